@@ -1,0 +1,42 @@
+"""knowbase: put files and notes in, find them again by words and by meaning.
+
+>>> import knowbase
+>>> base = knowbase.create("my.db")
+>>> base.add(["docs"])
+>>> base.search("how do I set up version control").hits
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from knowbase.base import Base, create, open  # noqa: A004 - knowbase.open reads well
+    from knowbase.documents import Note
+    from knowbase.errors import KnowbaseError
+    from knowbase.search import Answer, Hit, SearchRequest
+
+__version__ = "0.1.0"
+__all__ = ["Answer", "Base", "Hit", "KnowbaseError", "Note", "SearchRequest", "create", "open"]
+
+_HOMES = {
+    "Answer": "knowbase.search",
+    "Base": "knowbase.base",
+    "Hit": "knowbase.search",
+    "KnowbaseError": "knowbase.errors",
+    "Note": "knowbase.documents",
+    "SearchRequest": "knowbase.search",
+    "create": "knowbase.base",
+    "open": "knowbase.base",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Names are loaded when first used: importing knowbase costs next to nothing."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'knowbase' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,321 @@
+"""Base: the object that users hold. It puts the parts together and keeps no state of its own."""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from knowbase import config
+from knowbase.errors import BaseMissing, InvalidInput, NotFound
+from knowbase.query.conditions import Condition, OneOf, Tagged, Visible, both
+from knowbase.ranking.profile import KB
+from knowbase.search import Answer, Searcher, SearchRequest, clean_tag
+from knowbase.store.sqlite import SqliteStore
+from knowbase.store.sqlite import create as create_sqlite
+from knowbase.store.values import Page
+from knowbase.times import timestamp
+from knowbase.types import DOCUMENT_TYPES, Changes, Document
+
+if TYPE_CHECKING:
+    from knowbase.documents import Content, Listing, Note, Status
+    from knowbase.embed import Embedder
+    from knowbase.ingest.removal import Removal
+    from knowbase.ingest.sync import Parts, Progress, Report
+
+FOLDER = ".kb"
+FILE = "base.db"
+
+
+def locate(base: str | None, start: str | None = None) -> str:
+    """The base's file: as given, else KB_BASE, else .kb/base.db here or in a folder above."""
+    given = base or os.environ.get("KB_BASE")
+    if given:
+        given = os.path.abspath(os.path.expanduser(given))
+        return os.path.join(given, FOLDER, FILE) if os.path.isdir(given) else given
+    folder = os.path.abspath(start or os.getcwd())
+    while True:
+        path = os.path.join(folder, FOLDER, FILE)
+        if os.path.exists(path):
+            return path
+        if os.path.dirname(folder) == folder:
+            raise BaseMissing(
+                "there is no base here or in any folder above",
+                hint="make one with: kb init",
+            )
+        folder = os.path.dirname(folder)
+
+
+def home_of(path: str) -> str:
+    """The folder that a base's relative paths start from, and where its kb.toml lies."""
+    folder = os.path.dirname(os.path.abspath(path))
+    return os.path.dirname(folder) if os.path.basename(folder) == FOLDER else folder
+
+
+def open(path: str | None = None) -> "Base":  # noqa: A001 - knowbase.open reads well
+    """An existing base, by its path or found upwards from the working folder."""
+    return Base(locate(path))
+
+
+def create(path: str | None = None) -> "Base":
+    """A new base at `path` (a file, or a folder to hold .kb/base.db), else here."""
+    target = os.path.abspath(os.path.expanduser(path or os.environ.get("KB_BASE") or os.getcwd()))
+    if os.path.isdir(target):
+        target = os.path.join(target, FOLDER, FILE)
+    create_sqlite(target).close()
+    return Base(target)
+
+
+class Base:
+    """One knowledge base."""
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        embedder: "Embedder | None" = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.path = path
+        self.home = home_of(path)
+        self.configuration = config.load(self.home, os.environ)
+        self.settings = self.configuration.settings
+        self.store = SqliteStore(path, self.settings.store_busy_timeout)
+        self._given_embedder = embedder
+        self._clock = clock
+
+    def close(self) -> None:
+        self.store.close()
+
+    def __enter__(self) -> "Base":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # finding
+
+    def search(self, request: SearchRequest | str) -> Answer:
+        """Hits for a query, best first."""
+        if isinstance(request, str):
+            request = SearchRequest(request)
+        self._check_types(request.types)
+        searcher = Searcher(
+            store=self.store,
+            embedder=lambda: self.embedder,
+            profile=KB._replace(
+                rrf_k=self.settings.search_rrf_k,
+                depth=self.settings.search_depth,
+                unit=self.settings.search_unit,
+            ),
+            default_top=self.settings.search_default_top,
+        )
+        return searcher.search(request, self.now())
+
+    def get(self, reference: str) -> "Content":
+        """A document by code, id, number or path; `:slug` behind it names one section."""
+        from knowbase.documents import Content, sections_of
+
+        document, slug = self._resolve(reference)
+        sections = sections_of(self.store.chunks(document.id), document.code)
+        if slug is not None:
+            wanted = f"{document.code}:{slug}"
+            sections = tuple(section for section in sections if section.section == wanted)
+            if not sections:
+                raise NotFound(
+                    f"{document.code} has no section {slug!r}",
+                    hint=f"see its sections with: kb get {document.code} --json",
+                )
+        return Content(document, sections, "".join(section.text for section in sections))
+
+    def documents(
+        self,
+        *,
+        tags: Sequence[str] = (),
+        types: Sequence[str] = (),
+        include: Sequence[str] = (),
+        page: Page = Page(),  # noqa: B008 - a value, never changed
+    ) -> "Listing":
+        """Documents, newest first."""
+        from knowbase.documents import Listing
+
+        self._check_types(types)
+        parts: list[Condition] = [Visible(self.now(), frozenset(include))]
+        if tags:
+            parts.append(Tagged(tuple(clean_tag(tag) for tag in tags)))
+        if types:
+            parts.append(OneOf("type", tuple(types)))
+        condition = both(*parts)
+        return Listing(tuple(self.store.documents(condition, page)), self.store.count(condition))
+
+    def tags(self) -> tuple[tuple[str, int], ...]:
+        """Every tag and how many documents have it, most used first."""
+        return tuple(self.store.tags(Visible(self.now())))
+
+    def status(self) -> "Status":
+        from knowbase.documents import Status
+
+        counts = self.store.counts()
+        model = self.store.model()
+        return Status(
+            base=self.path,
+            size_bytes=_size(self.path),
+            documents=counts.documents,
+            chunks=counts.chunks,
+            embedded=counts.embedded,
+            tags=counts.tags,
+            types=dict(counts.by_type),
+            model=model,
+            sources=tuple(self.store.sources()),
+            problems=tuple(self.store.problems()),
+        )
+
+    # filling
+
+    def add(
+        self,
+        paths: Sequence[str],
+        *,
+        tags: Sequence[str] = (),
+        progress: "Callable[[Progress], None]" = lambda _: None,
+    ) -> "Report":
+        """Put files and folders in, and keep them in step from now on."""
+        from knowbase.ingest.scopes import scopes_for
+        from knowbase.ingest.sync import sync
+
+        parts = self._parts()
+        scopes = scopes_for(paths, tags, self.store.sources(), parts.home)
+        return sync(parts, scopes, progress=progress)
+
+    def sync(
+        self, *, prune: bool = False, progress: "Callable[[Progress], None]" = lambda _: None
+    ) -> "Report":
+        """Bring every source that was added in step with the disk."""
+        from knowbase.ingest.plan import Scope
+        from knowbase.ingest.sync import sync
+
+        scopes = [Scope(source) for source in self.store.sources()]
+        return sync(self._parts(), scopes, prune=prune, progress=progress)
+
+    def watch(self) -> "Iterator[Report]":
+        """A report for each round of changes on disk, for as long as it is asked for more."""
+        from watchfiles import watch
+
+        yield self.sync()
+        parts = self._parts()
+        roots = [parts.home.absolute(source.path) for source in self.store.sources()]
+        present = [root for root in roots if os.path.exists(root)]
+        if not present:
+            raise NotFound("there is nothing to watch", hint="add a folder with: kb add PATH")
+        for _ in watch(*present, raise_interrupt=False):
+            yield self.sync()
+
+    def note(self, note: "Note") -> Document:
+        """Write a note; it is sectioned and embedded like a file."""
+        import uuid
+
+        from knowbase.ingest.drafts import clean_tags
+        from knowbase.read.markdown import read_markdown
+
+        self._check_types((note.type,))
+        if not note.text.strip():
+            raise InvalidInput("a note needs some text", field="text")
+        document = self._resolve(note.replaces)[0].id if note.replaces else str(uuid.uuid4())
+        parts = self._parts()
+        reading = read_markdown(note.text, _first_line(note.text))
+        reading = reading._replace(
+            type=note.type,
+            title=note.title or reading.title,
+            tags=clean_tags((*reading.tags, *note.tags)),
+            code=note.code or reading.code,
+        )
+        draft = parts.drafter.draft(document, reading, None, self.now())
+        drafts = parts.drafter.embed([draft], self.store).drafts
+        return self.store.apply(Changes(drafts=drafts), self.now())[0]
+
+    def remove(self, references: Sequence[str], *, dry_run: bool = False) -> "Removal":
+        """Remove documents, or a source with all its documents, from the base; never a file."""
+        from knowbase.ingest.removal import removal_of
+
+        changes, removal = removal_of(
+            references, self.store, self._parts().home, lambda ref: self._resolve(ref)[0]
+        )
+        if not dry_run:
+            self.store.apply(changes, self.now())
+        return removal._replace(dry_run=dry_run)
+
+    # parts
+
+    @cached_property
+    def embedder(self) -> "Embedder":
+        """The model, loaded when something first needs it."""
+        if self._given_embedder is not None:
+            return self._given_embedder
+        from knowbase.embed.granite import Granite
+
+        return Granite(self.settings.embed_threads)
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The document types that this base knows."""
+        return (*DOCUMENT_TYPES, *self.settings.index_types)
+
+    def now(self) -> str:
+        return timestamp(self._clock())
+
+    def _parts(self) -> "Parts":
+        from knowbase.ingest.drafts import Drafter
+        from knowbase.ingest.places import Home
+        from knowbase.ingest.sync import Parts
+        from knowbase.text.splitting import Limits
+        from knowbase.walk import WalkRules
+
+        settings = self.settings
+        limits = Limits(
+            settings.chunk_max_tokens, settings.chunk_overlap, settings.chunk_min_overlap
+        )
+        return Parts(
+            store=self.store,
+            drafter=Drafter(lambda: self.embedder, limits, self.types),
+            home=Home(self.home),
+            rules=WalkRules(settings.index_hidden, settings.index_max_file_mb << 20),
+            clock=self.now,
+        )
+
+    def _resolve(self, reference: str) -> tuple[Document, str | None]:
+        """The document that a reference names, and the section's slug if it names one."""
+        whole = self._find(reference)
+        if whole is not None:
+            return whole, None
+        front, colon, slug = reference.rpartition(":")
+        document = self._find(front) if colon else None
+        if document is None:
+            raise NotFound(f"there is no document {reference!r}", hint=self._nearest(reference))
+        return document, slug
+
+    def _find(self, reference: str) -> Document | None:
+        from knowbase.ingest.places import Home
+
+        return self.store.find(reference) or self.store.find(Home(self.home).stored(reference))
+
+    def _nearest(self, reference: str) -> str:
+        from difflib import get_close_matches
+
+        near = get_close_matches(reference.upper(), self.store.codes(), n=3, cutoff=0.5)
+        return "did you mean " + ", ".join(near) + "?" if near else "see what there is: kb list"
+
+    def _check_types(self, types: Sequence[str]) -> None:
+        for name in types:
+            if name not in self.types:
+                raise InvalidInput(
+                    f"unknown type {name!r}", field="type", hint="one of " + ", ".join(self.types)
+                )
+
+
+def _size(path: str) -> int:
+    return sum(os.path.getsize(path + end) for end in ("", "-wal") if os.path.exists(path + end))
+
+
+def _first_line(text: str) -> str:
+    line = text.strip().splitlines()[0].lstrip("# ").strip()
+    return line if len(line) <= 80 else line[:79].rstrip() + "…"

@@ -1,0 +1,14 @@
+"""The `kb` command: parse input, run an operation, render what comes back."""
+
+import gc
+import sys
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    # Collecting garbage while modules load would cost a tenth of a keyword search.
+    gc.disable()
+    from knowbase.cli.run import run
+
+    return run(list(sys.argv[1:] if arguments is None else arguments))

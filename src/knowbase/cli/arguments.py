@@ -1,0 +1,165 @@
+"""Command-line arguments, read by the operations' own declarations.
+
+Not argparse: building its parsers takes longer than a whole keyword search.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from knowbase.errors import InvalidInput
+from knowbase.operations import NAMES, load
+from knowbase.operations.declare import Field, Operation, Param, fields
+
+
+class Surface(NamedTuple):
+    """What concerns the command line alone."""
+
+    base: str | None = None
+    json: bool = False
+    quiet: bool = False
+    yes: bool = False
+    debug: bool = False
+    help: bool = False
+
+
+class Parsed(NamedTuple):
+    """What was typed: values for the request, and the surface's own options."""
+
+    values: dict[str, Any]
+    surface: Surface
+
+
+COMMON = (
+    Field("base", str, Param("the base; else KB_BASE, else found upwards"), None, False),
+    Field("json", bool, Param("print one JSON object"), False, False),
+    Field("quiet", bool, Param("no progress bar"), False, False),
+    Field("yes", bool, Param("do not ask before removing"), False, False),
+    Field("debug", bool, Param("show a traceback on an error"), False, False),
+    Field("help", bool, Param("show this", short="h"), False, False),
+)
+
+
+class Flag(NamedTuple):
+    """What a flag sets: a field, with the value that follows or one of its own."""
+
+    field: Field
+    value: str | bool | None = None
+
+
+def flags(operation: Operation) -> dict[str, Flag]:
+    """Every flag of a command."""
+    found: dict[str, Flag] = {}
+    for field in (*fields(operation.request), *COMMON):
+        if field.param.positional:
+            continue
+        flag = Flag(field, True if field.kind is bool else None)
+        found["--" + field.name.replace("_", "-")] = flag
+        if field.param.short:
+            found["-" + field.param.short] = flag
+        for alias, value in field.param.aliases.items():
+            found[alias] = Flag(field, value)
+    return found
+
+
+def parse(operation: Operation, arguments: Sequence[str]) -> Parsed:
+    """The arguments of one command; a word with a dash that is no flag is a word of the text."""
+    known = flags(operation)
+    values: dict[str, Any] = {}
+    words: list[str] = []
+    rest = list(arguments)
+    while rest:
+        word = rest.pop(0)
+        name, equals, attached = word.partition("=")
+        if word == "--":
+            words += rest
+            break
+        if name in known:
+            _set(values, known[name], name, attached if equals else None, rest)
+        elif word.startswith("--"):
+            raise _unknown(name, operation, known)
+        else:
+            words.append(word)
+    _place(operation, words, values)
+    common = {name: values.pop(name) for name in Surface._fields if name in values}
+    return Parsed(values, Surface(**common))
+
+
+def _set(
+    values: dict[str, Any], flag: Flag, name: str, attached: str | None, rest: list[str]
+) -> None:
+    value: Any = flag.value
+    if value is None:
+        if attached is None and not rest:
+            raise InvalidInput(f"{name} needs a value", field=flag.field.name)
+        value = attached if attached is not None else rest.pop(0)
+    elif attached is not None:
+        raise InvalidInput(f"{name} takes no value", field=flag.field.name)
+    if flag.field.kind is tuple:
+        value = [*values.get(flag.field.name, ()), value]
+    values[flag.field.name] = value
+
+
+def _place(operation: Operation, words: list[str], values: dict[str, Any]) -> None:
+    """Words without a flag: `kb search install git` needs no quotes."""
+    places = [field for field in fields(operation.request) if field.param.positional]
+    if words and not places:
+        raise InvalidInput(
+            f"kb {operation.name} takes no {words[0]!r}", hint=f"see: kb {operation.name} --help"
+        )
+    if words:
+        values[places[0].name] = words if places[0].kind is tuple else " ".join(words)
+
+
+def _unknown(name: str, operation: Operation, known: dict[str, Flag]) -> InvalidInput:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, n=1)
+    return InvalidInput(
+        f"kb {operation.name} has no option {name}",
+        field=name.lstrip("-"),
+        hint=f"did you mean {near[0]}?" if near else f"see: kb {operation.name} --help",
+    )
+
+
+def command_of(arguments: list[str]) -> tuple[str, list[str]]:
+    """The command's name and its arguments; common options may stand before it."""
+    common = {"--" + field.name: field for field in COMMON}
+    leading: list[str] = []
+    rest = list(arguments)
+    while rest and rest[0].partition("=")[0] in common:
+        leading.append(rest.pop(0))
+        if leading[-1] == "--base" and rest:
+            leading.append(rest.pop(0))
+    if not rest:
+        raise InvalidInput("no command given", hint="see: kb --help")
+    name = rest.pop(0)
+    if name not in NAMES:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, NAMES, n=1)
+        hint = f"did you mean: kb {near[0]}" if near else "see: kb --help"
+        raise InvalidInput(f"there is no command {name!r}", field="command", hint=hint)
+    return name, [*leading, *rest]
+
+
+def overview() -> str:
+    """What `kb --help` prints."""
+    width = len("completion")
+    lines = [f"  {name:<{width}}  {load(name).summary}" for name in NAMES]
+    return "\n".join(
+        (
+            "usage: kb COMMAND [options]",
+            "",
+            "A knowledge base: put files and notes in, find them by words and by meaning.",
+            "",
+            *lines,
+            "  completion  Print a completion script for bash, zsh or fish",
+            "",
+            "start with:",
+            '  kb init && kb add docs/ && kb search "what am I looking for"',
+            "",
+            "kb COMMAND --help shows the options and examples of a command.",
+            "exit codes: 0 done, 1 unexpected, 2 bad input, 3 not found, 4 base, 5 model,",
+            "            6 some files could not be read, 130 interrupted",
+        )
+    )

@@ -1,0 +1,190 @@
+"""What a person reads, one function an operation, and the JSON that a program reads."""
+
+import os
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from knowbase.cli.terminal import Painter, safe
+from knowbase.text.snippets import END_MARK, MARK
+
+if TYPE_CHECKING:
+    from knowbase.documents import Content, Listing, Status
+    from knowbase.ingest.removal import Removal
+    from knowbase.ingest.sync import Report
+    from knowbase.operations.filling import Made
+    from knowbase.operations.finding import Config, Tags
+    from knowbase.search import Answer, Hit
+    from knowbase.types import Document
+
+MOST_LISTED = 10
+
+
+def plain(value: Any) -> Any:
+    """Named tuples as objects, all the way down: what `--json` prints."""
+    if hasattr(value, "_asdict"):
+        return {name: plain(part) for name, part in value._asdict().items()}
+    if isinstance(value, dict):
+        return {name: plain(part) for name, part in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain(part) for part in value]
+    return value
+
+
+class Renderer:
+    """Renders results for a person; `home` is where stored paths start from."""
+
+    def __init__(self, paint: Painter, home: str) -> None:
+        self._paint = paint
+        self._home = home
+
+    def render(self, name: str, result: Any) -> str:
+        """The text for the result of the operation of that name."""
+        renderers: dict[str, Callable[[Any], Iterable[str]]] = {
+            "init": self._made,
+            "add": self._report,
+            "sync": self._report,
+            "watch": self._report,
+            "note": self._noted,
+            "search": self._answer,
+            "get": self._content,
+            "list": self._listing,
+            "tags": self._tags,
+            "rm": self._removal,
+            "status": self._status,
+            "config": self._config,
+        }
+        return "\n".join(renderers[name](result))
+
+    # finding
+
+    def _answer(self, answer: "Answer") -> Iterable[str]:
+        for hit in answer.hits:
+            yield from self._hit(hit)
+            yield ""
+        how = " + ".join(answer.search_modes_used) or "newest first"
+        yield self._paint(
+            "dim",
+            f"returned: {answer.returned} of {answer.total} · {how}"
+            f" · {answer.query_time_ms:.0f} ms",
+        )
+        for notice in answer.notices:
+            yield self._paint("red", "note: ") + safe(notice)
+
+    def _hit(self, hit: "Hit") -> Iterable[str]:
+        paint = self._paint
+        yield f"{paint('cyan', hit.code)}: {paint('bold', safe(hit.title))} ({hit.type})"
+        where = f'Match in "{safe(hit.heading)}"' if hit.heading else "Match at the start"
+        yield f"  {where}: {self._place(hit)}" if hit.path else f"  {where}:"
+        yield "  " + self._snippet(hit.snippet)
+        more = f" · {hit.more} more in this document" if hit.more else ""
+        legs = f" · {' + '.join(hit.sources)}" if hit.sources else ""
+        yield paint("dim", f"  Score: {hit.score:.4f}{legs}{more}")
+
+    def _place(self, hit: "Hit") -> str:
+        path = os.path.join(self._home, hit.path or "")
+        shown = os.path.relpath(path)
+        shown = path if shown.startswith("../../..") else shown
+        at = f" page {hit.page}" if hit.page else f":{hit.line}"
+        return self._paint.link(safe(shown) + at, path)
+
+    def _snippet(self, snippet: str) -> str:
+        parts = safe(snippet).split(MARK)
+        painted = [parts[0]]
+        for part in parts[1:]:
+            marked, _, rest = part.partition(END_MARK)
+            painted.append(self._paint("mark", marked) + rest)
+        return "".join(painted)
+
+    def _content(self, content: "Content") -> Iterable[str]:
+        yield safe_lines(content.text).rstrip("\n")
+
+    def _listing(self, listing: "Listing") -> Iterable[str]:
+        width = max((len(document.code) for document in listing.documents), default=0)
+        for document in listing.documents:
+            tags = " ".join(f"#{tag}" for tag in document.tags)
+            yield (
+                f"{self._paint('cyan', document.code.ljust(width))}  {safe(document.title)}"
+                f" ({document.type}) {self._paint('dim', safe(tags))}".rstrip()
+            )
+        yield self._paint("dim", f"{len(listing.documents)} of {listing.total} documents")
+
+    def _tags(self, tags: "Tags") -> Iterable[str]:
+        for line in tags.tags:
+            yield f"{line.documents:6}  {safe(line.tag)}"
+        yield self._paint("dim", f"{len(tags.tags)} tags")
+
+    def _status(self, status: "Status") -> Iterable[str]:
+        model = status.model
+        yield f"base       {status.base} ({status.size_bytes / 1e6:.1f} MB)"
+        kinds = ", ".join(f"{number} {name}" for name, number in status.types.items())
+        yield f"documents  {status.documents}" + (f" ({kinds})" if kinds else "")
+        yield f"chunks     {status.chunks}, {status.embedded} with a vector"
+        yield f"tags       {status.tags}"
+        yield f"model      {f'{model.name} ({model.revision})' if model else 'none used yet'}"
+        for source in status.sources:
+            tags = " ".join(f"#{tag}" for tag in source.tags)
+            yield f"source     {safe(source.path)} {tags}".rstrip()
+        for problem in status.problems:
+            yield self._paint("red", f"failed     {safe(problem.path)}: {problem.problem}")
+
+    def _config(self, config: "Config") -> Iterable[str]:
+        yield self._paint("dim", f"base {config.base}")
+        width = max(len(line.key) for line in config.settings)
+        for line in config.settings:
+            value = ",".join(line.value) if isinstance(line.value, tuple) else line.value
+            yield (
+                f"{line.key:<{width}}  {value!s:<8} {line.origin:<12}"
+                f" {self._paint('dim', line.about)}"
+            )
+
+    # filling
+
+    def _made(self, made: "Made") -> Iterable[str]:
+        yield f"base ready: {made.base}"
+        yield self._paint("dim", "next: kb add FOLDER")
+
+    def _noted(self, document: "Document") -> Iterable[str]:
+        tags = " ".join(f"#{tag}" for tag in document.tags)
+        line = f"{self._paint('cyan', document.code)}: {safe(document.title)} ({document.type})"
+        yield f"{line} {tags}".rstrip()
+
+    def _report(self, report: "Report") -> Iterable[str]:
+        counts = (
+            ("added", len(report.added)),
+            ("changed", len(report.changed)),
+            ("moved", len(report.moved)),
+            ("unchanged", report.unchanged),
+            ("removed", len(report.removed)),
+            ("skipped", len(report.skipped)),
+            ("failed", len(report.failed)),
+        )
+        shown = [f"{number} {word}" for word, number in counts if number or word == "added"]
+        yield (
+            ", ".join(shown)
+            + f" · {report.chunks_embedded} chunks embedded, {report.chunks_reused} reused"
+        )
+        yield from self._problems("skipped", report.skipped)
+        yield from self._problems("failed", report.failed)
+        for warning in report.warnings:
+            yield self._paint("red", "warning: ") + safe(warning)
+        if report.interrupted:
+            yield self._paint("red", "interrupted: ") + "what is listed is stored; run it again"
+
+    def _problems(self, word: str, problems: Any) -> Iterable[str]:
+        for problem in problems[:MOST_LISTED]:
+            yield f"  {self._paint('dim', word)} {safe(problem.path)}: {problem.reason}"
+        if len(problems) > MOST_LISTED:
+            yield f"  … and {len(problems) - MOST_LISTED} more {word} (--json lists all)"
+
+    def _removal(self, removal: "Removal") -> Iterable[str]:
+        verb = "would remove" if removal.dry_run else "removed"
+        for source in removal.sources:
+            yield f"{verb} source {safe(source)}"
+        for document in removal.documents:
+            yield f"{verb} {document.code}: {safe(document.title)}"
+        yield self._paint("dim", f"{verb} {len(removal.documents)} documents; files stay on disk")
+
+
+def safe_lines(text: str) -> str:
+    """Like `safe`, with line ends kept."""
+    return "\n".join(safe(line) for line in text.split("\n"))

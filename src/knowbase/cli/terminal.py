@@ -1,0 +1,76 @@
+"""What only a terminal gets: colours, links, a progress bar."""
+
+import os
+import re
+import sys
+import time
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from knowbase.ingest.sync import Progress
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_STYLES = {"bold": "1", "dim": "2", "mark": "1;33", "green": "32", "red": "31", "cyan": "36"}
+_FRAME = 0.1  # seconds between two drawings of the bar
+
+
+def is_terminal(stream: TextIO) -> bool:
+    return stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+
+
+def safe(text: str) -> str:
+    """Text from a document without control characters: it cannot steer the terminal."""
+    return _CONTROL.sub("", text)
+
+
+class Painter:
+    """Styles text on a terminal; leaves it plain elsewhere."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._on = is_terminal(stream)
+
+    def __call__(self, style: str, text: str) -> str:
+        return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self._on else text
+
+    def link(self, text: str, path: str) -> str:
+        """A place that a click opens."""
+        if not self._on:
+            return text
+        from urllib.parse import quote
+
+        return f"\x1b]8;;file://{quote(path)}\x1b\\{text}\x1b]8;;\x1b\\"
+
+
+class ProgressBar:
+    """One line on standard error, redrawn in place; silent when that is no terminal."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._on = sys.stderr.isatty() and not quiet
+        self._started = time.monotonic()
+        self._drawn = 0.0
+
+    def __call__(self, progress: "Progress") -> None:
+        now = time.monotonic()
+        if not self._on or now - self._drawn < _FRAME:
+            return
+        self._drawn = now
+        share = progress.done / progress.total if progress.total else 0.0
+        filled = round(share * 24)
+        left = (now - self._started) * (1 - share) / share if share else 0.0
+        line = (
+            f"{'█' * filled}{'░' * (24 - filled)} {progress.done}/{progress.total} files"
+            f" · {progress.embedded} chunks embedded · {_duration(left)} left"
+            f" · {safe(os.path.basename(progress.path))}"
+        )
+        width = os.get_terminal_size(sys.stderr.fileno()).columns
+        sys.stderr.write("\r\x1b[2K" + line[: width - 1])
+        sys.stderr.flush()
+
+    def close(self) -> None:
+        if self._on:
+            sys.stderr.write("\r\x1b[2K")
+            sys.stderr.flush()
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

@@ -1,0 +1,156 @@
+"""Settings: defaults < kb.toml < KB_* < flags, read once, each knowing where it comes from."""
+
+import os
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from knowbase.errors import InvalidInput
+
+FILE_NAME = "kb.toml"
+
+
+class Settings(NamedTuple):
+    """`search_default_top` is `search.default_top` in kb.toml and KB_SEARCH_DEFAULT_TOP."""
+
+    search_default_top: int = 10
+    search_rrf_k: int = 60
+    search_depth: int = 3
+    search_unit: str = "chunk"
+    index_max_file_mb: int = 20
+    index_hidden: bool = False
+    index_types: tuple[str, ...] = ()
+    chunk_max_tokens: int = 512
+    chunk_overlap: float = 0.1
+    chunk_min_overlap: int = 50
+    embed_threads: int = 0
+    store_busy_timeout: float = 5.0
+
+
+class About(NamedTuple):
+    """What a setting is for, and what it may be."""
+
+    text: str
+    least: float | None = None
+    most: float | None = None
+    choices: tuple[str, ...] = ()
+
+
+ABOUT: dict[str, About] = {
+    "search_default_top": About("how many hits a search returns", 1, 1000),
+    "search_rrf_k": About("the constant of reciprocal rank fusion", 1, 10_000),
+    "search_depth": About("candidates each leg proposes, as a multiple of the hits", 1, 50),
+    "search_unit": About("what a hit is", choices=("chunk", "document")),
+    "index_max_file_mb": About("larger files are skipped, and said", 1, 4096),
+    "index_hidden": About("also read files and folders whose name starts with a dot"),
+    "index_types": About("further document types, beside the built-in ones"),
+    "chunk_max_tokens": About("a longer section is split", 128, 512),
+    "chunk_overlap": About("how much of a piece the next one repeats", 0.0, 0.5),
+    "chunk_min_overlap": About("the least number of tokens repeated", 0, 64),
+    "embed_threads": About("threads that embed; 0: one a core", 0, 256),
+    "store_busy_timeout": About("seconds to wait for another writer", 0, 600),
+}
+
+DEFAULTS = Settings()
+
+
+class Configuration(NamedTuple):
+    """The settings in force, and for each where it comes from."""
+
+    settings: Settings
+    origins: Mapping[str, str]
+
+
+def dotted(name: str) -> str:
+    """search_default_top → search.default_top."""
+    return name.replace("_", ".", 1)
+
+
+def load(folder: str | None, environment: Mapping[str, str]) -> Configuration:
+    """What kb.toml in `folder` and the environment say."""
+    values: dict[str, Any] = {}
+    origins = dict.fromkeys(Settings._fields, "default")
+    for name, value, origin in (*_from_file(folder), *_from_environment(environment)):
+        values[name] = _checked(name, value, origin)
+        origins[name] = origin
+    return Configuration(DEFAULTS._replace(**values), origins)
+
+
+def _from_file(folder: str | None) -> list[tuple[str, Any, str]]:
+    path = os.path.join(folder, FILE_NAME) if folder else ""
+    if not path or not os.path.exists(path):
+        return []
+    import tomllib
+
+    try:
+        with open(path, "rb") as file:
+            tables = tomllib.load(file)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise InvalidInput(f"{FILE_NAME}: {error}", field=FILE_NAME) from error
+    return [
+        (_known(f"{section}.{key}", FILE_NAME), value, FILE_NAME)
+        for section, table in tables.items()
+        for key, value in (table.items() if isinstance(table, dict) else [("", table)])
+    ]
+
+
+def _from_environment(environment: Mapping[str, str]) -> list[tuple[str, Any, str]]:
+    sections = tuple({f"KB_{name.split('_')[0].upper()}_" for name in Settings._fields})
+    return [
+        (_known(dotted(variable[3:].lower()), variable), value, variable)
+        for variable, value in sorted(environment.items())
+        if variable.startswith(sections)
+    ]
+
+
+def _known(key: str, origin: str) -> str:
+    name = key.rstrip(".").replace(".", "_", 1)
+    if name not in Settings._fields:
+        from difflib import get_close_matches
+
+        near = get_close_matches(key, map(dotted, Settings._fields), n=1, cutoff=0)
+        raise InvalidInput(
+            f"{origin}: unknown setting {key.rstrip('.')!r}",
+            field=key,
+            hint=f"the nearest is {near[0]}",
+        )
+    return name
+
+
+def _checked(name: str, value: Any, origin: str) -> Any:
+    """The value with the type of the default, within its bounds."""
+    about, default = ABOUT[name], getattr(DEFAULTS, name)
+    try:
+        value = _converted(value, default)
+    except (TypeError, ValueError, KeyError):
+        raise _refusal(name, value, origin, f"it must be {_kind(default)}") from None
+    if about.choices and value not in about.choices:
+        raise _refusal(name, value, origin, "one of " + ", ".join(about.choices))
+    if about.least is not None and value < about.least:
+        raise _refusal(name, value, origin, f"at least {about.least}")
+    if about.most is not None and value > about.most:
+        raise _refusal(name, value, origin, f"at most {about.most}")
+    return value
+
+
+def _converted(value: Any, default: Any) -> Any:
+    if isinstance(default, bool):
+        if isinstance(value, bool):
+            return value
+        return {"true": True, "1": True, "false": False, "0": False}[str(value).lower()]
+    if isinstance(default, tuple):
+        parts = value.split(",") if isinstance(value, str) else list(value)
+        return tuple(str(part).strip() for part in parts if str(part).strip())
+    if isinstance(value, bool) or (isinstance(default, int) and isinstance(value, float)):
+        raise TypeError
+    return type(default)(value)
+
+
+def _kind(default: object) -> str:
+    names = {bool: "true or false", int: "a whole number", float: "a number", tuple: "a list"}
+    return names.get(type(default), "text")
+
+
+def _refusal(name: str, value: object, origin: str, expected: str) -> InvalidInput:
+    return InvalidInput(
+        f"{origin}: {dotted(name)} cannot be {value!r}", field=dotted(name), hint=expected
+    )

@@ -1,0 +1,21 @@
+"""Text into vectors. `Embedder` is the whole interface; each backend is one file here."""
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from knowbase.types import Model, Vector
+
+
+class Embedder(Protocol):
+    """One embedding model. Equal texts give equal vectors, whatever they are embedded with."""
+
+    @property
+    def model(self) -> Model: ...
+
+    def token_spans(self, text: str) -> Sequence[tuple[int, int]]:
+        """Where each token of the text starts and ends, the model's markers left out."""
+
+    def embed_documents(self, texts: Sequence[str]) -> Iterator[Vector]:
+        """A vector for each text, in order, as they become ready."""
+
+    def embed_query(self, text: str) -> Vector: ...

@@ -1,0 +1,34 @@
+"""Vectors as values: packed float32, and arithmetic that needs no numpy."""
+
+import math
+import sys
+from array import array
+from collections.abc import Sequence
+
+from knowbase.types import Vector
+
+SMALLEST_NORM = 1e-12
+
+
+def normalize_embedding(embedding: Sequence[float]) -> list[float]:
+    """S0-09: scaled to unit length; a vector of (nearly) no length is returned unchanged."""
+    norm = math.sqrt(math.fsum(number * number for number in embedding))
+    if norm < SMALLEST_NORM:
+        return list(embedding)
+    return [number / norm for number in embedding]
+
+
+def pack(embedding: Sequence[float]) -> Vector:
+    """Numbers as little-endian float32."""
+    numbers = array("f", embedding)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers.tobytes()
+
+
+def unpack(vector: Vector) -> list[float]:
+    numbers = array("f")
+    numbers.frombytes(vector)
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers.tolist()

@@ -1,0 +1,96 @@
+"""Every error that knowbase raises on purpose.
+
+KnowbaseError                 exit code of `kb`
+├── InvalidInput              2   a value that cannot be accepted; `field` names it
+├── NotFound                  3   no such document, section or source
+├── BaseError                 4
+│   ├── BaseMissing               no base there
+│   ├── NotABase                  the file is something else
+│   ├── BaseTooNew                written by a newer knowbase
+│   ├── BaseDamaged               the database is corrupt
+│   ├── BaseLocked                another process is writing
+│   ├── BaseReadOnly              cannot write there
+│   └── DiskFull                  no space left
+├── EmbeddingError            5
+│   ├── ModelUnavailable          the model cannot be loaded or run
+│   └── ModelMismatch             the base was made with another model
+└── ReadError                 6   a file that could not be read; never stops the rest
+"""
+
+
+class KnowbaseError(Exception):
+    """One condition: a stable `code`, one sentence, and where it helps a field and a hint."""
+
+    code = "error"
+    exit_code = 1
+
+    def __init__(self, message: str, *, field: str | None = None, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.field = field
+        self.hint = hint
+
+    def as_dict(self) -> dict[str, str | None]:
+        """The one shape in which every surface reports an error."""
+        return {"code": self.code, "message": self.message, "field": self.field, "hint": self.hint}
+
+
+class InvalidInput(KnowbaseError):
+    code = "invalid_input"
+    exit_code = 2
+
+
+class NotFound(KnowbaseError):
+    code = "not_found"
+    exit_code = 3
+
+
+class BaseError(KnowbaseError):
+    code = "base_error"
+    exit_code = 4
+
+
+class BaseMissing(BaseError):
+    code = "base_missing"
+
+
+class NotABase(BaseError):
+    code = "not_a_base"
+
+
+class BaseTooNew(BaseError):
+    code = "base_too_new"
+
+
+class BaseDamaged(BaseError):
+    code = "base_damaged"
+
+
+class BaseLocked(BaseError):
+    code = "base_locked"
+
+
+class BaseReadOnly(BaseError):
+    code = "base_read_only"
+
+
+class DiskFull(BaseError):
+    code = "disk_full"
+
+
+class EmbeddingError(KnowbaseError):
+    code = "embedding_error"
+    exit_code = 5
+
+
+class ModelUnavailable(EmbeddingError):
+    code = "model_unavailable"
+
+
+class ModelMismatch(EmbeddingError):
+    code = "model_mismatch"
+
+
+class ReadError(KnowbaseError):
+    code = "unreadable"
+    exit_code = 6

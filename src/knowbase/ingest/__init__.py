@@ -1,0 +1,1 @@
+"""Putting things in: walk → read → split → embed → store, and only what changed."""

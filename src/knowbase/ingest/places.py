@@ -1,0 +1,28 @@
+"""Paths as a base keeps them, so that a folder can be moved together with its base."""
+
+import os
+from typing import NamedTuple
+
+
+class Home(NamedTuple):
+    """The folder that relative paths start from; none for a base that has no folder."""
+
+    folder: str | None
+
+    def stored(self, path: str) -> str:
+        """Relative to the home when inside it, else absolute."""
+        path = os.path.abspath(path)
+        if self.folder and inside(path, self.folder):
+            return os.path.relpath(path, self.folder)
+        return path
+
+    def absolute(self, stored: str) -> str:
+        """Where the file is on this machine."""
+        return os.path.normpath(os.path.join(self.folder or "", stored))
+
+
+def inside(path: str, folder: str) -> bool:
+    """Whether `path` is `folder` or something in it; '.' holds every relative path."""
+    if folder == ".":
+        return not os.path.isabs(path)
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)

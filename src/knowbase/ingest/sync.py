@@ -1,0 +1,254 @@
+"""Bringing a store in step with files: in batches, each one transaction, so that a stop
+at any moment loses at most the batch under way, and the next run goes on from there."""
+
+import hashlib
+import uuid
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from knowbase.errors import ReadError
+from knowbase.ingest.drafts import Drafter
+from knowbase.ingest.places import Home
+from knowbase.ingest.plan import Plan, Problem, Scope, plan
+from knowbase.read.decode import BinaryFile
+from knowbase.store import Store
+from knowbase.times import timestamp
+from knowbase.types import Changes, Draft, FileRecord, Reading
+from knowbase.walk import Found, WalkRules
+
+BATCH_CHUNKS = 64
+BATCH_DOCUMENTS = 200
+LOOK_AGAIN = -1  # a modification time that no file has
+
+
+class Report(NamedTuple):
+    """What came of adding or syncing."""
+
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    moved: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    unchanged: int = 0
+    failed: tuple[Problem, ...] = ()
+    skipped: tuple[Problem, ...] = ()
+    warnings: tuple[str, ...] = ()
+    chunks_embedded: int = 0
+    chunks_reused: int = 0
+    interrupted: bool = False
+
+
+class Progress(NamedTuple):
+    """How far it is; `total` counts the files to be read."""
+
+    done: int
+    total: int
+    embedded: int
+    path: str
+
+
+class Parts(NamedTuple):
+    """What a sync works with."""
+
+    store: Store
+    drafter: Drafter
+    home: Home
+    rules: WalkRules
+    clock: Callable[[], str]
+
+
+class Prepared(NamedTuple):
+    """A file that was read and split, waiting for its vectors."""
+
+    draft: Draft
+    record: FileRecord
+    moved_from: str | None
+
+
+def sync(
+    parts: Parts,
+    scopes: Sequence[Scope],
+    *,
+    prune: bool = False,
+    progress: Callable[[Progress], None] = lambda _: None,
+) -> Report:
+    """Read what changed, remove what is gone; Ctrl-C ends it early with what was done."""
+    plans = [plan(parts.store, scope, parts.home, parts.rules) for scope in scopes]
+    run = _Run(parts, plans, progress)
+    try:
+        sources = tuple(scope.source for scope in scopes)
+        parts.store.apply(Changes(sources=sources), parts.clock())
+        for each in plans:
+            run.read_files(each)
+        run.flush()
+        for each in plans:
+            run.remove_missing(each, prune)
+    except KeyboardInterrupt:
+        run.interrupted = True
+    return run.report()
+
+
+class _Run:
+    """One sync under way: what waits to be written, and what to report."""
+
+    def __init__(
+        self, parts: Parts, plans: Sequence[Plan], progress: Callable[[Progress], None]
+    ) -> None:
+        self._parts = parts
+        self._progress = progress
+        self._total = sum(len(each.to_read) for each in plans)
+        self._done = 0
+        self._prepared: list[Prepared] = []
+        self._records: list[FileRecord] = []
+        self._gone = {r.sha256: r for each in plans for r in each.missing if r.document}
+        self._moved_from: set[str] = set()
+        self.interrupted = False
+        self._embedded = self._reused = 0
+        self._unchanged = sum(each.unchanged for each in plans)
+        self._failed = [problem for each in plans for problem in each.failed]
+        self._skipped = [problem for each in plans for problem in each.skipped]
+        self._warnings: list[str] = []
+        self._added: list[str] = []
+        self._changed: list[str] = []
+        self._moved: list[str] = []
+        self._removed: list[str] = []
+
+    def report(self) -> Report:
+        return Report(
+            added=tuple(self._added),
+            changed=tuple(self._changed),
+            moved=tuple(self._moved),
+            removed=tuple(self._removed),
+            unchanged=self._unchanged,
+            failed=tuple(self._failed),
+            skipped=tuple(self._skipped),
+            warnings=tuple(self._warnings),
+            chunks_embedded=self._embedded,
+            chunks_reused=self._reused,
+            interrupted=self.interrupted,
+        )
+
+    # reading
+
+    def read_files(self, each: Plan) -> None:
+        for found in each.to_read:
+            self._read_file(each, found)
+            self._done += 1
+            self._tell(found.path)
+            if self._is_full():
+                self.flush()
+
+    def _read_file(self, each: Plan, found: Found) -> None:
+        path = self._parts.home.stored(found.path)
+        old = each.records.get(path)
+        record = FileRecord(path, each.scope.source.path, found.size, found.mtime_ns, "")
+        try:
+            with open(found.path, "rb") as file:
+                data = file.read()
+            record = record._replace(sha256=hashlib.sha256(data).hexdigest())
+            if old is not None and _same_content(record, old) and not each.scope.reread:
+                self._records.append(record._replace(document=old.document))
+                self._unchanged += 1
+                return
+            reading, warning = self._parts.drafter.read(found.path, data, each.scope.source.tags)
+        except BinaryFile as error:
+            self._skip(record, old, error.message)
+        except ReadError as error:
+            self._fail(record, old, error.message)
+        except OSError as error:
+            self._fail(record._replace(mtime_ns=LOOK_AGAIN), old, error.strerror or str(error))
+        else:
+            self._warnings += [f"{path}: {warning}"] if warning else []
+            if reading.sections:
+                self._prepare(record, old, reading)
+            else:
+                self._skip(record, old, "empty")
+
+    def _prepare(self, record: FileRecord, old: FileRecord | None, reading: Reading) -> None:
+        document, moved_from = (old.document if old else None), None
+        listed = self._changed if document else self._added
+        if document is None and record.sha256 in self._gone:
+            gone = self._gone.pop(record.sha256)
+            document, moved_from, listed = gone.document, gone.path, self._moved
+            self._moved_from.add(gone.path)
+        listed.append(record.path)
+        draft = self._parts.drafter.draft(
+            document or str(uuid.uuid4()),
+            reading,
+            record.path,
+            timestamp(record.mtime_ns / 1e9),
+        )
+        self._prepared.append(Prepared(draft, record._replace(document=draft.id), moved_from))
+
+    def _fail(self, record: FileRecord, old: FileRecord | None, reason: str) -> None:
+        """What was read before stays: a file that fails now loses nothing."""
+        self._failed.append(Problem(record.path, reason))
+        self._records.append(
+            record._replace(problem=reason, document=old.document if old else None)
+        )
+
+    def _skip(self, record: FileRecord, old: FileRecord | None, reason: str) -> None:
+        self._skipped.append(Problem(record.path, reason))
+        self._records.append(record)
+        if old is not None and old.document is not None:
+            self._removed.append(record.path)
+            self._apply(Changes(removed=(old.document,)))
+
+    # writing
+
+    def _is_full(self) -> bool:
+        chunks = sum(len(prepared.draft.chunks) for prepared in self._prepared)
+        return chunks >= BATCH_CHUNKS or len(self._prepared) >= BATCH_DOCUMENTS
+
+    def flush(self) -> None:
+        """Embed what waits and write it, in one transaction."""
+        drafts: tuple[Draft, ...] = ()
+        if self._prepared:
+            result = self._parts.drafter.embed(
+                [prepared.draft for prepared in self._prepared], self._parts.store, self._count
+            )
+            drafts = result.drafts
+            self._reused += result.reused
+        self._apply(
+            Changes(
+                drafts=drafts,
+                files=(*self._records, *(prepared.record for prepared in self._prepared)),
+                forgotten=tuple(p.moved_from for p in self._prepared if p.moved_from),
+            )
+        )
+        self._prepared, self._records = [], []
+
+    def _count(self) -> None:
+        self._embedded += 1
+        self._tell(self._prepared[-1].record.path)
+
+    def remove_missing(self, each: Plan, prune: bool) -> None:
+        """Forget what is gone, unless so much is gone that the folder itself may be away."""
+        missing = [record for record in each.missing if record.path not in self._moved_from]
+        if not missing:
+            return
+        if len(missing) * 2 > len(each.records) and not prune:
+            self._warnings.append(
+                f"{len(missing)} of {len(each.records)} files of {each.scope.source.path} are"
+                " gone; nothing was removed. If that is right, run: kb sync --prune"
+            )
+            return
+        self._apply(
+            Changes(
+                removed=tuple(record.document for record in missing if record.document),
+                forgotten=tuple(record.path for record in missing),
+            )
+        )
+        self._removed += [record.path for record in missing if record.document]
+
+    def _apply(self, changes: Changes) -> None:
+        if changes != Changes():
+            self._parts.store.apply(changes, self._parts.clock())
+
+    def _tell(self, path: str) -> None:
+        self._progress(Progress(self._done, self._total, self._embedded, path))
+
+
+def _same_content(record: FileRecord, old: FileRecord) -> bool:
+    """Touched, but not changed."""
+    usable = old.document is not None and old.problem is None and not old.excluded
+    return usable and old.sha256 == record.sha256

@@ -1,0 +1,29 @@
+"""What can be asked of a base: each operation declared once, and loaded when it is used."""
+
+from importlib import import_module
+from typing import cast
+
+from knowbase.operations.declare import Operation
+
+_HOMES = {
+    "init": "filling",
+    "add": "filling",
+    "note": "filling",
+    "search": "search",
+    "get": "finding",
+    "list": "finding",
+    "tags": "finding",
+    "rm": "filling",
+    "sync": "filling",
+    "watch": "filling",
+    "status": "finding",
+    "config": "finding",
+}
+
+NAMES = tuple(_HOMES)
+
+
+def load(name: str) -> Operation:
+    """The operation of that name."""
+    module = import_module(f"knowbase.operations.{_HOMES[name]}")
+    return cast("Operation", module.OPERATIONS[name])

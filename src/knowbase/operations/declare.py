@@ -1,0 +1,120 @@
+"""How an operation is declared: a request with described, bounded fields, and what runs it."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
+
+from knowbase.errors import InvalidInput
+
+
+class Param(NamedTuple):
+    """What a field of a request is for, and what it may be."""
+
+    text: str
+    least: float | None = None
+    most: float | None = None
+    choices: tuple[str, ...] = ()
+    positional: bool = False
+    metavar: str | None = None
+    short: str | None = None
+    aliases: Mapping[str, str] = {}  # flags that stand for a value: --fts-only → keyword
+
+
+class Field(NamedTuple):
+    """One parameter as every surface sees it."""
+
+    name: str
+    kind: type  # str, int, float, bool, or tuple for a list of strings
+    param: Param
+    default: Any
+    required: bool
+
+
+class Operation(NamedTuple):
+    """A name, what it does, what it takes, and what runs it."""
+
+    name: str
+    summary: str
+    request: type
+    run: Callable[..., Any]
+    writes: bool = False
+    examples: tuple[str, ...] = ()
+
+
+def fields(request: type) -> list[Field]:
+    """The parameters of a request, from its annotations."""
+    defaults: dict[str, Any] = request._field_defaults  # type: ignore[attr-defined]
+    found = []
+    for name, hint in get_type_hints(request, include_extras=True).items():
+        kind, param = get_args(hint)
+        found.append(Field(name, _plain(kind), param, defaults.get(name), name not in defaults))
+    return found
+
+
+def _plain(kind: Any) -> type:
+    """int | None → int; tuple[str, ...] → tuple."""
+    kinds = [part for part in get_args(kind) if part is not type(None) and part is not ...]
+    if get_origin(kind) is tuple:
+        return tuple
+    plain: type = kinds[0] if kinds else kind
+    return get_origin(plain) or plain
+
+
+def build(request: type, values: Mapping[str, Any]) -> Any:
+    """The request, once every value is known to be of its kind and within its bounds."""
+    known = {field.name: field for field in fields(request)}
+    for name in values:
+        if name not in known:
+            raise InvalidInput(
+                f"unknown parameter {name!r}", field=name, hint="one of " + ", ".join(known)
+            )
+    for field in known.values():
+        if field.required and field.name not in values:
+            raise InvalidInput(f"{field.name} is missing", field=field.name, hint=field.param.text)
+    return request(**{name: _checked(known[name], value) for name, value in values.items()})
+
+
+def _checked(field: Field, value: Any) -> Any:
+    if value is None and not field.required:
+        return field.default
+    value = _converted(field, value)
+    param = field.param
+    for one in value if isinstance(value, tuple) else (value,):
+        if param.choices and one not in param.choices:
+            raise _refusal(field, one, "one of " + ", ".join(param.choices))
+        if param.least is not None and not one >= param.least:
+            raise _refusal(field, one, _bounds(param))
+        if param.most is not None and not one <= param.most:
+            raise _refusal(field, one, _bounds(param))
+    return value
+
+
+def _converted(field: Field, value: Any) -> Any:
+    """The value with the field's kind; text is taken for a number where one is wanted."""
+    kind = field.kind
+    if kind is tuple:
+        items = (value,) if isinstance(value, str) else tuple(value)
+        return tuple(part.strip() for item in items for part in _parts(field, item) if part.strip())
+    if isinstance(value, kind) and not (kind is not bool and isinstance(value, bool)):
+        return value
+    try:
+        if kind in (int, float) and not isinstance(value, bool) and not isinstance(value, float):
+            return kind(value)
+    except ValueError:
+        pass
+    names = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+    raise _refusal(field, value, f"it must be {names[kind]}")
+
+
+def _parts(field: Field, item: str) -> list[str]:
+    """Flags take comma-separated lists; a path or reference may hold a comma."""
+    return [item] if field.param.positional else item.split(",")
+
+
+def _bounds(param: Param) -> str:
+    if param.least is not None and param.most is not None:
+        return f"from {param.least:g} to {param.most:g}"
+    return f"at least {param.least:g}" if param.least is not None else f"at most {param.most:g}"
+
+
+def _refusal(field: Field, value: Any, expected: str) -> InvalidInput:
+    return InvalidInput(f"{field.name} cannot be {value!r}", field=field.name, hint=expected)

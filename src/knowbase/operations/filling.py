@@ -1,0 +1,139 @@
+"""Operations that write: init, add, note, rm, sync, watch."""
+
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+from knowbase.operations.declare import Operation, Param
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from knowbase.base import Base
+    from knowbase.ingest.removal import Removal
+    from knowbase.ingest.sync import Progress, Report
+    from knowbase.types import Document
+
+
+class Nothing(NamedTuple):
+    pass
+
+
+class Made(NamedTuple):
+    base: str
+
+
+def init(base: "Base", _: Nothing) -> Made:
+    """The surface has made it by now: what is left is to say where."""
+    return Made(base.path)
+
+
+class Add(NamedTuple):
+    paths: Annotated[tuple[str, ...], Param("files and folders", positional=True, metavar="PATH")]
+    tags: Annotated[
+        tuple[str, ...], Param("give these tags to all of them", metavar="TAG,TAG")
+    ] = ()
+
+
+def add(
+    base: "Base", request: Add, progress: "Callable[[Progress], None]" = lambda _: None
+) -> "Report":
+    return base.add(request.paths, tags=request.tags, progress=progress)
+
+
+class NoteRequest(NamedTuple):
+    text: Annotated[str, Param("the text; else standard input or $EDITOR", positional=True)] = ""
+    title: Annotated[str | None, Param("its title; else the first line")] = None
+    tags: Annotated[tuple[str, ...], Param("its tags", metavar="TAG,TAG")] = ()
+    type: Annotated[str, Param("note, decision, lesson, fact …")] = "note"
+    code: Annotated[str | None, Param("a short code of its own")] = None
+    replace: Annotated[str | None, Param("write it in place of this note", metavar="CODE")] = None
+
+
+def note(base: "Base", request: NoteRequest) -> "Document":
+    from knowbase.documents import Note
+
+    return base.note(
+        Note(
+            text=request.text,
+            title=request.title,
+            tags=request.tags,
+            type=request.type,
+            code=request.code,
+            replaces=request.replace,
+        )
+    )
+
+
+class Remove(NamedTuple):
+    references: Annotated[
+        tuple[str, ...], Param("codes, ids, paths or added folders", positional=True)
+    ]
+    dry_run: Annotated[bool, Param("only show what would be removed")] = False
+
+
+def remove(base: "Base", request: Remove) -> "Removal":
+    return base.remove(request.references, dry_run=request.dry_run)
+
+
+class Sync(NamedTuple):
+    prune: Annotated[bool, Param("remove what is gone, even if it is more than half")] = False
+
+
+def sync(
+    base: "Base", request: Sync, progress: "Callable[[Progress], None]" = lambda _: None
+) -> "Report":
+    return base.sync(prune=request.prune, progress=progress)
+
+
+def watch(base: "Base", _: Nothing) -> "Iterator[Report]":
+    return base.watch()
+
+
+OPERATIONS = {
+    operation.name: operation
+    for operation in (
+        Operation(
+            "init",
+            "Make a base here (.kb/base.db), or at --base PATH",
+            Nothing,
+            init,
+            writes=True,
+            examples=("kb init", "kb init --base ~/notes.db"),
+        ),
+        Operation(
+            "add",
+            "Put files and folders in; later changes are found by kb sync",
+            Add,
+            add,
+            writes=True,
+            examples=("kb add docs/ notes/ paper.pdf", "kb add src/ --tags backend"),
+        ),
+        Operation(
+            "note",
+            "Write a note into the base",
+            NoteRequest,
+            note,
+            writes=True,
+            examples=(
+                'kb note "Deploys freeze on Fridays" --tags ops,policy',
+                "git log -1 --format=%B | kb note --type decision",
+            ),
+        ),
+        Operation(
+            "rm",
+            "Remove documents or folders from the base; files on disk stay",
+            Remove,
+            remove,
+            writes=True,
+            examples=("kb rm KB-12 --dry-run", "kb rm docs/"),
+        ),
+        Operation(
+            "sync",
+            "Bring everything that was added in step with the disk",
+            Sync,
+            sync,
+            writes=True,
+            examples=("kb sync", "kb sync --prune"),
+        ),
+        Operation("watch", "Keep the base in step while files change", Nothing, watch, writes=True),
+    )
+}

@@ -1,0 +1,107 @@
+"""Operations that read: get, list, tags, status, config."""
+
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from knowbase.config import ABOUT, dotted
+from knowbase.operations.declare import Operation, Param
+from knowbase.operations.search import INCLUDE, TAGS, TYPE
+from knowbase.store.values import Page
+
+if TYPE_CHECKING:
+    from knowbase.base import Base
+    from knowbase.documents import Content, Listing, Status
+
+
+class Get(NamedTuple):
+    reference: Annotated[
+        str, Param("a code, id, number or path; :slug behind it for one section", positional=True)
+    ]
+
+
+def get(base: "Base", request: Get) -> "Content":
+    return base.get(request.reference)
+
+
+class List(NamedTuple):
+    tags: Annotated[tuple[str, ...], TAGS] = ()
+    type: Annotated[tuple[str, ...], TYPE] = ()
+    include: Annotated[tuple[str, ...], INCLUDE] = ()
+    limit: Annotated[int, Param("how many", least=1, most=10_000, metavar="N", short="n")] = 50
+    offset: Annotated[int, Param("how many to leave out first", least=0, metavar="N")] = 0
+
+
+def list_documents(base: "Base", request: List) -> "Listing":
+    return base.documents(
+        tags=request.tags,
+        types=request.type,
+        include=request.include,
+        page=Page(request.limit, request.offset),
+    )
+
+
+class Nothing(NamedTuple):
+    pass
+
+
+class TagCount(NamedTuple):
+    tag: str
+    documents: int
+
+
+class Tags(NamedTuple):
+    tags: tuple[TagCount, ...]
+
+
+def tags(base: "Base", _: Nothing) -> Tags:
+    return Tags(tuple(TagCount(*pair) for pair in base.tags()))
+
+
+def status(base: "Base", _: Nothing) -> "Status":
+    return base.status()
+
+
+class SettingLine(NamedTuple):
+    key: str
+    value: Any
+    origin: str
+    about: str
+
+
+class Config(NamedTuple):
+    base: str
+    settings: tuple[SettingLine, ...]
+
+
+def show_config(base: "Base", _: Nothing) -> Config:
+    configuration = base.configuration
+    return Config(
+        base.path,
+        tuple(
+            SettingLine(dotted(name), value, configuration.origins[name], ABOUT[name].text)
+            for name, value in configuration.settings._asdict().items()
+        ),
+    )
+
+
+OPERATIONS = {
+    operation.name: operation
+    for operation in (
+        Operation(
+            "get",
+            "Show a document, or one section of it",
+            Get,
+            get,
+            examples=("kb get KB-12", "kb get docs/deploy.md:rollback"),
+        ),
+        Operation(
+            "list",
+            "List documents, newest first",
+            List,
+            list_documents,
+            examples=("kb list --type note --tags ops",),
+        ),
+        Operation("tags", "List tags and how many documents have them", Nothing, tags),
+        Operation("status", "Show what the base holds and what could not be read", Nothing, status),
+        Operation("config", "Show each setting and where it comes from", Nothing, show_config),
+    )
+}

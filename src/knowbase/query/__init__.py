@@ -1,0 +1,1 @@
+"""What was asked: words for the keyword leg, and a condition on documents."""

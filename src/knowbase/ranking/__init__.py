@@ -1,0 +1,1 @@
+"""Ranking: pure functions from candidates to ordered hits that can explain themselves."""

@@ -1,0 +1,84 @@
+"""PDF: one section a page."""
+
+import re
+import threading
+from typing import TYPE_CHECKING
+
+from knowbase.errors import ReadError
+from knowbase.types import Reading, Section
+
+if TYPE_CHECKING:
+    import pypdfium2
+
+# The library keeps global state and must not be entered twice at once.
+_PDFIUM = threading.Lock()
+_HYPHENATED = re.compile("[\ufffe\x02]\n?")
+_UNPRINTABLE = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+_LONGEST_TITLE = 200
+# What word processors and scanners write when nobody has given a title.
+_NO_TITLE = re.compile(
+    r"untitled.*|title|document\d*|microsoft \w+ - .*|\S+\.[a-z]{2,5}"
+    r"|scan(?:ned document)?[\W\d_]*|[\W\d_]*",
+    re.IGNORECASE,
+)
+
+
+def read_pdf(data: bytes, fallback_title: str) -> Reading:
+    """The pages of a PDF that have text."""
+    with _PDFIUM:
+        title, pages = _extract(data)
+    sections = tuple(
+        Section(f"page-{number}", f"Page {number}", "", text, 1, number)
+        for number, text in enumerate(pages, 1)
+        if text
+    )
+    if not sections:
+        raise ReadError("No text found; a scanned PDF needs OCR first.")
+    return Reading("pdf", _sensible(title) or fallback_title, sections)
+
+
+def _extract(data: bytes) -> tuple[str, list[str]]:
+    import pypdfium2
+
+    try:
+        document = pypdfium2.PdfDocument(data)
+    except pypdfium2.PdfiumError as error:
+        raise _cannot_open(error) from error
+    try:
+        title = document.get_metadata_value("Title")
+        return title, [_page_text(document, index) for index in range(len(document))]
+    except pypdfium2.PdfiumError as error:
+        raise ReadError("The PDF is damaged and cannot be read.") from error
+    finally:
+        document.close()
+
+
+def _cannot_open(error: Exception) -> ReadError:
+    reason = str(error).lower()
+    if "password" in reason or "security" in reason:
+        return ReadError("The PDF is encrypted; remove its password to have it read.")
+    return ReadError("The PDF is damaged and cannot be read.")
+
+
+def _page_text(document: "pypdfium2.PdfDocument", index: int) -> str:
+    page = document[index]
+    try:
+        textpage = page.get_textpage()
+        try:
+            return _tidy(textpage.get_text_bounded())
+        finally:
+            textpage.close()
+    finally:
+        page.close()
+
+
+def _tidy(text: str) -> str:
+    """Text with LF line ends, words whole that were split at a line's end, and a final LF."""
+    text = _HYPHENATED.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    text = _UNPRINTABLE.sub("", text).strip()
+    return text + "\n" if text else ""
+
+
+def _sensible(title: str) -> str | None:
+    title = " ".join(_UNPRINTABLE.sub("", title).split())
+    return None if len(title) > _LONGEST_TITLE or _NO_TITLE.fullmatch(title) else title

@@ -1,0 +1,22 @@
+"""Plain text: one section, titled by its first line."""
+
+from knowbase.types import Reading, Section
+
+_LONGEST_TITLE = 100
+
+
+def read_plain(text: str, fallback_title: str) -> Reading:
+    """The whole text as one section, titled by its first line when that is short."""
+    first = text.lstrip().split("\n", 1)[0].strip()
+    title = first if 0 < len(first) <= _LONGEST_TITLE else fallback_title
+    return Reading("text", title, whole(text))
+
+
+def read_whole(text: str, kind: str, title: str) -> Reading:
+    """The whole text as one section, under a title that is given."""
+    return Reading(kind, title, whole(text))
+
+
+def whole(text: str) -> tuple[Section, ...]:
+    """The one section of a text without parts; none when there is only white space."""
+    return (Section("_preamble", None, "", text, 1),) if text.strip() else ()

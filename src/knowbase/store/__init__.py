@@ -1,0 +1,78 @@
+"""Where documents live. `Store` is the whole interface; each backend is a folder here."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Protocol
+
+from knowbase.query.conditions import Condition
+from knowbase.store.values import FieldWeights, Page
+from knowbase.text.analysis import Word
+from knowbase.types import (
+    Candidate,
+    Changes,
+    Counts,
+    Document,
+    FileRecord,
+    Model,
+    Passage,
+    Source,
+    Vector,
+)
+
+
+class Store(Protocol):
+    """One base. Every method is one consistent read, or one transaction."""
+
+    def close(self) -> None: ...
+
+    # writing
+    def apply(self, changes: Changes, now: str) -> list[Document]:
+        """Write all of it or nothing; the documents that the drafts became."""
+
+    def use_model(self, model: Model) -> None:
+        """Make this the model whose vectors are stored; refuse when another one's are."""
+
+    # documents
+    def find(self, reference: str) -> Document | None:
+        """By id, code (any case), path or, all digits, seq."""
+
+    def documents(self, condition: Condition, page: Page) -> list[Document]: ...
+
+    def count(self, condition: Condition) -> int: ...
+
+    def chunks(self, document: str) -> list[Passage]:
+        """A document's chunks in order."""
+
+    def codes(self) -> list[str]: ...
+
+    def tags(self, condition: Condition) -> list[tuple[str, int]]:
+        """Tags and how many documents have them, most used first."""
+
+    # retrieval
+    def keyword(
+        self, words: Sequence[Word], condition: Condition, limit: int, weights: FieldWeights
+    ) -> list[Candidate]:
+        """Chunks with any of the words, best BM25 first."""
+
+    def semantic(self, vector: Vector, condition: Condition, limit: int) -> list[Candidate]:
+        """Chunks by cosine similarity over every vector of the active model, best first."""
+
+    def newest(self, condition: Condition, limit: int) -> list[Passage]:
+        """The first chunk of each of the newest documents."""
+
+    def passages(self, chunks: Collection[int]) -> dict[int, Passage]: ...
+
+    # files
+    def sources(self) -> list[Source]: ...
+
+    def files(self, source: str) -> dict[str, FileRecord]: ...
+
+    def problems(self) -> list[FileRecord]:
+        """Files that could not be read."""
+
+    # vectors and the whole
+    def model(self) -> Model | None: ...
+
+    def vectors(self, hashes: Collection[str]) -> Mapping[str, Vector]:
+        """Stored vectors by the hash of what was embedded: the work that need not be done again."""
+
+    def counts(self) -> Counts: ...

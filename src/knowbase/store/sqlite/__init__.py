@@ -1,0 +1,284 @@
+"""The default store: one SQLite file with FTS5 and sqlite-vec."""
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import apsw
+
+from knowbase.errors import InvalidInput, ModelMismatch
+from knowbase.query.conditions import EVERYTHING, AllOf, Condition, Visible
+from knowbase.store.sqlite import rows, schema
+from knowbase.store.sqlite.compile import Compiled, compile_condition, match_any
+from knowbase.store.sqlite.connection import Connections, translated
+from knowbase.store.values import FieldWeights, Page
+from knowbase.text.analysis import Word
+from knowbase.types import (
+    Candidate,
+    Changes,
+    Counts,
+    Document,
+    FileRecord,
+    Model,
+    Passage,
+    Source,
+    Vector,
+)
+
+BUSY_TIMEOUT = 5.0
+MOST_NEIGHBOURS = 4096  # sqlite-vec's own limit
+
+
+def create(path: str) -> "SqliteStore":
+    """Make a new base; an existing one is opened."""
+    with translated():
+        if not os.path.exists(path):
+            os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+            connection = apsw.Connection(path)
+            schema.create(connection)
+            connection.close()
+    return SqliteStore(path)
+
+
+class SqliteStore:
+    """See `knowbase.store.Store` for what each method promises."""
+
+    def __init__(self, path: str, busy_timeout: float = BUSY_TIMEOUT) -> None:
+        self.path = path
+        with translated():
+            self._connections = Connections(path, busy_timeout)
+            schema.check(self._connections.get())
+
+    def close(self) -> None:
+        self._connections.close()
+
+    # writing
+
+    def apply(self, changes: Changes, now: str) -> list[Document]:
+        from knowbase.store.sqlite import write
+
+        with translated(), self._connections.writing() as connection:
+            model = self._model_id(connection)
+            written = write.apply(connection, changes, model, now)
+            return [self._document(connection, "d.seq = ?", seq) for seq in written]
+
+    def use_model(self, model: Model) -> None:
+        known = self.model()
+        if known == model:
+            return
+        if known is not None:
+            raise ModelMismatch(
+                f"the base was made with the model {known.name} ({known.revision}),"
+                f" not {model.name} ({model.revision})",
+                field="embed.model",
+                hint=f"set embed.model to {known.name}, or make a new base with kb init --base",
+            )
+        with translated(), self._connections.writing() as connection:
+            connection.execute(
+                "INSERT INTO models (name, revision, dimensions) VALUES (?, ?, ?)", model
+            )
+            number = connection.last_insert_rowid()
+            schema.create_vector_table(connection, number, model.dimensions)
+
+    # documents
+
+    def find(self, reference: str) -> Document | None:
+        tries: list[tuple[str, Any]] = [
+            ("d.id = ?", reference), ("d.code = ?", reference), ("d.path = ?", reference),
+        ]  # fmt: skip
+        if reference.isascii() and reference.isdigit() and len(reference) < 18:
+            tries.append(("d.seq = ?", int(reference)))
+        with translated():
+            connection = self._connections.get()
+            for where, value in tries:
+                row = connection.execute(
+                    f"SELECT {rows.DOCUMENT} FROM documents d WHERE {where}", (value,)
+                ).fetchone()
+                if row is not None:
+                    return rows.document(row)
+        return None
+
+    def documents(self, condition: Condition, page: Page) -> list[Document]:
+        sql, values = compile_condition(condition)
+        found = self._read(
+            f"SELECT {rows.DOCUMENT} FROM documents d WHERE {sql}"
+            " ORDER BY d.updated_at DESC, d.seq LIMIT ? OFFSET ?",
+            (*values, page.limit, page.offset),
+        )
+        return [rows.document(row) for row in found]
+
+    def count(self, condition: Condition) -> int:
+        sql, values = compile_condition(condition)
+        return int(self._read(f"SELECT count(*) FROM documents d WHERE {sql}", values)[0][0])
+
+    def chunks(self, document: str) -> list[Passage]:
+        found = self._read(
+            f"SELECT c.id, {rows.CHUNK}, {rows.DOCUMENT} FROM chunks c"
+            " JOIN documents d ON d.seq = c.document WHERE d.id = ? ORDER BY c.position",
+            (document,),
+        )
+        return [rows.passage(row) for row in found]
+
+    def codes(self) -> list[str]:
+        return [code for (code,) in self._read("SELECT code FROM documents ORDER BY seq")]
+
+    def tags(self, condition: Condition) -> list[tuple[str, int]]:
+        sql, values = compile_condition(condition)
+        return [
+            (name, number)
+            for name, number in self._read(
+                "SELECT t.name, count(*) AS number FROM tags t JOIN documents d"
+                f" ON d.seq = t.document WHERE {sql} GROUP BY t.name ORDER BY number DESC, t.name",
+                values,
+            )
+        ]
+
+    # retrieval
+
+    def keyword(
+        self, words: Sequence[Word], condition: Condition, limit: int, weights: FieldWeights
+    ) -> list[Candidate]:
+        if not words or limit < 1:
+            return []
+        source, values = "chunks_fts", []
+        restriction = self._restriction(condition)
+        if restriction is not None:
+            # CROSS JOIN and the unary + keep FTS5 in the lead: driven by ids, it would run
+            # the whole match again for each of them.
+            source += " CROSS JOIN chunks c ON c.id = chunks_fts.rowid"
+            source += f" AND +c.document IN ({restriction[0]})"
+            values = restriction[1]
+        found = self._read(
+            "SELECT chunks_fts.rowid, -bm25(chunks_fts, ?, ?, ?, ?) AS score"
+            f" FROM {source} WHERE chunks_fts MATCH ?"
+            " ORDER BY score DESC, chunks_fts.rowid LIMIT ?",
+            (*weights, *values, match_any(words), limit),
+        )
+        return [Candidate(chunk, score) for chunk, score in found]
+
+    def semantic(self, vector: Vector, condition: Condition, limit: int) -> list[Candidate]:
+        if not vector or limit < 1:
+            return []
+        if limit > MOST_NEIGHBOURS:
+            raise InvalidInput(
+                f"{limit} candidates are more than the {MOST_NEIGHBOURS} that sqlite-vec allows",
+                field="top",
+                hint="ask for fewer hits",
+            )
+        with translated():
+            model = self._model_id(self._connections.with_vectors())
+        if model is None:
+            return []
+        restriction = self._restriction(condition)
+        where, values = "", []
+        if restriction is not None:
+            where = f" AND chunk_id IN (SELECT id FROM chunks WHERE document IN ({restriction[0]}))"
+            values = restriction[1]
+        found = self._read(
+            f"SELECT chunk_id, 1 - distance FROM {schema.vector_table(model)}"
+            f" WHERE embedding MATCH ? AND k = ?{where}",
+            (vector, limit, *values),
+        )
+        nearest = [Candidate(chunk, score) for chunk, score in found]
+        return sorted(nearest, key=lambda candidate: (-candidate.score, candidate.chunk))
+
+    def newest(self, condition: Condition, limit: int) -> list[Passage]:
+        sql, values = compile_condition(condition)
+        found = self._read(
+            f"SELECT c.id, {rows.CHUNK}, {rows.DOCUMENT} FROM documents d CROSS JOIN chunks c"
+            f" ON c.document = d.seq AND c.position = 0 WHERE {sql}"
+            " ORDER BY d.updated_at DESC, d.seq LIMIT ?",
+            (*values, limit),
+        )
+        return [rows.passage(row) for row in found]
+
+    def passages(self, chunks: Collection[int]) -> dict[int, Passage]:
+        found = self._read(
+            f"SELECT c.id, {rows.CHUNK}, {rows.DOCUMENT} FROM json_each(?) wanted"
+            " CROSS JOIN chunks c ON c.id = wanted.value JOIN documents d ON d.seq = c.document",
+            ("[" + ",".join(map(str, chunks)) + "]",),
+        )
+        return {row[0]: rows.passage(row) for row in found}
+
+    # files
+
+    def sources(self) -> list[Source]:
+        import json
+
+        found = self._read("SELECT path, tags FROM sources ORDER BY path")
+        return [Source(path, tuple(json.loads(tags))) for path, tags in found]
+
+    def files(self, source: str) -> dict[str, FileRecord]:
+        found = self._read(f"SELECT {rows.FILE} FROM files WHERE source = ?", (source,))
+        return {row[0]: rows.file_record(row) for row in found}
+
+    def problems(self) -> list[FileRecord]:
+        found = self._read(f"SELECT {rows.FILE} FROM files WHERE problem IS NOT NULL ORDER BY path")
+        return [rows.file_record(row) for row in found]
+
+    # vectors and the whole
+
+    def model(self) -> Model | None:
+        found = self._read("SELECT name, revision, dimensions FROM models ORDER BY id LIMIT 1")
+        return Model(*found[0]) if found else None
+
+    def vectors(self, hashes: Collection[str]) -> Mapping[str, Vector]:
+        import json
+
+        with translated():
+            connection = self._connections.with_vectors()
+            model = self._model_id(connection)
+            if model is None:
+                return {}
+            found = connection.execute(
+                "SELECT c.hash, v.embedding FROM json_each(?) wanted"
+                " CROSS JOIN chunks c ON c.id ="
+                " (SELECT id FROM chunks WHERE hash = wanted.value AND model = ? LIMIT 1)"
+                f" CROSS JOIN {schema.vector_table(model)} v ON v.chunk_id = c.id",
+                (json.dumps(list(hashes)), model),
+            )
+            return dict(found)
+
+    def counts(self) -> Counts:
+        documents = self.count(EVERYTHING)
+        chunks, embedded = self._read("SELECT count(*), count(model) FROM chunks")[0]
+        tags = self._read("SELECT count(DISTINCT name) FROM tags")[0][0]
+        by_type = self._read(
+            "SELECT type, count(*) FROM documents GROUP BY type ORDER BY 2 DESC, 1"
+        )
+        return Counts(documents, chunks, embedded, tags, dict(by_type))
+
+    # inside
+
+    def _read(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        with translated():
+            return self._connections.get().execute(sql, values).fetchall()
+
+    def _document(self, connection: apsw.Connection, where: str, value: object) -> Document:
+        sql = f"SELECT {rows.DOCUMENT} FROM documents d WHERE {where}"
+        return rows.document(connection.execute(sql, (value,)).fetchall()[0])
+
+    def _model_id(self, connection: apsw.Connection) -> int | None:
+        found: int | None = connection.execute("SELECT id FROM models ORDER BY id LIMIT 1").get
+        return found
+
+    def _restriction(self, condition: Condition) -> Compiled | None:
+        """A subquery for the documents that pass, or None when all of them do."""
+        if condition == EVERYTHING or (_is_lifecycle(condition) and not self._has_lifecycle()):
+            return None
+        sql, values = compile_condition(condition)
+        return f"SELECT d.seq FROM documents d WHERE {sql}", values
+
+    def _has_lifecycle(self) -> bool:
+        """Whether any document could be hidden: one look at a partial index."""
+        found = self._read(
+            "SELECT 1 FROM documents WHERE archived OR expires_at IS NOT NULL"
+            " OR superseded_by IS NOT NULL LIMIT 1"
+        )
+        return bool(found)
+
+
+def _is_lifecycle(condition: Condition) -> bool:
+    if isinstance(condition, AllOf):
+        return all(_is_lifecycle(part) for part in condition.parts)
+    return isinstance(condition, Visible)

@@ -1,0 +1,129 @@
+"""SQLite connections: one a thread, and every driver error made one of ours."""
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import apsw
+
+from knowbase.errors import (
+    BaseDamaged,
+    BaseError,
+    BaseLocked,
+    BaseMissing,
+    BaseReadOnly,
+    DiskFull,
+    ModelUnavailable,
+    NotABase,
+)
+
+_MEANING: tuple[tuple[tuple[type[apsw.Error], ...], type[BaseError], str, str], ...] = (
+    (
+        (apsw.BusyError, apsw.LockedError),
+        BaseLocked,
+        "another process is writing to the base",
+        "try again when it is done, or raise store.busy_timeout",
+    ),
+    ((apsw.NotADBError,), NotABase, "this file is not a knowbase base", "choose another --base"),
+    (
+        (apsw.CorruptError,),
+        BaseDamaged,
+        "the base is damaged",
+        "restore a copy, or remove it and add your files again",
+    ),
+    (
+        (apsw.FullError, apsw.IOError),
+        DiskFull,
+        "the base could not be written: the disk is full or failing",
+        "free some space; what was stored before is safe",
+    ),
+    (
+        (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError),
+        BaseReadOnly,
+        "the base cannot be written or opened there",
+        "check the permissions of the folder and the file",
+    ),
+)
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Driver errors as knowbase errors; the original stays as the cause, for the log."""
+    try:
+        yield
+    except apsw.Error as error:
+        for drivers, ours, message, hint in _MEANING:
+            if isinstance(error, drivers):
+                raise ours(message, hint=hint) from error
+        raise BaseError("the database refused the operation") from error
+
+
+class Connections(threading.local):
+    """The connection of the current thread to one file, opened when first used."""
+
+    def __init__(self, path: str, busy_timeout: float) -> None:
+        self._connection = _connect(path, busy_timeout)
+        self._has_vectors = False
+
+    def get(self) -> apsw.Connection:
+        return self._connection
+
+    def with_vectors(self) -> apsw.Connection:
+        """The connection with sqlite-vec loaded; a keyword search never needs it."""
+        if not self._has_vectors:
+            load_vector_extension(self._connection)
+            self._has_vectors = True
+        return self._connection
+
+    @contextmanager
+    def writing(self) -> Iterator[apsw.Connection]:
+        """One transaction that holds the write lock from its start."""
+        connection = self.with_vectors()
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield connection
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def _connect(path: str, busy_timeout: float) -> apsw.Connection:
+    if not os.path.exists(path):
+        raise BaseMissing("there is no base here", hint="make one with: kb init")
+    connection = apsw.Connection(
+        _uri(path), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI
+    )
+    connection.set_busy_timeout(int(busy_timeout * 1000))
+    connection.execute("PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL")
+    return connection
+
+
+def _uri(path: str) -> str:
+    """A base in a folder that cannot be written is still readable."""
+    path = os.path.abspath(path)
+    uri = "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    folder = os.path.dirname(path)
+    if os.access(path, os.W_OK) and os.access(folder, os.W_OK):
+        return uri
+    waiting = os.path.exists(path + "-wal") and os.path.getsize(path + "-wal") > 0
+    return uri + ("?mode=ro" if waiting else "?immutable=1")
+
+
+def load_vector_extension(connection: apsw.Connection) -> None:
+    """Load sqlite-vec by its path: importing its package would import numpy."""
+    from importlib.util import find_spec
+
+    spec = find_spec("sqlite_vec")
+    if spec is None or not spec.submodule_search_locations:
+        raise ModelUnavailable(
+            "semantic search needs the sqlite-vec package", hint="pip install sqlite-vec"
+        )
+    connection.enable_load_extension(True)
+    connection.load_extension(os.path.join(spec.submodule_search_locations[0], "vec0"))
+    connection.enable_load_extension(False)

@@ -1,0 +1,150 @@
+"""The schema as numbered steps: an older file is upgraded in place, a newer one refused."""
+
+import apsw
+
+from knowbase.errors import BaseTooNew, NotABase
+
+APPLICATION_ID = 0x6B6E6F77  # "know"
+
+_STEP_1 = """
+CREATE TABLE models (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    revision TEXT NOT NULL,
+    dimensions INTEGER NOT NULL,
+    UNIQUE (name, revision)
+);
+CREATE TABLE documents (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    code TEXT NOT NULL UNIQUE COLLATE NOCASE,
+    title TEXT NOT NULL,
+    type TEXT NOT NULL,
+    path TEXT UNIQUE,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    parent TEXT,
+    project TEXT,
+    roles TEXT NOT NULL,
+    confidence REAL,
+    archived INTEGER NOT NULL,
+    expires_at TEXT,
+    superseded_by TEXT,
+    metadata TEXT NOT NULL
+);
+CREATE INDEX documents_newest ON documents (updated_at DESC, seq);
+CREATE INDEX documents_type ON documents (type);
+CREATE INDEX documents_with_a_lifecycle ON documents (seq)
+    WHERE archived OR expires_at IS NOT NULL OR superseded_by IS NOT NULL;
+CREATE TABLE tags (
+    document INTEGER NOT NULL REFERENCES documents (seq) ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    PRIMARY KEY (document, name)
+) WITHOUT ROWID;
+CREATE INDEX tags_name ON tags (name, document);
+CREATE TABLE links (
+    document INTEGER NOT NULL REFERENCES documents (seq) ON DELETE CASCADE,
+    target TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    PRIMARY KEY (document, target, kind)
+) WITHOUT ROWID;
+CREATE TABLE chunks (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    document INTEGER NOT NULL REFERENCES documents (seq) ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    slug TEXT NOT NULL,
+    chunk_index INTEGER NOT NULL,
+    model INTEGER REFERENCES models (id),
+    hash TEXT NOT NULL,
+    line INTEGER NOT NULL,
+    page INTEGER,
+    tokens INTEGER NOT NULL,
+    overlap INTEGER NOT NULL,
+    title TEXT NOT NULL,
+    heading TEXT,
+    header TEXT NOT NULL,
+    text TEXT NOT NULL,
+    terms TEXT NOT NULL,
+    UNIQUE (document, slug, chunk_index)
+);
+CREATE INDEX chunks_hash ON chunks (hash) WHERE model IS NOT NULL;
+CREATE VIRTUAL TABLE chunks_fts USING fts5 (
+    title, heading, text, terms,
+    content = '', contentless_delete = 1, tokenize = 'porter unicode61'
+);
+CREATE TRIGGER chunks_inserted AFTER INSERT ON chunks BEGIN
+    INSERT INTO chunks_fts (rowid, title, heading, text, terms)
+    VALUES (new.id, new.title, coalesce(new.heading, ''), new.text, new.terms);
+END;
+CREATE TRIGGER chunks_deleted AFTER DELETE ON chunks BEGIN
+    DELETE FROM chunks_fts WHERE rowid = old.id;
+END;
+CREATE TRIGGER chunks_updated AFTER UPDATE OF title, heading, text, terms ON chunks BEGIN
+    UPDATE chunks_fts
+    SET title = new.title, heading = coalesce(new.heading, ''), text = new.text, terms = new.terms
+    WHERE rowid = new.id;
+END;
+CREATE TABLE sources (
+    path TEXT PRIMARY KEY,
+    tags TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE files (
+    path TEXT PRIMARY KEY,
+    source TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    sha256 TEXT NOT NULL,
+    document TEXT,
+    problem TEXT,
+    excluded INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX files_source ON files (source);
+"""
+
+STEPS = (_STEP_1,)
+
+
+def create(connection: apsw.Connection) -> None:
+    """Make an empty file a base."""
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID:d}")
+    upgrade(connection)
+
+
+def check(connection: apsw.Connection) -> None:
+    """Refuse what is not a base or is newer than this program; upgrade what is older."""
+    if connection.pragma("application_id") != APPLICATION_ID:
+        raise NotABase("this file is not a knowbase base", hint="choose another --base")
+    version = connection.pragma("user_version")
+    if version > len(STEPS):
+        raise BaseTooNew(
+            f"the base has schema {version}, this knowbase knows up to {len(STEPS)}",
+            hint="upgrade knowbase: pip install -U knowbase",
+        )
+    if version < len(STEPS):
+        upgrade(connection)
+
+
+def upgrade(connection: apsw.Connection) -> None:
+    """Run the missing steps, all in one transaction."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        for number in range(connection.pragma("user_version"), len(STEPS)):
+            connection.execute(STEPS[number])
+            connection.execute(f"PRAGMA user_version = {number + 1:d}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def vector_table(model: int) -> str:
+    """Vectors are kept per model, each in a table of its own with its own dimensions."""
+    return f"chunks_vec_{model:d}"
+
+
+def create_vector_table(connection: apsw.Connection, model: int, dimensions: int) -> None:
+    connection.execute(
+        f"CREATE VIRTUAL TABLE {vector_table(model)} USING vec0 ("
+        f"chunk_id INTEGER PRIMARY KEY, embedding float[{dimensions:d}] distance_metric=cosine)"
+    )

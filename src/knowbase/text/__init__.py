@@ -1,0 +1,1 @@
+"""Pure text work: slugs, splitting, analysis, snippets."""

@@ -1,0 +1,227 @@
+"""Which words a text has: one analysis for indexing, querying and highlighting.
+
+SQLite's `porter unicode61` finds plain words and stems. What it misses is added by
+`extras`: the whole and the parts of identifiers, and character bigrams for scripts
+that are written without spaces.
+"""
+
+import re
+import threading
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from typing import NamedTuple, cast
+
+import apsw
+
+from knowbase.text.stopwords import STOP_WORDS
+
+JOINT = "\ue000"  # joins the numbers of 1.0.21, so that the whole differs from 1021
+TYPE_MARK = "\ue001"  # leads a document's type, so that it never matches a plain word
+
+_UNSPACED = (
+    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer
+    r"\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"  # kana, Han
+    r"\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"  # Hangul, more Han
+)
+_WORD = r"(?P<word>{letter}+(?:[-_.'’]{letter}+)*)(?P<sign>\+\+|\#(?!\w))?"
+_ASCII_WORD = re.compile(_WORD.format(letter="[A-Za-z0-9]"))
+_PART = re.compile(r"[^\W_]+")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_SIGNS = {"++": "plusplus", "#": "sharp"}
+
+
+class Token(NamedTuple):
+    """A word of a text: its stem, and where it stands."""
+
+    stem: str
+    start: int
+    end: int
+
+
+class Extra(NamedTuple):
+    """A word that the tokenizer alone would miss."""
+
+    surface: str
+    start: int
+    end: int
+    whole: bool = False  # stands for all of its span, so its short parts are noise
+
+
+class Word(NamedTuple):
+    """A word to look for, as written; `prefix` also finds longer words."""
+
+    surface: str
+    prefix: bool = False
+
+
+class _Local(threading.local):
+    """One tokenizer a thread: a connection must not be shared."""
+
+    def __init__(self) -> None:
+        self.connection = apsw.Connection(":memory:")
+        self.tokenizer = self.connection.fts5_tokenizer("porter", ["unicode61"])
+
+
+_local = _Local()
+
+
+def clean(text: str) -> str:
+    """The text without lone surrogates, which no database can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def tokens(text: str) -> list[Token]:
+    """Every word that FTS5 `porter unicode61` sees, with offsets in characters."""
+    data = text.encode("utf-8", "replace")
+    found = cast(
+        "list[tuple[int, int, str]]", _local.tokenizer(data, apsw.FTS5_TOKENIZE_DOCUMENT, None)
+    )
+    if len(data) == len(text):
+        return [Token(stem, start, end) for start, end, stem in found]
+    place = _character_offsets(text)
+    return [Token(stem, place[start], place[end]) for start, end, stem in found]
+
+
+def _character_offsets(text: str) -> dict[int, int]:
+    """From byte offset to character offset."""
+    offsets, at = {}, 0
+    for index, character in enumerate(text):
+        offsets[at] = index
+        code = ord(character)
+        at += 1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4
+    offsets[at] = len(text)
+    return offsets
+
+
+def stems(text: str) -> list[str]:
+    """The stems of the words of a text, in order."""
+    return [token.stem for token in tokens(text)]
+
+
+@cache
+def _any_word() -> re.Pattern[str]:
+    """Words of every script; made when first needed, for it takes milliseconds to compile."""
+    return re.compile(
+        rf"(?P<unspaced>[{_UNSPACED}]+)"
+        r"|(?P<wide>[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]+)"
+        "|" + _WORD.format(letter=rf"[^\W_{_UNSPACED}]")
+    )
+
+
+def extras(text: str) -> Iterator[Extra]:
+    """Wholes and parts of identifiers, bigrams of unspaced scripts, wide letters made plain."""
+    if text.isascii():
+        for match in _ASCII_WORD.finditer(text):
+            yield from _identifier(match)
+        return
+    for match in _any_word().finditer(text):
+        if match["unspaced"]:
+            yield from _bigrams(match["unspaced"], match.start())
+        elif match["wide"]:
+            plain = "".join(chr(ord(letter) - 0xFEE0) for letter in match["wide"])
+            yield Extra(plain, match.start(), match.end(), whole=True)
+        else:
+            yield from _identifier(match)
+
+
+def _bigrams(run: str, start: int) -> Iterator[Extra]:
+    """Two characters at a time, and the last alone: a prefix search then finds any one."""
+    run = "".join(map(_as_letter, run))
+    for index in range(len(run)):
+        yield Extra(run[index : index + 2], start + index, start + min(index + 2, len(run)))
+
+
+def _as_letter(character: str) -> str:
+    """A vowel sign or tone mark would break a word in two: stand a private letter for it."""
+    return character if character.isalnum() else chr(0xE000 + (ord(character) & 0xFFF))
+
+
+def _identifier(match: re.Match[str]) -> Iterator[Extra]:
+    word, sign = match["word"], match["sign"]
+    parts = _PART.findall(word)
+    if len(parts) > 1:
+        yield Extra(_joined(parts), match.start(), match.end("word"), whole=True)
+    if sign:
+        yield Extra(_joined(parts) + _SIGNS[sign], match.start(), match.end(), whole=True)
+    if word.islower() or word.isupper():
+        return
+    for part in _PART.finditer(word):
+        yield from _humps(part[0], match.start("word") + part.start())
+
+
+def _joined(parts: list[str]) -> str:
+    whole = parts[0]
+    for part in parts[1:]:
+        whole += (JOINT if whole[-1].isdigit() and part[0].isdigit() else "") + part
+    return whole
+
+
+def _humps(part: str, start: int) -> Iterator[Extra]:
+    """getUserName: get, User, Name."""
+    cuts = [0, *(match.start() for match in _HUMP.finditer(part)), len(part)]
+    if len(cuts) > 2:
+        for begin, end in pairwise(cuts):
+            yield Extra(part[begin:end], start + begin, start + end)
+
+
+def index_terms(document_type: str, *fields: str | None) -> str:
+    """What is indexed beside the fields themselves: their extras and the document's type."""
+    words = [TYPE_MARK + document_type.replace("_", "")]
+    words += [extra.surface for field in fields if field for extra in extras(field)]
+    return " ".join(words)
+
+
+def query_words(text: str) -> list[Word]:
+    """The words to look for, each once, whole identifiers before their parts.
+
+    Stop words are left out unless there is nothing else.
+    """
+    special = list(extras(text))
+    covered: set[int] = set()
+    for extra in special:
+        if extra.whole or _is_unspaced(text[extra.start]):
+            covered.update(range(extra.start, extra.end))
+    words = [_query_extra(extra, text) for extra in special]
+    plain = [
+        Word(text[token.start : token.end])
+        for token in tokens(text)
+        if not (token.start in covered and _is_noise(token, text))
+    ]
+    found = _distinct([word for word in words if word] + plain)
+    telling = [word for word in found if word.surface.lower() not in STOP_WORDS]
+    return telling or found
+
+
+def _is_unspaced(character: str) -> bool:
+    match = None if character.isascii() else _any_word().match(character)
+    return bool(match and match["unspaced"])
+
+
+def _query_extra(extra: Extra, text: str) -> Word | None:
+    """The lone last character of a run serves prefix searches only."""
+    if len(extra.surface) > 1 or not _is_unspaced(text[extra.start]):
+        return Word(extra.surface)
+    alone = extra.start == 0 or not _is_unspaced(text[extra.start - 1])
+    return Word(extra.surface, prefix=True) if alone else None
+
+
+def _is_noise(token: Token, text: str) -> bool:
+    """A single letter of a longer identifier, or a run that its bigrams stand for."""
+    return token.end - token.start == 1 or _is_unspaced(text[token.start])
+
+
+def _distinct(words: list[Word]) -> list[Word]:
+    seen: dict[tuple[str, bool], Word] = {}
+    for word in words:
+        seen.setdefault((" ".join(stems(word.surface)), word.prefix), word)
+    return list(seen.values())
+
+
+def located(text: str) -> list[Token]:
+    """Every word of a text, extras included, in order of place: what a highlight needs."""
+    special = list(extras(text))
+    found = tokens(text)
+    for extra in special:
+        found += [Token(stem, extra.start, extra.end) for stem in stems(extra.surface)]
+    return sorted(found, key=lambda token: (token.start, token.end))

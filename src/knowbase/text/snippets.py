@@ -1,0 +1,88 @@
+"""Snippets: the most telling stretch of a chunk, with the matched words marked."""
+
+import re
+from collections.abc import Sequence
+
+from knowbase.text.analysis import Token, Word, located, stems
+
+MARK, END_MARK = "<mark>", "</mark>"
+WIDTH = 240  # characters
+
+_SPACE = re.compile(r"\s+")
+
+
+def snippet(text: str, words: Sequence[Word], width: int = WIDTH) -> str:
+    """The stretch of `text` with the most different query words, matches in <mark>."""
+    matches = _matches(text, words)
+    start, end = _window(text, matches, width)
+    shown = _marked(text, start, end, matches)
+    shown = _SPACE.sub(" ", shown).strip()
+    return ("…" if start else "") + shown + ("…" if end < len(text.rstrip()) else "")
+
+
+def _matches(text: str, words: Sequence[Word]) -> list[Token]:
+    exact = {stem for word in words if not word.prefix for stem in stems(word.surface)}
+    leading = tuple(stem for word in words if word.prefix for stem in stems(word.surface))
+    if not exact and not leading:
+        return []
+    return [
+        token
+        for token in located(text)
+        if token.stem in exact or (leading and token.stem.startswith(leading))
+    ]
+
+
+def _window(text: str, matches: list[Token], width: int) -> tuple[int, int]:
+    """Where the snippet starts and ends: at the window with most different matches."""
+    best, best_start = 0, 0
+    for index, first in enumerate(matches):
+        kinds = set()
+        for token in matches[index : index + 40]:
+            if token.end > first.start + width:
+                break
+            kinds.add(token.stem)
+        if len(kinds) > best:
+            best, best_start = len(kinds), first.start
+    start = _line_start(text, best_start, width // 4) if matches else _first_text(text)
+    end = min(len(text), start + width)
+    return start, _back_to_space(text, end) if end < len(text) else end
+
+
+def _first_text(text: str) -> int:
+    return len(text) - len(text.lstrip())
+
+
+def _line_start(text: str, at: int, most: int) -> int:
+    """A little context before the match: from the line's start, else from a word's start."""
+    floor = max(0, at - most)
+    newline = text.rfind("\n", floor, at)
+    if newline >= 0 or floor == 0:
+        return newline + 1
+    space = text.find(" ", floor, at)
+    return space + 1 if space >= 0 else at
+
+
+def _back_to_space(text: str, end: int) -> int:
+    space = max(text.rfind(" ", end - 30, end), text.rfind("\n", end - 30, end))
+    return space if space > 0 else end
+
+
+def _marked(text: str, start: int, end: int, matches: list[Token]) -> str:
+    out, at = [], start
+    for token in _merged(matches):
+        if token.start < at or token.end > end:
+            continue
+        out += [text[at : token.start], MARK, text[token.start : token.end], END_MARK]
+        at = token.end
+    return "".join([*out, text[at:end]])
+
+
+def _merged(matches: list[Token]) -> list[Token]:
+    """Overlapping matches as one, so that marks never nest."""
+    merged: list[Token] = []
+    for token in matches:
+        if merged and token.start < merged[-1].end:
+            last = merged.pop()
+            token = Token(last.stem, last.start, max(last.end, token.end))
+        merged.append(token)
+    return merged

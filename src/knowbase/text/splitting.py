@@ -1,0 +1,121 @@
+"""Sections into chunks: a section is a chunk; a long one is split with an overlap."""
+
+import hashlib
+import math
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
+
+from knowbase.types import Chunk, Reading, Section
+
+TokenSpans: TypeAlias = Callable[[str], Sequence[tuple[int, int]]]
+"""Where each of the embedding model's tokens starts and ends in a text."""
+
+_PARAGRAPH_END = re.compile(r"\n[ \t]*\n\s*")
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？])[\"')\]]*\s+|(?<=[。！？])|\n")
+_WORD_END = re.compile(r"\s+")
+
+
+class Limits(NamedTuple):
+    """S3-27: 512 tokens; pieces overlap by a tenth, at least 50 tokens."""
+
+    max_tokens: int = 512
+    overlap: float = 0.1
+    min_overlap: int = 50
+    markers: int = 2  # what the model adds around every text
+    max_context: int = 96  # of title and heading together
+
+
+def chunks_of(reading: Reading, spans: TokenSpans, limits: Limits) -> tuple[Chunk, ...]:
+    """The chunks of a whole document, in order."""
+    return tuple(
+        chunk
+        for section in reading.sections
+        for chunk in split(section, reading.title, spans, limits)
+    )
+
+
+def split(section: Section, title: str, spans: TokenSpans, limits: Limits) -> Iterator[Chunk]:
+    """The chunks of one section."""
+    context = _context(title, section.heading, spans, limits)
+    used = len(spans(context)) + limits.markers
+    before = 0
+    for index, (start, end, count) in enumerate(_pieces(section.text, spans, limits, used)):
+        text = section.text[start:end]
+        yield Chunk(
+            slug=section.slug,
+            chunk_index=index,
+            heading=section.heading,
+            header=section.header if index == 0 else "",
+            text=text,
+            overlap=before - start if index else 0,
+            line=section.line + section.header.count("\n") + section.text.count("\n", 0, start),
+            page=section.page,
+            tokens=used + count,
+            hash=hashlib.sha256((context + text).encode("utf-8", "replace")).hexdigest(),
+        )
+        before = end
+
+
+def embedding_text(chunk: Chunk, title: str, spans: TokenSpans, limits: Limits) -> str:
+    """What the model reads: the title, the heading, the text."""
+    return _context(title, chunk.heading, spans, limits) + chunk.text
+
+
+def _context(title: str, heading: str | None, spans: TokenSpans, limits: Limits) -> str:
+    lines = [title] if heading is None or heading == title else [title, heading]
+    context = "\n".join(lines) + "\n"
+    places = spans(context)
+    if len(places) > limits.max_context:
+        context = context[: places[limits.max_context - 1][0]].rstrip() + "\n"
+    return context
+
+
+def _pieces(
+    text: str, spans: TokenSpans, limits: Limits, used: int
+) -> Iterator[tuple[int, int, int]]:
+    """(start, end, tokens) of each piece; the tokens of a piece never exceed what is left."""
+    room = limits.max_tokens - used
+    start = done = 0
+    while True:
+        places = _places(text, start, room, spans)
+        if len(places) <= room:
+            yield start, len(text), len(places)
+            return
+        # A piece that starts inside a token may be read as a few tokens more: keep some room.
+        hard = places[room - 8][0]
+        end = _boundary(text, done, hard)
+        count = bisect_right([place[1] for place in places], end)
+        yield start, end, count
+        overlap = max(limits.min_overlap, math.ceil(count * limits.overlap))
+        start, done = _word_start(text, start, places[max(count - overlap, 1)][0]), end
+
+
+def _places(text: str, start: int, room: int, spans: TokenSpans) -> list[tuple[int, int]]:
+    """Token places from `start` on: all of them, or more than fit. Never a whole long text."""
+    width = room * 6
+    while True:
+        window = text[start : start + width]
+        places = [(start + begin, start + end) for begin, end in spans(window)]
+        if len(places) > room + 8 or start + width >= len(text):
+            return places
+        width *= 2
+
+
+def _boundary(text: str, done: int, hard: int) -> int:
+    """The last paragraph end before `hard`, else sentence or line end, else word, else `hard`."""
+    for pattern in (_PARAGRAPH_END, _SENTENCE_END, _WORD_END):
+        ends = [match.end() for match in pattern.finditer(text, done + 1, hard)]
+        usable = [end for end in ends if done < end <= hard]
+        if usable:
+            return usable[-1]
+    return hard
+
+
+def _word_start(text: str, floor: int, at: int) -> int:
+    """The start of the word that `at` lies in, looking back a little."""
+    for index in range(at, max(floor + 1, at - 40), -1):
+        if text[index - 1].isspace():
+            return index
+    return at

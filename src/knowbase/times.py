@@ -1,0 +1,9 @@
+"""Moments as text."""
+
+import time
+
+
+def timestamp(seconds: float) -> str:
+    """ISO 8601 in UTC with a fixed width: the order of the texts is the order in time."""
+    whole, part = divmod(round(seconds * 1_000_000), 1_000_000)
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole)) + f".{part:06d}Z"

@@ -1,0 +1,165 @@
+"""The values that cross the seams between the layers: all of them immutable.
+
+They are named tuples rather than dataclasses because importing `dataclasses` alone
+costs a third of what a whole keyword search from the command line may take.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple, TypeAlias
+
+Vector: TypeAlias = bytes
+"""A unit-length embedding as packed little-endian float32."""
+
+DOCUMENT_TYPES = (
+    "markdown", "pdf", "code", "html", "text", "note",
+    "fact", "decision", "lesson", "summary", "template", "temp_note",
+)  # fmt: skip
+
+
+class Link(NamedTuple):
+    """A reference found in a text, not yet resolved to a document."""
+
+    target: str
+    kind: str  # "wiki" or "markdown"
+
+
+class Section(NamedTuple):
+    """A document's part under a heading; all headers and texts together are the document."""
+
+    slug: str  # "_preamble", "detailed-design", "detailed-design-2"
+    heading: str | None  # as shown to a person
+    header: str  # as written in the source, line end included; "" when there is none
+    text: str  # what follows the header
+    line: int  # where the section starts in the source, from 1
+    page: int | None = None
+
+
+class Reading(NamedTuple):
+    """What a reader made of one file or note."""
+
+    type: str
+    title: str
+    sections: tuple[Section, ...]
+    tags: tuple[str, ...] = ()
+    code: str | None = None
+    parent: str | None = None
+    project: str | None = None
+    roles: tuple[str, ...] = ()
+    confidence: float | None = None
+    archived: bool = False
+    expires_at: str | None = None
+    superseded_by: str | None = None
+    metadata: Mapping[str, object] = {}
+    links: tuple[Link, ...] = ()
+
+
+class Chunk(NamedTuple):
+    """What is indexed and embedded: a section, or a piece of a long one."""
+
+    slug: str
+    chunk_index: int  # 0, 1, 2 … within the section
+    heading: str | None
+    header: str
+    text: str
+    overlap: int  # how many leading characters repeat the end of the piece before
+    line: int
+    page: int | None
+    tokens: int  # as the model counts them, heading and markers included
+    hash: str  # SHA-256 of what is embedded
+
+
+class Document(NamedTuple):
+    """Anything put in: a file, a note, a decision, a memory."""
+
+    id: str
+    seq: int  # never reused
+    code: str
+    title: str
+    type: str
+    tags: tuple[str, ...]
+    path: str | None
+    created_at: str
+    updated_at: str
+    parent: str | None = None
+    project: str | None = None
+    roles: tuple[str, ...] = ()
+    confidence: float | None = None
+    archived: bool = False
+    expires_at: str | None = None
+    superseded_by: str | None = None
+    metadata: Mapping[str, object] = {}
+
+
+class Draft(NamedTuple):
+    """A document as it is to be written, with its chunks and their vectors."""
+
+    id: str
+    reading: Reading
+    path: str | None
+    updated_at: str
+    chunks: tuple[Chunk, ...]
+    vectors: tuple[Vector | None, ...]  # one a chunk; None: not embedded
+
+
+class Candidate(NamedTuple):
+    """What a leg proposes: a chunk and the leg's own score, higher is better."""
+
+    chunk: int
+    score: float
+
+
+class Passage(NamedTuple):
+    """A chunk together with the document that holds it."""
+
+    chunk_id: int
+    chunk: Chunk
+    document: Document
+
+
+class Source(NamedTuple):
+    """A file or folder that was added and is kept in step."""
+
+    path: str
+    tags: tuple[str, ...] = ()
+
+
+class FileRecord(NamedTuple):
+    """What is known of a file on disk, so that an unchanged one costs a stat."""
+
+    path: str
+    source: str
+    size: int
+    mtime_ns: int
+    sha256: str
+    document: str | None = None  # the id of the document made from it
+    problem: str | None = None  # why it could not be read
+    excluded: bool = False  # removed by hand: stays out until added again
+
+
+class Changes(NamedTuple):
+    """What one transaction writes; all of it happens or nothing."""
+
+    drafts: tuple[Draft, ...] = ()
+    removed: tuple[str, ...] = ()  # document ids
+    files: tuple[FileRecord, ...] = ()
+    forgotten: tuple[str, ...] = ()  # file paths
+    sources: tuple[Source, ...] = ()
+    dropped_sources: tuple[str, ...] = ()
+
+
+class Model(NamedTuple):
+    """The identity of an embedding model; vectors of two identities are never compared."""
+
+    name: str
+    revision: str
+    dimensions: int
+
+
+class Counts(NamedTuple):
+    """How much a base holds."""
+
+    documents: int
+    chunks: int
+    embedded: int
+    tags: int
+    by_type: Mapping[str, int]
