@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from knowbase.errors import EmbeddingError, InvalidInput, ModelMismatch
 from knowbase.query import words as query_text
 from knowbase.query.conditions import (
-    EVERYTHING,
     HIDDEN_STATES,
     Condition,
     OneOf,
     Tagged,
     Visible,
     both,
+    is_everything,
 )
 from knowbase.query.words import PlainQuery
 from knowbase.ranking.fusion import best_possible
@@ -162,7 +162,7 @@ class Searcher(NamedTuple):
         self, request: SearchRequest, condition: Condition, top: int
     ) -> tuple[_Legs, dict[int, Passage], list[Ranked]]:
         """An empty query with filters lists the newest that pass; without, it finds nothing."""
-        if condition_of(request) == EVERYTHING:
+        if is_everything(condition_of(request)):
             return _Legs({}, ("the query has no words",)), {}, []
         newest = self.store.newest(condition, top)
         ranked = [Ranked(passage.chunk_id, 0.0, ()) for passage in newest]

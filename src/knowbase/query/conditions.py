@@ -72,7 +72,12 @@ def hidden(visible: Visible) -> Condition:
     return AnyOf(tuple(states[name] for name in HIDDEN_STATES if name not in visible.include))
 
 
+def is_everything(condition: Condition) -> bool:
+    """Whether it lets every document pass. (As tuples, AllOf() and AnyOf() would be equal.)"""
+    return isinstance(condition, AllOf) and not condition.parts
+
+
 def both(*conditions: Condition) -> Condition:
     """All of these; nothing else around a single one."""
-    parts = tuple(condition for condition in conditions if condition != EVERYTHING)
+    parts = tuple(condition for condition in conditions if not is_everything(condition))
     return parts[0] if len(parts) == 1 else AllOf(parts)

@@ -17,7 +17,7 @@ def snippet(text: str, words: Sequence[Word], width: int = WIDTH) -> str:
     start, end = _window(text, matches, width)
     shown = _marked(text, start, end, matches)
     shown = _SPACE.sub(" ", shown).strip()
-    return ("…" if start else "") + shown + ("…" if end < len(text.rstrip()) else "")
+    return ("…" if text[:start].strip() else "") + shown + ("…" if end < len(text.rstrip()) else "")
 
 
 def _matches(text: str, words: Sequence[Word]) -> list[Token]:
@@ -33,19 +33,31 @@ def _matches(text: str, words: Sequence[Word]) -> list[Token]:
 
 
 def _window(text: str, matches: list[Token], width: int) -> tuple[int, int]:
-    """Where the snippet starts and ends: at the window with most different matches."""
-    best, best_start = 0, 0
+    """Where the snippet starts and ends."""
+    lead = width // 4
+    if matches:
+        start = _line_start(text, _best_start(matches, width - lead), lead)
+    else:
+        start = _first_text(text)
+    end = min(len(text), start + width)
+    return start, _back_to_space(text, end) if end < len(text) else end
+
+
+def _best_start(matches: list[Token], width: int) -> int:
+    """Where the shortest stretch with the most different words starts."""
+    best, best_start = (0, 0), 0
     for index, first in enumerate(matches):
-        kinds = set()
+        kinds: set[str] = set()
+        span = 0
         for token in matches[index : index + 40]:
             if token.end > first.start + width:
                 break
-            kinds.add(token.stem)
-        if len(kinds) > best:
-            best, best_start = len(kinds), first.start
-    start = _line_start(text, best_start, width // 4) if matches else _first_text(text)
-    end = min(len(text), start + width)
-    return start, _back_to_space(text, end) if end < len(text) else end
+            if token.stem not in kinds:
+                kinds.add(token.stem)
+                span = token.end - first.start
+        if (len(kinds), -span) > best:
+            best, best_start = (len(kinds), -span), first.start
+    return best_start
 
 
 def _first_text(text: str) -> int:

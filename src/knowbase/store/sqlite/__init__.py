@@ -7,7 +7,7 @@ from typing import Any
 import apsw
 
 from knowbase.errors import InvalidInput, ModelMismatch
-from knowbase.query.conditions import EVERYTHING, AllOf, Condition, Visible
+from knowbase.query.conditions import EVERYTHING, AllOf, Condition, Visible, is_everything
 from knowbase.store.sqlite import rows, schema
 from knowbase.store.sqlite.compile import Compiled, compile_condition, match_any
 from knowbase.store.sqlite.connection import Connections, translated
@@ -86,7 +86,7 @@ class SqliteStore:
         tries: list[tuple[str, Any]] = [
             ("d.id = ?", reference), ("d.code = ?", reference), ("d.path = ?", reference),
         ]  # fmt: skip
-        if reference.isascii() and reference.isdigit() and len(reference) < 18:
+        if reference.isdigit() and len(reference) < 18 and str(int(reference)) == reference:
             tries.append(("d.seq = ?", int(reference)))
         with translated():
             connection = self._connections.get()
@@ -264,7 +264,7 @@ class SqliteStore:
 
     def _restriction(self, condition: Condition) -> Compiled | None:
         """A subquery for the documents that pass, or None when all of them do."""
-        if condition == EVERYTHING or (_is_lifecycle(condition) and not self._has_lifecycle()):
+        if _is_lifecycle(condition) and (is_everything(condition) or not self._has_lifecycle()):
             return None
         sql, values = compile_condition(condition)
         return f"SELECT d.seq FROM documents d WHERE {sql}", values

@@ -1,0 +1,257 @@
+"""A store in plain Python: small, slow and obvious. The other stores are tested against it."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from knowbase.errors import ModelMismatch
+from knowbase.query.conditions import EVERYTHING, Condition
+from knowbase.store.memory.bm25 import Row, scores
+from knowbase.store.memory.predicate import passes
+from knowbase.store.values import FieldWeights, Page
+from knowbase.text.analysis import Word, index_terms, stems
+from knowbase.types import (
+    Candidate,
+    Changes,
+    Chunk,
+    Counts,
+    Document,
+    Draft,
+    FileRecord,
+    Model,
+    Passage,
+    Source,
+    Vector,
+)
+
+
+class _Stored(NamedTuple):
+    """A chunk with what belongs to it."""
+
+    document: str
+    position: int
+    chunk: Chunk
+    row: Row
+    vector: Vector | None
+
+
+class _State(NamedTuple):
+    """Everything; a change makes a new one, so that a failure leaves the old."""
+
+    documents: dict[str, Document]
+    chunks: dict[int, _Stored]
+    files: dict[str, FileRecord]
+    sources: dict[str, Source]
+    next_seq: int = 1
+    next_chunk: int = 1
+
+
+class MemoryStore:
+    """See `knowbase.store.Store` for what each method promises."""
+
+    def __init__(self) -> None:
+        self._state = _State({}, {}, {}, {})
+        self._model: Model | None = None
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+    # writing
+
+    def apply(self, changes: Changes, now: str) -> list[Document]:
+        old = self._state
+        state = old._replace(
+            documents=dict(old.documents),
+            chunks=dict(old.chunks),
+            files=dict(old.files),
+            sources=dict(old.sources),
+        )
+        for document in changes.removed:
+            state = _without(state, document)
+        for draft in changes.drafts:
+            state = _with(state, draft, now, self._model)
+        state.files.update({record.path: record for record in changes.files})
+        for path in changes.forgotten:
+            state.files.pop(path, None)
+        state.sources.update({source.path: source for source in changes.sources})
+        for path in changes.dropped_sources:
+            state.sources.pop(path, None)
+        self._state = state
+        return [state.documents[draft.id] for draft in changes.drafts]
+
+    def use_model(self, model: Model) -> None:
+        if self._model not in (None, model):
+            raise ModelMismatch("the base was made with another model", field="embed.model")
+        self._model = model
+
+    # documents
+
+    def find(self, reference: str) -> Document | None:
+        documents = self._state.documents.values()
+        by_id = [d for d in documents if d.id == reference]
+        by_code = [d for d in documents if d.code.lower() == reference.lower()]
+        by_path = [d for d in documents if d.path == reference]
+        by_seq = [d for d in documents if str(d.seq) == reference]
+        return next(iter([*by_id, *by_code, *by_path, *by_seq]), None)
+
+    def documents(self, condition: Condition, page: Page) -> list[Document]:
+        return self._passing(condition)[page.offset : page.offset + page.limit]
+
+    def count(self, condition: Condition) -> int:
+        return len(self._passing(condition))
+
+    def chunks(self, document: str) -> list[Passage]:
+        found = [
+            (s.position, key) for key, s in self._state.chunks.items() if s.document == document
+        ]
+        return [self._passage(key) for _, key in sorted(found)]
+
+    def codes(self) -> list[str]:
+        return [d.code for d in sorted(self._state.documents.values(), key=lambda d: d.seq)]
+
+    def tags(self, condition: Condition) -> list[tuple[str, int]]:
+        counted = Counter(tag for d in self._passing(condition) for tag in d.tags)
+        return sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
+
+    # retrieval
+
+    def keyword(
+        self, words: Sequence[Word], condition: Condition, limit: int, weights: FieldWeights
+    ) -> list[Candidate]:
+        rows = {key: stored.row for key, stored in self._state.chunks.items()}
+        return self._best(scores(rows, words, weights), condition, limit)
+
+    def semantic(self, vector: Vector, condition: Condition, limit: int) -> list[Candidate]:
+        query = _numbers(vector)
+        found = {
+            key: sum(a * b for a, b in zip(query, _numbers(stored.vector), strict=True))
+            for key, stored in self._state.chunks.items()
+            if stored.vector is not None and vector
+        }
+        return self._best(found, condition, limit)
+
+    def newest(self, condition: Condition, limit: int) -> list[Passage]:
+        first = [self.chunks(document.id)[:1] for document in self._passing(condition)]
+        return [passage for passages in first for passage in passages][:limit]
+
+    def passages(self, chunks: Collection[int]) -> dict[int, Passage]:
+        return {key: self._passage(key) for key in chunks if key in self._state.chunks}
+
+    # files
+
+    def sources(self) -> list[Source]:
+        return sorted(self._state.sources.values())
+
+    def files(self, source: str) -> dict[str, FileRecord]:
+        return {p: record for p, record in self._state.files.items() if record.source == source}
+
+    def problems(self) -> list[FileRecord]:
+        return sorted(r for r in self._state.files.values() if r.problem is not None)
+
+    # vectors and the whole
+
+    def model(self) -> Model | None:
+        return self._model
+
+    def vectors(self, hashes: Collection[str]) -> Mapping[str, Vector]:
+        return {
+            stored.chunk.hash: stored.vector
+            for stored in self._state.chunks.values()
+            if stored.vector is not None and stored.chunk.hash in hashes
+        }
+
+    def counts(self) -> Counts:
+        chunks = self._state.chunks.values()
+        return Counts(
+            documents=len(self._state.documents),
+            chunks=len(chunks),
+            embedded=sum(stored.vector is not None for stored in chunks),
+            tags=len(self.tags(EVERYTHING)),
+            by_type=Counter(document.type for document in self._state.documents.values()),
+        )
+
+    # inside
+
+    def _passing(self, condition: Condition) -> list[Document]:
+        found = [d for d in self._state.documents.values() if passes(d, condition)]
+        found.sort(key=lambda document: document.seq)
+        return sorted(found, key=lambda document: document.updated_at, reverse=True)
+
+    def _best(self, found: dict[int, float], condition: Condition, limit: int) -> list[Candidate]:
+        allowed = {document.id for document in self._passing(condition)}
+        kept = [
+            Candidate(key, score)
+            for key, score in found.items()
+            if self._state.chunks[key].document in allowed
+        ]
+        return sorted(kept, key=lambda c: (-c.score, c.chunk))[: max(limit, 0)]
+
+    def _passage(self, key: int) -> Passage:
+        stored = self._state.chunks[key]
+        return Passage(key, stored.chunk, self._state.documents[stored.document])
+
+
+def _without(state: _State, document: str) -> _State:
+    state.documents.pop(document, None)
+    kept = {key: s for key, s in state.chunks.items() if s.document != document}
+    return state._replace(chunks=kept)
+
+
+def _with(state: _State, draft: Draft, now: str, model: Model | None) -> _State:
+    """The state with the draft's document; a chunk that stays keeps its number."""
+    old = state.documents.get(draft.id)
+    seq = old.seq if old else state.next_seq
+    next_seq = state.next_seq if old else seq + 1
+    state.documents[draft.id] = _document(state, draft, old, seq, now)
+    before = {
+        (s.chunk.slug, s.chunk.chunk_index): (key, s)
+        for key, s in state.chunks.items()
+        if s.document == draft.id
+    }
+    chunks = {key: s for key, s in state.chunks.items() if s.document != draft.id}
+    number = state.next_chunk
+    for position, chunk in enumerate(draft.chunks):
+        key, stored = before.get((chunk.slug, chunk.chunk_index), (number, None))
+        number += stored is None
+        vector = draft.vectors[position] if model else None
+        if stored is not None and stored.vector is not None and stored.chunk.hash == chunk.hash:
+            vector = stored.vector
+        chunks[key] = _Stored(draft.id, position, chunk, _row(draft, chunk), vector)
+    return state._replace(chunks=chunks, next_seq=next_seq, next_chunk=number)
+
+
+def _document(state: _State, draft: Draft, old: Document | None, seq: int, now: str) -> Document:
+    reading = draft.reading
+    code = old.code if old else f"KB-{seq}"
+    taken = {d.code.lower() for d in state.documents.values() if d.id != draft.id}
+    if reading.code is not None and reading.code.lower() not in taken:
+        code = reading.code
+    return Document(
+        id=draft.id,
+        seq=seq,
+        code=code,
+        title=reading.title,
+        type=reading.type,
+        tags=tuple(sorted(set(reading.tags))),
+        path=draft.path,
+        created_at=old.created_at if old else now,
+        updated_at=draft.updated_at,
+        parent=reading.parent,
+        project=reading.project,
+        roles=reading.roles,
+        confidence=reading.confidence,
+        archived=reading.archived,
+        expires_at=reading.expires_at,
+        superseded_by=reading.superseded_by,
+        metadata=reading.metadata,
+    )
+
+
+def _row(draft: Draft, chunk: Chunk) -> Row:
+    reading = draft.reading
+    terms = index_terms(reading.type, reading.title, chunk.heading, chunk.text)
+    return tuple(map(stems, (reading.title, chunk.heading or "", chunk.text, terms)))
+
+
+def _numbers(vector: Vector | None) -> Sequence[float]:
+    return memoryview(vector or b"").cast("f")

@@ -1,0 +1,57 @@
+"""BM25 as SQLite's FTS5 computes it, over the same words."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from knowbase.store.values import FieldWeights
+from knowbase.text.analysis import Word, stems
+
+K1, B = 1.2, 0.75
+SMALLEST_IDF = 1e-6
+
+Row = tuple[list[str], ...]
+"""The stems of each field, in order."""
+
+
+def scores(
+    rows: Mapping[int, Row], words: Sequence[Word], weights: FieldWeights
+) -> dict[int, float]:
+    """The score of every row that has at least one of the words."""
+    lengths = {key: sum(map(len, row)) for key, row in rows.items()}
+    average = sum(lengths.values()) / len(rows) if rows else 0.0
+    total: dict[int, float] = {}
+    for word in words:
+        found = _frequencies(rows, word, weights)
+        idf = _idf(len(rows), len(found))
+        for key, frequency in found.items():
+            norm = K1 * (1 - B + B * lengths[key] / average)
+            total[key] = total.get(key, 0.0) + idf * frequency * (K1 + 1) / (frequency + norm)
+    return total
+
+
+def _idf(rows: int, having: int) -> float:
+    """Robertson's weight; FTS5 never lets a word count against a row."""
+    idf = math.log((rows - having + 0.5) / (having + 0.5))
+    return idf if idf > 0 else SMALLEST_IDF
+
+
+def _frequencies(rows: Mapping[int, Row], word: Word, weights: FieldWeights) -> dict[int, float]:
+    phrase = stems(word.surface)
+    found = {}
+    for key, row in rows.items():
+        counts = [_count(field, phrase, word.prefix) for field in row]
+        if any(counts):
+            found[key] = sum(weight * count for weight, count in zip(weights, counts, strict=True))
+    return found
+
+
+def _count(field: list[str], phrase: list[str], prefix: bool) -> int:
+    """How often the phrase stands in the field; only its last word may be a prefix."""
+    if not phrase:
+        return 0
+    *front, last = phrase
+    return sum(
+        field[at : at + len(front)] == front
+        and (field[at + len(front)].startswith(last) if prefix else field[at + len(front)] == last)
+        for at in range(len(field) - len(front))
+    )

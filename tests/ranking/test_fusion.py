@@ -1,0 +1,97 @@
+"""Fusion and ordering, with the worked examples of the requirements."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from knowbase.ranking.fusion import best_possible, rrf
+from knowbase.ranking.profile import KB
+from knowbase.ranking.rank import Ranked, rank
+from knowbase.types import Candidate, Chunk, Document, Passage
+
+lists = st.lists(st.integers(1, 30), unique=True, max_size=20)
+
+
+def candidates(chunks: list[int]) -> list[Candidate]:
+    return [Candidate(chunk, 1.0 / place) for place, chunk in enumerate(chunks, 1)]
+
+
+def passage(chunk: int, seq: int = 0, updated_at: str = "2026") -> Passage:
+    document = Document(str(seq or chunk), seq or chunk, "", "", "note", (), None, "", updated_at)
+    return Passage(chunk, Chunk("_", 0, None, "", "", 0, 1, None, 0, ""), document)
+
+
+def ranked(keyword: list[int], semantic: list[int], unit: str = "chunk") -> list[Ranked]:
+    legs = {"keyword": candidates(keyword), "semantic": candidates(semantic)}
+    passages = {chunk: passage(chunk, seq=1 + chunk % 7) for chunk in (*keyword, *semantic)}
+    return rank(legs, passages, KB._replace(unit=unit))
+
+
+def test_ranks_two_and_five_give_0_0315137() -> None:
+    """S1-11, S1-13"""
+    legs = {"keyword": candidates([9, 1]), "semantic": candidates([9, 8, 7, 6, 1])}
+    score = sum(part.gain for part in rrf(legs)[1])
+    assert score == pytest.approx(0.0315136476, abs=1e-9)
+    assert score == pytest.approx(1 / 62 + 1 / 65, abs=1e-15)
+    assert score > best_possible(1) == pytest.approx(0.0163934426, abs=1e-9)
+
+
+def test_k_is_an_option() -> None:
+    """S0-13, S1-11"""
+    assert rrf({"keyword": candidates([5])}, k=10)[5][0].gain == pytest.approx(1 / 11)
+
+
+@given(lists, lists)
+def test_contributions_add_up_to_the_score_and_no_chunk_comes_twice(
+    keyword: list[int], semantic: list[int]
+) -> None:
+    hits = ranked(keyword, semantic)
+    assert len({hit.chunk for hit in hits}) == len(hits) == len({*keyword, *semantic})
+    for hit in hits:
+        assert hit.score == pytest.approx(sum(c.gain for c in hit.contributions), abs=1e-12)
+        for part in hit.contributions:
+            place = (keyword if part.leg == "keyword" else semantic).index(hit.chunk) + 1
+            assert (part.rank, part.gain) == (place, 1 / (60 + place))
+
+
+@given(lists, lists)
+def test_scores_fall_and_both_lists_beat_one(keyword: list[int], semantic: list[int]) -> None:
+    hits = ranked(keyword, semantic)
+    scores = [hit.score for hit in hits]
+    assert scores == sorted(scores, reverse=True)
+    assert all(score <= best_possible(2) for score in scores)
+
+
+@given(lists, lists, st.randoms())
+def test_ranking_does_not_depend_on_the_order_of_its_input(
+    keyword: list[int], semantic: list[int], rng: random.Random
+) -> None:
+    legs = {"keyword": candidates(keyword), "semantic": candidates(semantic)}
+    chunks = [*keyword, *semantic]
+    rng.shuffle(chunks)
+    passages = {chunk: passage(chunk, seq=1 + chunk % 7) for chunk in chunks}
+    again = rank(dict(reversed(legs.items())), passages, KB)
+    assert [hit.chunk for hit in again] == [hit.chunk for hit in ranked(keyword, semantic)]
+
+
+def test_ties_go_to_the_newest_document_then_to_the_lower_number() -> None:
+    """C29"""
+    legs = {"keyword": candidates([1]), "semantic": candidates([2])}
+    older, newer = passage(1, 1, "2025"), passage(2, 2, "2026")
+    assert [hit.chunk for hit in rank(legs, {1: older, 2: newer}, KB)] == [2, 1]
+    same = {1: passage(1, 5), 2: passage(2, 4)}
+    assert [hit.chunk for hit in rank(legs, same, KB)] == [2, 1]
+
+
+@given(lists, lists)
+def test_documents_stand_once_at_their_best_chunk(keyword: list[int], semantic: list[int]) -> None:
+    """C15"""
+    chunks = ranked(keyword, semantic)
+    documents = ranked(keyword, semantic, unit="document")
+    best: dict[int, list[int]] = {}
+    for hit in chunks:
+        best.setdefault(1 + hit.chunk % 7, []).append(hit.chunk)
+    assert [hit.chunk for hit in documents] == [group[0] for group in best.values()]
+    assert [hit.more for hit in documents] == [len(group) - 1 for group in best.values()]

@@ -1,0 +1,54 @@
+"""What the store tests share: every backend, and documents made from few words."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from knowbase.embed.vectors import normalize_embedding, pack
+from knowbase.store import Store
+from knowbase.store.memory import MemoryStore
+from knowbase.store.sqlite import create
+from knowbase.text.splitting import Limits, chunks_of
+from knowbase.types import Draft, Model, Reading, Section, Vector
+
+MODEL = Model("test", "1", 4)
+NOW = "2026-01-01T00:00:00.000000Z"
+
+BACKENDS: dict[str, Callable[[Path], Store]] = {
+    "memory": lambda _: MemoryStore(),
+    "sqlite": lambda folder: create(str(folder / "base.db")),
+}
+
+
+def spans(text: str) -> list[tuple[int, int]]:
+    """A tokenizer for tests: a token a word."""
+    found, at = [], 0
+    for word in text.split():
+        start = text.index(word, at)
+        at = start + len(word)
+        found.append((start, at))
+    return found
+
+
+def section(text: str, slug: str = "_preamble", heading: str | None = None) -> Section:
+    return Section(slug, heading, f"## {heading}\n" if heading else "", text, 1)
+
+
+def vector(*numbers: float) -> Vector:
+    return pack(normalize_embedding(numbers))
+
+
+def draft(
+    identity: str,
+    *sections: Section,
+    vectors: tuple[Vector | None, ...] | None = None,
+    path: str | None = None,
+    updated_at: str = NOW,
+    **fields: object,
+) -> Draft:
+    """A document with these sections, each one chunk, each with a vector of its own."""
+    reading = Reading("markdown", identity.title(), sections)._replace(**fields)  # type: ignore[arg-type]
+    chunks = chunks_of(reading, spans, Limits())
+    given = (
+        vectors if vectors is not None else tuple(vector(1, i, 0, 0) for i in range(len(chunks)))
+    )
+    return Draft(identity, reading, path, updated_at, chunks, given)

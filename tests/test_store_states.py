@@ -1,0 +1,132 @@
+"""Any sequence of changes leaves the SQLite store and the plain one with the same answers."""
+
+import tempfile
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from knowbase.query.conditions import EVERYTHING, AllOf, Condition, Not, OneOf, Tagged, Visible
+from knowbase.store.values import FieldWeights, Page
+from knowbase.text.analysis import query_words
+from knowbase.types import Candidate, Changes
+from stores import BACKENDS, MODEL, draft, section, vector
+
+WORDS = ("install", "installed", "git", "getUserName", "user", "C++", "東京", "京都", "café", "x")
+TAGS = ("ops", "production", "phase/active")
+TIMES = tuple(f"2026-01-0{day}T00:00:00.000000Z" for day in range(1, 5))
+ALL = 50
+
+texts = st.lists(st.sampled_from(WORDS), min_size=0, max_size=6).map(" ".join)
+vectors = st.tuples(*[st.integers(-3, 3)] * 4).filter(any).map(lambda numbers: vector(*numbers))
+sections = st.dictionaries(
+    st.sampled_from(("_preamble", "a", "b")), st.tuples(texts, st.none() | vectors), max_size=3
+)
+fields = st.fixed_dictionaries(
+    {
+        "tags": st.lists(st.sampled_from(TAGS), unique=True).map(tuple),
+        "type": st.sampled_from(("markdown", "code", "note")),
+        "archived": st.booleans(),
+        "expires_at": st.none() | st.sampled_from(TIMES),
+        "code": st.none() | st.sampled_from(("A-1", "a-1", "B-2")),
+        "updated_at": st.sampled_from(TIMES),
+    }
+)
+conditions: st.SearchStrategy[Condition] = st.one_of(
+    st.just(EVERYTHING),
+    st.builds(Visible, st.sampled_from(TIMES), st.just(frozenset())),
+    st.builds(
+        Tagged,
+        st.lists(st.sampled_from(TAGS), min_size=1).map(tuple),
+        st.sampled_from(("all", "any")),
+    ),
+    st.builds(lambda tag: Not(Tagged((tag,))), st.sampled_from(TAGS)),
+    st.builds(
+        lambda tag, kind: AllOf((Tagged((tag,)), OneOf("type", (kind,)))),
+        st.sampled_from(TAGS),
+        st.sampled_from(("markdown", "code")),
+    ),
+)
+
+
+def agree(one: list[Candidate], other: list[Candidate]) -> None:
+    """The same chunks with the same scores; order may differ only within rounding."""
+    assert {c.chunk for c in one} == {c.chunk for c in other}
+    scores = {c.chunk: c.score for c in other}
+    for candidate in one:
+        assert candidate.score == pytest.approx(scores[candidate.chunk], rel=1e-9, abs=1e-6)
+    ordered = [scores[c.chunk] for c in one]
+    assert all(a >= b - 1e-6 for a, b in pairwise(ordered))
+
+
+class Stores(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = tempfile.TemporaryDirectory()
+        self.memory, self.sqlite = (make(Path(self.folder.name)) for make in BACKENDS.values())
+        for store in (self.memory, self.sqlite):
+            store.use_model(MODEL)
+
+    def teardown(self) -> None:
+        self.sqlite.close()
+        self.folder.cleanup()
+
+    @rule(
+        identity=st.sampled_from("pqr"), parts=sections, values=fields, now=st.sampled_from(TIMES)
+    )
+    def write(
+        self,
+        identity: str,
+        parts: dict[str, tuple[str, Vector | None]],
+        values: dict[str, object],
+        now: str,
+    ) -> None:
+        made = draft(
+            identity,
+            *(section(text, slug) for slug, (text, _) in parts.items()),
+            vectors=tuple(given for _, given in parts.values()),
+            **values,  # type: ignore[arg-type]
+        )
+        changes = Changes(drafts=(made,))
+        assert self.memory.apply(changes, now) == self.sqlite.apply(changes, now)
+
+    @rule(identity=st.sampled_from("pqr"))
+    def remove(self, identity: str) -> None:
+        for store in (self.memory, self.sqlite):
+            store.apply(Changes(removed=(identity,)), TIMES[0])
+
+    @rule(query=texts, condition=conditions)
+    def keyword(self, query: str, condition: Condition) -> None:
+        words = query_words(query)
+        agree(
+            *(s.keyword(words, condition, ALL, FieldWeights()) for s in (self.sqlite, self.memory))
+        )
+
+    @rule(query=vectors, condition=conditions)
+    def semantic(self, query: bytes, condition: Condition) -> None:
+        agree(*(s.semantic(query, condition, ALL) for s in (self.sqlite, self.memory)))
+
+    @rule(condition=conditions)
+    def lists(self, condition: Condition) -> None:
+        page = Page(ALL)
+        assert self.sqlite.documents(condition, page) == self.memory.documents(condition, page)
+        assert self.sqlite.newest(condition, ALL) == self.memory.newest(condition, ALL)
+        assert self.sqlite.tags(condition) == self.memory.tags(condition)
+
+    @invariant()
+    def the_same_documents_and_chunks(self) -> None:
+        assert self.sqlite.counts() == self.memory.counts()
+        for identity in "pqr":
+            assert self.sqlite.find(identity) == self.memory.find(identity)
+            passages = self.sqlite.chunks(identity)
+            assert passages == self.memory.chunks(identity)
+            hashes = [passage.chunk.hash for passage in passages]
+            stored = self.memory.vectors(hashes)
+            assert set(self.sqlite.vectors(hashes)) == set(stored)
+
+
+TestStores = Stores.TestCase
+TestStores.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)

@@ -1,0 +1,49 @@
+"""C17: one pure function makes the snippets of every store."""
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from knowbase.text.analysis import clean, query_words
+from knowbase.text.snippets import snippet
+
+MARKS = re.compile("</?mark>")
+
+
+def test_matched_words_are_marked_with_their_stems() -> None:
+    """S2-05"""
+    text = "The installation of Git takes a minute."
+    assert snippet(text, query_words("install git")) == (
+        "The <mark>installation</mark> of <mark>Git</mark> takes a minute."
+    )
+
+
+def test_parts_and_bigrams_are_marked_in_place() -> None:
+    assert (
+        snippet("call getUserName now", query_words("user")) == "call get<mark>User</mark>Name now"
+    )
+    assert snippet("新幹線の予約は", query_words("予約")) == "新幹線の<mark>予約</mark>は"
+
+
+def test_the_stretch_with_most_different_words_is_shown() -> None:
+    text = "alpha " * 100 + "here alpha meets beta at last " + "gamma " * 100
+    shown = snippet(text, query_words("alpha beta"))
+    assert "<mark>beta</mark>" in shown
+    assert shown.startswith("…")
+    assert shown.endswith("…")
+
+
+def test_without_a_match_the_start_is_shown() -> None:
+    assert snippet("\n\n  First things first.", query_words("zebra")) == "First things first."
+
+
+@given(st.text("ab C+'漢字. \n", max_size=400), st.text("ab C+'漢字. ", max_size=30))
+def test_a_snippet_is_part_of_the_text_with_balanced_marks(text: str, query: str) -> None:
+    text = clean(text)
+    shown = snippet(text, query_words(query))
+    plain = MARKS.sub("", shown).strip("…")
+    assert plain in " ".join(text.split())
+    assert re.sub("[^<>/mark]", "", "".join(MARKS.findall(shown))) == "<mark></mark>" * (
+        shown.count("<mark>")
+    )
