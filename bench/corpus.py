@@ -1,7 +1,6 @@
 """Text to measure with: made up, but always the same, with words as frequent as in real prose."""
 
 import random
-import re
 import zlib
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -115,10 +114,11 @@ def _paragraphs(chance: random.Random, topic: Sequence[str], words: int) -> Iter
     while words > 0:
         sentences = [_sentence(chance, topic) for _ in range(chance.randint(2, 5))]
         words -= sum(sentence.count(" ") + 1 for sentence in sentences)
-        is_list = chance.random() < 0.15
-        yield "\n".join(f"- {one}" for one in sentences) + "\n" if is_list else " ".join(
-            sentences
-        ) + "\n"
+        yield _list(sentences) if chance.random() < 0.15 else " ".join(sentences) + "\n"
+
+
+def _list(sentences: list[str]) -> str:
+    return "".join(f"- {sentence}\n" for sentence in sentences)
 
 
 def _sentence(chance: random.Random, topic: Sequence[str]) -> str:
@@ -129,9 +129,9 @@ def _sentence(chance: random.Random, topic: Sequence[str]) -> str:
     return " ".join(words).capitalize() + "."
 
 
-def write_tree(folder: Path, count: int, shape: Shape) -> Path:
-    """A folder of `count` articles, fifty in each folder below it."""
-    for number in range(count):
+def write_tree(folder: Path, count: int, shape: Shape, first: int = 0) -> Path:
+    """A folder of `count` articles from number `first` on, fifty in each folder below it."""
+    for number in range(first, first + count):
         below = folder / f"part-{number // 50:02}"
         below.mkdir(parents=True, exist_ok=True)
         (below / f"article-{number:04}.md").write_text(article(number, shape), encoding="utf-8")
@@ -166,14 +166,8 @@ class Clustered:
         return packed
 
 
-def build(home: Path, embedder: "Clustered | Granite", sources: Path) -> Base:
-    """A new base in `home` that holds the folder `sources`."""
+def new_base(home: Path, embedder: "Clustered | Granite") -> Base:
+    """An empty base in the folder `home`."""
     home.mkdir(parents=True, exist_ok=True)
     create(str(home)).close()
-    base = Base(str(home / ".kb" / "base.db"), embedder=embedder)
-    base.add([str(sources)])
-    return base
-
-
-def plain_words(text: str) -> list[str]:
-    return re.findall(r"\w+", text)
+    return Base(str(home / ".kb" / "base.db"), embedder=embedder)

@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from knowbase.query.conditions import EVERYTHING, AllOf, Condition, Not, OneOf, Tagged, Visible
 from knowbase.store.values import FieldWeights, Page
 from knowbase.text.analysis import query_words
-from knowbase.types import Candidate, Changes
+from knowbase.types import Candidate, Changes, Vector
 from stores import BACKENDS, MODEL, draft, section, vector
 
 WORDS = ("install", "installed", "git", "getUserName", "user", "C++", "東京", "京都", "café", "x")

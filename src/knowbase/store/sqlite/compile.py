@@ -87,6 +87,9 @@ _COMPILERS: dict[type, Callable[[Any], Compiled]] = {
 
 def match_any(words: Sequence[Word]) -> str:
     """An FTS5 expression for any of the words; each reaches the index only as a quoted string."""
-    return " OR ".join(
-        '"' + word.surface.replace('"', '""') + '"' + ("*" if word.prefix else "") for word in words
-    )
+    return " OR ".join(_quoted(word.surface) + ("*" if word.prefix else "") for word in words)
+
+
+def _quoted(text: str) -> str:
+    """FTS5 reads a query as a C string: a NUL would end it."""
+    return '"' + text.replace('"', '""').replace("\0", " ") + '"'

@@ -1,0 +1,133 @@
+"""Cold processes, on a base of 1,000 documents.
+
+Keyword: `kb search deploy --fts-only` against `python -c "import apsw"`, the least that a
+program with this database can take.
+
+Hybrid: `kb search deploy` against loading the model: importing numpy, onnxruntime and
+tokenizers, making tokenizer and session, and embedding one word, measured inside a child
+that does nothing else. "All else" is the process without that: the interpreter's start and
+end, knowbase, the database and the output.
+
+What runs is a wheel of this checkout, installed with pip into a new virtual environment:
+only then are all modules compiled, as they are for those who use them.
+"""
+
+import os
+import subprocess
+import sys
+import venv
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import corpus
+from corpus import Clustered, Shape
+from knowbase.embed.granite import Granite
+from measure import (
+    Row,
+    arguments,
+    differences,
+    interleaved,
+    milliseconds,
+    ratios,
+    report,
+    seconds,
+)
+
+PROJECT = Path(__file__).resolve().parent.parent
+DOCUMENTS, SHAPE = 1000, Shape(sections=4, words=90)
+LOADING = """
+import time
+started = time.perf_counter()
+from knowbase.embed.granite import Granite
+Granite().embed_query("deploy")
+print(time.perf_counter() - started)
+"""
+
+
+class Installed(NamedTuple):
+    """Where a virtual environment has its programs, and the folder to run them in."""
+
+    programs: Path
+    home: Path
+
+    def run(self, program: str, *given: str) -> str:
+        """What a program prints."""
+        done = subprocess.run(
+            [str(self.programs / program), *given],
+            cwd=self.home,
+            env=_environment(),
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
+        return done.stdout
+
+    def timed(self, program: str, *given: str) -> Callable[[], float]:
+        return lambda: seconds(lambda: self.run(program, *given))
+
+
+def _environment() -> dict[str, str]:
+    """Without what would change Python or knowbase."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTHON", "KB_"))
+    }
+
+
+def install(folder: Path, home: Path) -> Installed:
+    """A new virtual environment with a wheel of this checkout."""
+    venv.create(folder / "venv", with_pip=True)
+    programs = folder / "venv" / ("Scripts" if sys.platform == "win32" else "bin")
+    installed = Installed(programs, home)
+    pip = ("-m", "pip", "--quiet", "--disable-pip-version-check")
+    wheels = folder / "wheels"
+    installed.run("python", *pip, "wheel", "--no-deps", "--wheel-dir", str(wheels), str(PROJECT))
+    installed.run("python", *pip, "install", *map(str, wheels.glob("*.whl")))
+    return installed
+
+
+def fill(folder: Path) -> Path:
+    """A folder with a base of made-up documents."""
+    home = folder / "home"
+    tree = corpus.write_tree(home / "articles", DOCUMENTS, SHAPE)
+    with corpus.new_base(home, Clustered(Granite())) as base:
+        base.add([str(tree)])
+    return home
+
+
+def measured(installed: Installed, rounds: int) -> list[Row]:
+    """All the processes, one after the other in each round."""
+    tasks = {
+        "nothing": installed.timed("python", "-c", ""),
+        "apsw": installed.timed("python", "-c", "import apsw"),
+        "keyword": installed.timed("kb", "search", "deploy", "--fts-only"),
+        "model": lambda: float(installed.run("python", "-c", LOADING)),
+        "hybrid": installed.timed("kb", "search", "deploy"),
+    }
+    interleaved(2, tasks)  # what is read from disk stays in memory from here on
+    taken = interleaved(rounds, tasks)
+    rest = differences(taken["hybrid"], taken["model"])
+    return [
+        Row("python -c ''", milliseconds(taken["nothing"]), "ms"),
+        Row("python -c 'import apsw'", milliseconds(taken["apsw"]), "ms"),
+        Row("kb search --fts-only", milliseconds(taken["keyword"]), "ms"),
+        Row("  ratio", ratios(taken["keyword"], taken["apsw"]), "", "at most 3.0"),
+        Row("loading the model", milliseconds(taken["model"]), "ms"),
+        Row("kb search", milliseconds(taken["hybrid"]), "ms"),
+        Row("  all else", milliseconds(rest), "ms", "under 100 ms"),
+    ]
+
+
+def main() -> None:
+    given = arguments(__doc__, rounds=21)
+    with TemporaryDirectory() as name:
+        installed = install(Path(name), fill(Path(name)))
+        rows = measured(installed, given.rounds)
+    report("cold", rows, as_json=given.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""The packaged model: real inference, no network."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+import knowbase_granite
+from knowbase.embed.granite import Granite
+from knowbase.embed.vectors import normalize_embedding, pack, unpack
+from knowbase.errors import ModelUnavailable
+
+
+@pytest.fixture(scope="module")
+def granite() -> Granite:
+    return Granite()
+
+
+def cosine(one: bytes, other: bytes) -> float:
+    return sum(a * b for a, b in zip(unpack(one), unpack(other), strict=True))
+
+
+def test_meaning_is_near_meaning(granite: Granite) -> None:
+    """S1-09"""
+    query = granite.embed_query("how to set up version control")
+    [git, coffee] = granite.embed_documents(
+        ["Install git and configure your name", "The coffee machine is descaled on Mondays"]
+    )
+    assert cosine(query, git) > cosine(query, coffee) + 0.1
+
+
+def test_vectors_have_unit_length_and_the_models_dimensions(granite: Granite) -> None:
+    """S0-09"""
+    numbers = unpack(granite.embed_query("anything"))
+    assert len(numbers) == granite.model.dimensions == 384
+    assert math.fsum(n * n for n in numbers) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_a_text_has_the_same_vector_alone_and_among_others(granite: Granite) -> None:
+    """S1-06: query and documents through the same model, whatever they are embedded with."""
+    alone = granite.embed_query("the same text")
+    texts = ["short", "the same text", "a much longer text " * 60, "the same text"]
+    many = list(granite.embed_documents(texts))
+    assert many[1] == many[3] == alone
+
+
+def test_long_empty_and_strange_texts_are_embedded(granite: Granite) -> None:
+    for text in ("", " ", "\x00", "🦊" * 2_000, "word " * 5_000):
+        numbers = unpack(granite.embed_query(text))
+        assert all(math.isfinite(n) for n in numbers)
+
+
+def test_token_spans_cover_the_words(granite: Granite) -> None:
+    text = "Deploys freeze on Fridays"
+    spans = granite.token_spans(text)
+    assert "".join(text[start:end] for start, end in spans).replace(" ", "") == text.replace(
+        " ", ""
+    )
+
+
+def test_a_damaged_model_is_refused_before_it_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    damaged = tmp_path / "model.onnx"
+    damaged.write_bytes(b"not a model")
+    monkeypatch.setattr(knowbase_granite, "MODEL", str(damaged))
+    monkeypatch.setitem(knowbase_granite.SHA256, str(damaged), "0" * 64)
+    with pytest.raises(ModelUnavailable, match="checksum"):
+        Granite().embed_query("x")
+
+
+def test_a_missing_model_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(knowbase_granite, "MODEL", str(tmp_path / "gone.onnx"))
+    with pytest.raises(ModelUnavailable, match="missing"):
+        Granite().embed_query("x")
+
+
+def test_normalising_leaves_a_vector_without_length_alone() -> None:
+    """S0-09"""
+    assert normalize_embedding([3.0, 4.0]) == pytest.approx([0.6, 0.8])
+    assert normalize_embedding([1e-13, 0.0]) == [1e-13, 0.0]
+    assert normalize_embedding([]) == []
+    assert unpack(pack([0.5, -2.0])) == [0.5, -2.0]
