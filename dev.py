@@ -3,6 +3,7 @@
 python3 dev.py try     index the docs and the source of this project, and search them
 python3 dev.py test    linters, type checks, layers and the whole test suite
 python3 dev.py soak    the long-running tests
+python3 dev.py docs    rewrite the generated pages of docs/
 """
 
 import subprocess
@@ -50,8 +51,13 @@ def soak() -> None:
     test("-m", "soak")
 
 
+def docs() -> None:
+    install(".[dev]")
+    run("python", "tests/pages.py")
+
+
 if __name__ == "__main__":
-    commands = {"try": try_it, "test": test, "soak": soak}
+    commands = {"try": try_it, "test": test, "soak": soak, "docs": docs}
     if len(sys.argv) < 2 or sys.argv[1] not in commands:
         sys.exit(__doc__)
     commands[sys.argv[1]](*sys.argv[2:])

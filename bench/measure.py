@@ -42,9 +42,7 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-def interleaved(
-    rounds: int, tasks: Mapping[str, Callable[[], float]]
-) -> dict[str, list[float]]:
+def interleaved(rounds: int, tasks: Mapping[str, Callable[[], float]]) -> dict[str, list[float]]:
     """What each task says it took: one of each a round, every other round backwards."""
     taken: dict[str, list[float]] = {name: [] for name in tasks}
     for number in range(rounds):

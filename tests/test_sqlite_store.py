@@ -105,6 +105,18 @@ def test_a_changed_vector_is_updated_in_place(path: str, store: SqliteStore) -> 
     assert nearest.score == pytest.approx(1.0, abs=1e-6)
 
 
+def test_removed_vectors_do_not_leave_the_search_full_of_holes(
+    path: str, store: SqliteStore
+) -> None:
+    names = [f"document{number}" for number in range(5_000)]
+    drafts = tuple(draft(name, section("x"), vectors=(vector(1, 2, 3, 4),)) for name in names)
+    store.apply(Changes(drafts=drafts), NOW)
+    assert rows(path, "SELECT count(*) FROM chunks_vec_1_chunks") == [(5,)]
+    store.apply(Changes(removed=tuple(names[:-10])), NOW)
+    assert rows(path, "SELECT count(*) FROM chunks_vec_1_chunks") == [(1,)]
+    assert len(store.semantic(vector(1, 2, 3, 4), EVERYTHING, 100)) == 10
+
+
 def test_a_missing_file_is_no_base(tmp_path: Path) -> None:
     with pytest.raises(BaseMissing):
         SqliteStore(str(tmp_path / "none.db"))

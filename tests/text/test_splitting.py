@@ -12,7 +12,7 @@ from knowbase.text.splitting import Limits, embedding_text, split
 from knowbase.types import Chunk, Section
 from stores import spans
 
-SMALL = Limits(max_tokens=40, overlap=0.1, min_overlap=4, max_context=6)
+SMALL = Limits(max_tokens=40, overlap=0.1, min_overlap=4)
 
 words = st.text("ab.é漢 ", min_size=1, max_size=12)
 separators = st.sampled_from((" ", "\n", "\n\n", ". ", "\n \n"))

@@ -24,7 +24,11 @@ class Limits(NamedTuple):
     overlap: float = 0.1
     min_overlap: int = 50
     markers: int = 2  # what the model adds around every text
-    max_context: int = 96  # of title and heading together
+
+    @property
+    def max_context(self) -> int:
+        """The most tokens that title and heading may take together."""
+        return self.max_tokens // 5
 
 
 def chunks_of(reading: Reading, spans: TokenSpans, limits: Limits) -> tuple[Chunk, ...]:
@@ -89,6 +93,7 @@ def _pieces(
         count = bisect_right([place[1] for place in places], end)
         yield start, end, count
         overlap = max(limits.min_overlap, math.ceil(count * limits.overlap))
+        overlap = min(overlap, count // 2)  # however small the limits, each piece goes on
         start, done = _word_start(text, start, places[max(count - overlap, 1)][0]), end
 
 

@@ -102,6 +102,7 @@ CREATE INDEX files_source ON files (source);
 """
 
 STEPS = (_STEP_1,)
+VECTORS_A_BLOCK = 1024  # sqlite-vec's own
 
 
 def create(connection: apsw.Connection) -> None:
@@ -147,4 +148,27 @@ def create_vector_table(connection: apsw.Connection, model: int, dimensions: int
     connection.execute(
         f"CREATE VIRTUAL TABLE {vector_table(model)} USING vec0 ("
         f"chunk_id INTEGER PRIMARY KEY, embedding float[{dimensions:d}] distance_metric=cosine)"
+    )
+
+
+def compact_vectors(connection: apsw.Connection, model: int) -> None:
+    """Write the vectors anew when most of their blocks' places are empty.
+
+    sqlite-vec never refills the place of a deleted vector: after many removals a search
+    would go over more holes than vectors.
+    """
+    table = vector_table(model)
+    blocks, vectors = connection.execute(
+        f"SELECT (SELECT count(*) FROM {table}_chunks), (SELECT count(*) FROM {table}_rowids)"
+    ).fetchall()[0]
+    if (blocks - 1) * VECTORS_A_BLOCK <= 2 * vectors:
+        return
+    dimensions = connection.execute("SELECT dimensions FROM models WHERE id = ?", (model,)).get
+    connection.execute(
+        f"CREATE TEMP TABLE kept AS SELECT chunk_id, embedding FROM {table}; DROP TABLE {table}"
+    )
+    create_vector_table(connection, model, dimensions)
+    connection.execute(
+        f"INSERT INTO {table} (chunk_id, embedding) SELECT chunk_id, embedding FROM temp.kept;"
+        "DROP TABLE temp.kept"
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import apsw
 
-from knowbase.store.sqlite.schema import vector_table
+from knowbase.store.sqlite.schema import compact_vectors, vector_table
 from knowbase.text.analysis import index_terms
 from knowbase.types import Changes, Chunk, Draft, FileRecord, Vector
 
@@ -31,6 +31,8 @@ def _json(value: object) -> str:
 def apply(connection: apsw.Connection, changes: Changes, model: int | None, now: str) -> list[int]:
     """Everything in `changes`; returns the seq of each draft's document."""
     _remove(connection, changes.removed, model)
+    if changes.removed and model is not None:
+        compact_vectors(connection, model)
     written = [_write_document(connection, draft, model, now) for draft in changes.drafts]
     _write_files(connection, changes.files)
     connection.executemany("DELETE FROM files WHERE path = ?", [(p,) for p in changes.forgotten])

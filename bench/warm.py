@@ -1,0 +1,245 @@
+"""Warm searches, on a base of 1,000 documents with several thousand chunks.
+
+`Base.search` in each mode, with and without a tag that one in ten or one in a hundred
+documents have: the time of 200 different queries, the query's embedding included. Against
+it, SQL written by hand for FTS5 and sqlite-vec: a plain apsw connection to the same file,
+the same MATCH expression and the same vector, the embedding left out on both sides. The SQL
+fuses and joins, and returns title, heading and text; it makes no snippets.
+
+"Part" is where a hybrid search spends its time.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+import apsw
+import corpus
+import knowbase.search
+from corpus import Clustered, Shape
+from knowbase.base import Base
+from knowbase.embed.granite import Granite
+from knowbase.query import words
+from knowbase.search import MODES, SearchRequest
+from knowbase.store.sqlite import SqliteStore
+from knowbase.store.sqlite.compile import match_any
+from knowbase.store.sqlite.connection import load_vector_extension
+from knowbase.types import Vector
+from measure import Row, arguments, interleaved, milliseconds, percentile, report, seconds
+
+DOCUMENTS, SHAPE = 1000, Shape(sections=5, words=90)
+QUERIES = 200
+TOP, DEPTH = 10, 30
+
+KEYWORD = """
+SELECT id, row_number() OVER (ORDER BY score) AS place FROM (
+    SELECT chunks_fts.rowid AS id, rank AS score FROM chunks_fts {words}
+    WHERE chunks_fts MATCH :match ORDER BY rank LIMIT :depth)"""
+SEMANTIC = """
+SELECT chunk_id AS id, row_number() OVER (ORDER BY distance) AS place FROM chunks_vec_1
+WHERE embedding MATCH :vector AND k = :depth {near}"""
+HITS = """
+SELECT d.code, c.slug, d.title, d.path, c.heading, c.line, c.text, score FROM (
+    SELECT id, sum(1.0 / (60 + place)) AS score FROM ({legs})
+    GROUP BY id ORDER BY score DESC LIMIT :top) fused
+CROSS JOIN chunks c ON c.id = fused.id JOIN documents d ON d.seq = c.document
+ORDER BY score DESC"""
+LEGS = {
+    "hybrid": f"SELECT * FROM ({KEYWORD}) UNION ALL SELECT * FROM ({SEMANTIC})",
+    "keyword": KEYWORD,
+    "semantic": SEMANTIC,
+}
+TAGGED_WORDS = (
+    "CROSS JOIN chunks ON chunks.id = chunks_fts.rowid"
+    " AND +chunks.document IN (SELECT document FROM tags WHERE name = :tag)"
+)
+TAGGED_NEAR = (
+    "AND chunk_id IN (SELECT c.id FROM tags t JOIN chunks c ON c.document = t.document"
+    " WHERE t.name = :tag)"
+)
+
+PARTS: tuple[tuple[Any, str, str], ...] = (
+    (knowbase.search.query_text, "parse", "parse"),
+    (Granite, "embed_query", "embed"),
+    (SqliteStore, "keyword", "keyword"),
+    (SqliteStore, "semantic", "semantic"),
+    (SqliteStore, "passages", "passages"),
+    (knowbase.search, "rank", "rank"),
+    (knowbase.search, "snippet", "snippets"),
+)
+LABELS = tuple(label for _, _, label in PARTS)
+
+
+class Asked(NamedTuple):
+    """A query, and what the SQL needs to know of it."""
+
+    text: str
+    match: str
+    vector: Vector
+
+
+class Remembering:
+    """The packaged model, having embedded the queries before."""
+
+    def __init__(self, granite: Granite, asked: Sequence[Asked]) -> None:
+        self.model = granite.model
+        self.token_spans = granite.token_spans
+        self.embed_documents = granite.embed_documents
+        self.embed_query = {one.text: one.vector for one in asked}.__getitem__
+
+
+class Sides(NamedTuple):
+    """Three ways to the same documents."""
+
+    base: Base
+    remembering: Base
+    sql: apsw.Connection
+
+
+class Case(NamedTuple):
+    """One kind of search."""
+
+    mode: str
+    tag: str | None = None
+
+    def search(self, base: Base, asked: Asked) -> list[str]:
+        """Its hits by the API, as sections."""
+        tags = (self.tag,) if self.tag else ()
+        answer = base.search(SearchRequest(asked.text, tags=tags, mode=self.mode, top=TOP))
+        return [hit.section for hit in answer.hits]
+
+    def select(self, connection: apsw.Connection, asked: Asked) -> list[str]:
+        """Its hits by hand, as sections."""
+        values = {
+            "match": asked.match, "vector": asked.vector, "tag": self.tag,
+            "top": TOP, "depth": DEPTH if self.mode == "hybrid" else TOP,
+        }  # fmt: skip
+        found = connection.execute(self._sql(), values).fetchall()
+        return [f"{row[0]}:{row[1]}" for row in found]
+
+    def _sql(self) -> str:
+        return HITS.format(legs=LEGS[self.mode]).format(
+            words=TAGGED_WORDS if self.tag else "", near=TAGGED_NEAR if self.tag else ""
+        )
+
+
+CASES = [Case(mode, tag) for tag in (None, *corpus.TAGS) for mode in MODES]
+
+
+def asked_of(granite: Granite) -> list[Asked]:
+    """The queries, with what `Base.search` makes of them."""
+    return [
+        Asked(text, match_any(words.parse(text).words), granite.embed_query(text))
+        for text in corpus.queries(QUERIES)
+    ]
+
+
+def plain_connection(path: str) -> apsw.Connection:
+    """What someone without knowbase would open."""
+    connection = apsw.Connection(path)
+    load_vector_extension(connection)
+    return connection
+
+
+def compared(sides: Sides, asked: Sequence[Asked], case: Case, rounds: int) -> list[Row]:
+    """One kind of search, by the API and by hand."""
+    many = [*asked] * rounds
+    whole, ready, by_hand = iter(many), iter(many), iter(many)
+    taken = interleaved(
+        len(many),
+        {
+            "whole": lambda: seconds(lambda: case.search(sides.base, next(whole))),
+            "ready": lambda: seconds(lambda: case.search(sides.remembering, next(ready))),
+            "sql": lambda: seconds(lambda: case.select(sides.sql, next(by_hand))),
+        },
+    )
+    times = milliseconds(_median_of_rounds(taken["whole"]))
+    name = f"{case.mode}, {case.tag or 'all'}"
+    goal = "under 2" if case == Case("hybrid") else ""
+    return [
+        Row(f"{name}: p50", [percentile(times, 50)], "ms"),
+        Row(f"{name}: p95", [percentile(times, 95)], "ms", "under 100 ms"),
+        Row(f"{name}: against SQL", _ratio_by_round(taken["ready"], taken["sql"]), "", goal),
+    ]
+
+
+def _median_of_rounds(taken: Sequence[float]) -> list[float]:
+    return [median(taken[query::QUERIES]) for query in range(QUERIES)]
+
+
+def _ratio_by_round(ours: Sequence[float], theirs: Sequence[float]) -> list[float]:
+    starts = range(0, len(ours), QUERIES)
+    return [
+        median(ours[start : start + QUERIES]) / median(theirs[start : start + QUERIES])
+        for start in starts
+    ]
+
+
+def agreement(sides: Sides, asked: Sequence[Asked]) -> Row:
+    """How many of the hits both ways find: near all, or they are not doing the same."""
+    case = Case("hybrid")
+    pairs = [(case.search(sides.base, one), case.select(sides.sql, one)) for one in asked]
+    shared = sum(len({*ours} & {*theirs}) for ours, theirs in pairs)
+    return Row("hits in common with SQL", [shared / sum(len(ours) for ours, _ in pairs)])
+
+
+def parts_of_a_search(base: Base, asked: Sequence[Asked]) -> list[Row]:
+    """The median time of each part of a hybrid search."""
+    spent: list[dict[str, float]] = []
+    with ExitStack() as stack:
+        for owner, name, label in PARTS:
+            watched = _watched(getattr(owner, name), label, spent)
+            stack.enter_context(patch.object(owner, name, watched))
+        for one in asked:
+            spent.append(dict.fromkeys(LABELS, 0.0))
+            whole = seconds(lambda one=one: Case("hybrid").search(base, one))
+            spent[-1]["rest"] = whole - sum(spent[-1].values())
+    return [
+        Row(f"part: {label}", [median(one[label] for one in spent) * 1000], "ms")
+        for label in spent[0]
+    ]
+
+
+def _watched(
+    function: Callable[..., Any], label: str, spent: list[dict[str, float]]
+) -> Callable[..., Any]:
+    """The same function, adding its time to the last entry of `spent`."""
+
+    def watched(*given: Any) -> Any:
+        started = perf_counter()
+        try:
+            return function(*given)
+        finally:
+            spent[-1][label] += perf_counter() - started
+
+    return watched
+
+
+def main() -> None:
+    given = arguments(__doc__, rounds=3)
+    granite = Granite()
+    asked = asked_of(granite)
+    with TemporaryDirectory() as name, ExitStack() as stack:
+        tree = corpus.write_tree(Path(name, "articles"), DOCUMENTS, SHAPE)
+        with corpus.new_base(Path(name), Clustered(granite)) as base:
+            base.add([str(tree)])
+            path, chunks = base.path, base.status().chunks
+        sides = Sides(
+            stack.enter_context(Base(path, embedder=granite)),
+            stack.enter_context(Base(path, embedder=Remembering(granite, asked))),
+            stack.enter_context(plain_connection(path)),
+        )
+        rows = [Row("documents", [DOCUMENTS]), Row("chunks", [chunks]), agreement(sides, asked)]
+        for case in CASES:
+            rows += compared(sides, asked, case, given.rounds)
+        rows += parts_of_a_search(sides.base, asked)
+    report("warm", rows, as_json=given.json)
+
+
+if __name__ == "__main__":
+    main()
