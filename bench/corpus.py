@@ -15,12 +15,12 @@ from knowbase.types import Vector
 if TYPE_CHECKING:
     from knowbase.types import Model
 
-FUNCTION_WORDS = (
+_FUNCTION_WORDS = (
     "the of and to a in is that for it on with as are this be by or from at an not have was"
     " which when can has if but its will one they all after into before then more other each"
     " only so there we you must should may no than how them these while between"
-).split()
-STEMS = (
+)
+_STEMS = (
     "deploy service release queue server log error file index search document folder config"
     " setting test build branch commit review merge cache token user access password key"
     " network request response client latency timeout retry backup restore disk memory thread"
@@ -37,14 +37,17 @@ STEMS = (
     " drug dose vaccine virus cell protein gene brain heart blood bone sleep exercise diet"
     " theory proof number graph matrix vector function limit measure sample model data table"
     " column query schema record lock write read update delete insert migrate rotate revoke"
-    " grant approve reject escalate resolve monitor inspect repair replace connect limit"
-).split()
+    " grant approve reject escalate resolve monitor inspect repair replace connect"
+)
+FUNCTION_WORDS = tuple(_FUNCTION_WORDS.split())
+STEMS = tuple(_STEMS.split())
 IDENTIFIERS = (
     "getUserName", "max_retries", "kb.toml", "v1.0.21", "HTTP_PROXY", "parseConfig", "error-404",
     "onMessage", "base64", "X-Request-Id", "utf-8", "retry_after_ms",
 )  # fmt: skip
-PREFIXES = ("", "re", "un", "sub", "over", "inter")
-SUFFIXES = ("", "s", "ed", "ing", "er", "able")
+PREFIXES = ("", "re", "un", "sub")
+SUFFIXES = ("s", "ed", "ing", "er")
+ZIPF = 1.1
 
 TAGS = {"tenth": 10, "hundredth": 100}
 """Every 10th and every 100th article has the tag of that name."""
@@ -72,14 +75,19 @@ class Vocabulary(NamedTuple):
 
 @cache
 def vocabulary() -> Vocabulary:
-    """Function words, plain words, then thousands of rare derived ones."""
+    """Function words, plain words, then thousands of rarer ones made of them."""
     chance = random.Random(1)
-    plain = list(dict.fromkeys(STEMS))
-    derived = [front + stem + end for stem in plain for front in PREFIXES for end in SUFFIXES]
+    plain = list(STEMS)
+    derived = [
+        front + (stem if end == "s" else stem.rstrip("e")) + end
+        for stem in plain
+        for front in PREFIXES
+        for end in SUFFIXES
+    ]
     chance.shuffle(plain)
     chance.shuffle(derived)
     words = tuple(dict.fromkeys([*FUNCTION_WORDS, *plain, *derived]))
-    sums = accumulate(1 / (rank + 2.7) for rank in range(1, len(words) + 1))
+    sums = accumulate((rank + 2.7) ** -ZIPF for rank in range(1, len(words) + 1))
     return Vocabulary(words, tuple(sums))
 
 
@@ -98,12 +106,13 @@ def article(number: int, shape: Shape) -> str:
 
 
 def queries(count: int) -> list[str]:
-    """Different queries of two to six words, such as people ask."""
+    """Different queries of two to seven words, such as people ask."""
     chance = random.Random(2)
-    return [
-        " ".join((chance.choice(STEMS), *vocabulary().draw(chance, chance.randint(1, 5))))
+    made = [
+        chance.sample(STEMS, chance.randint(2, 4)) + vocabulary().draw(chance, chance.randint(0, 3))
         for _ in range(count)
     ]
+    return [" ".join(chance.sample(words, len(words))) for words in made]
 
 
 def _heading(chance: random.Random, topic: Sequence[str]) -> str:

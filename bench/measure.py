@@ -46,7 +46,7 @@ def interleaved(rounds: int, tasks: Mapping[str, Callable[[], float]]) -> dict[s
     """What each task says it took: one of each a round, every other round backwards."""
     taken: dict[str, list[float]] = {name: [] for name in tasks}
     for number in range(rounds):
-        for name in tasks if number % 2 == 0 else reversed(tasks):
+        for name in list(tasks)[:: 1 if number % 2 == 0 else -1]:
             taken[name].append(tasks[name]())
     return taken
 

@@ -158,9 +158,8 @@ def compact_vectors(connection: apsw.Connection, model: int) -> None:
     would go over more holes than vectors.
     """
     table = vector_table(model)
-    blocks, vectors = connection.execute(
-        f"SELECT (SELECT count(*) FROM {table}_chunks), (SELECT count(*) FROM {table}_rowids)"
-    ).fetchall()[0]
+    blocks = int(connection.execute(f"SELECT count(*) FROM {table}_chunks").get)
+    vectors = int(connection.execute(f"SELECT count(*) FROM {table}_rowids").get)
     if (blocks - 1) * VECTORS_A_BLOCK <= 2 * vectors:
         return
     dimensions = connection.execute("SELECT dimensions FROM models WHERE id = ?", (model,)).get
