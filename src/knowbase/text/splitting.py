@@ -89,7 +89,7 @@ def _pieces(
             return
         # A piece that starts inside a token may be read as a few tokens more: keep some room.
         hard = places[room - 8][0]
-        end = _boundary(text, done, hard)
+        end = _boundary(text, max(done, places[room // 2][0]), hard)
         count = bisect_right([place[1] for place in places], end)
         yield start, end, count
         overlap = max(limits.min_overlap, math.ceil(count * limits.overlap))
@@ -108,11 +108,14 @@ def _places(text: str, start: int, room: int, spans: TokenSpans) -> list[tuple[i
         width *= 2
 
 
-def _boundary(text: str, done: int, hard: int) -> int:
-    """The last paragraph end before `hard`, else sentence or line end, else word, else `hard`."""
+def _boundary(text: str, low: int, hard: int) -> int:
+    """The last paragraph end before `hard`, else sentence or line end, else word, else `hard`.
+
+    Never before `low`: a short paragraph before a very long one makes no piece of its own.
+    """
     for pattern in (_PARAGRAPH_END, _SENTENCE_END, _WORD_END):
-        ends = [match.end() for match in pattern.finditer(text, done + 1, hard)]
-        usable = [end for end in ends if done < end <= hard]
+        ends = [match.end() for match in pattern.finditer(text, low + 1, hard)]
+        usable = [end for end in ends if low < end <= hard]
         if usable:
             return usable[-1]
     return hard
