@@ -89,7 +89,7 @@ def _pieces(
             return
         # A piece that starts inside a token may be read as a few tokens more: keep some room.
         hard = places[room - 8][0]
-        end = _boundary(text, max(done, places[room // 2][0]), hard)
+        end = _boundary(text, max(done, places[room // 3][0]), hard)
         count = bisect_right([place[1] for place in places], end)
         yield start, end, count
         overlap = max(limits.min_overlap, math.ceil(count * limits.overlap))
