@@ -1,0 +1,119 @@
+"""Writing notes."""
+
+import pytest
+from children import assert_in_step
+
+from conftest import Kb
+
+
+def test_a_note_is_written_shown_and_found(kb: Kb) -> None:
+    out = kb("note", "Deploys freeze on Fridays", "--tags", "ops,policy").out
+    assert out == "KB-1: Deploys freeze on Fridays (note) #ops #policy\n"
+    assert kb("get", "KB-1").out == "Deploys freeze on Fridays\n"
+    answer = kb.json("search", "deploy on friday", "--type", "note", "--tags", "ops")
+    assert answer["hits"][0]["code"] == "KB-1"
+    assert answer["hits"][0]["path"] is None
+    assert answer["hits"][0]["sources"] == ["fts", "vec"]
+    assert_in_step(kb.base)
+
+
+def test_words_of_a_note_need_no_quotes(kb: Kb) -> None:
+    kb("note", "Deploys", "freeze", "on", "Fridays")
+    assert kb.json("get", "KB-1")["text"] == "Deploys freeze on Fridays"
+
+
+def test_a_note_is_read_from_standard_input(kb: Kb) -> None:
+    text = "# Why we chose it\n\nBecause of the zebra.\n\n## Consequences\n\nNone yet.\n"
+    document = kb.json("note", "--type", "decision", text=text)
+    assert document["type"] == "decision"
+    assert document["title"] == "Why we chose it"
+    content = kb.json("get", document["code"])
+    assert content["text"] == text
+    assert [section["heading"] for section in content["sections"]] == [None, "Consequences"]
+    assert kb.json("list", "--type", "decision")["total"] == 1
+
+
+def test_title_and_code_can_be_given(kb: Kb) -> None:
+    """C26"""
+    document = kb.json("note", "Some text", "--title", "A title", "--code", "OPS-7")
+    assert (document["title"], document["code"]) == ("A title", "OPS-7")
+    assert kb.json("get", "ops-7")["document"]["id"] == document["id"]
+
+
+def test_hash_tags_in_the_text_are_tags(kb: Kb) -> None:
+    """S3-01"""
+    document = kb.json("note", "Descale the machine #office #phase/active", "--tags", "#Coffee")
+    assert set(document["tags"]) == {"coffee", "office", "phase/active"}
+
+
+def test_a_note_takes_the_place_of_another(kb: Kb) -> None:
+    first = kb.json("note", "The zebra is striped", "--code", "Z-1")
+    second = kb.json("note", "The lion is not", "--replace", "z-1")
+    assert second["id"] == first["id"]
+    assert second["code"] == "Z-1"
+    assert second["created_at"] == first["created_at"]
+    assert kb.json("list")["total"] == 1
+    assert kb.json("search", "zebra", "--fts-only")["returned"] == 0
+    assert kb.json("search", "lion", "--fts-only")["returned"] == 1
+    assert_in_step(kb.base)
+
+
+def test_replacing_what_is_not_there_is_an_error(kb: Kb) -> None:
+    kb.error("note", "Text", "--replace", "KB-9", code=3)
+    assert kb.json("list")["total"] == 0
+
+
+@pytest.mark.parametrize("text", ["", " \n\t\n"])
+def test_a_note_without_text_is_an_error(kb: Kb, text: str) -> None:
+    assert "a note needs some text" in kb.error("note", code=2, text=text)
+    assert "a note needs some text" in kb.error("note", "", code=2, text=text)
+    assert kb.json("list")["total"] == 0
+
+
+def test_an_unknown_type_of_note_names_the_valid_ones(kb: Kb) -> None:
+    """C9"""
+    line = kb.error("note", "Text", "--type", "poem", code=2)
+    assert "'poem'" in line
+    assert "decision, lesson" in line
+
+
+def test_a_long_first_line_is_cut_for_the_title(kb: Kb) -> None:
+    document = kb.json("note", "word " * 100)
+    assert len(document["title"]) <= 80
+    assert document["title"].endswith("…")
+
+
+def test_a_note_in_any_script_is_kept(kb: Kb) -> None:
+    text = "Ünïcödé 東京 🎉\u200d and a tab\there"
+    assert kb.json("note", text)["title"]
+    assert kb.json("get", "KB-1")["text"] == text
+
+
+@pytest.mark.xfail(strict=True, reason="_set_code ignores the conflict without a word")
+def test_a_code_that_is_taken_is_an_error(kb: Kb) -> None:
+    kb("note", "First", "--code", "X-1")
+    assert "X-1" in kb.error("note", "Second", "--code", "x-1", code=2)
+
+
+@pytest.mark.xfail(strict=True, reason="the file's document becomes a note without a path")
+def test_a_document_made_from_a_file_is_not_replaced_by_a_note(own_handbook: Kb) -> None:
+    own_handbook("note", "Gone", "--replace", "HB-T-0002", code=2)
+    assert own_handbook.json("get", "HB-T-0002")["document"]["path"]
+
+
+@pytest.mark.xfail(strict=True, reason="front matter counts as text: a document without chunks")
+def test_front_matter_alone_is_no_text(kb: Kb) -> None:
+    kb.error("note", code=2, text="---\ntitle: Only a title\n---\n")
+
+
+@pytest.mark.xfail(strict=True, reason="a text that starts with -- is taken for an option")
+def test_a_note_with_front_matter_can_be_an_argument(kb: Kb) -> None:
+    kb("note", "---\ncode: FM-1\n---\nSome text\n")
+    assert kb.codes() == {"FM-1"}
+
+
+@pytest.mark.xfail(strict=True, reason="UnicodeDecodeError or TypeError: exit 1")
+def test_a_note_with_broken_bytes_is_kept_or_refused_clearly(kb: Kb) -> None:
+    kb("note", b"caf\xff")
+    kb("note", text=b"caf\xff from a pipe")
+    assert kb.json("list")["total"] == 2

@@ -1,0 +1,265 @@
+"""Listing, counting, settings, help and completion."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import knowbase
+from conftest import Kb, environment
+
+COMMANDS = (
+    "init", "add", "note", "search", "get", "list", "tags", "rm", "sync", "watch", "status",
+    "config",
+)  # fmt: skip
+WITHOUT_EXAMPLES = ("tags", "watch", "status", "config")
+
+
+def test_documents_are_listed_newest_first(kb: Kb) -> None:
+    """C29"""
+    for number in range(3):
+        kb("note", f"Note number {number}", "--tags", f"t{number},all")
+    lines = kb("list").out.splitlines()
+    assert lines[0] == "KB-3  Note number 2 (note) #all #t2"
+    assert [line.split()[0] for line in lines[:3]] == ["KB-3", "KB-2", "KB-1"]
+    assert lines[3] == "3 of 3 documents"
+
+
+def test_a_listing_can_be_narrowed_and_paged(handbook: Kb) -> None:
+    assert handbook.json("list", "--type", "code")["total"] == 3
+    assert handbook.json("list", "--tags", "ops,production")["total"] == 5
+    whole = handbook.json("list", "--limit", "100")["documents"]
+    assert len(whole) == 37
+    page = handbook.json("list", "-n", "10", "--offset", "5")
+    assert page["documents"] == whole[5:15]
+    assert page["total"] == 37
+    assert handbook.json("list", "--offset", "100")["documents"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--limit", "0"), "limit cannot be 0 (from 1 to 10000)"),
+        (("--limit", "many"), "limit cannot be 'many' (it must be a whole number)"),
+        (("--offset", "-1"), "offset cannot be -1 (at least 0)"),
+        (("--type", "poem"), "unknown type 'poem'"),
+        (("--limit",), "--limit needs a value"),
+        (("--json=yes",), "--json takes no value"),
+        (("more",), "kb list takes no 'more'"),
+    ],
+)
+def test_a_bad_value_names_the_field_and_what_is_allowed(
+    handbook: Kb, arguments: tuple[str, ...], words: str
+) -> None:
+    """C5 C32"""
+    assert words in handbook.error("list", *arguments, code=2)
+
+
+def test_tags_are_counted_most_used_first(handbook: Kb) -> None:
+    tags = handbook.json("tags")["tags"]
+    counts = [tag["documents"] for tag in tags]
+    assert counts == sorted(counts, reverse=True)
+    assert {"tag": "production", "documents": 6} in tags
+    lines = handbook("tags").out.splitlines()
+    assert "     6  production" in lines
+    assert lines[-1] == f"{len(tags)} tags"
+
+
+def test_status_says_what_the_base_holds(handbook: Kb) -> None:
+    status = handbook.json("status")
+    assert status["documents"] == 40
+    assert status["sources"] == [{"path": "handbook", "tags": []}]
+    assert status["model"]["name"] == "granite-embedding-30m-english"
+    assert status["model"]["dimensions"] == 384
+    assert status["size_bytes"] >= handbook.base.stat().st_size
+    out = handbook("status").out
+    assert "documents  40 (33 markdown, 3 code, 2 html, 2 text)" in out
+    assert "source     handbook" in out
+
+
+def test_an_empty_base_has_a_status_too(kb: Kb) -> None:
+    status = kb.json("status")
+    assert (status["documents"], status["model"]) == (0, None)
+    assert "none used yet" in kb("status").out
+    assert kb.json("search", "anything")["hits"] == []
+
+
+def test_each_setting_says_where_it_comes_from(kb: Kb) -> None:
+    kb.write("kb.toml", "[search]\ndefault_top = 4\nrrf_k = 30\n\n[index]\nhidden = true\n")
+    config = kb.json("config", env={"KB_SEARCH_RRF_K": "20"})
+    found = {line["key"]: (line["value"], line["origin"]) for line in config["settings"]}
+    assert found["search.default_top"] == (4, "kb.toml")
+    assert found["search.rrf_k"] == (20, "KB_SEARCH_RRF_K")
+    assert found["index.hidden"] == (True, "kb.toml")
+    assert found["chunk.max_tokens"] == (512, "default")
+    assert config["base"] == str(kb.base)
+    assert all(line["about"] for line in config["settings"])
+    assert "search.default_top  4        kb.toml" in kb("config").out
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[search]\ndefault_tpo = 5\n", "'search.default_tpo' (the nearest is search.default_top)"),
+        ("[serach]\ndefault_top = 5\n", "the nearest is search.default_top"),
+        ("[search]\ndefault_top = 0\n", "search.default_top cannot be 0 (at least 1)"),
+        ("[search]\ndefault_top = 1001\n", "search.default_top cannot be 1001 (at most 1000)"),
+        ("[search]\ndefault_top = 2.5\n", "cannot be 2.5 (it must be a whole number)"),
+        ("[search]\nunit = 'page'\n", "search.unit cannot be 'page' (one of chunk, document)"),
+        ("[index]\nhidden = 'maybe'\n", "it must be true or false"),
+        ("[chunk]\noverlap = 'half'\n", "it must be a number"),
+        ("[search\n", "kb.toml: "),
+        ("top = 5\n", "unknown setting 'top'"),
+    ],
+)
+def test_a_mistake_in_the_settings_file_is_named(kb: Kb, text: str, words: str) -> None:
+    kb.write("kb.toml", text)
+    line = kb.error("list", code=2)
+    assert "kb.toml: " in line
+    assert words in line
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "words"),
+    [
+        ("KB_SEARCH_DEFAULT_TPO", "5", "the nearest is search.default_top"),
+        ("KB_SEARCH_DEFAULT_TOP", "five", "it must be a whole number"),
+        ("KB_SEARCH_DEFAULT_TOP", "0", "at least 1"),
+        ("KB_STORE_BUSY_TIMEOUT", "601", "at most 600"),
+    ],
+)
+def test_a_mistake_in_a_variable_is_named(kb: Kb, variable: str, value: str, words: str) -> None:
+    line = kb.error("list", code=2, env={variable: value})
+    assert f"{variable}: " in line
+    assert words in line
+
+
+@pytest.mark.xfail(strict=True, reason="nan is neither below the least nor above the most")
+def test_not_a_number_is_no_setting(kb: Kb) -> None:
+    kb.error("list", code=2, env={"KB_STORE_BUSY_TIMEOUT": "nan"})
+
+
+@pytest.mark.xfail(strict=True, reason="the field of a key without a section ends with a dot")
+def test_a_key_without_a_section_is_named_as_it_is_written(kb: Kb) -> None:
+    kb.write("kb.toml", "top = 5\n")
+    assert kb.json("list", code=2)["error"]["field"] == "top"
+
+
+def test_every_command_prints_one_json_object(tmp_path: Path) -> None:
+    kb = Kb(tmp_path)
+    kb.write("docs/a.md", "# A\n\nalpha\n")
+    assert set(kb.json("init")) == {"base"}
+    assert kb.json("add", "docs")["added"] == ["docs/a.md"]
+    assert kb.json("note", "A note")["code"] == "KB-2"
+    assert kb.json("search", "alpha")["returned"] == 2
+    assert set(kb.json("get", "KB-1")) == {"document", "sections", "text"}
+    assert kb.json("list")["total"] == 2
+    assert kb.json("tags") == {"tags": []}
+    assert kb.json("rm", "KB-2")["documents"][0]["code"] == "KB-2"
+    assert kb.json("sync")["unchanged"] == 1
+    assert kb.json("status")["documents"] == 1
+    assert kb.json("config")["base"] == str(kb.base)
+
+
+def test_text_of_any_script_is_plain_in_json(handbook: Kb) -> None:
+    assert "東京オフィスの出張規程" in handbook("list", "--json", "--tags", "東京").out
+
+
+def test_the_version_is_shown(tmp_path: Path) -> None:
+    assert Kb(tmp_path)("--version").out == f"kb {knowbase.__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [(), ("--help",), ("-h",), ("help",)])
+def test_help_names_every_command_and_the_exit_codes(
+    tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    out = Kb(tmp_path)(*arguments).out
+    for name in (*COMMANDS, "completion"):
+        assert f"\n  {name} " in out
+    assert "exit codes: 0 done" in out
+    assert "kb init && kb add" in out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+def test_the_help_of_a_command_needs_no_base_and_shows_its_options(
+    tmp_path: Path, command: str, flag: str
+) -> None:
+    out = Kb(tmp_path)(command, flag).out
+    assert out.startswith(f"usage: kb {command} ")
+    for option in ("--base BASE", "--json", "--quiet", "--debug", "-h, --help"):
+        assert option in out
+
+
+@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in WITHOUT_EXAMPLES])
+def test_the_help_of_a_command_has_examples(tmp_path: Path, command: str) -> None:
+    out = Kb(tmp_path)(command, "--help").out
+    assert f"  kb {command}" in out.partition("examples:\n")[2]
+
+
+@pytest.mark.xfail(strict=True, reason="no examples are declared; completion has no help")
+@pytest.mark.parametrize("command", [*WITHOUT_EXAMPLES, "completion"])
+def test_the_help_of_the_small_commands_has_examples(tmp_path: Path, command: str) -> None:
+    out = Kb(tmp_path)(command, "--help").out
+    assert f"  kb {command}" in out.partition("examples:\n")[2]
+
+
+def test_the_help_of_search_shows_all_that_it_can(tmp_path: Path) -> None:
+    out = Kb(tmp_path)("search", "--help").out
+    for option in (
+        "--tags TAG,TAG", "--type TYPE", "-n, --top N", "--threshold SCORE", "--fts-only",
+        "--vec-only", "--include STATE", "--mode MODE", "--unit UNIT",
+    ):  # fmt: skip
+        assert option in out
+
+
+@pytest.mark.xfail(strict=True, reason="only the first argument is looked at")
+@pytest.mark.parametrize("arguments", [("--json", "--help"), ("--debug", "completion", "bash")])
+def test_common_options_may_stand_before_anything(
+    tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    Kb(tmp_path)(*arguments)
+
+
+def completed(kb: Kb, *words: str) -> set[str]:
+    """What bash offers for the last of the words."""
+    script = (
+        f'eval "$({sys.executable} -m knowbase.cli completion bash)"\n'
+        f"COMP_WORDS=({' '.join(repr(word) for word in words)})\n"
+        f"COMP_CWORD={len(words) - 1}\n_kb\n"
+        'printf "%s\\n" "${COMPREPLY[@]}"\n'
+    )
+    done = subprocess.run(
+        ["bash", "--norc", "-c", script],
+        capture_output=True, text=True, cwd=kb.folder, env=environment(), check=True,
+    )  # fmt: skip
+    assert done.stderr == ""
+    return set(done.stdout.split())
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+def test_bash_completes_commands_options_and_files(kb: Kb) -> None:
+    kb.write("docs/a.md", "# A\n")
+    assert completed(kb, "kb", "s") == {"search", "sync", "status"}
+    assert completed(kb, "kb", "") == {*COMMANDS, "completion"}
+    assert completed(kb, "kb", "search", "--t") == {
+        "--tags", "--tags-match", "--type", "--top", "--threshold",
+    }  # fmt: skip
+    assert completed(kb, "kb", "rm", "--d") == {"--dry-run", "--debug"}
+    assert completed(kb, "kb", "add", "do") == {"docs"}
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish"])
+def test_other_shells_have_a_script_too(kb: Kb, shell: str) -> None:
+    script = kb("completion", shell).out
+    assert all(name in script for name in COMMANDS)
+    assert "fts-only" in script
+    if shutil.which(shell):
+        subprocess.run([shell, "-n"], input=script, text=True, check=True)
+
+
+@pytest.mark.parametrize("arguments", [(), ("powershell",)])
+def test_an_unknown_shell_names_the_known_ones(kb: Kb, arguments: tuple[str, ...]) -> None:
+    assert "bash, zsh, fish" in kb.error("completion", *arguments, code=2)

@@ -1,0 +1,124 @@
+"""What tests share: the `kb` command in a process of its own, and an indexed handbook."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+FIXTURES = Path(__file__).parent / "fixtures"
+COMMAND = (sys.executable, "-m", "knowbase.cli")
+
+
+class Result(NamedTuple):
+    """What a command printed, and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+def environment(**more: str) -> dict[str, str]:
+    """A user's environment with no setting of ours but these."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("KB_", "PYTHON", "LC_"))}
+    for name in ("NO_COLOR", "EDITOR", "VISUAL"):
+        kept.pop(name, None)
+    return {**kept, "LC_ALL": "C.UTF-8", "TERM": "xterm", **more}
+
+
+def one_json(text: str) -> Any:
+    """The one JSON document that a text is; NaN and Infinity are not JSON."""
+
+    def refuse(constant: str) -> Any:
+        raise ValueError(f"{constant} is not JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+class Kb(NamedTuple):
+    """`kb` run in a folder."""
+
+    folder: Path
+
+    def __call__(
+        self,
+        *arguments: str | bytes | Path,
+        code: int | None = 0,
+        text: str | bytes = b"",
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        before: Callable[[], None] | None = None,
+    ) -> Result:
+        """Run it, expect the exit code (None: any); no traceback unless it was asked for."""
+        done = subprocess.run(
+            [*COMMAND, *arguments],
+            input=text.encode() if isinstance(text, str) else text,
+            capture_output=True,
+            cwd=cwd or self.folder,
+            env=environment(**(env or {})),
+            preexec_fn=before,
+            timeout=60,
+            check=False,
+        )
+        result = Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+        assert code is None or result.code == code, result
+        assert "--debug" in arguments or "Traceback" not in result.err, result
+        return result
+
+    def json(self, *arguments: str | bytes | Path, code: int = 0, **more: Any) -> Any:
+        """What it prints with --json."""
+        return one_json(self(*arguments, "--json", code=code, **more).out)
+
+    def error(self, *arguments: str | bytes | Path, code: int, **more: Any) -> str:
+        """The one line on standard error of a command that fails."""
+        result = self(*arguments, code=code, **more)
+        assert result.err.startswith("kb: "), result
+        assert result.err.count("\n") == 1, result
+        assert result.err.endswith("\n"), result
+        return result.err.strip()
+
+    def write(self, name: str, text: str | bytes) -> Path:
+        """A file in the folder."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode() if isinstance(text, str) else text)
+        return path
+
+    @property
+    def base(self) -> Path:
+        return self.folder / ".kb" / "base.db"
+
+    def codes(self) -> set[str]:
+        """The codes of the documents that `kb list` shows."""
+        return {document["code"] for document in self.json("list")["documents"]}
+
+
+@pytest.fixture(scope="session")
+def handbook(tmp_path_factory: pytest.TempPathFactory) -> Kb:
+    """The handbook, indexed once: only for tests that change nothing."""
+    kb = Kb(tmp_path_factory.mktemp("handbook"))
+    shutil.copytree(FIXTURES / "handbook", kb.folder / "handbook")
+    kb("init")
+    kb("add", "handbook")
+    return kb
+
+
+@pytest.fixture
+def own_handbook(handbook: Kb, tmp_path: Path) -> Kb:
+    """A copy of the indexed handbook, to be changed."""
+    shutil.copytree(handbook.folder, tmp_path / "copy")
+    return Kb(tmp_path / "copy")
+
+
+@pytest.fixture
+def kb(tmp_path: Path) -> Kb:
+    """A new base in an empty folder."""
+    kb = Kb(tmp_path / "here")
+    kb.folder.mkdir()
+    kb("init")
+    return kb
