@@ -6,13 +6,13 @@ from typing import Any
 
 import apsw
 
-from knowbase.errors import InvalidInput, ModelMismatch
+from knowbase.errors import ModelMismatch
 from knowbase.query.conditions import EVERYTHING, AllOf, Condition, Visible, is_everything
+from knowbase.query.words import KeywordQuery
 from knowbase.store.sqlite import rows, schema
-from knowbase.store.sqlite.compile import Compiled, compile_condition, match_any
+from knowbase.store.sqlite.compile import Compiled, compile_condition, match_expression
 from knowbase.store.sqlite.connection import Connections, translated
 from knowbase.store.values import FieldWeights, Page
-from knowbase.text.analysis import Word
 from knowbase.types import (
     Candidate,
     Changes,
@@ -26,7 +26,7 @@ from knowbase.types import (
 )
 
 BUSY_TIMEOUT = 5.0
-MOST_NEIGHBOURS = 4096  # sqlite-vec's own limit
+MOST_NEIGHBOURS = 4096  # sqlite-vec's own limit for a nearest-neighbour query
 
 
 def create(path: str) -> "SqliteStore":
@@ -136,9 +136,9 @@ class SqliteStore:
     # retrieval
 
     def keyword(
-        self, words: Sequence[Word], condition: Condition, limit: int, weights: FieldWeights
+        self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
     ) -> list[Candidate]:
-        if not words or limit < 1:
+        if not query.words or limit < 1:
             return []
         source, values = "chunks_fts", []
         restriction = self._restriction(condition)
@@ -152,19 +152,13 @@ class SqliteStore:
             "SELECT chunks_fts.rowid, -bm25(chunks_fts, ?, ?, ?, ?) AS score"
             f" FROM {source} WHERE chunks_fts MATCH ?"
             " ORDER BY score DESC, chunks_fts.rowid LIMIT ?",
-            (*weights, *values, match_any(words), limit),
+            (*weights, *values, match_expression(query), limit),
         )
         return [Candidate(chunk, score) for chunk, score in found]
 
     def semantic(self, vector: Vector, condition: Condition, limit: int) -> list[Candidate]:
         if not vector or limit < 1:
             return []
-        if limit > MOST_NEIGHBOURS:
-            raise InvalidInput(
-                f"{limit} candidates are more than the {MOST_NEIGHBOURS} that sqlite-vec allows",
-                field="top",
-                hint="ask for fewer hits",
-            )
         with translated():
             model = self._model_id(self._connections.with_vectors())
         if model is None:
@@ -174,11 +168,16 @@ class SqliteStore:
         if restriction is not None:
             where = f" AND chunk_id IN (SELECT id FROM chunks WHERE document IN ({restriction[0]}))"
             values = restriction[1]
-        found = self._read(
-            f"SELECT chunk_id, 1 - distance FROM {schema.vector_table(model)}"
-            f" WHERE embedding MATCH ? AND k = ?{where}",
-            (vector, limit, *values),
-        )
+        table = schema.vector_table(model)
+        if limit > MOST_NEIGHBOURS:
+            sql = (
+                f"SELECT chunk_id, 1 - vec_distance_cosine(embedding, ?) AS similarity FROM {table}"
+                f" WHERE 1{where} ORDER BY similarity DESC, chunk_id LIMIT ?"
+            )
+            found = self._read(sql, (vector, *values, limit))
+        else:
+            sql = f"SELECT chunk_id, 1 - distance FROM {table} WHERE embedding MATCH ? AND k = ?"
+            found = self._read(sql + where, (vector, limit, *values))
         nearest = [Candidate(chunk, score) for chunk, score in found]
         return sorted(nearest, key=lambda candidate: (-candidate.score, candidate.chunk))
 
@@ -273,7 +272,7 @@ class SqliteStore:
         """Whether any document could be hidden: one look at a partial index."""
         found = self._read(
             "SELECT 1 FROM documents WHERE archived OR expires_at IS NOT NULL"
-            " OR superseded_by IS NOT NULL LIMIT 1"
+            " OR superseded_by IS NOT NULL OR valid_until IS NOT NULL LIMIT 1"
         )
         return bool(found)
 
