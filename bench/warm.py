@@ -40,11 +40,11 @@ TOP, DEPTH = 10, 30
 
 KEYWORD = """
 SELECT id, row_number() OVER (ORDER BY score) AS place FROM (
-    SELECT chunks_fts.rowid AS id, rank AS score FROM chunks_fts {words}
-    WHERE chunks_fts MATCH :match ORDER BY rank LIMIT :depth)"""
+    SELECT rowid AS id, bm25(chunks_fts) AS score FROM chunks_fts
+    WHERE chunks_fts MATCH :match {and_word_tagged} ORDER BY score LIMIT :depth)"""
 SEMANTIC = """
 SELECT chunk_id AS id, row_number() OVER (ORDER BY distance) AS place FROM chunks_vec_1
-WHERE embedding MATCH :vector AND k = :depth {near}"""
+WHERE embedding MATCH :vector AND k = :depth {and_vector_tagged}"""
 HITS = """
 SELECT d.code, c.slug, d.title, d.path, c.heading, c.line, c.text, score FROM (
     SELECT id, sum(1.0 / (60 + place)) AS score FROM ({legs})
@@ -56,14 +56,13 @@ LEGS = {
     "keyword": KEYWORD,
     "semantic": SEMANTIC,
 }
-TAGGED_WORDS = (
-    "CROSS JOIN chunks ON chunks.id = chunks_fts.rowid"
-    " AND +chunks.document IN (SELECT document FROM tags WHERE name = :tag)"
-)
-TAGGED_NEAR = (
-    "AND chunk_id IN (SELECT c.id FROM tags t JOIN chunks c ON c.document = t.document"
-    " WHERE t.name = :tag)"
-)
+TAGGED = """
+IN (SELECT c.id FROM tags t JOIN chunks c ON c.document = t.document WHERE t.name = :tag)"""
+# The + keeps FTS5 from running the whole match again for each of the ids.
+AND_TAGGED = {
+    "and_word_tagged": "AND +rowid" + TAGGED,
+    "and_vector_tagged": "AND chunk_id" + TAGGED,
+}
 
 PARTS: tuple[tuple[Any, str, str], ...] = (
     (words, "parse", "parse"),
@@ -125,9 +124,8 @@ class Case(NamedTuple):
         return [f"{row[0]}:{row[1]}" for row in found]
 
     def _sql(self) -> str:
-        return HITS.format(legs=LEGS[self.mode]).format(
-            words=TAGGED_WORDS if self.tag else "", near=TAGGED_NEAR if self.tag else ""
-        )
+        tagged = AND_TAGGED if self.tag else dict.fromkeys(AND_TAGGED, "")
+        return HITS.format(legs=LEGS[self.mode]).format(**tagged)
 
 
 CASES = [Case(mode, tag) for tag in (None, *corpus.TAGS) for mode in MODES]
