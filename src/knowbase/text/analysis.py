@@ -139,6 +139,8 @@ def _as_letter(character: str) -> str:
 
 def _identifier(match: re.Match[str]) -> Iterator[Extra]:
     word, sign = match["word"], match["sign"]
+    if not sign and word.isalpha() and (word.islower() or word.istitle()):
+        return  # a plain word, as most are
     parts = _PART.findall(word)
     if len(parts) > 1:
         yield Extra(_joined(parts), match.start(), match.end("word"), whole=True)

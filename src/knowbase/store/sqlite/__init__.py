@@ -140,19 +140,13 @@ class SqliteStore:
     ) -> list[Candidate]:
         if not query.words or limit < 1:
             return []
-        source, values = "chunks_fts", []
-        restriction = self._restriction(condition)
-        if restriction is not None:
-            # CROSS JOIN and the unary + keep FTS5 in the lead: driven by ids, it would run
-            # the whole match again for each of them.
-            source += " CROSS JOIN chunks c ON c.id = chunks_fts.rowid"
-            source += f" AND +c.document IN ({restriction[0]})"
-            values = restriction[1]
+        # The unary + keeps FTS5 in the lead: driven by ids, it would run the whole match
+        # again for each of them.
+        where, values = self._passing("+rowid", condition)
         found = self._read(
-            "SELECT chunks_fts.rowid, -bm25(chunks_fts, ?, ?, ?, ?) AS score"
-            f" FROM {source} WHERE chunks_fts MATCH ?"
-            " ORDER BY score DESC, chunks_fts.rowid LIMIT ?",
-            (*weights, *values, match_expression(query), limit),
+            "SELECT rowid, -bm25(chunks_fts, ?, ?, ?, ?) AS score FROM chunks_fts"
+            f" WHERE chunks_fts MATCH ?{where} ORDER BY score DESC, rowid LIMIT ?",
+            (*weights, match_expression(query), *values, limit),
         )
         return [Candidate(chunk, score) for chunk, score in found]
 
@@ -163,11 +157,7 @@ class SqliteStore:
             model = self._model_id(self._connections.with_vectors())
         if model is None:
             return []
-        restriction = self._restriction(condition)
-        where, values = "", []
-        if restriction is not None:
-            where = f" AND chunk_id IN (SELECT id FROM chunks WHERE document IN ({restriction[0]}))"
-            values = restriction[1]
+        where, values = self._passing("chunk_id", condition)
         table = schema.vector_table(model)
         if limit > MOST_NEIGHBOURS:
             sql = (
@@ -261,12 +251,13 @@ class SqliteStore:
         found: int | None = connection.execute("SELECT id FROM models ORDER BY id LIMIT 1").get
         return found
 
-    def _restriction(self, condition: Condition) -> Compiled | None:
-        """A subquery for the documents that pass, or None when all of them do."""
+    def _passing(self, column: str, condition: Condition) -> Compiled:
+        """`AND column IN` the chunks of documents that pass; nothing when all of them do."""
         if _is_lifecycle(condition) and (is_everything(condition) or not self._has_lifecycle()):
-            return None
+            return "", []
         sql, values = compile_condition(condition)
-        return f"SELECT d.seq FROM documents d WHERE {sql}", values
+        documents = f"SELECT d.seq FROM documents d WHERE {sql}"
+        return f" AND {column} IN (SELECT id FROM chunks WHERE document IN ({documents}))", values
 
     def _has_lifecycle(self) -> bool:
         """Whether any document could be hidden: one look at a partial index."""
