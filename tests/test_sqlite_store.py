@@ -16,10 +16,10 @@ from knowbase.errors import (
     BaseMissing,
     BaseTooNew,
     DiskFull,
-    InvalidInput,
     NotABase,
 )
 from knowbase.query.conditions import EVERYTHING, Tagged
+from knowbase.query.words import KeywordQuery
 from knowbase.store.sqlite import SqliteStore, create
 from knowbase.store.sqlite.schema import STEPS
 from knowbase.store.values import FieldWeights
@@ -200,22 +200,36 @@ def test_a_damaged_file_is_named_as_such(path: str, store: SqliteStore) -> None:
         SqliteStore(path).chunks("document1")
 
 
-def test_more_neighbours_than_the_engine_allows_is_an_error_of_ours(store: SqliteStore) -> None:
-    with pytest.raises(InvalidInput, match="4096"):
-        store.semantic(vector(1, 0, 0, 0), EVERYTHING, 4097)
+def test_more_neighbours_than_the_engine_allows_are_found_exactly(store: SqliteStore) -> None:
+    put(store, "one", "two")
+    few = store.semantic(vector(1, 2, 0, 0), EVERYTHING, 10)
+    many = store.semantic(vector(1, 2, 0, 0), EVERYTHING, 5_000)
+    assert [one.chunk for one in many] == [one.chunk for one in few]
+    assert [one.score for one in many] == pytest.approx([one.score for one in few], abs=1e-6)
+    assert store.semantic(vector(1, 2, 0, 0), Tagged(("none",)), 5_000) == []
 
 
 def test_hundreds_of_words_are_one_query(store: SqliteStore) -> None:
     put(store, "one")
     words = [Word(f"word{number}") for number in range(255)] + [Word("one")]
-    assert len(store.keyword(words, EVERYTHING, 10, PLAIN)) == 1
+    assert len(store.keyword(KeywordQuery(tuple(words)), EVERYTHING, 10, PLAIN)) == 1
 
 
 @pytest.mark.parametrize("surface", ['"', 'a"b', "AND", "NOT x", "NEAR(", "*", "\x00", "title:x"])
 def test_no_word_can_break_out_of_its_quotes(store: SqliteStore, surface: str) -> None:
     """C2, S1-03"""
     put(store, "one")
-    store.keyword([Word(surface), Word("one")], EVERYTHING, 10, PLAIN)
+    store.keyword(
+        KeywordQuery(
+            (
+                Word(surface),
+                Word("one"),
+            )
+        ),
+        EVERYTHING,
+        10,
+        PLAIN,
+    )
 
 
 def test_threads_read_while_one_writes(store: SqliteStore) -> None:
@@ -226,7 +240,7 @@ def test_threads_read_while_one_writes(store: SqliteStore) -> None:
     def read() -> None:
         try:
             while not done.is_set():
-                assert store.keyword([Word("text")], EVERYTHING, 5, PLAIN)
+                assert store.keyword(KeywordQuery((Word("text"),)), EVERYTHING, 5, PLAIN)
                 assert store.semantic(vector(1, 0, 0, 0), Tagged(("none",)), 5) == []
         except BaseException as error:
             problems.append(error)
@@ -247,6 +261,7 @@ WRITER = """
 import sys
 sys.path.insert(0, {tests!r})
 from stores import MODEL, NOW, draft, section
+from knowbase.query.words import KeywordQuery
 from knowbase.store.sqlite import SqliteStore
 from knowbase.types import Changes
 
@@ -281,4 +296,6 @@ def test_a_killed_writer_leaves_documents_chunks_index_and_vectors_in_step(
         assert rows(path, "SELECT count(*) FROM documents") == [(documents,)]
         assert rows(path, "SELECT count(*) FROM chunks_vec_1_rowids") == [(chunks,)]
         assert rows(path, "SELECT count(*) FROM chunks_fts_docsize") == [(chunks,)]
-        assert len(store.keyword([Word("alpha")], EVERYTHING, 5000, PLAIN)) == documents
+        assert (
+            len(store.keyword(KeywordQuery((Word("alpha"),)), EVERYTHING, 5000, PLAIN)) == documents
+        )

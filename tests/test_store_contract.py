@@ -17,6 +17,7 @@ from knowbase.query.conditions import (
     Tagged,
     Visible,
 )
+from knowbase.query.words import KeywordQuery
 from knowbase.store import Store
 from knowbase.store.values import FieldWeights, Page
 from knowbase.text.analysis import Word, query_words
@@ -40,7 +41,7 @@ def put(store: Store, *drafts: object) -> None:
 
 def found(store: Store, query: str, condition: object = EVERYTHING, limit: int = 10) -> list[str]:
     """The ids of the documents that the keyword leg proposes, best first."""
-    candidates = store.keyword(query_words(query), condition, limit, PLAIN)  # type: ignore[arg-type]
+    candidates = store.keyword(KeywordQuery(tuple(query_words(query))), condition, limit, PLAIN)  # type: ignore[arg-type]
     passages = store.passages([candidate.chunk for candidate in candidates])
     return [passages[candidate.chunk].document.id for candidate in candidates]
 
@@ -223,7 +224,9 @@ def test_bm25_is_the_same_number_everywhere(store: Store) -> None:
         draft("b", section("lazy dogs sleep")),
         draft("c", section("brown bears eat honey")),
     )
-    [first, second] = store.keyword([Word("brown"), Word("fox")], EVERYTHING, 5, PLAIN)
+    [first, second] = store.keyword(
+        KeywordQuery((Word("brown"), Word("fox"))), EVERYTHING, 5, PLAIN
+    )
     # Each chunk: title 1 word, text 3 or 4, and the type: 5, 5, 6 tokens.
     average = 16 / 3
     idf_fox = math.log((3 - 1 + 0.5) / 1.5)
@@ -254,8 +257,8 @@ def test_an_empty_vector_no_words_or_no_limit_find_nothing(store: Store) -> None
     """S0-04, S0-10"""
     put(store, draft("one", section("alpha")))
     assert store.semantic(b"", EVERYTHING, 10) == []
-    assert store.keyword([], EVERYTHING, 10, PLAIN) == []
-    assert store.keyword([Word("alpha")], EVERYTHING, 0, PLAIN) == []
+    assert store.keyword(KeywordQuery(()), EVERYTHING, 10, PLAIN) == []
+    assert store.keyword(KeywordQuery((Word("alpha"),)), EVERYTHING, 0, PLAIN) == []
 
 
 def test_chunks_without_a_vector_are_found_by_words_only(store: Store) -> None:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from knowbase.query.conditions import EVERYTHING, AllOf, Condition, Not, OneOf, Tagged, Visible
+from knowbase.query.words import parse
 from knowbase.store.values import FieldWeights, Page
-from knowbase.text.analysis import query_words
 from knowbase.types import Candidate, Changes, Vector
 from stores import BACKENDS, MODEL, draft, section, vector
 
@@ -19,6 +19,7 @@ WORDS = ("install", "installed", "git", "getUserName", "user", "C++", "東京", 
 TAGS = ("ops", "production", "phase/active")
 TIMES = tuple(f"2026-01-0{day}T00:00:00.000000Z" for day in range(1, 5))
 ALL = 50
+MATCHES = ("any", "all", "any_prefix", "boolean")
 
 texts = st.lists(st.sampled_from(WORDS), min_size=0, max_size=6).map(" ".join)
 vectors = st.tuples(*[st.integers(-3, 3)] * 4).filter(any).map(lambda numbers: vector(*numbers))
@@ -98,9 +99,9 @@ class Stores(RuleBasedStateMachine):
         for store in (self.memory, self.sqlite):
             store.apply(Changes(removed=(identity,)), TIMES[0])
 
-    @rule(query=texts, condition=conditions)
-    def keyword(self, query: str, condition: Condition) -> None:
-        words = query_words(query)
+    @rule(query=texts, condition=conditions, match=st.sampled_from(MATCHES))
+    def keyword(self, query: str, condition: Condition, match: str) -> None:
+        words = parse(query, match).keyword
         agree(
             *(s.keyword(words, condition, ALL, FieldWeights()) for s in (self.sqlite, self.memory))
         )

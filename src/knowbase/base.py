@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from knowbase import config
 from knowbase.errors import BaseMissing, InvalidInput, NotFound
 from knowbase.query.conditions import Condition, OneOf, Tagged, Visible, both
-from knowbase.ranking.profile import KB
+from knowbase.ranking.profile import PROFILES, Profile
 from knowbase.search import Answer, Searcher, SearchRequest, clean_tag
 from knowbase.store.sqlite import SqliteStore
 from knowbase.store.sqlite import create as create_sqlite
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from knowbase.embed import Embedder
     from knowbase.ingest.removal import Removal
     from knowbase.ingest.sync import Parts, Progress, Report
+    from knowbase.ranking.custom import Custom
+    from knowbase.whynot import WhyNot
 
 FOLDER = ".kb"
 FILE = "base.db"
@@ -99,18 +101,40 @@ class Base:
         """Hits for a query, best first."""
         if isinstance(request, str):
             request = SearchRequest(request)
+        return self._searcher(request).search(request, self.now())
+
+    def why_not(self, reference: str, request: SearchRequest | str) -> "WhyNot":
+        """Which stage of a search drops this document, or which place it has."""
+        from knowbase.whynot import why_not
+
+        if isinstance(request, str):
+            request = SearchRequest(request)
+        document = self._resolve(reference)[0]
+        return why_not(self._searcher(request), request, document, self.now())
+
+    def _searcher(self, request: SearchRequest) -> Searcher:
         self._check_types(request.types)
-        searcher = Searcher(
-            store=self.store,
-            embedder=lambda: self.embedder,
-            profile=KB._replace(
-                rrf_k=self.settings.search_rrf_k,
-                depth=self.settings.search_depth,
-                unit=self.settings.search_unit,
-            ),
-            default_top=self.settings.search_default_top,
-        )
-        return searcher.search(request, self.now())
+        profile = self.profile(request.profile or self.settings.search_profile)
+        if self.settings.search_default_top:
+            profile = profile._replace(default_top=self.settings.search_default_top)
+        return Searcher(self.store, lambda: self.embedder, profile)
+
+    def profile(self, name: str) -> Profile:
+        """A ranking recipe: shipped, or as kb.toml and the environment have it."""
+        if name in PROFILES and not self.configuration.profiles and not _has_variables():
+            return PROFILES[name]
+        known = self.profiles()
+        if name not in known:
+            raise InvalidInput(
+                f"unknown profile {name!r}", field="profile", hint="one of " + ", ".join(known)
+            )
+        return known[name].profile
+
+    def profiles(self) -> "dict[str, Custom]":
+        """Every profile, and where each of its values comes from."""
+        from knowbase.ranking.custom import profiles
+
+        return profiles(self.configuration.profiles, os.environ)
 
     def get(self, reference: str) -> "Content":
         """A document by code, id, number or path; `:slug` behind it names one section."""
@@ -310,6 +334,10 @@ class Base:
                 raise InvalidInput(
                     f"unknown type {name!r}", field="type", hint="one of " + ", ".join(self.types)
                 )
+
+
+def _has_variables() -> bool:
+    return any(name.startswith(("KB_RRF_", "KB_SEARCH_", "KB_SEMANTIC_")) for name in os.environ)
 
 
 def _size(path: str) -> int:

@@ -7,15 +7,14 @@ from typing import Any, NamedTuple
 from knowbase.errors import InvalidInput
 
 FILE_NAME = "kb.toml"
+OTHERS = ("KB_SEARCH_DEFAULT_LIMIT", "KB_SEARCH_MAX_LIMIT")  # a profile's: see ranking/custom.py
 
 
 class Settings(NamedTuple):
     """`search_default_top` is `search.default_top` in kb.toml and KB_SEARCH_DEFAULT_TOP."""
 
-    search_default_top: int = 10
-    search_rrf_k: int = 60
-    search_depth: int = 3
-    search_unit: str = "chunk"
+    search_profile: str = "kb"
+    search_default_top: int = 0
     index_max_file_mb: int = 20
     index_hidden: bool = False
     index_types: tuple[str, ...] = ()
@@ -36,10 +35,10 @@ class About(NamedTuple):
 
 
 ABOUT: dict[str, About] = {
-    "search_default_top": About("how many hits a search returns", 1, 1000),
-    "search_rrf_k": About("the constant of reciprocal rank fusion", 1, 10_000),
-    "search_depth": About("candidates each leg proposes, as a multiple of the hits", 1, 50),
-    "search_unit": About("what a hit is", choices=("chunk", "document")),
+    "search_profile": About("the ranking recipe; see kb profiles"),
+    "search_default_top": About(
+        "how many hits a search returns; 0: what the profile says", 0, 1000
+    ),
     "index_max_file_mb": About("larger files are skipped, and said", 1, 4096),
     "index_hidden": About("also read files and folders whose name starts with a dot"),
     "index_types": About("further document types, beside the built-in ones"),
@@ -58,6 +57,7 @@ class Configuration(NamedTuple):
 
     settings: Settings
     origins: Mapping[str, str]
+    profiles: Mapping[str, Any]  # the tables [profiles.NAME] of kb.toml, not yet checked
 
 
 def dotted(name: str) -> str:
@@ -69,23 +69,28 @@ def load(folder: str | None, environment: Mapping[str, str]) -> Configuration:
     """What kb.toml in `folder` and the environment say."""
     values: dict[str, Any] = {}
     origins = dict.fromkeys(Settings._fields, "default")
-    for name, value, origin in (*_from_file(folder), *_from_environment(environment)):
+    tables = _read(folder)
+    profiles = tables.pop("profiles", {})
+    for name, value, origin in (*_from_file(tables), *_from_environment(environment)):
         values[name] = _checked(name, value, origin)
         origins[name] = origin
-    return Configuration(DEFAULTS._replace(**values), origins)
+    return Configuration(DEFAULTS._replace(**values), origins, profiles)
 
 
-def _from_file(folder: str | None) -> list[tuple[str, Any, str]]:
+def _read(folder: str | None) -> dict[str, Any]:
     path = os.path.join(folder, FILE_NAME) if folder else ""
     if not path or not os.path.exists(path):
-        return []
+        return {}
     import tomllib
 
     try:
         with open(path, "rb") as file:
-            tables = tomllib.load(file)
+            return tomllib.load(file)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise InvalidInput(f"{FILE_NAME}: {error}", field=FILE_NAME) from error
+
+
+def _from_file(tables: Mapping[str, Any]) -> list[tuple[str, Any, str]]:
     return [
         (_known(f"{section}.{key}", FILE_NAME), value, FILE_NAME)
         for section, table in tables.items()
@@ -98,7 +103,7 @@ def _from_environment(environment: Mapping[str, str]) -> list[tuple[str, Any, st
     return [
         (_known(dotted(variable[3:].lower()), variable), value, variable)
         for variable, value in sorted(environment.items())
-        if variable.startswith(sections)
+        if variable.startswith(sections) and variable not in OTHERS
     ]
 
 

@@ -1,4 +1,4 @@
-"""A search from top to bottom: words → both legs, filtered → fusion → hits."""
+"""A search from top to bottom: words → both legs, filtered → ranking → hits."""
 
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,37 +15,49 @@ from knowbase.query.conditions import (
     is_everything,
 )
 from knowbase.query.words import PlainQuery
-from knowbase.ranking.fusion import best_possible
 from knowbase.ranking.profile import Profile
-from knowbase.ranking.rank import Ranked, rank
+from knowbase.ranking.rank import Ranked, best_possible, rank
 from knowbase.store.values import FieldWeights
 from knowbase.text.snippets import snippet
-from knowbase.types import Candidate, Passage
+from knowbase.types import Candidate, Passage, Vector
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from knowbase.embed import Embedder
+    from knowbase.ranking.boosts import Factor
+    from knowbase.ranking.fusion import Contribution
     from knowbase.store import Store
 
 MODES = ("hybrid", "keyword", "semantic")
 LEGS = {"hybrid": ("keyword", "semantic"), "keyword": ("keyword",), "semantic": ("semantic",)}
-SOURCE_NAMES = {"keyword": "fts", "semantic": "vec"}
-MAX_TOP = 1000
+SOURCE_NAMES = {"keyword": "fts", "semantic": "vec", "graph": "graph"}
 
 
 class SearchRequest(NamedTuple):
-    """What is asked. `top` of None means the setting `search.default_top`."""
+    """What is asked. None means what the profile says."""
 
     query: str
     tags: tuple[str, ...] = ()
-    tags_match: str = "all"
+    tags_match: str | None = None
     types: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
     top: int | None = None
     threshold: float | None = None
     mode: str = "hybrid"
     unit: str | None = None
+    profile: str | None = None
+    explain: bool = False
+
+
+class Explanation(NamedTuple):
+    """How a score came about: the sum of the gains times the factors."""
+
+    contributions: "tuple[Contribution, ...]"
+    factors: "tuple[Factor, ...]"
+    sum: float
+    score: float
+    clamped: bool
 
 
 class Hit(NamedTuple):
@@ -65,12 +77,14 @@ class Hit(NamedTuple):
     score: float
     sources: tuple[str, ...]  # "fts", "vec"
     more: int = 0  # further matching chunks of this document, when the unit is documents
+    explanation: Explanation | None = None
 
 
 class Answer(NamedTuple):
     """What was found, how, and what should be known about it."""
 
     query: str
+    profile: str
     hits: tuple[Hit, ...]
     returned: int
     total: int  # what the legs proposed and the threshold kept, before the cut to `top`
@@ -81,11 +95,14 @@ class Answer(NamedTuple):
     notices: tuple[str, ...]
 
 
-class _Legs(NamedTuple):
-    """What each leg proposed; a leg that could not run is named in the notices."""
+class Found(NamedTuple):
+    """A search before it is presented: every candidate in its order, and what it refers to."""
 
-    candidates: dict[str, list[Candidate]]
-    notices: tuple[str, ...] = ()
+    query: PlainQuery
+    legs: dict[str, list[Candidate]]
+    passages: dict[int, Passage]
+    ranked: list[Ranked]
+    notices: tuple[str, ...]
 
 
 class Searcher(NamedTuple):
@@ -94,60 +111,99 @@ class Searcher(NamedTuple):
     store: "Store"
     embedder: "Callable[[], Embedder]"
     profile: Profile
-    default_top: int
 
     def search(self, request: SearchRequest, now: str) -> Answer:
         """The answer to a request; no query string can make it fail."""
         started = time.perf_counter()
-        check(request)
-        query = query_text.parse(request.query)
-        condition = both(Visible(now, frozenset(request.include)), condition_of(request))
-        top = request.top or self.default_top
+        check(request, self.profile)
         profile = self.profile._replace(unit=request.unit or self.profile.unit)
-        if query.text:
-            found = self._find(query, request.mode, condition, top * profile.depth)
-            proposed = {one.chunk for leg in found.candidates.values() for one in leg}
-            passages = self.store.passages(proposed)
-            ranked = rank(found.candidates, passages, profile)
-        else:
-            found, passages, ranked = self._newest(request, condition, top)
-        notices = [*query.notices, *found.notices]
-        if request.threshold is not None and query.text:
-            notices += _threshold_notices(request, profile, len(found.candidates))
-            ranked = [hit for hit in ranked if hit.score >= request.threshold]
-        hits = tuple(_hit(hit, passages[hit.chunk], query) for hit in ranked[:top])
+        top = request.top or profile.default_top
+        found = self._replace(profile=profile).find(request, now, profile.candidates(top))
+        kept = [hit for hit in found.ranked if hit.score >= _threshold(request, found)]
+        hits = tuple(_hit(hit, found, profile, request.explain) for hit in kept[:top])
         return Answer(
             query=request.query,
+            profile=profile.name,
             hits=hits,
             returned=len(hits),
-            total=len(ranked),
-            search_modes_used=tuple(found.candidates),
-            fallback_mode=bool(query.text) and len(found.candidates) < len(LEGS[request.mode]),
+            total=len(kept),
+            search_modes_used=tuple(found.legs),
+            fallback_mode=bool(found.query.text) and len(found.legs) < len(LEGS[request.mode]),
             query_time_ms=round((time.perf_counter() - started) * 1000, 3),
             filters=_filters_applied(request, top, profile),
-            notices=tuple(notices),
+            notices=(*found.notices, *_threshold_notices(request, profile, found)),
         )
 
-    def _find(self, query: PlainQuery, mode: str, condition: Condition, depth: int) -> _Legs:
-        candidates: dict[str, list[Candidate]] = {}
+    def find(self, request: SearchRequest, now: str, depth: int) -> Found:
+        """Everything that the legs propose, ranked."""
+        query = query_text.parse(request.query, self.profile.match)
+        condition = both(
+            Visible(now, frozenset(request.include)), condition_of(request, self.profile)
+        )
+        if not query.text:
+            return self._newest(request, query, condition, depth)
+        passages: dict[int, Passage] = {}
+        legs, notices = self._legs(query, request.mode, condition, depth, passages)
+        proposed = {one.chunk for leg in legs.values() for one in leg}
+        passages.update(self.store.passages(proposed - passages.keys()))
+        ranked = rank(legs, passages, self.profile, now)
+        return Found(query, legs, passages, ranked, (*query.notices, *notices))
+
+    def _legs(
+        self,
+        query: PlainQuery,
+        mode: str,
+        condition: Condition,
+        depth: int,
+        passages: dict[int, Passage],
+    ) -> tuple[dict[str, list[Candidate]], list[str]]:
+        """What each leg proposes; a leg that could not run is named in the notices."""
+        legs: dict[str, list[Candidate]] = {}
         notices = []
         if "keyword" in LEGS[mode]:
-            candidates["keyword"] = self.store.keyword(
-                query.words, condition, depth, FieldWeights()
+            legs["keyword"] = self._deep_enough(
+                lambda limit: self.store.keyword(query.keyword, condition, limit, FieldWeights()),
+                depth,
+                passages,
             )
         if "semantic" in LEGS[mode]:
             try:
-                candidates["semantic"] = self._semantic(query.text, condition, depth)
+                vector = self._embedded(query.text)
+                legs["semantic"] = self._deep_enough(
+                    lambda limit: self.store.semantic(vector, condition, limit), depth, passages
+                )
             except EmbeddingError as error:
                 if mode == "semantic":
                     raise
                 notices.append(f"semantic search did not run: {error.message}")
-        return _Legs(candidates, tuple(notices))
+        return legs, notices
 
-    def _semantic(self, text: str, condition: Condition, depth: int) -> list[Candidate]:
+    def _deep_enough(
+        self,
+        leg: "Callable[[int], list[Candidate]]",
+        depth: int,
+        passages: dict[int, Passage],
+    ) -> list[Candidate]:
+        """`depth` candidates; when the unit is documents, candidates of `depth` documents.
+
+        However many chunks the best document has, the next one is not lost.
+        """
+        limit = depth
+        while True:
+            found = leg(limit)
+            if self.profile.unit == "chunk":
+                return found
+            passages.update(self.store.passages({one.chunk for one in found} - passages.keys()))
+            first = _first_documents(found, passages, depth)
+            if len(found) < limit or len(first) < len(found):
+                return first
+            limit *= 3
+
+    def _embedded(self, text: str) -> Vector:
+        """The query's vector; none when the base has no vectors to compare it with."""
         stored = self.store.model()
         if stored is None:
-            return []
+            return b""
         embedder = self.embedder()
         if embedder.model != stored:
             raise ModelMismatch(
@@ -156,26 +212,41 @@ class Searcher(NamedTuple):
                 field="embed.model",
                 hint="make a new base with this model: kb init --base PATH, then kb add",
             )
-        return self.store.semantic(embedder.embed_query(text), condition, depth)
+        return embedder.embed_query(text)
 
     def _newest(
-        self, request: SearchRequest, condition: Condition, top: int
-    ) -> tuple[_Legs, dict[int, Passage], list[Ranked]]:
+        self, request: SearchRequest, query: PlainQuery, condition: Condition, limit: int
+    ) -> Found:
         """An empty query with filters lists the newest that pass; without, it finds nothing."""
-        if is_everything(condition_of(request)):
-            return _Legs({}, ("the query has no words",)), {}, []
-        newest = self.store.newest(condition, top)
-        ranked = [Ranked(passage.chunk_id, 0.0, ()) for passage in newest]
-        return _Legs({}), {passage.chunk_id: passage for passage in newest}, ranked
+        if is_everything(condition_of(request, self.profile)):
+            return Found(query, {}, {}, [], ("the query has no words",))
+        newest = self.store.newest(condition, limit)
+        ranked = [Ranked(passage.chunk_id, 0.0) for passage in newest]
+        return Found(query, {}, {passage.chunk_id: passage for passage in newest}, ranked, ())
 
 
-def check(request: SearchRequest) -> None:
+def _first_documents(
+    found: list[Candidate], passages: dict[int, Passage], most: int
+) -> list[Candidate]:
+    """The candidates up to the first one of a document too many."""
+    seen: set[int] = set()
+    for place, one in enumerate(found):
+        if one.chunk in passages:
+            seen.add(passages[one.chunk].document.seq)
+        if len(seen) > most:
+            return found[:place]
+    return found
+
+
+def check(request: SearchRequest, profile: Profile) -> None:
     """Refuse what has no meaning, naming the field and what it may be."""
-    if request.top is not None and not 1 <= request.top <= MAX_TOP:
-        raise InvalidInput(f"top cannot be {request.top}", field="top", hint=f"from 1 to {MAX_TOP}")
+    if request.top is not None and not 1 <= request.top <= profile.max_top:
+        raise InvalidInput(
+            f"top cannot be {request.top}", field="top", hint=f"from 1 to {profile.max_top}"
+        )
     for field, value, allowed in (
         ("mode", request.mode, MODES),
-        ("tags_match", request.tags_match, ("all", "any")),
+        ("tags_match", request.tags_match or "all", ("all", "any")),
         ("unit", request.unit or "chunk", ("chunk", "document")),
         *(("include", state, HIDDEN_STATES) for state in request.include),
     ):
@@ -185,15 +256,21 @@ def check(request: SearchRequest) -> None:
             )
 
 
-def condition_of(request: SearchRequest) -> Condition:
+def condition_of(request: SearchRequest, profile: Profile) -> Condition:
     """The request's filters as a condition on documents."""
-    parts: list[Condition] = []
+    return both(*filters_of(request, profile).values())
+
+
+def filters_of(request: SearchRequest, profile: Profile) -> dict[str, Condition]:
+    """Each filter by its name."""
+    filters: dict[str, Condition] = {}
     if request.tags:
-        match = "any" if request.tags_match == "any" else "all"
-        parts.append(Tagged(tuple(clean_tag(tag) for tag in request.tags), match))  # type: ignore[arg-type]
+        match = request.tags_match or profile.tags_match
+        tags = tuple(clean_tag(tag) for tag in request.tags)
+        filters["tags"] = Tagged(tags, "any" if match == "any" else "all")
     if request.types:
-        parts.append(OneOf("type", request.types))
-    return both(*parts)
+        filters["type"] = OneOf("type", request.types)
+    return filters
 
 
 def clean_tag(tag: str) -> str:
@@ -201,20 +278,27 @@ def clean_tag(tag: str) -> str:
     return tag.strip().lstrip("#").lower()
 
 
-def _threshold_notices(request: SearchRequest, profile: Profile, legs: int) -> list[str]:
-    best = best_possible(legs, profile.rrf_k)
-    if request.threshold is None or request.threshold <= best or not legs:
+def _threshold(request: SearchRequest, found: Found) -> float:
+    if request.threshold is None or not found.query.text:
+        return float("-inf")
+    return request.threshold
+
+
+def _threshold_notices(request: SearchRequest, profile: Profile, found: Found) -> list[str]:
+    """C7: a threshold that no score of this search could reach is said."""
+    best = best_possible(tuple(found.legs), profile)
+    if not found.legs or _threshold(request, found) <= best:
         return []
     return [
-        f"no {request.mode} score can reach the threshold {request.threshold:g}:"
-        f" first place in {'both legs' if legs > 1 else 'its one leg'} scores {best:.4f}"
+        f"no score can reach the threshold {request.threshold:g} here:"
+        f" first place in {' and '.join(found.legs)} scores {best:.4f}"
     ]
 
 
 def _filters_applied(request: SearchRequest, top: int, profile: Profile) -> dict[str, Any]:
     return {
         "tags": [clean_tag(tag) for tag in request.tags],
-        "tags_match": request.tags_match,
+        "tags_match": request.tags_match or profile.tags_match,
         "types": list(request.types),
         "include": list(request.include),
         "threshold": request.threshold,
@@ -224,8 +308,8 @@ def _filters_applied(request: SearchRequest, top: int, profile: Profile) -> dict
     }
 
 
-def _hit(ranked: Ranked, passage: Passage, query: PlainQuery) -> Hit:
-    document, chunk = passage.document, passage.chunk
+def _hit(ranked: Ranked, found: Found, profile: Profile, explain: bool) -> Hit:
+    document, chunk = found.passages[ranked.chunk].document, found.passages[ranked.chunk].chunk
     return Hit(
         id=document.id,
         code=document.code,
@@ -237,8 +321,21 @@ def _hit(ranked: Ranked, passage: Passage, query: PlainQuery) -> Hit:
         heading=chunk.heading,
         line=chunk.line,
         page=chunk.page,
-        snippet=snippet(chunk.text, query.words),
+        snippet=snippet(chunk.text, found.query.keyword.words),
         score=ranked.score,
-        sources=tuple(SOURCE_NAMES[gain.leg] for gain in ranked.contributions),
+        sources=tuple(
+            SOURCE_NAMES[part.leg] for part in ranked.contributions if part.leg in SOURCE_NAMES
+        ),
         more=ranked.more,
+        explanation=_explanation(ranked, profile) if explain else None,
+    )
+
+
+def _explanation(ranked: Ranked, profile: Profile) -> Explanation:
+    return Explanation(
+        contributions=ranked.contributions,
+        factors=ranked.factors,
+        sum=sum(part.gain for part in ranked.contributions),
+        score=ranked.score,
+        clamped=profile.clamp,
     )

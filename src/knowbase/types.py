@@ -16,6 +16,12 @@ DOCUMENT_TYPES = (
 )  # fmt: skip
 
 
+SCOPES = ("global", "project")
+SECTORS = ("reflective", "semantic", "procedural", "emotional", "episodic")
+TIERS = ("session", "project", "global")
+DEFAULT_SALIENCE = 0.5
+
+
 class Link(NamedTuple):
     """A reference found in a text, not yet resolved to a document."""
 
@@ -49,8 +55,18 @@ class Reading(NamedTuple):
     archived: bool = False
     expires_at: str | None = None
     superseded_by: str | None = None
+    valid_until: str | None = None
+    scope: str | None = None
+    sector: str | None = None
+    tier: str | None = None
+    salience: float = DEFAULT_SALIENCE
     metadata: Mapping[str, object] = {}
     links: tuple[Link, ...] = ()
+
+
+def scope_of(reading: Reading) -> str:
+    """As stated; else what belongs to a project is the project's."""
+    return reading.scope or ("project" if reading.project else "global")
 
 
 class Chunk(NamedTuple):
@@ -87,6 +103,13 @@ class Document(NamedTuple):
     archived: bool = False
     expires_at: str | None = None
     superseded_by: str | None = None
+    valid_until: str | None = None
+    scope: str = "global"
+    sector: str | None = None
+    tier: str | None = None
+    salience: float = DEFAULT_SALIENCE
+    access_count: int = 0
+    last_accessed_at: str | None = None
     metadata: Mapping[str, object] = {}
 
 

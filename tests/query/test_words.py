@@ -26,17 +26,17 @@ def test_the_sanitiser_strips_special_characters(query: str, expected: str) -> N
 def test_no_string_raises(text: str) -> None:
     """C2"""
     query = parse(text)
-    assert len(query.words) <= MAX_WORDS
+    assert len(query.keyword.words) <= MAX_WORDS
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\t", "?!()"])
 def test_a_query_without_words_has_none(text: str) -> None:
     """S0-04"""
-    assert parse(text).words == ()
+    assert parse(text).keyword.words == ()
 
 
 def test_a_very_long_query_is_cut_and_says_so() -> None:
     query = parse(" ".join(f"word{i}" for i in range(5_000)))
-    assert len(query.words) == MAX_WORDS
+    assert len(query.keyword.words) == MAX_WORDS
     assert len(query.notices) == 2
     assert "first 256" in query.notices[1]

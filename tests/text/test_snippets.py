@@ -12,7 +12,7 @@ MARKS = re.compile("</?mark>")
 
 
 def test_matched_words_are_marked_with_their_stems() -> None:
-    """S2-05"""
+    """C17, S2-05"""
     text = "The installation of Git takes a minute."
     assert snippet(text, query_words("install git")) == (
         "The <mark>installation</mark> of <mark>Git</mark> takes a minute."

@@ -1,8 +1,18 @@
 """The `kb` command: parse input, run an operation, render what comes back."""
 
 import gc
+import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
+
+
+def entry() -> NoReturn:
+    """The `kb` script. Taking the interpreter down would cost a tenth of a keyword search."""
+    code = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,7 +1,5 @@
 """`python -m knowbase.cli`."""
 
-import sys
+from knowbase.cli import entry
 
-from knowbase.cli import main
-
-sys.exit(main())
+entry()

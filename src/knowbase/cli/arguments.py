@@ -106,8 +106,11 @@ def _place(operation: Operation, words: list[str], values: dict[str, Any]) -> No
         raise InvalidInput(
             f"kb {operation.name} takes no {words[0]!r}", hint=f"see: kb {operation.name} --help"
         )
+    for field in places[:-1]:
+        if words:
+            values[field.name] = words.pop(0)
     if words:
-        values[places[0].name] = words if places[0].kind is tuple else " ".join(words)
+        values[places[-1].name] = words if places[-1].kind is tuple else " ".join(words)
 
 
 def _unknown(name: str, operation: Operation, known: dict[str, Flag]) -> InvalidInput:

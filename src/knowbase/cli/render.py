@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from knowbase.ingest.sync import Report
     from knowbase.operations.filling import Made
     from knowbase.operations.finding import Config, Tags
-    from knowbase.search import Answer, Hit
+    from knowbase.operations.ranking import Profiles
+    from knowbase.search import Answer, Explanation, Hit
     from knowbase.types import Document
+    from knowbase.whynot import WhyNot
 
 MOST_LISTED = 10
 
@@ -52,6 +54,8 @@ class Renderer:
             "rm": self._removal,
             "status": self._status,
             "config": self._config,
+            "profiles": self._profiles,
+            "why-not": self._why_not,
         }
         return "\n".join(renderers[name](result))
 
@@ -79,6 +83,22 @@ class Renderer:
         more = f" · {hit.more} more in this document" if hit.more else ""
         legs = f" · {' + '.join(hit.sources)}" if hit.sources else ""
         yield paint("dim", f"  Score: {hit.score:.4f}{legs}{more}")
+        if hit.explanation is not None:
+            yield from self._explanation(hit.explanation)
+
+    def _explanation(self, explanation: "Explanation") -> Iterable[str]:
+        """The sum and product as computed."""
+        for part in explanation.contributions:
+            place = f"rank {part.rank}" if part.rank is not None else ""
+            yield (
+                f"    {part.leg:<9}{place:<9} raw {part.raw:<9.4f}"
+                f" {part.weight:g} × {part.value:.6f} = {part.gain:.6f}"
+            )
+        line = f"    sum {explanation.sum:.6f}"
+        for factor in explanation.factors:
+            line += f" × {factor.name} {factor.value:.4g} ({factor.because})"
+        clamped = ", kept within 0 and 1" if explanation.clamped else ""
+        yield f"{line} = {explanation.score:.6f}{clamped}"
 
     def _place(self, hit: "Hit") -> str:
         path = os.path.join(self._home, hit.path or "")
@@ -137,6 +157,27 @@ class Renderer:
                 f" {self._paint('dim', line.about)}"
             )
 
+    def _profiles(self, profiles: "Profiles") -> Iterable[str]:
+        for line in profiles.profiles:
+            mark = " (default)" if line.default else ""
+            yield f"{self._paint('cyan', line.name)}{mark}: {safe(line.about)}"
+            for field in line.fields:
+                yield (
+                    f"  {field.field:<18} {_value(field.value):<24} {field.origin:<8}"
+                    f" {self._paint('dim', field.about)}"
+                )
+
+    def _why_not(self, why: "WhyNot") -> Iterable[str]:
+        yield f"{self._paint('cyan', why.code)}: {self._paint('bold', safe(why.title))}"
+        yield f"  {self._paint('bold', why.stage)}: {safe(why.reason)}"
+        for leg in why.legs:
+            place = f"rank {leg.rank}, raw {leg.raw:.4f}" if leg.rank else "does not find it"
+            yield f"  {leg.leg:<9} {place} (the first {leg.depth} are candidates)"
+        if why.score is not None:
+            needed = f", needed {why.needed:.6f}" if why.needed is not None else ""
+            margin = f", short by {why.margin:.6f}" if why.margin is not None else ""
+            yield f"  score {why.score:.6f}{needed}{margin}"
+
     # filling
 
     def _made(self, made: "Made") -> Iterable[str]:
@@ -183,6 +224,13 @@ class Renderer:
         for document in removal.documents:
             yield f"{verb} {document.code}: {safe(document.title)}"
         yield self._paint("dim", f"{verb} {len(removal.documents)} documents; files stay on disk")
+
+
+def _value(value: Any) -> str:
+    """A constant on one line."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_value(one)}" for key, one in value.items()) or "none"
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def safe_lines(text: str) -> str:

@@ -18,6 +18,8 @@ _HOMES = {
     "watch": "filling",
     "status": "finding",
     "config": "finding",
+    "profiles": "ranking",
+    "why-not": "ranking",
 }
 
 NAMES = tuple(_HOMES)

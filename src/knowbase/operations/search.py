@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from knowbase.operations.declare import Operation, Param
 from knowbase.query.conditions import HIDDEN_STATES
-from knowbase.search import MAX_TOP, MODES, Answer, SearchRequest
+from knowbase.search import MODES, Answer, SearchRequest
 
 if TYPE_CHECKING:
     from knowbase.base import Base
@@ -12,29 +12,32 @@ if TYPE_CHECKING:
 TAGS = Param("only documents with all of these tags", metavar="TAG,TAG")
 TYPE = Param("only documents of this type: markdown, pdf, code, note …", metavar="TYPE")
 INCLUDE = Param("also show what is hidden by default", choices=HIDDEN_STATES, metavar="STATE")
+PROFILE = Param("the ranking recipe; see kb profiles", metavar="NAME")
+TOP = Param("how many hits; else what the profile says", least=1, metavar="N", short="n")
+THRESHOLD = Param("leave out lower scores", metavar="SCORE")
+MODE = Param(
+    "which legs to run",
+    choices=MODES,
+    aliases={"--fts-only": "keyword", "--vec-only": "semantic"},
+)
 
 
 class Search(NamedTuple):
     query: Annotated[str, Param("what to look for: words or a question", positional=True)]
     tags: Annotated[tuple[str, ...], TAGS] = ()
-    tags_match: Annotated[str, Param("all tags, or any of them", choices=("all", "any"))] = "all"
-    type: Annotated[tuple[str, ...], TYPE] = ()
-    top: Annotated[
-        int | None, Param("how many hits (10)", least=1, most=MAX_TOP, metavar="N", short="n")
+    tags_match: Annotated[
+        str | None, Param("all tags, or any of them", choices=("all", "any"), metavar="RULE")
     ] = None
-    threshold: Annotated[float | None, Param("leave out lower scores", metavar="SCORE")] = None
-    mode: Annotated[
-        str,
-        Param(
-            "which legs to run",
-            choices=MODES,
-            aliases={"--fts-only": "keyword", "--vec-only": "semantic"},
-        ),
-    ] = "hybrid"
+    type: Annotated[tuple[str, ...], TYPE] = ()
+    top: Annotated[int | None, TOP] = None
+    threshold: Annotated[float | None, THRESHOLD] = None
+    mode: Annotated[str, MODE] = "hybrid"
     unit: Annotated[
         str | None, Param("a hit is a chunk, or a document", choices=("chunk", "document"))
     ] = None
     include: Annotated[tuple[str, ...], INCLUDE] = ()
+    profile: Annotated[str | None, PROFILE] = None
+    explain: Annotated[bool, Param("show how each score came about")] = False
 
 
 def search(base: "Base", request: Search) -> Answer:
@@ -49,6 +52,8 @@ def search(base: "Base", request: Search) -> Answer:
             threshold=request.threshold,
             mode=request.mode,
             unit=request.unit,
+            profile=request.profile,
+            explain=request.explain,
         )
     )
 
@@ -63,6 +68,7 @@ OPERATIONS = {
             'kb search "how do I set up version control"',
             "kb search deploy --tags ops,production --type code --top 5",
             "kb search getUserName --fts-only --json",
+            'kb search "vercel route order" --profile entries --explain',
         ),
     )
 }

@@ -9,8 +9,9 @@ Operator: TypeAlias = Literal["=", "<", "<=", ">", ">=", "present"]
 Value: TypeAlias = str | float | bool
 
 FIELDS = (
-    "type", "project", "parent", "confidence", "archived", "expires_at",
-    "superseded_by", "created_at", "updated_at", "path",
+    "type", "project", "parent", "confidence", "archived", "expires_at", "superseded_by",
+    "valid_until", "scope", "sector", "tier", "salience", "access_count", "last_accessed_at",
+    "created_at", "updated_at", "path",
 )  # fmt: skip
 
 
@@ -67,7 +68,9 @@ def hidden(visible: Visible) -> Condition:
     states: dict[str, Condition] = {
         "archived": Compare("archived", "=", True),
         "expired": Compare("expires_at", "<=", visible.now),
-        "superseded": Compare("superseded_by", "present"),
+        "superseded": AnyOf(
+            (Compare("superseded_by", "present"), Compare("valid_until", "present"))
+        ),
     }
     return AnyOf(tuple(states[name] for name in HIDDEN_STATES if name not in visible.include))
 

@@ -10,30 +10,60 @@ RRF_K = 60
 
 
 class Contribution(NamedTuple):
-    """One addend of a score: the leg, the place it gave, its own score, and the gain."""
+    """One addend of a score: `gain` is `weight` times `value`."""
 
     leg: str
-    rank: int
-    raw: float
+    rank: int | None  # the place that the leg gave; none for a signal of the document itself
+    raw: float  # the leg's own score: BM25, cosine similarity, …
+    value: float  # what the fusion makes of it
     weight: float
     gain: float
 
 
-def rrf(
-    legs: Mapping[str, Sequence[Candidate]],
-    k: float = RRF_K,
-    weights: Mapping[str, float] | None = None,
-) -> dict[int, tuple[Contribution, ...]]:
+Fused = dict[int, tuple[Contribution, ...]]
+Legs = Mapping[str, Sequence[Candidate]]
+
+
+def rrf(legs: Legs, k: float = RRF_K, weights: Mapping[str, float] | None = None) -> Fused:
     """Reciprocal rank fusion: each leg adds weight / (k + rank), ranks from 1."""
-    fused: dict[int, tuple[Contribution, ...]] = {}
+    values = {
+        leg: [1 / (k + rank) for rank in range(1, len(found) + 1)] for leg, found in legs.items()
+    }
+    return _fused(legs, values, weights if weights is not None else dict.fromkeys(legs, 1.0))
+
+
+def linear(legs: Legs, weights: Mapping[str, float], keyword_full_at: float) -> Fused:
+    """S2-13: the scores themselves; BM25 counts fully from `keyword_full_at` on (S2-11)."""
+    values = {
+        leg: [
+            min(1.0, abs(one.score) / keyword_full_at) if leg == "keyword" else one.score
+            for one in found
+        ]
+        for leg, found in legs.items()
+    }
+    return _fused(legs, values, weights)
+
+
+def minmax(legs: Legs, weights: Mapping[str, float]) -> Fused:
+    """S3-36: each leg's scores stretched to 0..1; equal ones count fully (C28)."""
+    values = {leg: _stretched([one.score for one in found]) for leg, found in legs.items()}
+    return _fused(legs, values, weights)
+
+
+def _stretched(scores: Sequence[float]) -> list[float]:
+    if not scores:
+        return []
+    low, high = min(scores), max(scores)
+    if high == low:
+        return [1.0] * len(scores)
+    return [(score - low) / (high - low) for score in scores]
+
+
+def _fused(legs: Legs, values: Mapping[str, list[float]], weights: Mapping[str, float]) -> Fused:
+    fused: Fused = {}
     for leg, candidates in legs.items():
-        weight = 1.0 if weights is None else weights[leg]
-        for rank, candidate in enumerate(candidates, start=1):
-            gain = Contribution(leg, rank, candidate.score, weight, weight / (k + rank))
-            fused[candidate.chunk] = (*fused.get(candidate.chunk, ()), gain)
+        weight = weights.get(leg, 0.0)
+        for rank, (one, value) in enumerate(zip(candidates, values[leg], strict=True), start=1):
+            part = Contribution(leg, rank, one.score, value, weight, weight * value)
+            fused[one.chunk] = (*fused.get(one.chunk, ()), part)
     return fused
-
-
-def best_possible(legs: int, k: float = RRF_K) -> float:
-    """The score of a chunk that is first in every leg: no threshold above it can be met."""
-    return legs / (k + 1)

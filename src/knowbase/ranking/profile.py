@@ -1,17 +1,113 @@
-"""Profiles: ranking recipes as data."""
+"""Profiles: ranking recipes as data. Each shipped one has the constants of its document."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from knowbase.ranking.fusion import RRF_K
 
+LEGS = ("keyword", "semantic", "graph")
+SIGNALS = (*LEGS, "salience", "recency")
+
 
 class Profile(NamedTuple):
-    """What a search does with its candidates. `kb` is the document S1's recipe."""
+    """What a search does with its words and its candidates."""
 
-    name: str = "kb"
+    name: str
+    about: str
+    match: str = "any"
+    fusion: str = "rrf"
     rrf_k: float = RRF_K
-    depth: int = 3  # candidates a leg, as a multiple of the limit
-    unit: str = "chunk"  # or "document": the best chunk of each
+    weights: Mapping[str, float] = {"keyword": 1.0, "semantic": 1.0}
+    intents: Mapping[str, Mapping[str, float]] = {}
+    depth: int = 3
+    depth_fixed: int = 0
+    min_similarity: float = -1.0
+    keyword_full_at: float = 10.0
+    recency_rate: float = 0.0
+    recency_clock: str = "created_at"
+    type_weights: Mapping[str, float] = {}
+    sector_weights: Mapping[str, float] = {}
+    access_boost: bool = False
+    superseded_factor: float = 1.0
+    clamp: bool = False
+    unit: str = "chunk"
+    tags_match: str = "all"
+    default_top: int = 10
+    max_top: int = 1000
+    record_use: str = "off"
+
+    def candidates(self, top: int) -> int:
+        """How many chunks each leg proposes."""
+        return self.depth_fixed or self.depth * top
+
+    def weights_for(self, intent: str) -> Mapping[str, float]:
+        """The legs' weights, which may depend on what the query asks for."""
+        return self.intents.get(intent, self.weights)
 
 
-KB = Profile()
+PROFILES = {
+    profile.name: profile
+    for profile in (
+        Profile(
+            "kb",
+            "files and notes; both legs count alike",
+        ),
+        Profile(
+            "typed",
+            "decisions and lessons first, what is used often higher",
+            match="all",
+            type_weights={"decision": 2.0, "lesson": 2.0, "summary": 0.5, "temp_note": 0.3},
+            access_boost=True,
+            unit="document",
+        ),
+        Profile(
+            "memory",
+            "an agent's memories: meaning, words, salience and recency",
+            match="any_prefix",
+            fusion="linear",
+            weights={"semantic": 0.4, "keyword": 0.25, "salience": 0.2, "recency": 0.15},
+            depth=2,
+            recency_rate=0.05,
+            sector_weights={
+                "reflective": 1.2,
+                "semantic": 1.1,
+                "procedural": 1.0,
+                "emotional": 0.9,
+                "episodic": 0.8,
+            },
+            superseded_factor=0.5,
+            clamp=True,
+            unit="document",
+            record_use="returned",
+        ),
+        Profile(
+            "work",
+            "work documents: weights follow what the query asks for",
+            match="boolean",
+            fusion="minmax",
+            weights={"keyword": 0.7, "semantic": 0.2, "graph": 0.1},
+            intents={
+                "keyword": {"keyword": 0.7, "semantic": 0.2, "graph": 0.1},
+                "semantic": {"keyword": 0.2, "semantic": 0.7, "graph": 0.1},
+                "graph": {"keyword": 0.1, "semantic": 0.3, "graph": 0.6},
+            },
+            depth=1,
+            min_similarity=0.5,
+            unit="document",
+            default_top=15,
+        ),
+        Profile(
+            "entries",
+            "a team's entries for agents: meaning before words",
+            match="all",
+            weights={"semantic": 0.7, "keyword": 0.3},
+            depth_fixed=100,
+            min_similarity=0.3,
+            unit="document",
+            tags_match="any",
+            max_top=50,
+        ),
+    )
+}
+
+DEFAULT_PROFILE = "kb"

@@ -1,43 +1,110 @@
-"""From candidates to an ordered list: fuse, collapse, order."""
+"""From candidates to an ordered list: floor, fuse, boost, order. Pure: `now` is an argument."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from knowbase.ranking.fusion import Contribution, rrf
-from knowbase.ranking.profile import Profile
+from knowbase.ranking.boosts import Factor, factors, signals
+from knowbase.ranking.fusion import Contribution, Fused, Legs, linear, minmax, rrf
+from knowbase.ranking.profile import LEGS, Profile
 from knowbase.types import Candidate, Passage
 
 
 class Ranked(NamedTuple):
-    """A chunk with its score, the contributions that add up to it, and what it stands for."""
+    """A chunk with its score, and what the score was computed from."""
 
     chunk: int
     score: float
-    contributions: tuple[Contribution, ...]
-    more: int = 0  # further matching chunks of the same document, when the unit is documents
+    contributions: tuple[Contribution, ...] = ()
+    factors: tuple[Factor, ...] = ()
+    more: int = 0  # further proposed chunks of the same document, when the unit is documents
 
 
 def rank(
-    legs: Mapping[str, Sequence[Candidate]], passages: Mapping[int, Passage], profile: Profile
+    legs: Legs,
+    passages: Mapping[int, Passage],
+    profile: Profile,
+    now: str,
+    intent: str = "keyword",
 ) -> list[Ranked]:
-    """Best first; ties by newest document, then by seq, then by place in the document."""
-    fused = rrf(legs, profile.rrf_k)
-    ranked = [
-        Ranked(chunk, sum(gain.gain for gain in gains), gains)
-        for chunk, gains in fused.items()
-        if chunk in passages
-    ]
+    """Best first; ties by newest document, then by seq, then by place in the document (C29)."""
+    legs = {leg: _usable(leg, legs[leg], passages, profile) for leg in LEGS if leg in legs}
+    chunks: dict[int, set[int]] = {}
+    if profile.unit == "document":
+        legs, chunks = _by_document(legs, passages)
+    ranked = []
+    for chunk, gains in _fuse(legs, profile, intent).items():
+        document = passages[chunk].document
+        parts = (*gains, *signals(document, profile, now))
+        boosts = factors(document, profile)
+        more = len(chunks.get(document.seq, ())) - 1 if chunks else 0
+        ranked.append(Ranked(chunk, total(parts, boosts, profile.clamp), parts, boosts, more))
     # Stable sorts, the least telling key first.
     ranked.sort(key=lambda hit: (passages[hit.chunk].document.seq, hit.chunk))
     ranked.sort(key=lambda hit: passages[hit.chunk].document.updated_at, reverse=True)
     ranked.sort(key=lambda hit: hit.score, reverse=True)
-    return _best_of_documents(ranked, passages) if profile.unit == "document" else ranked
+    return ranked
 
 
-def _best_of_documents(ranked: list[Ranked], passages: Mapping[int, Passage]) -> list[Ranked]:
-    best: dict[int, Ranked] = {}
-    for hit in ranked:
-        seq = passages[hit.chunk].document.seq
-        first = best.get(seq)
-        best[seq] = first._replace(more=first.more + 1) if first else hit
-    return list(best.values())
+def total(
+    contributions: Sequence[Contribution], boosts: Sequence[Factor], clamp: bool = False
+) -> float:
+    """The score: the sum of the gains, times the factors. Explanations use it too."""
+    score = sum(part.gain for part in contributions)
+    for factor in boosts:
+        score *= factor.value
+    return min(1.0, max(0.0, score)) if clamp else score
+
+
+def best_possible(legs: Sequence[str], profile: Profile) -> float:
+    """The score of a chunk that is first in each of these legs, no document boosts applied.
+
+    With boosts, or with signals of the document, there is no such bound.
+    """
+    if profile.type_weights or profile.access_boost or profile.sector_weights:
+        return float("inf")
+    weights = profile.weights
+    if profile.fusion == "rrf":
+        return sum(weights.get(leg, 0.0) for leg in legs) / (profile.rrf_k + 1)
+    return sum(weights.get(leg, 0.0) for leg in (*legs, "salience", "recency"))
+
+
+def _usable(
+    leg: str, found: Sequence[Candidate], passages: Mapping[int, Passage], profile: Profile
+) -> list[Candidate]:
+    """C6: what is too unlike the query is no candidate of the semantic leg."""
+    floor = profile.min_similarity if leg == "semantic" else float("-inf")
+    return [one for one in found if one.score >= floor and one.chunk in passages]
+
+
+def _by_document(
+    legs: Legs, passages: Mapping[int, Passage]
+) -> tuple[dict[str, list[Candidate]], dict[int, set[int]]]:
+    """Each leg with one candidate a document, and all proposed chunks of each document.
+
+    A document stands for itself in every leg through the same chunk: the one that ranks
+    best in any leg, the keyword leg first among equals.
+    """
+    best: dict[int, tuple[int, int]] = {}  # seq → (rank, chunk)
+    chunks: dict[int, set[int]] = {}
+    for found in legs.values():
+        for place, one in enumerate(found):
+            seq = passages[one.chunk].document.seq
+            chunks.setdefault(seq, set()).add(one.chunk)
+            if seq not in best or place < best[seq][0]:
+                best[seq] = (place, one.chunk)
+    collapsed: dict[str, list[Candidate]] = {}
+    for leg, found in legs.items():
+        first: dict[int, float] = {}
+        for one in found:
+            first.setdefault(passages[one.chunk].document.seq, one.score)
+        collapsed[leg] = [Candidate(best[seq][1], score) for seq, score in first.items()]
+    return collapsed, chunks
+
+
+def _fuse(legs: Legs, profile: Profile, intent: str) -> Fused:
+    weights = profile.weights_for(intent)
+    if profile.fusion == "linear":
+        return linear(legs, weights, profile.keyword_full_at)
+    if profile.fusion == "minmax":
+        return minmax(legs, weights)
+    return rrf(legs, profile.rrf_k, weights)

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
 
 from knowbase.errors import ReadError
-from knowbase.types import DOCUMENT_TYPES
+from knowbase.types import DEFAULT_SALIENCE, DOCUMENT_TYPES, SCOPES, SECTORS, TIERS
 
 _MAX_DEPTH = 40
 _HIGHEST_JSON_INTEGER_BITS = 4096
@@ -19,6 +19,8 @@ _TEXT_KEYS = {
     "project": "project",
     "superseded_by": "superseded_by",
 }
+_CHOICES = {"scope": SCOPES, "sector": SECTORS, "tier": TIERS}
+_MOMENTS = {"expires": "expires_at", "expires_at": "expires_at", "valid_until": "valid_until"}
 _UNPRINTABLE = re.compile("[\0\ud800-\udfff]")
 
 
@@ -36,6 +38,11 @@ class FrontMatter(NamedTuple):
     archived: bool = False
     expires_at: str | None = None
     superseded_by: str | None = None
+    valid_until: str | None = None
+    scope: str | None = None
+    sector: str | None = None
+    tier: str | None = None
+    salience: float = DEFAULT_SALIENCE
     metadata: Mapping[str, object] = {}
 
 
@@ -126,12 +133,14 @@ def _field(key: str, value: _Value) -> tuple[str, object] | None:
 
 
 def _checked_field(key: str, value: _Value) -> tuple[str, object] | None:
-    if key == "confidence":
-        return key, _confidence(value)
+    if key in ("confidence", "salience"):
+        return key, _share(key, value)
+    if key in _CHOICES:
+        return key, _choice(key, value)
     if key == "archived":
         return key, _archived(value)
-    if key in ("expires", "expires_at"):
-        return "expires_at", _expires(key, value)
+    if key in _MOMENTS:
+        return _MOMENTS[key], _time(key, value)
     return None
 
 
@@ -159,16 +168,22 @@ def _unique(items: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(item for item in items if item))
 
 
-def _confidence(value: _Value) -> float:
+def _share(key: str, value: _Value) -> float:
     try:
         number = float(_text(value) or "")
     except ValueError:
         number = math.nan
     if not 0 <= number <= 1:
-        raise ReadError(
-            "The front matter's confidence must be a number from 0 to 1.", field="confidence"
-        )
+        raise ReadError(f"The front matter's {key} must be a number from 0 to 1.", field=key)
     return number
+
+
+def _choice(key: str, value: _Value) -> str:
+    word = (_text(value) or "").lower()
+    if word not in _CHOICES[key]:
+        allowed = ", ".join(_CHOICES[key])
+        raise ReadError(f"The front matter's {key} must be one of {allowed}.", field=key)
+    return word
 
 
 def _archived(value: _Value) -> bool:
@@ -182,7 +197,7 @@ def _archived(value: _Value) -> bool:
     raise ReadError("The front matter's archived must be true or false.", field="archived")
 
 
-def _expires(key: str, value: _Value) -> str:
+def _time(key: str, value: _Value) -> str:
     try:
         moment = _moment(value)
         if moment.tzinfo is not None:

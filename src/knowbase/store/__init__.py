@@ -1,11 +1,11 @@
 """Where documents live. `Store` is the whole interface; each backend is a folder here."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Protocol
 
 from knowbase.query.conditions import Condition
+from knowbase.query.words import KeywordQuery
 from knowbase.store.values import FieldWeights, Page
-from knowbase.text.analysis import Word
 from knowbase.types import (
     Candidate,
     Changes,
@@ -49,9 +49,9 @@ class Store(Protocol):
 
     # retrieval
     def keyword(
-        self, words: Sequence[Word], condition: Condition, limit: int, weights: FieldWeights
+        self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
     ) -> list[Candidate]:
-        """Chunks with any of the words, best BM25 first."""
+        """Chunks with any, or all, of the words, best BM25 first."""
 
     def semantic(self, vector: Vector, condition: Condition, limit: int) -> list[Candidate]:
         """Chunks by cosine similarity over every vector of the active model, best first."""

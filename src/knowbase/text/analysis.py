@@ -139,6 +139,8 @@ def _as_letter(character: str) -> str:
 
 def _identifier(match: re.Match[str]) -> Iterator[Extra]:
     word, sign = match["word"], match["sign"]
+    if not sign and word.isalpha() and (word.islower() or word.istitle()):
+        return  # a plain word, as most are
     parts = _PART.findall(word)
     if len(parts) > 1:
         yield Extra(_joined(parts), match.start(), match.end("word"), whole=True)
@@ -188,9 +190,21 @@ def query_words(text: str) -> list[Word]:
         for token in tokens(text)
         if not (token.start in covered and _is_noise(token, text))
     ]
-    found = _distinct([word for word in words if word] + plain)
-    telling = [word for word in found if word.surface.lower() not in STOP_WORDS]
-    return telling or found
+    return _telling(_distinct([word for word in words if word] + plain))
+
+
+def required_words(text: str) -> list[Word]:
+    """Words that must all be there: an identifier as the sequence of its parts, in its order."""
+    words = []
+    for match in _any_word().finditer(text):
+        if match["unspaced"]:
+            bigrams = [extra.surface for extra in _bigrams(match["unspaced"], 0)]
+            words.append(Word(" ".join(bigrams[:-1]) or bigrams[0], prefix=len(bigrams) == 1))
+        elif match["wide"] or match["sign"]:
+            words.append(Word(next(extras(match[0])).surface))
+        else:
+            words.append(Word(match["word"]))
+    return _telling(_distinct(words))
 
 
 def _is_unspaced(character: str) -> bool:
@@ -209,6 +223,11 @@ def _query_extra(extra: Extra, text: str) -> Word | None:
 def _is_noise(token: Token, text: str) -> bool:
     """A single letter of a longer identifier, or a run that its bigrams stand for."""
     return token.end - token.start == 1 or _is_unspaced(text[token.start])
+
+
+def _telling(words: list[Word]) -> list[Word]:
+    """Without stop words, unless there is nothing else."""
+    return [word for word in words if word.surface.lower() not in STOP_WORDS] or words
 
 
 def _distinct(words: list[Word]) -> list[Word]:

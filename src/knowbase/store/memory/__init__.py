@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 from knowbase.errors import ModelMismatch
 from knowbase.query.conditions import EVERYTHING, Condition
+from knowbase.query.predicate import passes
+from knowbase.query.words import KeywordQuery
 from knowbase.store.memory.bm25 import Row, scores
-from knowbase.store.memory.predicate import passes
 from knowbase.store.values import FieldWeights, Page
-from knowbase.text.analysis import Word, index_terms, stems
+from knowbase.text.analysis import index_terms, stems
 from knowbase.types import (
     Candidate,
     Changes,
@@ -22,6 +23,7 @@ from knowbase.types import (
     Passage,
     Source,
     Vector,
+    scope_of,
 )
 
 
@@ -116,10 +118,10 @@ class MemoryStore:
     # retrieval
 
     def keyword(
-        self, words: Sequence[Word], condition: Condition, limit: int, weights: FieldWeights
+        self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
     ) -> list[Candidate]:
         rows = {key: stored.row for key, stored in self._state.chunks.items()}
-        return self._best(scores(rows, words, weights), condition, limit)
+        return self._best(scores(rows, query, weights), condition, limit)
 
     def semantic(self, vector: Vector, condition: Condition, limit: int) -> list[Candidate]:
         query = _numbers(vector)
@@ -243,6 +245,13 @@ def _document(state: _State, draft: Draft, old: Document | None, seq: int, now: 
         archived=reading.archived,
         expires_at=reading.expires_at,
         superseded_by=reading.superseded_by,
+        valid_until=reading.valid_until,
+        scope=scope_of(reading),
+        sector=reading.sector,
+        tier=reading.tier,
+        salience=reading.salience,
+        access_count=old.access_count if old else 0,
+        last_accessed_at=old.last_accessed_at if old else None,
         metadata=reading.metadata,
     )
 

@@ -1,8 +1,9 @@
 """BM25 as SQLite's FTS5 computes it, over the same words."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
+from knowbase.query.words import KeywordQuery
 from knowbase.store.values import FieldWeights
 from knowbase.text.analysis import Word, stems
 
@@ -13,20 +14,21 @@ Row = tuple[list[str], ...]
 """The stems of each field, in order."""
 
 
-def scores(
-    rows: Mapping[int, Row], words: Sequence[Word], weights: FieldWeights
-) -> dict[int, float]:
-    """The score of every row that has at least one of the words."""
+def scores(rows: Mapping[int, Row], query: KeywordQuery, weights: FieldWeights) -> dict[int, float]:
+    """The score of every row that has any, or all, of the words."""
     lengths = {key: sum(map(len, row)) for key, row in rows.items()}
     average = sum(lengths.values()) / len(rows) if rows else 0.0
     total: dict[int, float] = {}
-    for word in words:
+    matched: dict[int, int] = {}
+    for word in query.words:
         found = _frequencies(rows, word, weights)
         idf = _idf(len(rows), len(found))
         for key, frequency in found.items():
             norm = K1 * (1 - B + B * lengths[key] / average)
             total[key] = total.get(key, 0.0) + idf * frequency * (K1 + 1) / (frequency + norm)
-    return total
+            matched[key] = matched.get(key, 0) + 1
+    wanted = len(query.words) if query.match == "all" else 1
+    return {key: score for key, score in total.items() if matched[key] >= wanted}
 
 
 def _idf(rows: int, having: int) -> float:

@@ -6,13 +6,13 @@ from typing import Any
 
 import apsw
 
-from knowbase.errors import InvalidInput, ModelMismatch
+from knowbase.errors import ModelMismatch
 from knowbase.query.conditions import EVERYTHING, AllOf, Condition, Visible, is_everything
+from knowbase.query.words import KeywordQuery
 from knowbase.store.sqlite import rows, schema
-from knowbase.store.sqlite.compile import Compiled, compile_condition, match_any
+from knowbase.store.sqlite.compile import Compiled, compile_condition, match_expression
 from knowbase.store.sqlite.connection import Connections, translated
 from knowbase.store.values import FieldWeights, Page
-from knowbase.text.analysis import Word
 from knowbase.types import (
     Candidate,
     Changes,
@@ -26,7 +26,7 @@ from knowbase.types import (
 )
 
 BUSY_TIMEOUT = 5.0
-MOST_NEIGHBOURS = 4096  # sqlite-vec's own limit
+MOST_NEIGHBOURS = 4096  # sqlite-vec's own limit for a nearest-neighbour query
 
 
 def create(path: str) -> "SqliteStore":
@@ -136,49 +136,38 @@ class SqliteStore:
     # retrieval
 
     def keyword(
-        self, words: Sequence[Word], condition: Condition, limit: int, weights: FieldWeights
+        self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
     ) -> list[Candidate]:
-        if not words or limit < 1:
+        if not query.words or limit < 1:
             return []
-        source, values = "chunks_fts", []
-        restriction = self._restriction(condition)
-        if restriction is not None:
-            # CROSS JOIN and the unary + keep FTS5 in the lead: driven by ids, it would run
-            # the whole match again for each of them.
-            source += " CROSS JOIN chunks c ON c.id = chunks_fts.rowid"
-            source += f" AND +c.document IN ({restriction[0]})"
-            values = restriction[1]
+        # The unary + keeps FTS5 in the lead: driven by ids, it would run the whole match
+        # again for each of them.
+        where, values = self._passing("+rowid", condition)
         found = self._read(
-            "SELECT chunks_fts.rowid, -bm25(chunks_fts, ?, ?, ?, ?) AS score"
-            f" FROM {source} WHERE chunks_fts MATCH ?"
-            " ORDER BY score DESC, chunks_fts.rowid LIMIT ?",
-            (*weights, *values, match_any(words), limit),
+            "SELECT rowid, -bm25(chunks_fts, ?, ?, ?, ?) AS score FROM chunks_fts"
+            f" WHERE chunks_fts MATCH ?{where} ORDER BY score DESC, rowid LIMIT ?",
+            (*weights, match_expression(query), *values, limit),
         )
         return [Candidate(chunk, score) for chunk, score in found]
 
     def semantic(self, vector: Vector, condition: Condition, limit: int) -> list[Candidate]:
         if not vector or limit < 1:
             return []
-        if limit > MOST_NEIGHBOURS:
-            raise InvalidInput(
-                f"{limit} candidates are more than the {MOST_NEIGHBOURS} that sqlite-vec allows",
-                field="top",
-                hint="ask for fewer hits",
-            )
         with translated():
             model = self._model_id(self._connections.with_vectors())
         if model is None:
             return []
-        restriction = self._restriction(condition)
-        where, values = "", []
-        if restriction is not None:
-            where = f" AND chunk_id IN (SELECT id FROM chunks WHERE document IN ({restriction[0]}))"
-            values = restriction[1]
-        found = self._read(
-            f"SELECT chunk_id, 1 - distance FROM {schema.vector_table(model)}"
-            f" WHERE embedding MATCH ? AND k = ?{where}",
-            (vector, limit, *values),
-        )
+        where, values = self._passing("chunk_id", condition)
+        table = schema.vector_table(model)
+        if limit > MOST_NEIGHBOURS:
+            sql = (
+                f"SELECT chunk_id, 1 - vec_distance_cosine(embedding, ?) AS similarity FROM {table}"
+                f" WHERE 1{where} ORDER BY similarity DESC, chunk_id LIMIT ?"
+            )
+            found = self._read(sql, (vector, *values, limit))
+        else:
+            sql = f"SELECT chunk_id, 1 - distance FROM {table} WHERE embedding MATCH ? AND k = ?"
+            found = self._read(sql + where, (vector, limit, *values))
         nearest = [Candidate(chunk, score) for chunk, score in found]
         return sorted(nearest, key=lambda candidate: (-candidate.score, candidate.chunk))
 
@@ -262,18 +251,19 @@ class SqliteStore:
         found: int | None = connection.execute("SELECT id FROM models ORDER BY id LIMIT 1").get
         return found
 
-    def _restriction(self, condition: Condition) -> Compiled | None:
-        """A subquery for the documents that pass, or None when all of them do."""
+    def _passing(self, column: str, condition: Condition) -> Compiled:
+        """`AND column IN` the chunks of documents that pass; nothing when all of them do."""
         if _is_lifecycle(condition) and (is_everything(condition) or not self._has_lifecycle()):
-            return None
+            return "", []
         sql, values = compile_condition(condition)
-        return f"SELECT d.seq FROM documents d WHERE {sql}", values
+        documents = f"SELECT d.seq FROM documents d WHERE {sql}"
+        return f" AND {column} IN (SELECT id FROM chunks WHERE document IN ({documents}))", values
 
     def _has_lifecycle(self) -> bool:
         """Whether any document could be hidden: one look at a partial index."""
         found = self._read(
             "SELECT 1 FROM documents WHERE archived OR expires_at IS NOT NULL"
-            " OR superseded_by IS NOT NULL LIMIT 1"
+            " OR superseded_by IS NOT NULL OR valid_until IS NOT NULL LIMIT 1"
         )
         return bool(found)
 

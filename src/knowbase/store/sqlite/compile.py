@@ -1,6 +1,6 @@
 """Conditions and words as SQL: structure from us, every value a parameter."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from knowbase.query.conditions import (
@@ -15,7 +15,7 @@ from knowbase.query.conditions import (
     Visible,
     hidden,
 )
-from knowbase.text.analysis import Word
+from knowbase.query.words import KeywordQuery
 
 Compiled: TypeAlias = tuple[str, list[Any]]
 """An SQL expression over `documents AS d`, and its parameters."""
@@ -85,9 +85,10 @@ _COMPILERS: dict[type, Callable[[Any], Compiled]] = {
 }
 
 
-def match_any(words: Sequence[Word]) -> str:
-    """An FTS5 expression for any of the words; each reaches the index only as a quoted string."""
-    return " OR ".join(_quoted(word.surface) + ("*" if word.prefix else "") for word in words)
+def match_expression(query: KeywordQuery) -> str:
+    """The query for FTS5; each word reaches the index only as a quoted string."""
+    joint = " AND " if query.match == "all" else " OR "
+    return joint.join(_quoted(word.surface) + "*" * word.prefix for word in query.words)
 
 
 def _quoted(text: str) -> str:

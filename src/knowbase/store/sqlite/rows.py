@@ -10,7 +10,8 @@ DOCUMENT = (
     " (SELECT group_concat(name, char(31)) FROM"
     " (SELECT name FROM tags WHERE document = d.seq ORDER BY name)),"
     " d.path, d.created_at, d.updated_at, d.parent, d.project, d.roles, d.confidence,"
-    " d.archived, d.expires_at, d.superseded_by, d.metadata"
+    " d.archived, d.expires_at, d.superseded_by, d.valid_until, d.scope, d.sector, d.tier,"
+    " d.salience, d.access_count, d.last_accessed_at, d.metadata"
 )
 CHUNK = (
     "c.slug, c.chunk_index, c.heading, c.header, c.text, c.overlap, c.line, c.page,"
@@ -26,7 +27,7 @@ def document(row: Sequence[Any]) -> Document:
         tags=tuple(row[5].split("\x1f")) if row[5] else (),
         roles=tuple(_json(row[11])),
         archived=bool(plain.archived),
-        metadata=_json(row[16]),
+        metadata=_json(row[-1]),
     )
 
 

@@ -30,12 +30,20 @@ CREATE TABLE documents (
     archived INTEGER NOT NULL,
     expires_at TEXT,
     superseded_by TEXT,
+    valid_until TEXT,
+    scope TEXT NOT NULL,
+    sector TEXT,
+    tier TEXT,
+    salience REAL NOT NULL,
+    access_count INTEGER NOT NULL DEFAULT 0,
+    last_accessed_at TEXT,
     metadata TEXT NOT NULL
 );
 CREATE INDEX documents_newest ON documents (updated_at DESC, seq);
 CREATE INDEX documents_type ON documents (type);
 CREATE INDEX documents_with_a_lifecycle ON documents (seq)
-    WHERE archived OR expires_at IS NOT NULL OR superseded_by IS NOT NULL;
+    WHERE archived OR expires_at IS NOT NULL OR superseded_by IS NOT NULL
+    OR valid_until IS NOT NULL;
 CREATE TABLE tags (
     document INTEGER NOT NULL REFERENCES documents (seq) ON DELETE CASCADE,
     name TEXT NOT NULL,

@@ -10,11 +10,12 @@ import apsw
 
 from knowbase.store.sqlite.schema import compact_vectors, vector_table
 from knowbase.text.analysis import index_terms
-from knowbase.types import Changes, Chunk, Draft, FileRecord, Vector
+from knowbase.types import Changes, Chunk, Draft, FileRecord, Vector, scope_of
 
 _DOCUMENT_COLUMNS = (
     "title", "type", "path", "updated_at", "parent", "project", "roles", "confidence",
-    "archived", "expires_at", "superseded_by", "metadata",
+    "archived", "expires_at", "superseded_by", "valid_until", "scope", "sector", "tier",
+    "salience", "metadata",
 )  # fmt: skip
 _CHUNK_COLUMNS = (
     "position", "hash", "line", "page", "tokens", "overlap", "title", "heading", "header",
@@ -68,8 +69,8 @@ def _write_document(connection: apsw.Connection, draft: Draft, model: int | None
     values = (
         reading.title, reading.type, draft.path, draft.updated_at, reading.parent,
         reading.project, _json(reading.roles), reading.confidence, reading.archived,
-        reading.expires_at, reading.superseded_by,
-        _json(reading.metadata),
+        reading.expires_at, reading.superseded_by, reading.valid_until, scope_of(reading),
+        reading.sector, reading.tier, reading.salience, _json(reading.metadata),
     )  # fmt: skip
     seq = connection.execute("SELECT seq FROM documents WHERE id = ?", (draft.id,)).get
     if seq is None:

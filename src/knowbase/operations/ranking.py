@@ -1,0 +1,105 @@
+"""Operations about ranking: profiles, why-not."""
+
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from knowbase.operations.declare import Operation, Param
+from knowbase.operations.search import INCLUDE, MODE, PROFILE, TAGS, THRESHOLD, TOP, TYPE
+from knowbase.ranking.about import FIELDS
+from knowbase.search import SearchRequest
+
+if TYPE_CHECKING:
+    from knowbase.base import Base
+    from knowbase.ranking.custom import Custom
+    from knowbase.whynot import WhyNot
+
+
+class ProfilesRequest(NamedTuple):
+    name: Annotated[str, Param("[show] NAME: every constant of one profile", positional=True)] = ""
+
+
+class ProfileField(NamedTuple):
+    field: str
+    value: Any
+    origin: str  # shipped, kb.toml, or the variable
+    about: str
+
+
+class ProfileLine(NamedTuple):
+    name: str
+    about: str
+    default: bool
+    fields: tuple[ProfileField, ...] = ()
+
+
+class Profiles(NamedTuple):
+    profiles: tuple[ProfileLine, ...]
+
+
+def profiles(base: "Base", request: ProfilesRequest) -> Profiles:
+    name = request.name.removeprefix("show").strip()
+    default = base.settings.search_profile
+    if name:
+        base.profile(name)  # refuses an unknown one, naming those that there are
+        custom = base.profiles()[name]
+        about = custom.profile.about
+        return Profiles((ProfileLine(name, about, name == default, _fields(custom)),))
+    return Profiles(
+        tuple(
+            ProfileLine(name, custom.profile.about, name == default)
+            for name, custom in base.profiles().items()
+        )
+    )
+
+
+def _fields(custom: "Custom") -> tuple[ProfileField, ...]:
+    return tuple(
+        ProfileField(field, getattr(custom.profile, field), custom.origins[field], about)
+        for field, about in FIELDS.items()
+    )
+
+
+class WhyNotRequest(NamedTuple):
+    reference: Annotated[str, Param("the document that was expected", positional=True)]
+    query: Annotated[str, Param("what was looked for", positional=True)]
+    tags: Annotated[tuple[str, ...], TAGS] = ()
+    type: Annotated[tuple[str, ...], TYPE] = ()
+    top: Annotated[int | None, TOP] = None
+    threshold: Annotated[float | None, THRESHOLD] = None
+    mode: Annotated[str, MODE] = "hybrid"
+    include: Annotated[tuple[str, ...], INCLUDE] = ()
+    profile: Annotated[str | None, PROFILE] = None
+
+
+def why_not(base: "Base", request: WhyNotRequest) -> "WhyNot":
+    search = SearchRequest(
+        query=request.query,
+        tags=request.tags,
+        types=request.type,
+        include=request.include,
+        top=request.top,
+        threshold=request.threshold,
+        mode=request.mode,
+        profile=request.profile,
+    )
+    return base.why_not(request.reference, search)
+
+
+OPERATIONS = {
+    operation.name: operation
+    for operation in (
+        Operation(
+            "profiles",
+            "List the ranking recipes, or show every constant of one",
+            ProfilesRequest,
+            profiles,
+            examples=("kb profiles", "kb profiles show memory"),
+        ),
+        Operation(
+            "why-not",
+            "Say which stage of a search drops a document, and by how much",
+            WhyNotRequest,
+            why_not,
+            examples=('kb why-not KB-12 "vercel route order"',),
+        ),
+    )
+}

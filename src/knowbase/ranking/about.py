@@ -1,0 +1,25 @@
+"""What each field of a profile is for: shown by `kb profiles show`."""
+
+FIELDS = {
+    "match": "which words a chunk must have: any, all, any as a prefix, or as the query says",
+    "fusion": "rrf: by places; linear: by scores; minmax: by scores stretched to 0..1",
+    "rrf_k": "the constant of reciprocal rank fusion; higher makes places more alike",
+    "weights": "how much each leg and signal counts",
+    "intents": "weights instead, by what the query asks for",
+    "depth": "candidates a leg proposes, as a multiple of the hits asked for",
+    "depth_fixed": "… or this many, whatever was asked for",
+    "min_similarity": "the least cosine similarity of a semantic candidate",
+    "keyword_full_at": "linear: the BM25 score that counts as a full match",
+    "recency_rate": "how fast age fades: exp(-rate × days)",
+    "recency_clock": "age since creation or since the last change",
+    "type_weights": "factors by type; others 1",
+    "sector_weights": "factors by sector; others 1",
+    "access_boost": "a factor of 1 + ln(1 + uses)",
+    "superseded_factor": "a factor for what is superseded, when it is shown",
+    "clamp": "keep the score within 0 and 1",
+    "unit": "a hit is a chunk, or a document",
+    "tags_match": "whether --tags means all of them or any",
+    "default_top": "hits when nothing is asked",
+    "max_top": "the most hits that may be asked for",
+    "record_use": "off; returned: each hit counts as used; confirmed: only by feedback",
+}

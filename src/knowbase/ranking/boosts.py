@@ -1,0 +1,51 @@
+"""What a document itself adds to a score, or multiplies it by."""
+
+import math
+from typing import NamedTuple
+
+from knowbase.ranking.fusion import Contribution
+from knowbase.ranking.profile import Profile
+from knowbase.times import days_between
+from knowbase.types import Document
+
+
+class Factor(NamedTuple):
+    """One multiplier of a score."""
+
+    name: str
+    value: float
+    because: str
+
+
+def signals(document: Document, profile: Profile, now: str) -> tuple[Contribution, ...]:
+    """Addends that do not depend on the query: salience and recency."""
+    found = []
+    if "salience" in profile.weights:
+        found.append(_signal("salience", document.salience, document.salience, profile))
+    if "recency" in profile.weights:
+        age = max(0.0, days_between(getattr(document, profile.recency_clock), now))
+        value = math.exp(-profile.recency_rate * age)  # S2-12
+        found.append(_signal("recency", age, value, profile))
+    return tuple(found)
+
+
+def _signal(name: str, raw: float, value: float, profile: Profile) -> Contribution:
+    weight = profile.weights[name]
+    return Contribution(name, None, raw, value, weight, weight * value)
+
+
+def factors(document: Document, profile: Profile) -> tuple[Factor, ...]:
+    """Multipliers, in the order in which they are applied; a factor of one is left out."""
+    found = []
+    if profile.type_weights:
+        weight = profile.type_weights.get(document.type, 1.0)  # S0-15
+        found.append(Factor("type", weight, document.type))
+    if profile.access_boost:
+        boost = 1 + math.log(1 + document.access_count)  # S0-16
+        found.append(Factor("access", boost, f"used {document.access_count} times"))
+    if profile.sector_weights:
+        weight = profile.sector_weights.get(document.sector or "", 1.0)  # S2-10
+        found.append(Factor("sector", weight, document.sector or "no sector"))
+    if document.superseded_by is not None or document.valid_until is not None:
+        found.append(Factor("superseded", profile.superseded_factor, "superseded"))  # S2-13
+    return tuple(factor for factor in found if factor.value != 1.0)

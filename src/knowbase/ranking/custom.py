@@ -1,0 +1,153 @@
+"""Profiles as users change and define them: kb.toml and the environment over what is shipped."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from knowbase.errors import InvalidInput
+from knowbase.ranking.profile import PROFILES, SIGNALS, Profile
+
+CHOICES = {
+    "match": ("any", "all", "any_prefix", "boolean"),
+    "fusion": ("rrf", "linear", "minmax"),
+    "unit": ("chunk", "document"),
+    "tags_match": ("all", "any"),
+    "recency_clock": ("created_at", "updated_at"),
+    "record_use": ("off", "returned", "confirmed"),
+}
+LEAST = {
+    "rrf_k": 1,
+    "depth": 1,
+    "depth_fixed": 0,
+    "min_similarity": -1,
+    "keyword_full_at": 0.001,
+    "recency_rate": 0,
+    "superseded_factor": 0,
+    "default_top": 1,
+    "max_top": 1,
+}
+VARIABLES = {
+    "KB_SEARCH_DEFAULT_LIMIT": ("entries", "default_top"),
+    "KB_SEARCH_MAX_LIMIT": ("entries", "max_top"),
+    "KB_RRF_SEMANTIC_WEIGHT": ("entries", "weights.semantic"),
+    "KB_RRF_KEYWORD_WEIGHT": ("entries", "weights.keyword"),
+    "KB_SEMANTIC_SIMILARITY_THRESHOLD": ("entries", "min_similarity"),
+}
+"""S4-20: the document's own variables, for its own profile."""
+
+
+class Custom(NamedTuple):
+    """A profile, and for each field where its value comes from."""
+
+    profile: Profile
+    origins: Mapping[str, str]
+
+
+def profiles(tables: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, Custom]:
+    """Every profile: the shipped ones, then those of kb.toml, then the environment's changes."""
+    made = {
+        name: Custom(profile, dict.fromkeys(Profile._fields, "shipped"))
+        for name, profile in PROFILES.items()
+    }
+    for name, table in tables.items():
+        made[name] = _defined(name, table, made)
+    for variable, (name, field) in VARIABLES.items():
+        if variable in environment:
+            made[name] = _changed(made[name], field, environment[variable], variable)
+    return made
+
+
+def _defined(name: str, table: Any, made: Mapping[str, Custom]) -> Custom:
+    """The profile that a table of kb.toml describes."""
+    if not isinstance(table, dict):
+        raise InvalidInput(f"kb.toml: profiles.{name} must be a table", field=f"profiles.{name}")
+    parent = table.get("extends", name if name in made else "kb")
+    if parent not in made:
+        raise InvalidInput(
+            f"kb.toml: profiles.{name} extends the unknown profile {parent!r}",
+            field=f"profiles.{name}.extends",
+            hint="one of " + ", ".join(made),
+        )
+    custom = made[parent]
+    custom = Custom(custom.profile._replace(name=name), custom.origins)
+    for field, value in table.items():
+        if field != "extends":
+            custom = _changed(custom, field, value, "kb.toml")
+    return custom
+
+
+def _changed(custom: Custom, field: str, value: Any, origin: str) -> Custom:
+    name, _, key = field.partition(".")
+    profile = custom.profile
+    place = f"profiles.{profile.name}.{name}"
+    if name not in Profile._fields or name == "name":
+        raise _unknown(place, name)
+    current = getattr(profile, name)
+    checked = _merged(current, {key: value} if key else value, name, place)
+    return Custom(profile._replace(**{name: checked}), {**custom.origins, name: origin})
+
+
+def _merged(current: Any, value: Any, name: str, place: str) -> Any:
+    if not isinstance(current, Mapping):
+        return _single(current, value, name, place)
+    if not isinstance(value, dict):
+        raise InvalidInput(f"{place} must be a table", field=place)
+    return {
+        **current,
+        **{key: _entry(name, key, one, f"{place}.{key}") for key, one in value.items()},
+    }
+
+
+def _entry(name: str, key: str, value: Any, place: str) -> Any:
+    if name == "intents":
+        return _merged({}, value, "weights", place)
+    if name == "weights" and key not in SIGNALS:
+        raise InvalidInput(
+            f"{place} is no signal", field=place, hint="one of " + ", ".join(SIGNALS)
+        )
+    return _number(value, 0, place)
+
+
+def _single(current: Any, value: Any, name: str, place: str) -> Any:
+    if name in CHOICES:
+        if value not in CHOICES[name]:
+            raise InvalidInput(
+                f"{place} cannot be {value!r}",
+                field=place,
+                hint="one of " + ", ".join(CHOICES[name]),
+            )
+        return value
+    if isinstance(current, bool):
+        if not isinstance(value, bool):
+            raise InvalidInput(f"{place} cannot be {value!r}", field=place, hint="true or false")
+        return value
+    if isinstance(current, str):
+        return str(value)
+    number = _number(value, LEAST[name], place)
+    if isinstance(current, int) and name != "rrf_k":
+        if number != int(number):
+            raise InvalidInput(f"{place} cannot be {value!r}", field=place, hint="a whole number")
+        return int(number)
+    return number
+
+
+def _number(value: Any, least: float, place: str) -> float:
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"{place} cannot be {value!r}", field=place, hint="it must be a number"
+        ) from None
+    if not number >= least:
+        raise InvalidInput(f"{place} cannot be {value!r}", field=place, hint=f"at least {least:g}")
+    return number
+
+
+def _unknown(place: str, name: str) -> InvalidInput:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, Profile._fields[1:], n=1, cutoff=0)
+    return InvalidInput(
+        f"{place} is no field of a profile", field=place, hint=f"the nearest is {near[0]}"
+    )

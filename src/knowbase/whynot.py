@@ -1,0 +1,129 @@
+"""Why a document is not among the hits: which stage dropped it, and by how much."""
+
+from typing import NamedTuple
+
+from knowbase.query.conditions import HIDDEN_STATES, Condition, Visible, hidden
+from knowbase.query.predicate import passes
+from knowbase.ranking.rank import Ranked
+from knowbase.search import Found, Searcher, SearchRequest, check, filters_of
+from knowbase.types import Candidate, Document
+
+
+class LegStanding(NamedTuple):
+    """How a document's best chunk did in one leg, against every chunk that passes the filters."""
+
+    leg: str
+    rank: int | None  # None: the leg does not find it at all
+    raw: float | None
+    depth: int  # how many candidates the leg may propose
+
+
+class WhyNot(NamedTuple):
+    """The stage at which a document was lost, or its place among the hits."""
+
+    code: str
+    title: str
+    query: str
+    stage: str  # "hit", "filtered", "hidden", "not matched", "depth", "floor", "threshold", "limit"
+    reason: str
+    legs: tuple[LegStanding, ...] = ()
+    score: float | None = None
+    needed: float | None = None
+    margin: float | None = None  # how far the score is from what was needed
+
+
+def why_not(searcher: Searcher, request: SearchRequest, document: Document, now: str) -> WhyNot:
+    """Go through the stages of the search in their order and stop where the document is lost."""
+    check(request, searcher.profile)
+    profile = searcher.profile._replace(unit=request.unit or searcher.profile.unit)
+    searcher = searcher._replace(profile=profile)
+    blank = WhyNot(document.code, document.title, request.query, "", "")
+    lost = _filtered(document, request, searcher, now)
+    if lost is not None:
+        return blank._replace(stage=lost[0], reason=lost[1])
+    top = request.top or profile.default_top
+    depth = profile.candidates(top)
+    legs = _standings(searcher, request, document, now, depth)
+    blank = blank._replace(legs=legs)
+    found = searcher.find(request, now, depth)
+    mine = [hit for hit in found.ranked if _is_of(hit.chunk, found, document)]
+    if not mine:
+        stage, reason = _not_proposed(legs, profile.min_similarity)
+        return blank._replace(stage=stage, reason=reason)
+    return _placed(blank, mine[0], found, request, top)
+
+
+def _filtered(
+    document: Document, request: SearchRequest, searcher: Searcher, now: str
+) -> tuple[str, str] | None:
+    for state in HIDDEN_STATES:
+        others = frozenset(HIDDEN_STATES) - {state}
+        if state not in request.include and passes(document, hidden(Visible(now, others))):
+            return "hidden", f"it is {state}; --include {state} would show it"
+    for name, condition in filters_of(request, searcher.profile).items():
+        if not passes(document, condition):
+            return (
+                "filtered",
+                f"the filter {name} leaves it out: {_told(name, document, condition)}",
+            )
+    return None
+
+
+def _told(name: str, document: Document, condition: Condition) -> str:
+    has = document.tags if name == "tags" else document.type
+    return f"it has {has or 'none'}, asked was {tuple(condition)}"
+
+
+def _standings(
+    searcher: Searcher, request: SearchRequest, document: Document, now: str, depth: int
+) -> tuple[LegStanding, ...]:
+    """The place of the document's best chunk in each leg, however deep it is."""
+    everything = max(searcher.store.counts().chunks, 1)
+    found = searcher.find(request, now, everything)
+    own = {passage.chunk_id for passage in searcher.store.chunks(document.id)}
+    return tuple(_standing(leg, list_, own, depth) for leg, list_ in found.legs.items())
+
+
+def _standing(leg: str, found: list[Candidate], own: set[int], depth: int) -> LegStanding:
+    for rank, candidate in enumerate(found, start=1):
+        if candidate.chunk in own:
+            return LegStanding(leg, rank, candidate.score, depth)
+    return LegStanding(leg, None, None, depth)
+
+
+def _not_proposed(legs: tuple[LegStanding, ...], floor: float) -> tuple[str, str]:
+    """Why no leg proposed it, when no filter left it out."""
+    placed = [leg for leg in legs if leg.rank is not None]
+    if not placed:
+        return "not matched", "it has none of the words that were looked for, and no vector"
+    near = [leg for leg in placed if leg.rank is not None and leg.rank <= leg.depth]
+    for leg in near:
+        if leg.leg == "semantic" and leg.raw is not None and leg.raw < floor:
+            return "floor", f"its similarity {leg.raw:.4f} is under the profile's floor {floor:g}"
+    told = "; ".join(f"{leg.leg}: rank {leg.rank}, the first {leg.depth} count" for leg in placed)
+    return "depth", f"no leg proposes it within its depth ({told})"
+
+
+def _placed(blank: WhyNot, hit: Ranked, found: Found, request: SearchRequest, top: int) -> WhyNot:
+    place = found.ranked.index(hit) + 1
+    known = blank._replace(score=hit.score)
+    if request.threshold is not None and hit.score < request.threshold:
+        return known._replace(
+            stage="threshold",
+            reason=f"its score {hit.score:.4f} is under the threshold {request.threshold:g}",
+            needed=request.threshold,
+            margin=request.threshold - hit.score,
+        )
+    if place > top:
+        needed = found.ranked[top - 1].score
+        return known._replace(
+            stage="limit",
+            reason=f"it is number {place}; the first {top} are shown",
+            needed=needed,
+            margin=needed - hit.score,
+        )
+    return known._replace(stage="hit", reason=f"it is there: hit number {place}")
+
+
+def _is_of(chunk: int, found: Found, document: Document) -> bool:
+    return found.passages[chunk].document.id == document.id
