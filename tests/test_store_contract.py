@@ -374,8 +374,7 @@ def test_files_and_sources_are_remembered(store: Store) -> None:
     bad = FileRecord("docs/b.pdf", "docs", 11, 21, "def", problem="broken")
     source = Source("docs", ("ops",))
     store.apply(Changes(files=(good, bad), sources=(source,)), NOW)
-    assert store.files("docs") == {"docs/a.md": good, "docs/b.pdf": bad}
-    assert store.files("elsewhere") == {}
+    assert store.files() == {"docs/a.md": good, "docs/b.pdf": bad}
     assert store.problems() == [bad]
     assert store.sources() == [source]
     store.apply(Changes(forgotten=("docs/b.pdf",), dropped_sources=("docs",)), NOW)

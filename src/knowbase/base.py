@@ -14,6 +14,7 @@ from knowbase.search import Answer, Searcher, SearchRequest, clean_tag
 from knowbase.store.sqlite import SqliteStore
 from knowbase.store.sqlite import create as create_sqlite
 from knowbase.store.values import Page
+from knowbase.text.analysis import clean
 from knowbase.times import timestamp
 from knowbase.types import DOCUMENT_TYPES, Changes, Document
 
@@ -61,8 +62,9 @@ def open(path: str | None = None) -> "Base":  # noqa: A001 - knowbase.open reads
 
 def create(path: str | None = None) -> "Base":
     """A new base at `path` (a file, or a folder to hold .kb/base.db), else here."""
-    target = os.path.abspath(os.path.expanduser(path or os.environ.get("KB_BASE") or os.getcwd()))
-    if os.path.isdir(target):
+    given = os.path.expanduser(path or os.environ.get("KB_BASE") or os.getcwd())
+    target = os.path.abspath(given)
+    if os.path.isdir(target) or given.endswith(("/", os.sep)):
         target = os.path.join(target, FOLDER, FILE)
     create_sqlite(target).close()
     return Base(target)
@@ -82,6 +84,8 @@ class Base:
         self.home = home_of(path)
         self.configuration = config.load(self.home, os.environ)
         self.settings = self.configuration.settings
+        if self.configuration.profiles:
+            self.profiles()  # a mistake in them is said at once, whatever is asked
         self.store = SqliteStore(path, self.settings.store_busy_timeout)
         self._given_embedder = embedder
         self._clock = clock
@@ -225,14 +229,23 @@ class Base:
         """A report for each round of changes on disk, for as long as it is asked for more."""
         from watchfiles import watch
 
-        yield self.sync()
+        first = self.sync()
+        yield first
+        if first.interrupted:
+            return
         parts = self._parts()
         roots = [parts.home.absolute(source.path) for source in self.store.sources()]
         present = [root for root in roots if os.path.exists(root)]
         if not present:
             raise NotFound("there is nothing to watch", hint="add a folder with: kb add PATH")
-        for _ in watch(*present, raise_interrupt=False):
-            yield self.sync()
+        own = os.path.join(os.path.dirname(os.path.abspath(self.path)), "")
+        for _ in watch(
+            *present, watch_filter=lambda _, path: not path.startswith(own), raise_interrupt=True
+        ):
+            report = self.sync()
+            yield report
+            if report.interrupted:
+                return
 
     def note(self, note: "Note") -> Document:
         """Write a note; it is sectioned and embedded like a file."""
@@ -242,11 +255,11 @@ class Base:
         from knowbase.read.markdown import read_markdown
 
         self._check_types((note.type,))
-        if not note.text.strip():
+        reading = read_markdown(clean(note.text), _first_line(note.text))
+        if not reading.sections:
             raise InvalidInput("a note needs some text", field="text")
-        document = self._resolve(note.replaces)[0].id if note.replaces else str(uuid.uuid4())
+        document = self._replaced(note) or str(uuid.uuid4())
         parts = self._parts()
-        reading = read_markdown(note.text, _first_line(note.text))
         reading = reading._replace(
             type=note.type,
             title=note.title or reading.title,
@@ -257,13 +270,29 @@ class Base:
         drafts = parts.drafter.embed([draft], self.store).drafts
         return self.store.apply(Changes(drafts=drafts), self.now())[0]
 
+    def _replaced(self, note: "Note") -> str | None:
+        """The id of the note that this one takes the place of, when that may be."""
+        owner = self.store.find(note.code) if note.code else None
+        replaced = self._whole(note.replaces) if note.replaces else None
+        if replaced is not None and replaced.path is not None:
+            raise InvalidInput(
+                f"{replaced.code} comes from a file",
+                field="replace",
+                hint="change the file instead",
+            )
+        if owner is not None and owner != replaced:
+            raise InvalidInput(
+                f"the code {owner.code} belongs to {owner.title!r}",
+                field="code",
+                hint="take another",
+            )
+        return replaced.id if replaced is not None else None
+
     def remove(self, references: Sequence[str], *, dry_run: bool = False) -> "Removal":
         """Remove documents, or a source with all its documents, from the base; never a file."""
         from knowbase.ingest.removal import removal_of
 
-        changes, removal = removal_of(
-            references, self.store, self._parts().home, lambda ref: self._resolve(ref)[0]
-        )
+        changes, removal = removal_of(references, self.store, self._parts().home, self._whole)
         if not dry_run:
             self.store.apply(changes, self.now())
         return removal._replace(dry_run=dry_run)
@@ -317,6 +346,17 @@ class Base:
             raise NotFound(f"there is no document {reference!r}", hint=self._nearest(reference))
         return document, slug
 
+    def _whole(self, reference: str) -> Document:
+        """The document that a reference names; a section does not stand for its document."""
+        document, slug = self._resolve(reference)
+        if slug is not None:
+            raise InvalidInput(
+                f"{reference!r} is a section",
+                field="reference",
+                hint=f"the document is {document.code}",
+            )
+        return document
+
     def _find(self, reference: str) -> Document | None:
         from knowbase.ingest.places import Home
 
@@ -345,5 +385,5 @@ def _size(path: str) -> int:
 
 
 def _first_line(text: str) -> str:
-    line = text.strip().splitlines()[0].lstrip("# ").strip()
+    line = (text.strip().splitlines() or [""])[0].lstrip("# ").strip()
     return line if len(line) <= 80 else line[:79].rstrip() + "…"

@@ -115,7 +115,7 @@ def _known(key: str, origin: str) -> str:
         near = get_close_matches(key, map(dotted, Settings._fields), n=1, cutoff=0)
         raise InvalidInput(
             f"{origin}: unknown setting {key.rstrip('.')!r}",
-            field=key,
+            field=key.rstrip("."),
             hint=f"the nearest is {near[0]}",
         )
     return name
@@ -147,7 +147,10 @@ def _converted(value: Any, default: Any) -> Any:
         return tuple(str(part).strip() for part in parts if str(part).strip())
     if isinstance(value, bool) or (isinstance(default, int) and isinstance(value, float)):
         raise TypeError
-    return type(default)(value)
+    value = type(default)(value)
+    if isinstance(value, float) and not abs(value) < float("inf"):
+        raise ValueError
+    return value
 
 
 def _kind(default: object) -> str:

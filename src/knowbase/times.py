@@ -2,10 +2,13 @@
 
 import time
 
+LATEST = 253_402_300_799.0  # the end of the year 9999: years keep their width
+
 
 def timestamp(seconds: float) -> str:
     """ISO 8601 in UTC with a fixed width: the order of the texts is the order in time."""
-    whole, part = divmod(round(seconds * 1_000_000), 1_000_000)
+    seconds = min(max(seconds, 0.0), LATEST)
+    whole, part = divmod(int(seconds * 1_000_000), 1_000_000)
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole)) + f".{part:06d}Z"
 
 

@@ -114,7 +114,10 @@ class Document(NamedTuple):
 
 
 class Draft(NamedTuple):
-    """A document as it is to be written, with its chunks and their vectors."""
+    """A document as it is to be written, with its chunks and their vectors.
+
+    A new id with a path that a document has already means that document.
+    """
 
     id: str
     reading: Reading

@@ -11,6 +11,7 @@ from knowbase.ignore import Patterns, decide, parse_patterns
 _NEVER = frozenset({".git", ".kb", "node_modules", "__pycache__", ".venv", "venv"})
 _IGNORE_FILES = (".gitignore", ".kbignore")  # the last one has the last word
 _MEGABYTE = 1_048_576
+_LATEST = 2**63 - 1  # nanoseconds that a database can hold: the year 2262
 
 
 class WalkRules(NamedTuple):
@@ -72,7 +73,7 @@ def _file(path: str, status: os.stat_result, rules: WalkRules) -> Found | Skippe
         return Skipped(path, "not a regular file")
     if status.st_size > rules.max_bytes:
         return Skipped(path, f"larger than {round(rules.max_bytes / _MEGABYTE, 2):g} MB")
-    return Found(path, status.st_size, status.st_mtime_ns)
+    return Found(path, status.st_size, min(status.st_mtime_ns, _LATEST))
 
 
 class _Walk:

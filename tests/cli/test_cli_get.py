@@ -138,7 +138,6 @@ def test_the_number_of_a_removed_document_is_never_given_again(kb: Kb) -> None:
     kb.error("get", "1", code=3)
 
 
-@pytest.mark.xfail(strict=True, reason="render.py strips line ends, print adds one")
 @pytest.mark.parametrize("end", ["", "\n\n\n"])
 def test_line_ends_at_the_end_come_back_as_they_were(kb: Kb, end: str) -> None:
     kb.write("page.md", f"# Page\n\nThe last line.{end}")
@@ -147,7 +146,6 @@ def test_line_ends_at_the_end_come_back_as_they_were(kb: Kb, end: str) -> None:
     assert kb("get", "page.md").out == f"# Page\n\nThe last line.{end}"
 
 
-@pytest.mark.xfail(strict=True, reason="control characters are taken out for pipes as well")
 def test_control_characters_come_back_when_nobody_watches(kb: Kb) -> None:
     text = "# Page\n\nOne page\fand the next, \x1b[1mbold\x1b[0m.\n"
     kb.write("page.md", text)

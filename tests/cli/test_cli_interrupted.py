@@ -66,7 +66,6 @@ def test_an_interrupted_add_keeps_what_is_done_and_says_so(many: Kb) -> None:
     assert_in_step(many.base)
 
 
-@pytest.mark.xfail(strict=True, reason="files that were read but not yet stored are listed")
 def test_an_interrupted_add_lists_only_what_is_stored(many: Kb) -> None:
     process = stopped_in_the_middle(many, signal.SIGINT, "add", "docs", "--json")
     report = one_json(process.communicate(timeout=PATIENCE)[0])
@@ -122,14 +121,12 @@ def test_there_must_be_something_to_watch(kb: Kb) -> None:
     assert "nothing to watch" in kb.error("watch", code=3)
 
 
-@pytest.mark.xfail(strict=True, reason="watchfiles prints KeyboardInterrupt caught, …")
 def test_an_interrupted_watch_prints_nothing_of_its_inside(kb: Kb) -> None:
     kb.write("docs/a.md", "# A\n\nalpha\n")
     kb("add", "docs")
     assert "KeyboardInterrupt" not in ended(watching(kb))[1]
 
 
-@pytest.mark.xfail(strict=True, reason="sync swallows the interrupt and the watch goes on")
 def test_a_watch_can_be_interrupted_while_it_catches_up(kb: Kb) -> None:
     (kb.folder / "docs").mkdir()
     kb("add", "docs")
@@ -155,7 +152,6 @@ def written(base: Path) -> int:
     return base.stat().st_mtime_ns
 
 
-@pytest.mark.xfail(strict=True, reason="every sync writes the base, which the watch sees again")
 def test_a_watch_over_the_folder_of_the_base_comes_to_rest(kb: Kb) -> None:
     kb.write("docs/a.md", "# A\n\nalpha\n")
     kb("add", ".")

@@ -84,7 +84,6 @@ def test_rm_without_a_reference_is_an_error(kb: Kb) -> None:
     kb.error("rm", code=2)
 
 
-@pytest.mark.xfail(strict=True, reason="the section's slug is dropped: the whole document goes")
 def test_a_section_cannot_be_removed_and_does_not_stand_for_its_document(own_handbook: Kb) -> None:
     own_handbook.error("rm", "HB-T-0002:install-git", code=2)
     assert "HB-T-0002" in own_handbook.codes()

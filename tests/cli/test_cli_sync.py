@@ -3,7 +3,6 @@
 import os
 import shutil
 
-import pytest
 from children import assert_in_step
 
 from conftest import Kb
@@ -88,7 +87,6 @@ def test_a_renamed_folder_keeps_its_codes(kb: Kb) -> None:
     assert kb.codes() == before
 
 
-@pytest.mark.xfail(strict=True, reason="_gone holds one record a content: the other one is lost")
 def test_renamed_files_with_equal_content_keep_their_codes(kb: Kb) -> None:
     for name in ("a", "b"):
         kb.write(f"docs/old/{name}.md", "# Licence\n\nThe same words.\n")

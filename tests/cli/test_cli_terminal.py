@@ -62,7 +62,6 @@ def test_control_characters_of_a_document_never_reach_the_terminal(kb: Kb) -> No
         assert_tame(shown.out)
 
 
-@pytest.mark.xfail(strict=True, reason="render.py prints codes without safe()")
 @pytest.mark.parametrize("command", [("search", "zebra", "--fts-only"), ("list",)])
 def test_control_characters_of_a_code_never_reach_the_terminal(
     kb: Kb, command: tuple[str, ...]
@@ -114,7 +113,6 @@ def test_rm_does_not_ask_when_told_yes(kb: Kb) -> None:
     assert kb.json("list")["total"] == 0
 
 
-@pytest.mark.xfail(strict=True, reason="EOFError of input() is not caught: exit 1")
 def test_the_end_of_input_is_a_no(kb: Kb) -> None:
     kb("note", "A note to be removed")
     shown = in_terminal(kb, "rm", "KB-1", typed=b"\x04")
@@ -150,7 +148,6 @@ def test_without_an_editor_a_note_without_text_says_what_to_do(kb: Kb) -> None:
     assert "set EDITOR" in shown.out
 
 
-@pytest.mark.xfail(strict=True, reason="CalledProcessError and OSError are not caught: exit 1")
 @pytest.mark.parametrize("program", ["false", "/no/such/editor"])
 def test_an_editor_that_fails_is_named(kb: Kb, program: str) -> None:
     shown = in_terminal(kb, "note", env={"EDITOR": program})

@@ -39,6 +39,10 @@ COMMON = (
 )
 
 
+SPECIAL = ("help", "--help", "-h", "--version", "completion")
+"""What the command line answers by itself."""
+
+
 class Flag(NamedTuple):
     """What a flag sets: a field, with the value that follows or one of its own."""
 
@@ -75,7 +79,7 @@ def parse(operation: Operation, arguments: Sequence[str]) -> Parsed:
             break
         if name in known:
             _set(values, known[name], name, attached if equals else None, rest)
-        elif word.startswith("--"):
+        elif word.startswith("--") and name[2:].replace("-", "").isalnum():
             raise _unknown(name, operation, known)
         else:
             words.append(word)
@@ -116,7 +120,7 @@ def _place(operation: Operation, words: list[str], values: dict[str, Any]) -> No
 def _unknown(name: str, operation: Operation, known: dict[str, Flag]) -> InvalidInput:
     from difflib import get_close_matches
 
-    near = get_close_matches(name, known, n=1)
+    near = [flag for flag in known if flag.startswith(name)] or get_close_matches(name, known, n=1)
     return InvalidInput(
         f"kb {operation.name} has no option {name}",
         field=name.lstrip("-"),
@@ -126,7 +130,7 @@ def _unknown(name: str, operation: Operation, known: dict[str, Flag]) -> Invalid
 
 def command_of(arguments: list[str]) -> tuple[str, list[str]]:
     """The command's name and its arguments; common options may stand before it."""
-    common = {"--" + field.name: field for field in COMMON}
+    common = {"--" + field.name for field in COMMON} - {"--help"}
     leading: list[str] = []
     rest = list(arguments)
     while rest and rest[0].partition("=")[0] in common:
@@ -136,10 +140,10 @@ def command_of(arguments: list[str]) -> tuple[str, list[str]]:
     if not rest:
         raise InvalidInput("no command given", hint="see: kb --help")
     name = rest.pop(0)
-    if name not in NAMES:
+    if name not in (*NAMES, *SPECIAL):
         from difflib import get_close_matches
 
-        near = get_close_matches(name, NAMES, n=1)
+        near = get_close_matches(name, (*NAMES, "completion"), n=1)
         hint = f"did you mean: kb {near[0]}" if near else "see: kb --help"
         raise InvalidInput(f"there is no command {name!r}", field="command", hint=hint)
     return name, [*leading, *rest]

@@ -7,6 +7,14 @@ from knowbase.errors import InvalidInput
 from knowbase.operations import NAMES, load
 
 SHELLS = ("bash", "zsh", "fish")
+HELP = """\
+usage: kb completion SHELL
+
+Print a completion script for bash, zsh or fish.
+
+examples:
+  eval "$(kb completion bash)"
+  kb completion fish > ~/.config/fish/completions/kb.fish"""
 
 _BASH = """\
 _kb() {{
@@ -28,6 +36,8 @@ complete -o filenames -F _kb kb"""
 
 def script(arguments: Sequence[str]) -> str:
     """The script of the shell that is named."""
+    if set(arguments) & {"-h", "--help"}:
+        return HELP
     shell = arguments[0] if arguments else ""
     if shell not in SHELLS:
         raise InvalidInput(

@@ -76,7 +76,7 @@ class Renderer:
 
     def _hit(self, hit: "Hit") -> Iterable[str]:
         paint = self._paint
-        yield f"{paint('cyan', hit.code)}: {paint('bold', safe(hit.title))} ({hit.type})"
+        yield f"{paint('cyan', safe(hit.code))}: {paint('bold', safe(hit.title))} ({hit.type})"
         where = f'Match in "{safe(hit.heading)}"' if hit.heading else "Match at the start"
         yield f"  {where}: {self._place(hit)}" if hit.path else f"  {where}:"
         yield "  " + self._snippet(hit.snippet)
@@ -116,16 +116,16 @@ class Renderer:
         return "".join(painted)
 
     def _content(self, content: "Content") -> Iterable[str]:
-        yield safe_lines(content.text).rstrip("\n")
+        yield safe_lines(content.text)
 
     def _listing(self, listing: "Listing") -> Iterable[str]:
         width = max((len(document.code) for document in listing.documents), default=0)
         for document in listing.documents:
-            tags = " ".join(f"#{tag}" for tag in document.tags)
-            yield (
-                f"{self._paint('cyan', document.code.ljust(width))}  {safe(document.title)}"
-                f" ({document.type}) {self._paint('dim', safe(tags))}".rstrip()
+            line = (
+                f"{self._paint('cyan', safe(document.code).ljust(width))}  {safe(document.title)}"
             )
+            tags = " ".join(f"#{safe(tag)}" for tag in document.tags)
+            yield f"{line} ({document.type})" + (f" {self._paint('dim', tags)}" if tags else "")
         yield self._paint("dim", f"{len(listing.documents)} of {listing.total} documents")
 
     def _tags(self, tags: "Tags") -> Iterable[str]:
@@ -143,9 +143,11 @@ class Renderer:
         yield f"model      {f'{model.name} ({model.revision})' if model else 'none used yet'}"
         for source in status.sources:
             tags = " ".join(f"#{tag}" for tag in source.tags)
-            yield f"source     {safe(source.path)} {tags}".rstrip()
+            yield f"source     {safe(source.path)} {safe(tags)}".rstrip()
         for problem in status.problems:
-            yield self._paint("red", f"failed     {safe(problem.path)}: {problem.problem}")
+            yield self._paint(
+                "red", f"failed     {safe(problem.path)}: {safe(problem.problem or '')}"
+            )
 
     def _config(self, config: "Config") -> Iterable[str]:
         yield self._paint("dim", f"base {config.base}")
@@ -168,7 +170,7 @@ class Renderer:
                 )
 
     def _why_not(self, why: "WhyNot") -> Iterable[str]:
-        yield f"{self._paint('cyan', why.code)}: {self._paint('bold', safe(why.title))}"
+        yield f"{self._paint('cyan', safe(why.code))}: {self._paint('bold', safe(why.title))}"
         yield f"  {self._paint('bold', why.stage)}: {safe(why.reason)}"
         for leg in why.legs:
             place = f"rank {leg.rank}, raw {leg.raw:.4f}" if leg.rank else "does not find it"
@@ -186,8 +188,10 @@ class Renderer:
 
     def _noted(self, document: "Document") -> Iterable[str]:
         tags = " ".join(f"#{tag}" for tag in document.tags)
-        line = f"{self._paint('cyan', document.code)}: {safe(document.title)} ({document.type})"
-        yield f"{line} {tags}".rstrip()
+        line = (
+            f"{self._paint('cyan', safe(document.code))}: {safe(document.title)} ({document.type})"
+        )
+        yield f"{line} {safe(tags)}".rstrip()
 
     def _report(self, report: "Report") -> Iterable[str]:
         counts = (
@@ -213,7 +217,7 @@ class Renderer:
 
     def _problems(self, word: str, problems: Any) -> Iterable[str]:
         for problem in problems[:MOST_LISTED]:
-            yield f"  {self._paint('dim', word)} {safe(problem.path)}: {problem.reason}"
+            yield f"  {self._paint('dim', word)} {safe(problem.path)}: {safe(problem.reason)}"
         if len(problems) > MOST_LISTED:
             yield f"  … and {len(problems) - MOST_LISTED} more {word} (--json lists all)"
 
@@ -222,7 +226,7 @@ class Renderer:
         for source in removal.sources:
             yield f"{verb} source {safe(source)}"
         for document in removal.documents:
-            yield f"{verb} {document.code}: {safe(document.title)}"
+            yield f"{verb} {safe(document.code)}: {safe(document.title)}"
         yield self._paint("dim", f"{verb} {len(removal.documents)} documents; files stay on disk")
 
 

@@ -1,17 +1,19 @@
 """Running a command: from arguments to an exit code."""
 
 import gc
+import io
 import os
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from knowbase.cli.arguments import Surface, command_of, overview, parse
+from knowbase.cli.arguments import SPECIAL, Surface, command_of, overview, parse
 from knowbase.cli.render import Renderer, plain
-from knowbase.cli.terminal import Painter, ProgressBar
+from knowbase.cli.terminal import Painter, ProgressBar, safe
 from knowbase.errors import InvalidInput, KnowbaseError, ReadError
 from knowbase.operations import load
 from knowbase.operations.declare import Operation, build
+from knowbase.text.analysis import clean
 
 if TYPE_CHECKING:
     from knowbase.base import Base
@@ -23,12 +25,13 @@ UNEXPECTED = 1
 def run(arguments: list[str]) -> int:
     """Run one command; whatever happens becomes an exit code and at most one line."""
     as_json, debug = "--json" in arguments, "--debug" in arguments
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that lacks a letter shows a ?
     try:
-        return _dispatch(arguments)
+        return _dispatch([clean(argument) for argument in arguments])
     except KnowbaseError as error:
-        if debug:
-            raise
-        _report_error(error, as_json)
+        _report_error(error, as_json, debug)
         return error.exit_code
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
@@ -37,33 +40,19 @@ def run(arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
-        if debug:
-            raise
-        _report_error(
-            KnowbaseError(
-                f"something went wrong inside knowbase ({type(error).__name__})",
-                hint="run it again with --debug to see where",
-            ),
-            as_json,
+        unexpected = KnowbaseError(
+            f"something went wrong inside knowbase ({type(error).__name__})",
+            hint="run it again with --debug to see where",
         )
+        _report_error(unexpected, as_json, debug)
         return UNEXPECTED
 
 
 def _dispatch(arguments: list[str]) -> int:
-    if not arguments or arguments[0] in ("-h", "--help", "help"):
-        print(overview())
+    name, rest = command_of(arguments or ["help"])
+    if name in SPECIAL:
+        print(_special(name, rest))
         return 0
-    if arguments[0] == "--version":
-        import knowbase
-
-        print(f"kb {knowbase.__version__}")
-        return 0
-    if arguments[0] == "completion":
-        from knowbase.cli.completion import script
-
-        print(script(arguments[1:]))
-        return 0
-    name, rest = command_of(arguments)
     operation = load(name)
     values, surface = parse(operation, rest)
     if surface.help:
@@ -81,6 +70,18 @@ def _dispatch(arguments: list[str]) -> int:
         result = _run_operation(operation, base, request, surface)
         output.show(result)
         return _exit_code(result)
+
+
+def _special(name: str, rest: list[str]) -> str:
+    if name == "completion":
+        from knowbase.cli.completion import script
+
+        return script([word for word in rest if word not in ("--json", "--debug", "--quiet")])
+    if name == "--version":
+        import knowbase
+
+        return f"kb {knowbase.__version__}"
+    return overview()
 
 
 def _open(name: str, surface: Surface) -> "Base":
@@ -113,6 +114,8 @@ class _Output:
     def show(self, result: Any) -> None:
         if self._json:
             print(_json(plain(result)))
+        elif self._name == "get" and not sys.stdout.isatty():
+            sys.stdout.write(result.text)  # a pipe gets the document as it is, to the byte
         else:
             print(self._renderer.render(self._name, result))
         sys.stdout.flush()
@@ -126,7 +129,11 @@ def _json(value: Any) -> str:
 
 def _watch(reports: Iterator[Any], output: _Output) -> int:
     for report in reports:
-        if report.added or report.changed or report.removed or report.moved or report.failed:
+        if report.interrupted:
+            return INTERRUPTED
+        if any((report.added, report.changed, report.removed, report.moved, report.failed)) or (
+            report.warnings
+        ):
             output.show(report)
     return 0
 
@@ -137,11 +144,16 @@ def _exit_code(result: Any) -> int:
     return ReadError.exit_code if getattr(result, "failed", ()) else 0
 
 
-def _report_error(error: KnowbaseError, as_json: bool) -> None:
+def _report_error(error: KnowbaseError, as_json: bool, debug: bool) -> None:
+    """One line for a person, an object for a program, and the traceback when it is asked for."""
+    if debug:
+        import traceback
+
+        traceback.print_exc()
     if as_json:
         print(_json({"error": error.as_dict()}))
     line = f"kb: {error.message}" + (f" ({error.hint})" if error.hint else "")
-    print(line.encode("utf-8", "replace").decode(), file=sys.stderr)
+    print(safe(line.replace("\n", " ")), file=sys.stderr)
 
 
 def _confirm(base: "Base", request: Any) -> None:
@@ -150,7 +162,11 @@ def _confirm(base: "Base", request: Any) -> None:
         return
     preview = base.remove(request.references, dry_run=True)
     print(Renderer(Painter(sys.stdout), base.home).render("rm", preview))
-    if input("remove? [y/N] ").strip().lower() not in ("y", "yes"):
+    try:
+        answer = input("remove? [y/N] ")
+    except EOFError:
+        answer = ""
+    if answer.strip().lower() not in ("y", "yes"):
         raise InvalidInput("nothing was removed")
 
 
@@ -158,8 +174,9 @@ def _with_text(values: dict[str, Any]) -> dict[str, Any]:
     """A note's text: as given, else from standard input, else from an editor."""
     if values.get("text"):
         return values
-    text = _edited() if sys.stdin.isatty() else sys.stdin.read()
-    return {**values, "text": text}
+    if sys.stdin.isatty():
+        return {**values, "text": _edited()}
+    return {**values, "text": sys.stdin.buffer.read().decode("utf-8", "replace")}
 
 
 def _edited() -> str:
@@ -176,6 +193,13 @@ def _edited() -> str:
         path = os.path.join(folder, "note.md")
         with open(path, "w", encoding="utf-8"):
             pass
-        subprocess.run([*shlex.split(editor), path], check=True)
-        with open(path, encoding="utf-8") as file:
+        try:
+            subprocess.run([*shlex.split(editor), path], check=True)
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise InvalidInput(
+                f"the editor {editor!r} failed; nothing was written",
+                field="text",
+                hint="set EDITOR",
+            ) from error
+        with open(path, encoding="utf-8", errors="replace") as file:
             return file.read()

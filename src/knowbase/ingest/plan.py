@@ -1,5 +1,6 @@
 """What differs between a source on disk and what is stored: found by stat alone."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from knowbase.ingest.places import Home, inside
@@ -36,22 +37,51 @@ class Plan(NamedTuple):
     skipped: tuple[Problem, ...]
 
 
-def plan(store: Store, scope: Scope, home: Home, rules: WalkRules) -> Plan:
-    """Compare the files with their records; nothing is read."""
+def plans(store: Store, scopes: Sequence[Scope], home: Home, rules: WalkRules) -> list[Plan]:
+    """Compare the files of each scope with their records; nothing is read."""
+    sources = {source.path for source in store.sources()} | {s.source.path for s in scopes}
+    records = store.files()
+    return [_plan(scope, _Known(sources, records), home, rules) for scope in scopes]
+
+
+class _Known(NamedTuple):
+    sources: set[str]
+    records: dict[str, FileRecord]
+
+    def of(self, source: str, root: str) -> dict[str, FileRecord]:
+        """The records below `root` that belong to the source."""
+        return {
+            path: record
+            for path, record in self.records.items()
+            if inside(path, root) and self.owner(path) == source
+        }
+
+    def owner(self, path: str) -> str | None:
+        """A file belongs to the closest source that holds it."""
+        holders = [source for source in self.sources if inside(path, source)]
+        return max(holders, key=lambda source: (source != ".", len(source)), default=None)
+
+
+def _plan(scope: Scope, known: _Known, home: Home, rules: WalkRules) -> Plan:
     source = scope.source.path
     root = scope.only if scope.only is not None else source
-    records = store.files(source)
-    nested = [s.path for s in store.sources() if s.path != source and inside(s.path, source)]
+    records = known.of(source, root)
+    nested = any(other != source and inside(other, source) for other in known.sources)
     seen: set[str] = set()
     work = _Work([], [], [])
     unchanged = 0
     for item in walk(home.absolute(root), rules):
         path = home.stored(item.path)
-        if any(inside(path, folder) for folder in nested):
+        if nested and known.owner(path) != source:
             continue
         seen.add(path)
         unchanged += _sort(item, path, records.get(path), scope, work)
-    missing = [r for p, r in records.items() if p not in seen and inside(p, root)]
+    unseen = [problem.path for problem in work.skipped if problem.path not in records]
+    missing = [
+        record
+        for path, record in records.items()
+        if path not in seen and not any(inside(path, folder) for folder in unseen)
+    ]
     return Plan(
         scope, tuple(work.to_read), tuple(missing), records, unchanged,
         tuple(work.failed), tuple(work.skipped),
@@ -74,7 +104,7 @@ def _sort(
         work.to_read.append(item)
     elif record.excluded:
         work.skipped.append(Problem(path, "removed by hand; kb add it to take it back"))
-    elif scope.reread or (item.size, item.mtime_ns) != (record.size, record.mtime_ns):
+    elif scope.reread or _differs(item, record, scope):
         work.to_read.append(item)
     elif record.problem is not None:
         work.failed.append(Problem(path, record.problem))
@@ -83,3 +113,9 @@ def _sort(
     else:
         return True
     return False
+
+
+def _differs(item: Found, record: FileRecord, scope: Scope) -> bool:
+    """Changed on disk, or come under another source, whose tags it gets."""
+    moved = record.source != scope.source.path
+    return moved or (item.size, item.mtime_ns) != (record.size, record.mtime_ns)

@@ -1,6 +1,6 @@
 """What a removal takes out of the base. Files on disk are never touched."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from knowbase.errors import InvalidInput
@@ -23,32 +23,40 @@ def removal_of(
     """The changes for these references: sources, folders inside a source, or documents."""
     if not references:
         raise InvalidInput("name at least one document, file or folder", field="references")
-    paths = {source.path for source in store.sources()}
-    records = {r.path: r for path in paths for r in store.files(path).values()}
-    dropped, documents, forgotten, excluded = [], {}, [], []
+    sources = {source.path for source in store.sources()}
+    records = store.files()
+    dropped = {home.stored(reference) for reference in references} & sources
+    documents: dict[str, Document] = {}
+    gone: dict[str, FileRecord] = {}
     for reference in references:
         path = home.stored(reference)
-        below = [record for record in records.values() if inside(record.path, path)]
-        if path in paths:
-            dropped.append(path)
-            below = [record for record in below if record.source == path]
-            forgotten += [record.path for record in below]
-        elif below:
-            excluded += below
-        else:
+        below = {p: record for p, record in records.items() if inside(p, path)}
+        if path in sources:
+            below = {p: record for p, record in below.items() if record.source == path}
+        elif not below:
             document = resolve(reference)
             documents[document.id] = document
-            excluded += [r for r in (records.get(document.path or ""),) if r is not None]
-        documents.update(_documents(below, store))
+            below = {p: record for p, record in records.items() if p == document.path}
+        gone |= below
+        documents |= _documents(below.values(), store)
+    excluded = [_excluded(record, sources - dropped) for record in gone.values()]
     changes = Changes(
         removed=tuple(documents),
-        files=tuple(record._replace(document=None, excluded=True) for record in excluded),
-        forgotten=tuple(forgotten),
-        dropped_sources=tuple(dropped),
+        files=tuple(record for record in excluded if record is not None),
+        forgotten=tuple(p for p, record in zip(gone, excluded, strict=True) if record is None),
+        dropped_sources=tuple(sorted(dropped)),
     )
-    return changes, Removal(tuple(documents.values()), tuple(dropped))
+    return changes, Removal(tuple(documents.values()), tuple(sorted(dropped)))
 
 
-def _documents(records: Sequence[FileRecord], store: Store) -> dict[str, Document]:
+def _excluded(record: FileRecord, sources: set[str]) -> FileRecord | None:
+    """The record that keeps the file out from now on; none when no source holds it any more."""
+    holders = [source for source in sources if inside(record.path, source)]
+    if not holders:
+        return None
+    return record._replace(source=max(holders, key=len), document=None, excluded=True)
+
+
+def _documents(records: Iterable[FileRecord], store: Store) -> dict[str, Document]:
     found = (store.find(record.document) for record in records if record.document)
     return {document.id: document for document in found if document is not None}

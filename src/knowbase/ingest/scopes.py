@@ -19,7 +19,13 @@ def scopes_for(
     for path in paths:
         if not os.path.exists(path):
             raise NotFound(f"there is no file or folder {path!r}", hint="check the path")
-    return [_scope(home.stored(path), clean_tags(tags), known) for path in dict.fromkeys(paths)]
+    scopes: dict[tuple[str, str | None], Scope] = {}
+    for path in dict.fromkeys(map(home.stored, paths)):
+        found = [scope.source for scope in scopes.values()]
+        scope = _scope(path, clean_tags(tags), [*known, *found])
+        scopes[scope.source.path, scope.only] = scope
+    whole = {source for source, only in scopes if only is None}
+    return [scope for (source, only), scope in scopes.items() if not only or source not in whole]
 
 
 def _scope(path: str, tags: tuple[str, ...], known: Sequence[Source]) -> Scope:

@@ -3,17 +3,17 @@ at any moment loses at most the batch under way, and the next run goes on from t
 
 import hashlib
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from knowbase.errors import ReadError
 from knowbase.ingest.drafts import Drafter
 from knowbase.ingest.places import Home
-from knowbase.ingest.plan import Plan, Problem, Scope, plan
+from knowbase.ingest.plan import Plan, Problem, Scope, plans
 from knowbase.read.decode import BinaryFile
 from knowbase.store import Store
 from knowbase.times import timestamp
-from knowbase.types import Changes, Draft, FileRecord, Reading
+from knowbase.types import Changes, Draft, FileRecord, Reading, Source
 from knowbase.walk import Found, WalkRules
 
 BATCH_CHUNKS = 64
@@ -62,6 +62,7 @@ class Prepared(NamedTuple):
     draft: Draft
     record: FileRecord
     moved_from: str | None
+    listed: list[str]  # where the report names it, once it is stored
 
 
 def sync(
@@ -72,15 +73,14 @@ def sync(
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Report:
     """Read what changed, remove what is gone; Ctrl-C ends it early with what was done."""
-    plans = [plan(parts.store, scope, parts.home, parts.rules) for scope in scopes]
-    run = _Run(parts, plans, progress)
+    work = plans(parts.store, scopes, parts.home, parts.rules)
+    run = _Run(parts, work, progress)
     try:
-        sources = tuple(scope.source for scope in scopes)
-        parts.store.apply(Changes(sources=sources), parts.clock())
-        for each in plans:
+        run.add_sources(scope.source for scope in scopes)
+        for each in work:
             run.read_files(each)
         run.flush()
-        for each in plans:
+        for each in work:
             run.remove_missing(each, prune)
     except KeyboardInterrupt:
         run.interrupted = True
@@ -91,21 +91,25 @@ class _Run:
     """One sync under way: what waits to be written, and what to report."""
 
     def __init__(
-        self, parts: Parts, plans: Sequence[Plan], progress: Callable[[Progress], None]
+        self, parts: Parts, work: Sequence[Plan], progress: Callable[[Progress], None]
     ) -> None:
         self._parts = parts
         self._progress = progress
-        self._total = sum(len(each.to_read) for each in plans)
+        self._total = sum(len(each.to_read) for each in work)
         self._done = 0
         self._prepared: list[Prepared] = []
         self._records: list[FileRecord] = []
-        self._gone = {r.sha256: r for each in plans for r in each.missing if r.document}
+        self._gone: dict[str, list[FileRecord]] = {}
+        for each in work:
+            for record in each.missing:
+                if record.document:
+                    self._gone.setdefault(record.sha256, []).append(record)
         self._moved_from: set[str] = set()
         self.interrupted = False
         self._embedded = self._reused = 0
-        self._unchanged = sum(each.unchanged for each in plans)
-        self._failed = [problem for each in plans for problem in each.failed]
-        self._skipped = [problem for each in plans for problem in each.skipped]
+        self._unchanged = sum(each.unchanged for each in work)
+        self._failed = [problem for each in work for problem in each.failed]
+        self._skipped = [problem for each in work for problem in each.skipped]
         self._warnings: list[str] = []
         self._added: list[str] = []
         self._changed: list[str] = []
@@ -126,6 +130,11 @@ class _Run:
             chunks_reused=self._reused,
             interrupted=self.interrupted,
         )
+
+    def add_sources(self, sources: Iterable[Source]) -> None:
+        """Remember new sources, and new tags of known ones."""
+        known = self._parts.store.sources()
+        self._apply(Changes(sources=tuple(source for source in sources if source not in known)))
 
     # reading
 
@@ -166,18 +175,17 @@ class _Run:
     def _prepare(self, record: FileRecord, old: FileRecord | None, reading: Reading) -> None:
         document, moved_from = (old.document if old else None), None
         listed = self._changed if document else self._added
-        if document is None and record.sha256 in self._gone:
-            gone = self._gone.pop(record.sha256)
+        if document is None and self._gone.get(record.sha256):
+            gone = self._gone[record.sha256].pop(0)
             document, moved_from, listed = gone.document, gone.path, self._moved
-            self._moved_from.add(gone.path)
-        listed.append(record.path)
         draft = self._parts.drafter.draft(
             document or str(uuid.uuid4()),
             reading,
             record.path,
             timestamp(record.mtime_ns / 1e9),
         )
-        self._prepared.append(Prepared(draft, record._replace(document=draft.id), moved_from))
+        record = record._replace(document=draft.id)
+        self._prepared.append(Prepared(draft, record, moved_from, listed))
 
     def _fail(self, record: FileRecord, old: FileRecord | None, reason: str) -> None:
         """What was read before stays: a file that fails now loses nothing."""
@@ -215,6 +223,9 @@ class _Run:
                 forgotten=tuple(p.moved_from for p in self._prepared if p.moved_from),
             )
         )
+        for prepared in self._prepared:
+            prepared.listed.append(prepared.record.path)
+            self._moved_from |= {prepared.moved_from} if prepared.moved_from else set()
         self._prepared, self._records = [], []
 
     def _count(self) -> None:
@@ -251,4 +262,4 @@ class _Run:
 def _same_content(record: FileRecord, old: FileRecord) -> bool:
     """Touched, but not changed."""
     usable = old.document is not None and old.problem is None and not old.excluded
-    return usable and old.sha256 == record.sha256
+    return usable and (old.sha256, old.source) == (record.sha256, record.source)

@@ -94,15 +94,25 @@ def _converted(field: Field, value: Any) -> Any:
     if kind is tuple:
         items = (value,) if isinstance(value, str) else tuple(value)
         return tuple(part.strip() for item in items for part in _parts(field, item) if part.strip())
-    if isinstance(value, kind) and not (kind is not bool and isinstance(value, bool)):
+    if kind in (int, float):
+        number = _number(kind, value)
+        if number is not None:
+            return number
+    elif isinstance(value, kind):
         return value
-    try:
-        if kind in (int, float) and not isinstance(value, bool) and not isinstance(value, float):
-            return kind(value)
-    except ValueError:
-        pass
     names = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
     raise _refusal(field, value, f"it must be {names[kind]}")
+
+
+def _number(kind: type, value: Any) -> float | None:
+    """The value as a finite number of that kind; a whole number is no cut-off fraction."""
+    if isinstance(value, bool) or (kind is int and isinstance(value, float)):
+        return None
+    try:
+        number: float = kind(value)
+    except (TypeError, ValueError):
+        return None
+    return number if abs(number) < float("inf") else None
 
 
 def _parts(field: Field, item: str) -> list[str]:

@@ -134,6 +134,13 @@ OPERATIONS = {
             writes=True,
             examples=("kb sync", "kb sync --prune"),
         ),
-        Operation("watch", "Keep the base in step while files change", Nothing, watch, writes=True),
+        Operation(
+            "watch",
+            "Keep the base in step while files change, until Ctrl-C",
+            Nothing,
+            watch,
+            writes=True,
+            examples=("kb watch", "kb watch --json >> changes.jsonl"),
+        ),
     )
 }

@@ -100,8 +100,26 @@ OPERATIONS = {
             list_documents,
             examples=("kb list --type note --tags ops",),
         ),
-        Operation("tags", "List tags and how many documents have them", Nothing, tags),
-        Operation("status", "Show what the base holds and what could not be read", Nothing, status),
-        Operation("config", "Show each setting and where it comes from", Nothing, show_config),
+        Operation(
+            "tags",
+            "List tags and how many documents have them",
+            Nothing,
+            tags,
+            examples=("kb tags", "kb tags --json"),
+        ),
+        Operation(
+            "status",
+            "Show what the base holds and what could not be read",
+            Nothing,
+            status,
+            examples=("kb status", "kb status --base ~/notes.db"),
+        ),
+        Operation(
+            "config",
+            "Show each setting and where it comes from",
+            Nothing,
+            show_config,
+            examples=("kb config", "KB_SEARCH_DEFAULT_TOP=5 kb config"),
+        ),
     )
 }

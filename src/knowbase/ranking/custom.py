@@ -1,6 +1,7 @@
 """Profiles as users change and define them: kb.toml and the environment over what is shipped."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from knowbase.errors import InvalidInput
@@ -49,21 +50,33 @@ def profiles(tables: Mapping[str, Any], environment: Mapping[str, str]) -> dict[
         for name, profile in PROFILES.items()
     }
     for name, table in tables.items():
-        made[name] = _defined(name, table, made)
+        with _said_by("kb.toml"):
+            made[name] = _defined(name, table, made)
     for variable, (name, field) in VARIABLES.items():
         if variable in environment:
-            made[name] = _changed(made[name], field, environment[variable], variable)
+            with _said_by(variable):
+                made[name] = _changed(made[name], field, environment[variable], variable)
     return made
+
+
+@contextmanager
+def _said_by(origin: str) -> Iterator[None]:
+    """A mistake is reported with where it stands."""
+    try:
+        yield
+    except InvalidInput as error:
+        message = f"{origin}: {error.message}"
+        raise InvalidInput(message, field=error.field, hint=error.hint) from None
 
 
 def _defined(name: str, table: Any, made: Mapping[str, Custom]) -> Custom:
     """The profile that a table of kb.toml describes."""
     if not isinstance(table, dict):
-        raise InvalidInput(f"kb.toml: profiles.{name} must be a table", field=f"profiles.{name}")
+        raise InvalidInput(f"profiles.{name} must be a table", field=f"profiles.{name}")
     parent = table.get("extends", name if name in made else "kb")
     if parent not in made:
         raise InvalidInput(
-            f"kb.toml: profiles.{name} extends the unknown profile {parent!r}",
+            f"profiles.{name} extends the unknown profile {parent!r}",
             field=f"profiles.{name}.extends",
             hint="one of " + ", ".join(made),
         )

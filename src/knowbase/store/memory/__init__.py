@@ -70,16 +70,21 @@ class MemoryStore:
         )
         for document in changes.removed:
             state = _without(state, document)
-        for draft in changes.drafts:
+        ids: dict[str | None, str] = {}
+        for given in changes.drafts:
+            draft = _adopted(state, given)
+            ids[given.id] = draft.id
             state = _with(state, draft, now, self._model)
-        state.files.update({record.path: record for record in changes.files})
+        for record in changes.files:
+            owner = ids.get(record.document, record.document)
+            state.files[record.path] = record._replace(document=owner)
         for path in changes.forgotten:
             state.files.pop(path, None)
         state.sources.update({source.path: source for source in changes.sources})
         for path in changes.dropped_sources:
             state.sources.pop(path, None)
         self._state = state
-        return [state.documents[draft.id] for draft in changes.drafts]
+        return [state.documents[ids[draft.id]] for draft in changes.drafts]
 
     def use_model(self, model: Model) -> None:
         if self._model not in (None, model):
@@ -144,8 +149,8 @@ class MemoryStore:
     def sources(self) -> list[Source]:
         return sorted(self._state.sources.values())
 
-    def files(self, source: str) -> dict[str, FileRecord]:
-        return {p: record for p, record in self._state.files.items() if record.source == source}
+    def files(self) -> dict[str, FileRecord]:
+        return dict(self._state.files)
 
     def problems(self) -> list[FileRecord]:
         return sorted(r for r in self._state.files.values() if r.problem is not None)
@@ -191,6 +196,11 @@ class MemoryStore:
     def _passage(self, key: int) -> Passage:
         stored = self._state.chunks[key]
         return Passage(key, stored.chunk, self._state.documents[stored.document])
+
+
+def _adopted(state: _State, draft: Draft) -> Draft:
+    known = [d.id for d in state.documents.values() if d.path and d.path == draft.path]
+    return draft if draft.id in state.documents or not known else draft._replace(id=known[0])
 
 
 def _without(state: _State, document: str) -> _State:

@@ -6,7 +6,7 @@ from typing import Any
 
 import apsw
 
-from knowbase.errors import ModelMismatch
+from knowbase.errors import BaseReadOnly, ModelMismatch
 from knowbase.query.conditions import EVERYTHING, AllOf, Condition, Visible, is_everything
 from knowbase.query.words import KeywordQuery
 from knowbase.store.sqlite import rows, schema
@@ -33,11 +33,20 @@ def create(path: str) -> "SqliteStore":
     """Make a new base; an existing one is opened."""
     with translated():
         if not os.path.exists(path):
-            os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+            _make_folder(os.path.dirname(os.path.abspath(path)))
             connection = apsw.Connection(path)
             schema.create(connection)
             connection.close()
     return SqliteStore(path)
+
+
+def _make_folder(path: str) -> None:
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as error:
+        raise BaseReadOnly(
+            f"no folder can be made there: {error.strerror}", hint="choose another --base"
+        ) from error
 
 
 class SqliteStore:
@@ -63,17 +72,19 @@ class SqliteStore:
             return [self._document(connection, "d.seq = ?", seq) for seq in written]
 
     def use_model(self, model: Model) -> None:
-        known = self.model()
-        if known == model:
+        if self.model() == model:
             return
-        if known is not None:
-            raise ModelMismatch(
-                f"the base was made with the model {known.name} ({known.revision}),"
-                f" not {model.name} ({model.revision})",
-                field="embed.model",
-                hint=f"set embed.model to {known.name}, or make a new base with kb init --base",
-            )
         with translated(), self._connections.writing() as connection:
+            known = self.model()  # again: another process may have been faster
+            if known == model:
+                return
+            if known is not None:
+                raise ModelMismatch(
+                    f"the base was made with the model {known.name} ({known.revision}),"
+                    f" not {model.name} ({model.revision})",
+                    field="embed.model",
+                    hint="make a new base with this model: kb init --base PATH, then kb add",
+                )
             connection.execute(
                 "INSERT INTO models (name, revision, dimensions) VALUES (?, ?, ?)", model
             )
@@ -197,8 +208,8 @@ class SqliteStore:
         found = self._read("SELECT path, tags FROM sources ORDER BY path")
         return [Source(path, tuple(json.loads(tags))) for path, tags in found]
 
-    def files(self, source: str) -> dict[str, FileRecord]:
-        found = self._read(f"SELECT {rows.FILE} FROM files WHERE source = ?", (source,))
+    def files(self) -> dict[str, FileRecord]:
+        found = self._read(f"SELECT {rows.FILE} FROM files")
         return {row[0]: rows.file_record(row) for row in found}
 
     def problems(self) -> list[FileRecord]:

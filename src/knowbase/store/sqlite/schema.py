@@ -106,7 +106,6 @@ CREATE TABLE files (
     problem TEXT,
     excluded INTEGER NOT NULL
 ) WITHOUT ROWID;
-CREATE INDEX files_source ON files (source);
 """
 
 STEPS = (_STEP_1,)

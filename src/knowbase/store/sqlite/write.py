@@ -34,8 +34,12 @@ def apply(connection: apsw.Connection, changes: Changes, model: int | None, now:
     _remove(connection, changes.removed, model)
     if changes.removed and model is not None:
         compact_vectors(connection, model)
-    written = [_write_document(connection, draft, model, now) for draft in changes.drafts]
-    _write_files(connection, changes.files)
+    written, ids = [], {}
+    for given in changes.drafts:
+        draft = _adopted(connection, given)
+        ids[given.id] = draft.id
+        written.append(_write_document(connection, draft, model, now))
+    _write_files(connection, changes.files, ids)
     connection.executemany("DELETE FROM files WHERE path = ?", [(p,) for p in changes.forgotten])
     connection.executemany(
         "INSERT OR REPLACE INTO sources VALUES (?, ?)",
@@ -180,7 +184,20 @@ def _write_vector(
         )
 
 
-def _write_files(connection: apsw.Connection, files: Iterable[FileRecord]) -> None:
+def _adopted(connection: apsw.Connection, draft: Draft) -> Draft:
+    """The draft under the id of the document that its path has already, if there is one."""
+    known = connection.execute("SELECT id FROM documents WHERE path = ?", (draft.path,)).get
+    exists = connection.execute("SELECT 1 FROM documents WHERE id = ?", (draft.id,)).get
+    return draft if known is None or exists else draft._replace(id=str(known))
+
+
+def _write_files(
+    connection: apsw.Connection, files: Iterable[FileRecord], ids: dict[str, str]
+) -> None:
     connection.executemany(
-        "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)", list(files)
+        "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            record._replace(document=ids.get(record.document or "", record.document))
+            for record in files
+        ],
     )
