@@ -24,10 +24,10 @@ import apsw
 import corpus
 import knowbase.search
 from corpus import Clustered, Shape
+from knowbase.answers import MODES, SearchRequest
 from knowbase.base import Base
 from knowbase.embed.granite import Granite
 from knowbase.query import words
-from knowbase.search import MODES, SearchRequest
 from knowbase.store.sqlite import SqliteStore
 from knowbase.store.sqlite.compile import match_expression
 from knowbase.store.sqlite.connection import load_vector_extension
@@ -134,7 +134,7 @@ CASES = [Case(mode, tag) for tag in (None, *corpus.TAGS) for mode in MODES]
 def asked_of(granite: Granite) -> list[Asked]:
     """The queries, with what `Base.search` makes of them."""
     return [
-        Asked(text, match_expression(words.parse(text).keyword), granite.embed_query(text))
+        Asked(text, match_expression(words.keyword_query(text)), granite.embed_query(text))
         for text in corpus.queries(QUERIES)
     ]
 

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from knowbase.embed.vectors import normalize_embedding, pack
 from knowbase.store import Store
 from knowbase.store.memory import MemoryStore
 from knowbase.store.sqlite import create
 from knowbase.text.splitting import Limits, chunks_of
 from knowbase.types import Draft, Model, Reading, Section, Vector
+from knowbase.vectors import normalize_embedding, pack
 
 MODEL = Model("test", "1", 4)
 NOW = "2026-01-01T00:00:00.000000Z"

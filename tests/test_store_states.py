@@ -9,9 +9,22 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from knowbase.query.conditions import EVERYTHING, AllOf, Condition, Not, OneOf, Tagged, Visible
-from knowbase.query.words import parse
+from knowbase.query.conditions import (
+    EVERYTHING,
+    AllOf,
+    AnyOf,
+    Condition,
+    Contains,
+    InRole,
+    Not,
+    OneOf,
+    Tagged,
+    Under,
+    Visible,
+)
+from knowbase.query.words import keyword_query
 from knowbase.store.values import FieldWeights, Page
+from knowbase.text.analysis import Word
 from knowbase.types import Candidate, Changes, Vector
 from stores import BACKENDS, MODEL, draft, section, vector
 
@@ -32,6 +45,8 @@ fields = st.fixed_dictionaries(
         "type": st.sampled_from(("markdown", "code", "note")),
         "archived": st.booleans(),
         "expires_at": st.none() | st.sampled_from(TIMES),
+        "parent": st.none() | st.sampled_from(("p", "q", "a-1", "B-2", "KB-1")),
+        "roles": st.sampled_from(((), ("dev",), ("qa", "all"))),
         "code": st.none() | st.sampled_from(("A-1", "a-1", "B-2")),
         "updated_at": st.sampled_from(TIMES),
     }
@@ -45,11 +60,23 @@ conditions: st.SearchStrategy[Condition] = st.one_of(
         st.sampled_from(("all", "any")),
     ),
     st.builds(lambda tag: Not(Tagged((tag,))), st.sampled_from(TAGS)),
+    st.builds(Under, st.sampled_from(("p", "A-1", "b-2")).map(lambda name: (name,)), st.booleans()),
+    st.builds(InRole, st.sampled_from(("dev", "qa"))),
     st.builds(
         lambda tag, kind: AllOf((Tagged((tag,)), OneOf("type", (kind,)))),
         st.sampled_from(TAGS),
         st.sampled_from(("markdown", "code")),
     ),
+)
+
+text_conditions = st.recursive(
+    conditions | st.builds(lambda word: Contains(Word(word)), st.sampled_from(WORDS)),
+    lambda inner: (
+        st.builds(Not, inner)
+        | st.builds(AllOf, st.lists(inner, max_size=3).map(tuple))
+        | st.builds(AnyOf, st.lists(inner, max_size=3).map(tuple))
+    ),
+    max_leaves=5,
 )
 
 
@@ -99,14 +126,14 @@ class Stores(RuleBasedStateMachine):
         for store in (self.memory, self.sqlite):
             store.apply(Changes(removed=(identity,)), TIMES[0])
 
-    @rule(query=texts, condition=conditions, match=st.sampled_from(MATCHES))
+    @rule(query=texts, condition=text_conditions, match=st.sampled_from(MATCHES))
     def keyword(self, query: str, condition: Condition, match: str) -> None:
-        words = parse(query, match).keyword
+        words = keyword_query(query, match)
         agree(
             *(s.keyword(words, condition, ALL, FieldWeights()) for s in (self.sqlite, self.memory))
         )
 
-    @rule(query=vectors, condition=conditions)
+    @rule(query=vectors, condition=text_conditions)
     def semantic(self, query: bytes, condition: Condition) -> None:
         agree(*(s.semantic(query, condition, ALL) for s in (self.sqlite, self.memory)))
 
@@ -114,8 +141,19 @@ class Stores(RuleBasedStateMachine):
     def lists(self, condition: Condition) -> None:
         page = Page(ALL)
         assert self.sqlite.documents(condition, page) == self.memory.documents(condition, page)
-        assert self.sqlite.newest(condition, ALL) == self.memory.newest(condition, ALL)
         assert self.sqlite.tags(condition) == self.memory.tags(condition)
+
+    @rule(condition=text_conditions)
+    def newest(self, condition: Condition) -> None:
+        assert self.sqlite.newest(condition, ALL) == self.memory.newest(condition, ALL)
+
+    @rule(query=texts)
+    def vocabulary(self, query: str) -> None:
+        words = keyword_query(query).words
+        unknown = self.memory.unknown_words(words)
+        assert self.sqlite.unknown_words(words) == unknown
+        for word in unknown:
+            assert self.sqlite.nearest_words(word, 3) == self.memory.nearest_words(word, 3)
 
     @invariant()
     def the_same_documents_and_chunks(self) -> None:

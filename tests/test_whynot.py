@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from knowbase.answers import SearchRequest
 from knowbase.base import Base, create
 from knowbase.errors import NotFound
-from knowbase.search import SearchRequest
 from knowbase.types import Changes, Model
 from stores import draft, section, vector
 

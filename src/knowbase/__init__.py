@@ -9,21 +9,21 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from knowbase.answers import Answer, Hit, SearchRequest
     from knowbase.base import Base, create, open  # noqa: A004 - knowbase.open reads well
     from knowbase.documents import Note
     from knowbase.errors import KnowbaseError
-    from knowbase.search import Answer, Hit, SearchRequest
 
 __version__ = "0.1.0"
 __all__ = ["Answer", "Base", "Hit", "KnowbaseError", "Note", "SearchRequest", "create", "open"]
 
 _HOMES = {
-    "Answer": "knowbase.search",
+    "Answer": "knowbase.answers",
     "Base": "knowbase.base",
-    "Hit": "knowbase.search",
+    "Hit": "knowbase.answers",
     "KnowbaseError": "knowbase.errors",
     "Note": "knowbase.documents",
-    "SearchRequest": "knowbase.search",
+    "SearchRequest": "knowbase.answers",
     "create": "knowbase.base",
     "open": "knowbase.base",
 }

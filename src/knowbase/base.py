@@ -7,16 +7,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from knowbase import config
+from knowbase.answers import Answer, QueryPlan, SearchRequest
 from knowbase.errors import BaseMissing, InvalidInput, NotFound
 from knowbase.query.conditions import Condition, OneOf, Tagged, Visible, both
 from knowbase.ranking.profile import PROFILES, Profile
-from knowbase.search import Answer, Searcher, SearchRequest, clean_tag
+from knowbase.search import Language, Searcher, clean_tag
 from knowbase.store.sqlite import SqliteStore
 from knowbase.store.sqlite import create as create_sqlite
 from knowbase.store.values import Page
 from knowbase.text.analysis import clean
 from knowbase.times import timestamp
-from knowbase.types import DOCUMENT_TYPES, Changes, Document
+from knowbase.types import DOCUMENT_TYPES, Changes, Document, Source
 
 if TYPE_CHECKING:
     from knowbase.documents import Content, Listing, Note, Status
@@ -107,6 +108,14 @@ class Base:
             request = SearchRequest(request)
         return self._searcher(request).search(request, self.now())
 
+    def plan(self, request: SearchRequest | str) -> QueryPlan:
+        """What a query means, and what would run."""
+        from knowbase.plan import plan
+
+        if isinstance(request, str):
+            request = SearchRequest(request)
+        return plan(self._searcher(request), request, self.now())
+
     def why_not(self, reference: str, request: SearchRequest | str) -> "WhyNot":
         """Which stage of a search drops this document, or which place it has."""
         from knowbase.whynot import why_not
@@ -121,7 +130,8 @@ class Base:
         profile = self.profile(request.profile or self.settings.search_profile)
         if self.settings.search_default_top:
             profile = profile._replace(default_top=self.settings.search_default_top)
-        return Searcher(self.store, lambda: self.embedder, profile)
+        language = Language(self.types, self._find, self._nearest)
+        return Searcher(self.store, lambda: self.embedder, profile, language)
 
     def profile(self, name: str) -> Profile:
         """A ranking recipe: shipped, or as kb.toml and the environment have it."""
@@ -205,6 +215,8 @@ class Base:
         paths: Sequence[str],
         *,
         tags: Sequence[str] = (),
+        parent: str | None = None,
+        tree: bool = False,
         progress: "Callable[[Progress], None]" = lambda _: None,
     ) -> "Report":
         """Put files and folders in, and keep them in step from now on."""
@@ -212,7 +224,9 @@ class Base:
         from knowbase.ingest.sync import sync
 
         parts = self._parts()
-        scopes = scopes_for(paths, tags, self.store.sources(), parts.home)
+        named = self._whole(parent).code if parent else None
+        wanted = Source("", tuple(tags), named, tree)
+        scopes = scopes_for(paths, wanted, self.store.sources(), parts.home)
         return sync(parts, scopes, progress=progress)
 
     def sync(

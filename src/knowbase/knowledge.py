@@ -7,14 +7,14 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from knowbase.embed.vectors import normalize_embedding, pack
 from knowbase.errors import InvalidInput
 from knowbase.query.conditions import Compare, Condition, OneOf, Visible, both
-from knowbase.query.words import KeywordQuery, parse, sanitize_fts_query
+from knowbase.query.words import KeywordQuery, keyword_query, sanitize_fts_query
 from knowbase.ranking.profile import PROFILES
 from knowbase.ranking.rank import Ranked, rank
 from knowbase.store.values import FieldWeights
 from knowbase.types import SCOPES, Candidate, Passage
+from knowbase.vectors import normalize_embedding, pack
 
 if TYPE_CHECKING:
     from knowbase.base import Base
@@ -142,7 +142,7 @@ def _hybrid(base: "Base", query: str, vector: bytes, options: Options) -> list[K
 
 
 def _keyword(base: "Base", query: str, options: Options, limit: int) -> list[Candidate]:
-    words: KeywordQuery = parse(query, "all").keyword
+    words: KeywordQuery = keyword_query(query, "all")
     return base.store.keyword(words, _condition(base, options), limit, FieldWeights())
 
 

@@ -1,10 +1,10 @@
-"""A search from top to bottom: words → both legs, filtered → ranking → hits."""
+"""A search from top to bottom: query → both legs, filtered → ranking → hits."""
 
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from knowbase.answers import MODES, Answer, Explanation, Hit, SearchRequest, Suggestion
 from knowbase.errors import EmbeddingError, InvalidInput, ModelMismatch
-from knowbase.query import words as query_text
 from knowbase.query.conditions import (
     HIDDEN_STATES,
     Condition,
@@ -14,95 +14,46 @@ from knowbase.query.conditions import (
     both,
     is_everything,
 )
-from knowbase.query.words import PlainQuery
+from knowbase.query.meaning import Query, understand
+from knowbase.query.operators import Context, Mistake, meaning_of
 from knowbase.ranking.profile import Profile
 from knowbase.ranking.rank import Ranked, best_possible, rank
 from knowbase.store.values import FieldWeights
 from knowbase.text.snippets import snippet
 from knowbase.types import Candidate, Passage, Vector
+from knowbase.vectors import mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from knowbase.embed import Embedder
-    from knowbase.ranking.boosts import Factor
-    from knowbase.ranking.fusion import Contribution
     from knowbase.store import Store
+    from knowbase.types import Document
 
-MODES = ("hybrid", "keyword", "semantic")
 LEGS = {"hybrid": ("keyword", "semantic"), "keyword": ("keyword",), "semantic": ("semantic",)}
 SOURCE_NAMES = {"keyword": "fts", "semantic": "vec", "graph": "graph"}
-
-
-class SearchRequest(NamedTuple):
-    """What is asked. None means what the profile says."""
-
-    query: str
-    tags: tuple[str, ...] = ()
-    tags_match: str | None = None
-    types: tuple[str, ...] = ()
-    include: tuple[str, ...] = ()
-    top: int | None = None
-    threshold: float | None = None
-    mode: str = "hybrid"
-    unit: str | None = None
-    profile: str | None = None
-    explain: bool = False
-
-
-class Explanation(NamedTuple):
-    """How a score came about: the sum of the gains times the factors."""
-
-    contributions: "tuple[Contribution, ...]"
-    factors: "tuple[Factor, ...]"
-    sum: float
-    score: float
-    clamped: bool
-
-
-class Hit(NamedTuple):
-    """One line of the answer."""
-
-    id: str
-    code: str
-    title: str
-    type: str
-    tags: tuple[str, ...]
-    path: str | None
-    section: str  # CODE:slug
-    heading: str | None
-    line: int
-    page: int | None
-    snippet: str  # plain text with <mark> around matched words
-    score: float
-    sources: tuple[str, ...]  # "fts", "vec"
-    more: int = 0  # further matching chunks of this document, when the unit is documents
-    explanation: Explanation | None = None
-
-
-class Answer(NamedTuple):
-    """What was found, how, and what should be known about it."""
-
-    query: str
-    profile: str
-    hits: tuple[Hit, ...]
-    returned: int
-    total: int  # what the legs proposed and the threshold kept, before the cut to `top`
-    search_modes_used: tuple[str, ...]
-    fallback_mode: bool
-    query_time_ms: float
-    filters: dict[str, Any]
-    notices: tuple[str, ...]
+SIMILAR_TOP = 15  # S3-25: hits of similar: and like: when nothing is asked
+SIMILAR_FLOOR = 0.5  # S3-26: their least cosine similarity, unless the profile has its own
+MOST_CHECKED = 16  # words that are looked up in the vocabulary
 
 
 class Found(NamedTuple):
     """A search before it is presented: every candidate in its order, and what it refers to."""
 
-    query: PlainQuery
+    query: Query
     legs: dict[str, list[Candidate]]
     passages: dict[int, Passage]
     ranked: list[Ranked]
-    notices: tuple[str, ...]
+    notices: tuple[str, ...] = ()
+    fallback: bool = False
+
+
+class Language(NamedTuple):
+    """What the query language needs to know of the base."""
+
+    types: tuple[str, ...]
+    find: "Callable[[str], Document | None]"
+    nearest: "Callable[[str], str]"
 
 
 class Searcher(NamedTuple):
@@ -111,14 +62,15 @@ class Searcher(NamedTuple):
     store: "Store"
     embedder: "Callable[[], Embedder]"
     profile: Profile
+    language: Language
 
     def search(self, request: SearchRequest, now: str) -> Answer:
         """The answer to a request; no query string can make it fail."""
         started = time.perf_counter()
-        check(request, self.profile)
-        profile = self.profile._replace(unit=request.unit or self.profile.unit)
+        query, searcher = self.prepared(request, now)
+        profile = searcher.profile
         top = request.top or profile.default_top
-        found = self._replace(profile=profile).find(request, now, profile.candidates(top))
+        found = searcher.find(query, request, now, profile.candidates(top))
         kept = [hit for hit in found.ranked if hit.score >= _threshold(request, found)]
         hits = tuple(_hit(hit, found, profile, request.explain) for hit in kept[:top])
         return Answer(
@@ -128,114 +80,185 @@ class Searcher(NamedTuple):
             returned=len(hits),
             total=len(kept),
             search_modes_used=tuple(found.legs),
-            fallback_mode=bool(found.query.text) and len(found.legs) < len(LEGS[request.mode]),
+            fallback_mode=found.fallback,
             query_time_ms=round((time.perf_counter() - started) * 1000, 3),
             filters=_filters_applied(request, top, profile),
-            notices=(*found.notices, *_threshold_notices(request, profile, found)),
+            notices=(
+                *(f"{problem.message}; {problem.instead}" for problem in query.problems),
+                *found.notices,
+                *_threshold_notices(request, profile, found),
+            ),
+            problems=query.problems,
+            suggestions=searcher.suggestions(found),
         )
 
-    def find(self, request: SearchRequest, now: str, depth: int) -> Found:
+    def prepared(self, request: SearchRequest, now: str) -> "tuple[Query, Searcher]":
+        """The query's meaning, and the searcher with the profile as the query changes it."""
+        check(request, self.profile)
+        profile = self.profile._replace(unit=request.unit or self.profile.unit)
+        query = understand(request.query, profile.match, self.context(now))
+        if request.strict and query.problems:
+            problem = query.problems[0]
+            raise InvalidInput(problem.told(request.query), field="query", hint="without --strict")
+        if query.weights is not None:
+            weights = {**profile.weights, **query.weights._asdict()}
+            profile = profile._replace(weights=weights, intents={})
+        if query.similar or query.like:
+            floor = profile.min_similarity if profile.min_similarity > -1 else SIMILAR_FLOOR
+            profile = profile._replace(min_similarity=floor, default_top=SIMILAR_TOP)
+        return query, self._replace(profile=profile)
+
+    def context(self, now: str) -> Context:
+        return Context(now, *self.language)
+
+    def find(self, query: Query, request: SearchRequest, now: str, depth: int) -> Found:
         """Everything that the legs propose, ranked."""
-        query = query_text.parse(request.query, self.profile.match)
-        condition = both(
-            Visible(now, frozenset(request.include)), condition_of(request, self.profile)
+        asked = both(*self.filters_of(request, now).values())
+        visible = Visible(now, frozenset(request.include) | query.include)
+        if query.is_empty:
+            return self._newest(query, both(asked, query.filter), visible, depth)
+        finder = _Finder(self, query, both(visible, asked), depth)
+        legs = finder.legs(LEGS[request.mode])
+        ranked = rank(legs, finder.passages, self.profile, now, query.intent)
+        return Found(
+            query, legs, finder.passages, ranked, tuple(finder.notices), bool(finder.notices)
         )
-        if not query.text:
-            return self._newest(request, query, condition, depth)
-        passages: dict[int, Passage] = {}
-        legs, notices = self._legs(query, request.mode, condition, depth, passages)
-        proposed = {one.chunk for leg in legs.values() for one in leg}
-        passages.update(self.store.passages(proposed - passages.keys()))
-        ranked = rank(legs, passages, self.profile, now)
-        return Found(query, legs, passages, ranked, (*query.notices, *notices))
 
-    def _legs(
-        self,
-        query: PlainQuery,
-        mode: str,
-        condition: Condition,
-        depth: int,
-        passages: dict[int, Passage],
-    ) -> tuple[dict[str, list[Candidate]], list[str]]:
-        """What each leg proposes; a leg that could not run is named in the notices."""
-        legs: dict[str, list[Candidate]] = {}
-        notices = []
-        if "keyword" in LEGS[mode]:
-            legs["keyword"] = self._deep_enough(
-                lambda limit: self.store.keyword(query.keyword, condition, limit, FieldWeights()),
-                depth,
-                passages,
-            )
-        if "semantic" in LEGS[mode]:
+    def _newest(self, query: Query, condition: Condition, visible: Visible, limit: int) -> Found:
+        """Filters alone list the newest that pass; nothing at all finds nothing."""
+        if is_everything(condition) and not query.include:
+            return Found(query, {}, {}, [], ("the query has no words",))
+        newest = self.store.newest(both(visible, condition), limit)
+        ranked = [Ranked(passage.chunk_id, 0.0) for passage in newest]
+        return Found(query, {}, {passage.chunk_id: passage for passage in newest}, ranked)
+
+    def filters_of(self, request: SearchRequest, now: str) -> dict[str, Condition]:
+        """Each filter of the request by its name; a value without meaning is an error."""
+        filters: dict[str, Condition] = {}
+        if request.tags:
+            match = request.tags_match or self.profile.tags_match
+            tags = tuple(clean_tag(tag) for tag in request.tags)
+            filters["tags"] = Tagged(tags, "any" if match == "any" else "all")
+        if request.types:
+            filters["type"] = OneOf("type", request.types)
+        for name, value in request.filters:
+            meaning = meaning_of(name, value, self.context(now))
+            if isinstance(meaning, Mistake):
+                raise InvalidInput(meaning.message, field=name)
+            filters[name] = meaning  # type: ignore[assignment]  # only filters have flags
+        return filters
+
+    def suggestions(self, found: Found) -> tuple[Suggestion, ...]:
+        """Words that the base does not have, and what is spelled like them."""
+        if "keyword" not in found.legs:
+            return ()
+        typed = [word for word in found.query.keyword.words if word.surface.isalpha()]
+        unknown = self.store.unknown_words(typed[:MOST_CHECKED])
+        near = {word.surface: self.store.nearest_words(word, 3) for word in unknown}
+        return tuple(Suggestion(word, tuple(words)) for word, words in near.items() if words)
+
+
+class _Finder:
+    """Runs the legs for one query; what could not run is in the notices."""
+
+    def __init__(self, searcher: Searcher, query: Query, asked: Condition, depth: int) -> None:
+        self._searcher = searcher
+        self._query = query
+        self._asked = asked
+        self._depth = depth
+        self.passages: dict[int, Passage] = {}
+        self.notices: list[str] = []
+
+    def legs(self, wanted: tuple[str, ...]) -> dict[str, list[Candidate]]:
+        """What each leg proposes, and in `passages` what that refers to."""
+        query = self._query
+        found: dict[str, list[Candidate]] = {}
+        if "keyword" in wanted and (query.text or query.open_ended):
+            found["keyword"] = self._keyword()
+        if "semantic" in wanted:
             try:
-                vector = self._embedded(query.text)
-                legs["semantic"] = self._deep_enough(
-                    lambda limit: self.store.semantic(vector, condition, limit), depth, passages
-                )
+                found["semantic"] = self._semantic()
             except EmbeddingError as error:
-                if mode == "semantic":
+                if wanted == ("semantic",):
                     raise
-                notices.append(f"semantic search did not run: {error.message}")
-        return legs, notices
+                self.notices.append(f"semantic search did not run: {error.message}")
+        self._fetch([one for leg in found.values() for one in leg])
+        return found
 
-    def _deep_enough(
-        self,
-        leg: "Callable[[int], list[Candidate]]",
-        depth: int,
-        passages: dict[int, Passage],
-    ) -> list[Candidate]:
+    def _keyword(self) -> list[Candidate]:
+        store, query = self._searcher.store, self._query
+        condition = both(self._asked, query.keyword_filter)
+        found = self._deep_enough(
+            lambda limit: store.keyword(query.keyword, condition, limit, FieldWeights())
+        )
+        if query.open_ended and len(found) < self._depth:
+            known = {one.chunk for one in found}
+            more = store.newest(condition, self._depth)
+            found += [Candidate(p.chunk_id, 0.0) for p in more if p.chunk_id not in known]
+        return found
+
+    def _semantic(self) -> list[Candidate]:
+        vector = self._vector()
+        condition = both(self._asked, self._query.filter)
+        return self._deep_enough(
+            lambda limit: self._searcher.store.semantic(vector, condition, limit)
+        )
+
+    def _deep_enough(self, leg: "Callable[[int], list[Candidate]]") -> list[Candidate]:
         """`depth` candidates; when the unit is documents, candidates of `depth` documents.
 
         However many chunks the best document has, the next one is not lost.
         """
-        limit = depth
+        limit = self._depth
         while True:
             found = leg(limit)
-            if self.profile.unit == "chunk":
+            if self._searcher.profile.unit == "chunk":
                 return found
-            passages.update(self.store.passages({one.chunk for one in found} - passages.keys()))
-            first = _first_documents(found, passages, depth)
+            self._fetch(found)
+            first = self._first_documents(found)
             if len(found) < limit or len(first) < len(found):
                 return first
             limit *= 3
 
-    def _embedded(self, text: str) -> Vector:
-        """The query's vector; none when the base has no vectors to compare it with."""
-        stored = self.store.model()
+    def _first_documents(self, found: list[Candidate]) -> list[Candidate]:
+        """The candidates up to the first one of a document too many."""
+        seen: set[int] = set()
+        for place, one in enumerate(found):
+            if one.chunk in self.passages:
+                seen.add(self.passages[one.chunk].document.seq)
+            if len(seen) > self._depth:
+                return found[:place]
+        return found
+
+    def _fetch(self, found: list[Candidate]) -> None:
+        new = {one.chunk for one in found} - self.passages.keys()
+        if new:
+            self.passages.update(self._searcher.store.passages(new))
+
+    def _vector(self) -> Vector:
+        """What the semantic leg compares with; nothing when the base has no vectors."""
+        store, query = self._searcher.store, self._query
+        stored = store.model()
         if stored is None:
             return b""
-        embedder = self.embedder()
-        if embedder.model != stored:
-            raise ModelMismatch(
-                f"the base was made with the model {stored.name} ({stored.revision}),"
-                f" not {embedder.model.name} ({embedder.model.revision})",
-                field="embed.model",
-                hint="make a new base with this model: kb init --base PATH, then kb add",
-            )
-        return embedder.embed_query(text)
+        vectors = [vector for like in query.like for vector in self._vectors_of(like.document.id)]
+        texts = query.similar or (() if query.like else (query.text,))
+        if texts:
+            embedder = self._searcher.embedder()
+            if embedder.model != stored:
+                raise ModelMismatch(
+                    f"the base was made with the model {stored.name} ({stored.revision}),"
+                    f" not {embedder.model.name} ({embedder.model.revision})",
+                    field="embed.model",
+                    hint="make a new base with this model: kb init --base PATH, then kb add",
+                )
+            vectors += [embedder.embed_query(text) for text in texts]
+        return vectors[0] if len(vectors) == 1 else mean(vectors)
 
-    def _newest(
-        self, request: SearchRequest, query: PlainQuery, condition: Condition, limit: int
-    ) -> Found:
-        """An empty query with filters lists the newest that pass; without, it finds nothing."""
-        if is_everything(condition_of(request, self.profile)):
-            return Found(query, {}, {}, [], ("the query has no words",))
-        newest = self.store.newest(condition, limit)
-        ranked = [Ranked(passage.chunk_id, 0.0) for passage in newest]
-        return Found(query, {}, {passage.chunk_id: passage for passage in newest}, ranked, ())
-
-
-def _first_documents(
-    found: list[Candidate], passages: dict[int, Passage], most: int
-) -> list[Candidate]:
-    """The candidates up to the first one of a document too many."""
-    seen: set[int] = set()
-    for place, one in enumerate(found):
-        if one.chunk in passages:
-            seen.add(passages[one.chunk].document.seq)
-        if len(seen) > most:
-            return found[:place]
-    return found
+    def _vectors_of(self, document: str) -> list[Vector]:
+        """S3-11: a document's own vectors; nothing is embedded."""
+        hashes = [passage.chunk.hash for passage in self._searcher.store.chunks(document)]
+        return list(self._searcher.store.vectors(hashes).values())
 
 
 def check(request: SearchRequest, profile: Profile) -> None:
@@ -256,30 +279,13 @@ def check(request: SearchRequest, profile: Profile) -> None:
             )
 
 
-def condition_of(request: SearchRequest, profile: Profile) -> Condition:
-    """The request's filters as a condition on documents."""
-    return both(*filters_of(request, profile).values())
-
-
-def filters_of(request: SearchRequest, profile: Profile) -> dict[str, Condition]:
-    """Each filter by its name."""
-    filters: dict[str, Condition] = {}
-    if request.tags:
-        match = request.tags_match or profile.tags_match
-        tags = tuple(clean_tag(tag) for tag in request.tags)
-        filters["tags"] = Tagged(tags, "any" if match == "any" else "all")
-    if request.types:
-        filters["type"] = OneOf("type", request.types)
-    return filters
-
-
 def clean_tag(tag: str) -> str:
     """Tags are stored without the leading # and in lower case."""
     return tag.strip().lstrip("#").lower()
 
 
 def _threshold(request: SearchRequest, found: Found) -> float:
-    if request.threshold is None or not found.query.text:
+    if request.threshold is None or found.query.is_empty:
         return float("-inf")
     return request.threshold
 
@@ -301,6 +307,7 @@ def _filters_applied(request: SearchRequest, top: int, profile: Profile) -> dict
         "tags_match": request.tags_match or profile.tags_match,
         "types": list(request.types),
         "include": list(request.include),
+        **dict(request.filters),
         "threshold": request.threshold,
         "top": top,
         "mode": request.mode,

@@ -147,6 +147,8 @@ class Source(NamedTuple):
 
     path: str
     tags: tuple[str, ...] = ()
+    parent: str | None = None  # the parent of its documents that name none themselves
+    tree: bool = False  # … or, folder by folder, the index page
 
 
 class FileRecord(NamedTuple):

@@ -2,10 +2,20 @@
 
 from typing import NamedTuple
 
-from knowbase.query.conditions import HIDDEN_STATES, Condition, Visible, hidden
+from knowbase.answers import SearchRequest
+from knowbase.query.conditions import (
+    HIDDEN_STATES,
+    Compare,
+    Condition,
+    Visible,
+    both,
+    hidden,
+    told,
+)
+from knowbase.query.meaning import Query
 from knowbase.query.predicate import passes
 from knowbase.ranking.rank import Ranked
-from knowbase.search import Found, Searcher, SearchRequest, check, filters_of
+from knowbase.search import Found, Searcher
 from knowbase.types import Candidate, Document
 
 
@@ -34,18 +44,19 @@ class WhyNot(NamedTuple):
 
 def why_not(searcher: Searcher, request: SearchRequest, document: Document, now: str) -> WhyNot:
     """Go through the stages of the search in their order and stop where the document is lost."""
-    check(request, searcher.profile)
-    profile = searcher.profile._replace(unit=request.unit or searcher.profile.unit)
-    searcher = searcher._replace(profile=profile)
+    query, searcher = searcher.prepared(request, now)
+    profile = searcher.profile
     blank = WhyNot(document.code, document.title, request.query, "", "")
-    lost = _filtered(document, request, searcher, now)
+    lost = _filtered(document, request, query, searcher, now)
     if lost is not None:
         return blank._replace(stage=lost[0], reason=lost[1])
     top = request.top or profile.default_top
     depth = profile.candidates(top)
-    legs = _standings(searcher, request, document, now, depth)
+    everything = searcher.find(query, request, now, max(searcher.store.counts().chunks, 1))
+    own = {passage.chunk_id for passage in searcher.store.chunks(document.id)}
+    legs = tuple(_standing(leg, found, own, depth) for leg, found in everything.legs.items())
     blank = blank._replace(legs=legs)
-    found = searcher.find(request, now, depth)
+    found = searcher.find(query, request, now, depth)
     mine = [hit for hit in found.ranked if _is_of(hit.chunk, found, document)]
     if not mine:
         stage, reason = _not_proposed(legs, profile.min_similarity)
@@ -54,34 +65,28 @@ def why_not(searcher: Searcher, request: SearchRequest, document: Document, now:
 
 
 def _filtered(
-    document: Document, request: SearchRequest, searcher: Searcher, now: str
+    document: Document, request: SearchRequest, query: Query, searcher: Searcher, now: str
 ) -> tuple[str, str] | None:
+    included = {*request.include, *query.include}
     for state in HIDDEN_STATES:
         others = frozenset(HIDDEN_STATES) - {state}
-        if state not in request.include and passes(document, hidden(Visible(now, others))):
+        if state not in included and passes(document, hidden(Visible(now, others))):
             return "hidden", f"it is {state}; --include {state} would show it"
-    for name, condition in filters_of(request, searcher.profile).items():
-        if not passes(document, condition):
+    only = Compare("id", "=", document.id)
+    for name, condition in searcher.filters_of(request, now).items():
+        if not searcher.store.newest(both(only, condition), 1):
             return (
                 "filtered",
                 f"the filter {name} leaves it out: {_told(name, document, condition)}",
             )
+    if not searcher.store.newest(both(only, query.filter), 1):
+        return "filtered", "what the query itself requires or excludes leaves it out"
     return None
 
 
 def _told(name: str, document: Document, condition: Condition) -> str:
-    has = document.tags if name == "tags" else document.type
-    return f"it has {has or 'none'}, asked was {tuple(condition)}"
-
-
-def _standings(
-    searcher: Searcher, request: SearchRequest, document: Document, now: str, depth: int
-) -> tuple[LegStanding, ...]:
-    """The place of the document's best chunk in each leg, however deep it is."""
-    everything = max(searcher.store.counts().chunks, 1)
-    found = searcher.find(request, now, everything)
-    own = {passage.chunk_id for passage in searcher.store.chunks(document.id)}
-    return tuple(_standing(leg, list_, own, depth) for leg, list_ in found.legs.items())
+    has = getattr(document, name, None)
+    return f"it has {has or 'none'}, asked was {told(condition)}"
 
 
 def _standing(leg: str, found: list[Candidate], own: set[int], depth: int) -> LegStanding:

@@ -12,7 +12,7 @@ from conftest import Kb, environment
 
 COMMANDS = (
     "init", "add", "note", "search", "get", "list", "tags", "rm", "sync", "watch", "status",
-    "config", "profiles", "why-not",
+    "config", "profiles", "why-not", "query",
 )  # fmt: skip
 WITHOUT_EXAMPLES = ("tags", "watch", "status", "config")
 
@@ -70,7 +70,7 @@ def test_tags_are_counted_most_used_first(handbook: Kb) -> None:
 def test_status_says_what_the_base_holds(handbook: Kb) -> None:
     status = handbook.json("status")
     assert status["documents"] == 40
-    assert status["sources"] == [{"path": "handbook", "tags": []}]
+    assert status["sources"] == [{"path": "handbook", "tags": [], "parent": None, "tree": False}]
     assert status["model"]["name"] == "granite-embedding-30m-english"
     assert status["model"]["dimensions"] == 384
     assert status["size_bytes"] >= handbook.base.stat().st_size

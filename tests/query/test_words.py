@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowbase.query.words import MAX_WORDS, parse, sanitize_fts_query
+from knowbase.query.words import MAX_WORDS, keyword_query, sanitize_fts_query
+from knowbase.text.analysis import prefix_words, stems
 
 
 @pytest.mark.parametrize(
@@ -25,18 +26,28 @@ def test_the_sanitiser_strips_special_characters(query: str, expected: str) -> N
 @given(st.text(st.characters(exclude_categories=()), max_size=200))
 def test_no_string_raises(text: str) -> None:
     """C2"""
-    query = parse(text)
-    assert len(query.keyword.words) <= MAX_WORDS
+    assert len(keyword_query(text).words) <= MAX_WORDS
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\t", "?!()"])
 def test_a_query_without_words_has_none(text: str) -> None:
     """S0-04"""
-    assert parse(text).keyword.words == ()
+    assert keyword_query(text).words == ()
 
 
-def test_a_very_long_query_is_cut_and_says_so() -> None:
-    query = parse(" ".join(f"word{i}" for i in range(5_000)))
-    assert len(query.keyword.words) == MAX_WORDS
-    assert len(query.notices) == 2
-    assert "first 256" in query.notices[1]
+def test_a_very_long_query_is_cut() -> None:
+    assert len(keyword_query(" ".join(f"word{i}" for i in range(5_000))).words) == MAX_WORDS
+
+
+@pytest.mark.parametrize(
+    ("prefix", "word"),
+    [("auth", "authentication"), ("authenticat", "authentication"), ("initia", "initiative"),
+     ("migrat", "migrations"), ("databas", "databases"), ("getus", "getUserName")],
+)  # fmt: skip
+def test_a_prefix_finds_words_whose_stem_is_shorter(prefix: str, word: str) -> None:
+    """S2-04, S2-06"""
+    [stem] = stems(word)
+    assert any(
+        stem.startswith(stems(found.surface)[0]) if found.prefix else stem in stems(found.surface)
+        for found in prefix_words(prefix)
+    )

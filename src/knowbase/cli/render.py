@@ -8,13 +8,13 @@ from knowbase.cli.terminal import Painter, safe
 from knowbase.text.snippets import END_MARK, MARK
 
 if TYPE_CHECKING:
+    from knowbase.answers import Answer, Explanation, Hit, QueryPlan
     from knowbase.documents import Content, Listing, Status
     from knowbase.ingest.removal import Removal
     from knowbase.ingest.sync import Report
     from knowbase.operations.filling import Made
     from knowbase.operations.finding import Config, Tags
     from knowbase.operations.ranking import Profiles
-    from knowbase.search import Answer, Explanation, Hit
     from knowbase.types import Document
     from knowbase.whynot import WhyNot
 
@@ -56,7 +56,10 @@ class Renderer:
             "config": self._config,
             "profiles": self._profiles,
             "why-not": self._why_not,
+            "query": self._plan,
         }
+        if type(result).__name__ == "QueryPlan":
+            name = "query"
         return "\n".join(renderers[name](result))
 
     # finding
@@ -71,8 +74,33 @@ class Renderer:
             f"returned: {answer.returned} of {answer.total} · {how}"
             f" · {answer.query_time_ms:.0f} ms",
         )
-        for notice in answer.notices:
+        yield from self._problems_of(answer)
+        for notice in answer.notices[len(answer.problems) :]:
             yield self._paint("red", "note: ") + safe(notice)
+        for suggestion in answer.suggestions:
+            near = ", ".join(suggestion.nearest)
+            yield f"nothing has {safe(suggestion.word)!r}; did you mean {safe(near)}?"
+
+    def _problems_of(self, result: "Answer | QueryPlan") -> Iterable[str]:
+        for problem in result.problems:
+            yield self._paint("red", "note: ") + safe_lines(problem.told(result.query))
+
+    def _plan(self, plan: "QueryPlan") -> Iterable[str]:
+        """The tree, the filter, and what would run."""
+        yield safe_lines(plan.tree)
+        yield ""
+        lines = {
+            "legs": " + ".join(plan.legs),
+            "words": f"{plan.match} of: {' '.join(plan.words)}" if plan.words else "",
+            "meaning": plan.semantic_text if "semantic" in plan.legs else "",
+            "filter": plan.filter,
+            "keyword leg": plan.keyword_filter if plan.keyword_filter != plan.filter else "",
+            "intent": plan.intent,
+            "weights": _value(plan.weights),
+        }
+        yield from (f"{name:<12} {safe(text)}" for name, text in lines.items() if text)
+        yield from (f"{'flag':<12} {safe(flag)}" for flag in plan.flags)
+        yield from self._problems_of(plan)
 
     def _hit(self, hit: "Hit") -> Iterable[str]:
         paint = self._paint

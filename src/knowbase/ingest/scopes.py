@@ -11,9 +11,12 @@ from knowbase.types import Source
 
 
 def scopes_for(
-    paths: Sequence[str], tags: Sequence[str], known: Sequence[Source], home: Home
+    paths: Sequence[str], wanted: Source, known: Sequence[Source], home: Home
 ) -> list[Scope]:
-    """One scope a path; nothing is read when one of the paths does not exist."""
+    """One scope a path, each with the tags and parents of `wanted`.
+
+    Nothing is read when one of the paths does not exist.
+    """
     if not paths:
         raise InvalidInput("name at least one file or folder", field="paths")
     for path in paths:
@@ -22,18 +25,24 @@ def scopes_for(
     scopes: dict[tuple[str, str | None], Scope] = {}
     for path in dict.fromkeys(map(home.stored, paths)):
         found = [scope.source for scope in scopes.values()]
-        scope = _scope(path, clean_tags(tags), [*known, *found])
+        scope = _scope(wanted._replace(path=path), [*known, *found])
         scopes[scope.source.path, scope.only] = scope
     whole = {source for source, only in scopes if only is None}
     return [scope for (source, only), scope in scopes.items() if not only or source not in whole]
 
 
-def _scope(path: str, tags: tuple[str, ...], known: Sequence[Source]) -> Scope:
+def _scope(wanted: Source, known: Sequence[Source]) -> Scope:
     for source in known:
-        if source.path == path:
-            merged = tuple(dict.fromkeys((*source.tags, *tags)))
-            return Scope(Source(path, merged), reread=merged != source.tags, readmit=True)
-    holders = [source for source in known if inside(path, source.path)]
-    if holders and not tags:
-        return Scope(max(holders, key=lambda source: len(source.path)), only=path, readmit=True)
-    return Scope(Source(path, tags), readmit=True)
+        if source.path == wanted.path:
+            merged = Source(
+                source.path,
+                clean_tags((*source.tags, *wanted.tags)),
+                wanted.parent or source.parent,
+                wanted.tree or source.tree,
+            )
+            return Scope(merged, reread=merged != source, readmit=True)
+    holders = [source for source in known if inside(wanted.path, source.path)]
+    if holders and wanted == Source(wanted.path):
+        closest = max(holders, key=lambda source: len(source.path))
+        return Scope(closest, only=wanted.path, readmit=True)
+    return Scope(wanted._replace(tags=clean_tags(wanted.tags)), readmit=True)

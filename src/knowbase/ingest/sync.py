@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from knowbase.errors import ReadError
 from knowbase.ingest.drafts import Drafter
+from knowbase.ingest.hierarchy import parent_of
 from knowbase.ingest.places import Home
 from knowbase.ingest.plan import Plan, Problem, Scope, plans
 from knowbase.read.decode import BinaryFile
@@ -167,6 +168,9 @@ class _Run:
             self._fail(record._replace(mtime_ns=LOOK_AGAIN), old, error.strerror or str(error))
         else:
             self._warnings += [f"{path}: {warning}"] if warning else []
+            if reading.parent is None:
+                parent = parent_of(path, each.scope.source, self._parts.home)
+                reading = reading._replace(parent=parent)
             if reading.sections:
                 self._prepare(record, old, reading)
             else:

@@ -20,6 +20,7 @@ _HOMES = {
     "config": "finding",
     "profiles": "ranking",
     "why-not": "ranking",
+    "query": "ranking",
 }
 
 NAMES = tuple(_HOMES)

@@ -31,12 +31,22 @@ class Add(NamedTuple):
     tags: Annotated[
         tuple[str, ...], Param("give these tags to all of them", metavar="TAG,TAG")
     ] = ()
+    parent: Annotated[str | None, Param("the parent of those that name none", metavar="CODE")] = (
+        None
+    )
+    tree: Annotated[bool, Param("folders make a hierarchy: their index page is the parent")] = False
 
 
 def add(
     base: "Base", request: Add, progress: "Callable[[Progress], None]" = lambda _: None
 ) -> "Report":
-    return base.add(request.paths, tags=request.tags, progress=progress)
+    return base.add(
+        request.paths,
+        tags=request.tags,
+        parent=request.parent,
+        tree=request.tree,
+        progress=progress,
+    )
 
 
 class NoteRequest(NamedTuple):

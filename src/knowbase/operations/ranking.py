@@ -2,12 +2,13 @@
 
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
+from knowbase.answers import SearchRequest
 from knowbase.operations.declare import Operation, Param
 from knowbase.operations.search import INCLUDE, MODE, PROFILE, TAGS, THRESHOLD, TOP, TYPE
 from knowbase.ranking.about import FIELDS
-from knowbase.search import SearchRequest
 
 if TYPE_CHECKING:
+    from knowbase.answers import QueryPlan
     from knowbase.base import Base
     from knowbase.ranking.custom import Custom
     from knowbase.whynot import WhyNot
@@ -84,6 +85,15 @@ def why_not(base: "Base", request: WhyNotRequest) -> "WhyNot":
     return base.why_not(request.reference, search)
 
 
+class QueryRequest(NamedTuple):
+    query: Annotated[str, Param("a query", positional=True)]
+    profile: Annotated[str | None, PROFILE] = None
+
+
+def show_query(base: "Base", request: QueryRequest) -> "QueryPlan":
+    return base.plan(SearchRequest(request.query, profile=request.profile))
+
+
 OPERATIONS = {
     operation.name: operation
     for operation in (
@@ -93,6 +103,13 @@ OPERATIONS = {
             ProfilesRequest,
             profiles,
             examples=("kb profiles", "kb profiles show memory"),
+        ),
+        Operation(
+            "query",
+            "Show what a query means: its tree, the filter, what would run",
+            QueryRequest,
+            show_query,
+            examples=("kb query 'database tag:backend NOT deprecated under:PROJ-I-0001'",),
         ),
         Operation(
             "why-not",

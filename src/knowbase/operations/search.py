@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
+from knowbase.answers import MODES, Answer, QueryPlan, SearchRequest
 from knowbase.operations.declare import Operation, Param
 from knowbase.query.conditions import HIDDEN_STATES
-from knowbase.search import MODES, Answer, SearchRequest
 
 if TYPE_CHECKING:
     from knowbase.base import Base
@@ -23,7 +23,7 @@ MODE = Param(
 
 
 class Search(NamedTuple):
-    query: Annotated[str, Param("what to look for: words or a question", positional=True)]
+    query: Annotated[str, Param("words, a question, operators: see docs/query.md", positional=True)]
     tags: Annotated[tuple[str, ...], TAGS] = ()
     tags_match: Annotated[
         str | None, Param("all tags, or any of them", choices=("all", "any"), metavar="RULE")
@@ -36,26 +36,51 @@ class Search(NamedTuple):
         str | None, Param("a hit is a chunk, or a document", choices=("chunk", "document"))
     ] = None
     include: Annotated[tuple[str, ...], INCLUDE] = ()
+    project: Annotated[str | None, Param("only of this project")] = None
+    role: Annotated[str | None, Param("only for this role, or for all")] = None
+    sector: Annotated[str | None, Param("only of this sector")] = None
+    scope: Annotated[str | None, Param("global or project")] = None
+    tier: Annotated[str | None, Param("only of this tier")] = None
+    under: Annotated[str | None, Param("only what lies below this document", metavar="CODE")] = None
+    children: Annotated[str | None, Param("only its direct children", metavar="CODE")] = None
+    after: Annotated[str | None, Param("changed on or after: 2026-01-31, 7d …", metavar="DATE")] = (
+        None
+    )
+    before: Annotated[str | None, Param("changed before", metavar="DATE")] = None
+    created: Annotated[str | None, Param("when it was put in: '>2026-01'", metavar="DATE")] = None
+    updated: Annotated[str | None, Param("when it was changed: '>7d'", metavar="DATE")] = None
+    confidence: Annotated[str | None, Param("such as '>=0.8'", metavar="SHARE")] = None
+    salience: Annotated[str | None, Param("such as '>0.5'", metavar="SHARE")] = None
     profile: Annotated[str | None, PROFILE] = None
     explain: Annotated[bool, Param("show how each score came about")] = False
+    strict: Annotated[bool, Param("a mistake in the query is an error")] = False
+    explain_query: Annotated[bool, Param("show what the query means, and do not run it")] = False
 
 
-def search(base: "Base", request: Search) -> Answer:
-    return base.search(
-        SearchRequest(
-            query=request.query,
-            tags=request.tags,
-            tags_match=request.tags_match,
-            types=request.type,
-            include=request.include,
-            top=request.top,
-            threshold=request.threshold,
-            mode=request.mode,
-            unit=request.unit,
-            profile=request.profile,
-            explain=request.explain,
-        )
+FILTERS = (
+    "project", "role", "sector", "scope", "tier", "under", "children", "after", "before",
+    "created", "updated", "confidence", "salience",
+)  # fmt: skip
+
+
+def search(base: "Base", request: Search) -> Answer | QueryPlan:
+    given = ((name, getattr(request, name)) for name in FILTERS)
+    asked = SearchRequest(
+        query=request.query,
+        tags=request.tags,
+        tags_match=request.tags_match,
+        types=request.type,
+        include=request.include,
+        filters=tuple((name, value) for name, value in given if value is not None),
+        top=request.top,
+        threshold=request.threshold,
+        mode=request.mode,
+        unit=request.unit,
+        profile=request.profile,
+        explain=request.explain,
+        strict=request.strict,
     )
+    return base.plan(asked) if request.explain_query else base.search(asked)
 
 
 OPERATIONS = {
@@ -69,6 +94,7 @@ OPERATIONS = {
             "kb search deploy --tags ops,production --type code --top 5",
             "kb search getUserName --fts-only --json",
             'kb search "vercel route order" --profile entries --explain',
+            "kb search 'authentication NOT tag:completed under:PROJ-I-0018'",
         ),
     )
 }

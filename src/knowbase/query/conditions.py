@@ -3,7 +3,10 @@
 A comparison with an absent value is false, so its negation is true.
 """
 
-from typing import Literal, NamedTuple, TypeAlias
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from knowbase.text.analysis import Word
 
 Operator: TypeAlias = Literal["=", "<", "<=", ">", ">=", "present"]
 Value: TypeAlias = str | float | bool
@@ -11,7 +14,7 @@ Value: TypeAlias = str | float | bool
 FIELDS = (
     "type", "project", "parent", "confidence", "archived", "expires_at", "superseded_by",
     "valid_until", "scope", "sector", "tier", "salience", "access_count", "last_accessed_at",
-    "created_at", "updated_at", "path",
+    "created_at", "updated_at", "path", "code", "id",
 )  # fmt: skip
 
 
@@ -37,6 +40,25 @@ class Tagged(NamedTuple):
     match: Literal["all", "any"] = "all"
 
 
+class InRole(NamedTuple):
+    """A document is meant for this role, or for all."""
+
+    role: str
+
+
+class Under(NamedTuple):
+    """A document lies below one that goes by any of these names: directly, or anywhere."""
+
+    names: tuple[str, ...]
+    direct: bool = False
+
+
+class Contains(NamedTuple):
+    """A chunk has this word, or these words in a row. The one condition on chunks."""
+
+    word: Word
+
+
 class Visible(NamedTuple):
     """The lifecycle: what is archived, expired or superseded is hidden unless asked for."""
 
@@ -56,9 +78,11 @@ class AnyOf(NamedTuple):
     parts: tuple["Condition", ...] = ()
 
 
-Condition: TypeAlias = Compare | OneOf | Tagged | Visible | Not | AllOf | AnyOf
+Condition: TypeAlias = (
+    Compare | OneOf | Tagged | InRole | Under | Contains | Visible | Not | AllOf | AnyOf
+)
 
-EVERYTHING = AllOf()
+EVERYTHING: Condition = AllOf()
 
 HIDDEN_STATES = ("archived", "expired", "superseded")
 
@@ -80,7 +104,38 @@ def is_everything(condition: Condition) -> bool:
     return isinstance(condition, AllOf) and not condition.parts
 
 
+def has_text(condition: Condition) -> bool:
+    """Whether it asks for words of a chunk, not only for fields of a document."""
+    if isinstance(condition, Not):
+        return has_text(condition.part)
+    if isinstance(condition, AllOf | AnyOf):
+        return any(has_text(part) for part in condition.parts)
+    return isinstance(condition, Contains)
+
+
 def both(*conditions: Condition) -> Condition:
     """All of these; nothing else around a single one."""
     parts = tuple(condition for condition in conditions if not is_everything(condition))
     return parts[0] if len(parts) == 1 else AllOf(parts)
+
+
+def told(condition: Condition) -> str:
+    """The condition for a person, in the words of the query language."""
+    if isinstance(condition, Not):
+        return f"NOT {told(condition.part)}"
+    if isinstance(condition, AllOf | AnyOf):
+        word = " AND " if isinstance(condition, AllOf) else " OR "
+        parts = [told(part) for part in condition.parts]
+        return f"({word.join(parts)})" if len(parts) > 1 else "".join(parts) or "everything"
+    return _LEAVES_TOLD[type(condition)](condition)
+
+
+_LEAVES_TOLD: dict[type, Callable[[Any], str]] = {
+    Compare: lambda c: f"{c.field} {c.operator} {c.value}".rstrip(),
+    OneOf: lambda c: f"{c.field}:{','.join(c.values)}",
+    Tagged: lambda c: (" AND " if c.match == "all" else " OR ").join(f"tag:{t}" for t in c.tags),
+    InRole: lambda c: f"role:{c.role}",
+    Under: lambda c: f"{'children' if c.direct else 'under'}:{c.names[0]}",
+    Contains: lambda c: f'"{c.word.surface}"' + "*" * c.word.prefix,
+    Visible: lambda c: " ".join(["visible", *(f"include:{s}" for s in sorted(c.include))]),
+}

@@ -1,4 +1,4 @@
-"""Conditions as predicates on documents."""
+"""Conditions as predicates: on a document, and on a chunk when one is at hand."""
 
 import operator
 from collections.abc import Callable
@@ -9,13 +9,18 @@ from knowbase.query.conditions import (
     AnyOf,
     Compare,
     Condition,
+    Contains,
+    InRole,
     Not,
     OneOf,
     Tagged,
     Visible,
     hidden,
 )
+from knowbase.text.analysis import Word
 from knowbase.types import Document
+
+HasWord = Callable[[Word], bool]
 
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
@@ -26,9 +31,17 @@ _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def passes(document: Document, condition: Condition) -> bool:
-    """Whether the document fulfils the condition."""
-    return _CHECKS[type(condition)](document, condition)
+def passes(document: Document, condition: Condition, has_word: HasWord = lambda _: False) -> bool:
+    """Whether the document, and the chunk whose words `has_word` knows, fulfil the condition."""
+    if isinstance(condition, Not):
+        return not passes(document, condition.part, has_word)
+    if isinstance(condition, AllOf):
+        return all(passes(document, part, has_word) for part in condition.parts)
+    if isinstance(condition, AnyOf):
+        return any(passes(document, part, has_word) for part in condition.parts)
+    if isinstance(condition, Contains):
+        return has_word(condition.word)
+    return _LEAVES[type(condition)](document, condition)
 
 
 def _compare(document: Document, condition: Compare) -> bool:
@@ -43,12 +56,10 @@ def _tagged(document: Document, condition: Tagged) -> bool:
     return check(tag in document.tags for tag in condition.tags)
 
 
-_CHECKS: dict[type, Callable[[Document, Any], bool]] = {
+_LEAVES: dict[type, Callable[[Document, Any], bool]] = {
     Compare: _compare,
     OneOf: lambda document, c: getattr(document, c.field) in c.values,
     Tagged: _tagged,
+    InRole: lambda document, c: c.role in document.roles or "all" in document.roles,
     Visible: lambda document, c: not passes(document, hidden(c)),
-    Not: lambda document, c: not passes(document, c.part),
-    AllOf: lambda document, c: all(passes(document, part) for part in c.parts),
-    AnyOf: lambda document, c: any(passes(document, part) for part in c.parts),
 }

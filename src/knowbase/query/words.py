@@ -1,9 +1,9 @@
-"""A plain query: any string becomes words to look for; more matching words rank higher."""
+"""Words to look for: what every string has, however odd."""
 
 import re
 from typing import NamedTuple
 
-from knowbase.text.analysis import Word, clean, query_words, required_words
+from knowbase.text.analysis import Word, clean, prefix_words, query_words, required_words
 
 MAX_WORDS = 256
 MAX_CHARACTERS = 20_000
@@ -18,34 +18,19 @@ class KeywordQuery(NamedTuple):
     match: str = "any"
 
 
-class PlainQuery(NamedTuple):
-    """What is looked for, and what was done to the text to get there."""
-
-    text: str
-    keyword: KeywordQuery
-    notices: tuple[str, ...] = ()
-
-
-def parse(text: str, match: str = "any") -> PlainQuery:
-    """Never fails: whatever holds no word finds nothing, and what is too long is cut and said."""
-    notices = []
-    text = clean(text).strip()
-    if len(text) > MAX_CHARACTERS:
-        notices.append(f"query cut to its first {MAX_CHARACTERS:,} characters")
-        text = text[:MAX_CHARACTERS]
-    words = _words(text, match)
-    if len(words) > MAX_WORDS:
-        notices.append(f"query has {len(words):,} words; the first {MAX_WORDS} are looked for")
-    rule = "all" if match == "all" else "any"
-    return PlainQuery(text, KeywordQuery(tuple(words[:MAX_WORDS]), rule), tuple(notices))
+def keyword_query(text: str, match: str = "any") -> KeywordQuery:
+    """C1: the words of a plain text under a profile's rule; never fails."""
+    words = _words(clean(text).strip()[:MAX_CHARACTERS], match)
+    return KeywordQuery(tuple(words[:MAX_WORDS]), "all" if match == "all" else "any")
 
 
 def _words(text: str, match: str) -> list[Word]:
-    """C1: the words to look for under a profile's rule."""
     if match == "all":
         return required_words(text)
     words = query_words(text)
-    return [word._replace(prefix=True) for word in words] if match == "any_prefix" else words
+    if match != "any_prefix":
+        return words
+    return [longer for word in words for longer in prefix_words(word.surface)]
 
 
 def sanitize_fts_query(query: str) -> str:

@@ -1,11 +1,12 @@
 """Where documents live. `Store` is the whole interface; each backend is a folder here."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from knowbase.query.conditions import Condition
 from knowbase.query.words import KeywordQuery
 from knowbase.store.values import FieldWeights, Page
+from knowbase.text.analysis import Word
 from knowbase.types import (
     Candidate,
     Changes,
@@ -55,6 +56,12 @@ class Store(Protocol):
 
     def semantic(self, vector: Vector, condition: Condition, limit: int) -> list[Candidate]:
         """Chunks by cosine similarity over every vector of the active model, best first."""
+
+    def unknown_words(self, words: Sequence[Word]) -> list[Word]:
+        """Those of the words that no chunk has."""
+
+    def nearest_words(self, word: Word, limit: int) -> list[str]:
+        """Words of the base that are spelled most like this one, as they are written there."""
 
     def newest(self, condition: Condition, limit: int) -> list[Passage]:
         """The first chunk of each of the newest documents."""

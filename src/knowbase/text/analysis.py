@@ -28,6 +28,11 @@ _WORD = r"(?P<word>{letter}+(?:[-_.'’]{letter}+)*)(?P<sign>\+\+|\#(?!\w))?"
 _ASCII_WORD = re.compile(_WORD.format(letter="[A-Za-z0-9]"))
 _PART = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_ENDINGS = (
+    "e", "ed", "ing", "ion", "ation", "ive", "al", "ity", "y", "er", "or", "ment", "s", "te",
+    "ted", "ting", "tion", "tive", "tor", "ize", "ization", "ally", "ness", "ance", "ence",
+    "able", "ible", "ful", "ous",
+)  # fmt: skip
 _SIGNS = {"++": "plusplus", "#": "sharp"}
 
 
@@ -205,6 +210,19 @@ def required_words(text: str) -> list[Word]:
         else:
             words.append(Word(match["word"]))
     return _telling(_distinct(words))
+
+
+def prefix_words(surface: str) -> list[Word]:
+    """A prefix to look for, and the words whose stems are shorter than it.
+
+    The index has stems: `initiative` is there as `initi`, which `initia*` alone would miss.
+    """
+    found = {stem: Word(surface, prefix=True) for stem in stems(surface)[:1]}
+    for ending in _ENDINGS if surface.isascii() else ():
+        stem = stems(surface + ending)[-1:]
+        if stem and not stem[0].startswith(tuple(found)):
+            found[stem[0]] = Word(surface + ending)
+    return list(found.values())
 
 
 def _is_unspaced(character: str) -> bool:

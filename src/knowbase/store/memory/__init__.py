@@ -5,12 +5,21 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from knowbase.errors import ModelMismatch
-from knowbase.query.conditions import EVERYTHING, Condition
+from knowbase.query.conditions import (
+    EVERYTHING,
+    AllOf,
+    AnyOf,
+    Condition,
+    Not,
+    OneOf,
+    Under,
+)
 from knowbase.query.predicate import passes
 from knowbase.query.words import KeywordQuery
-from knowbase.store.memory.bm25 import Row, scores
+from knowbase.store.memory.bm25 import Row, has_word, scores
 from knowbase.store.values import FieldWeights, Page
-from knowbase.text.analysis import index_terms, stems
+from knowbase.text.analysis import Word, index_terms, stems
+from knowbase.text.spelling import as_written, nearest, stem_of
 from knowbase.types import (
     Candidate,
     Changes,
@@ -137,9 +146,31 @@ class MemoryStore:
         }
         return self._best(found, condition, limit)
 
+    def unknown_words(self, words: Sequence[Word]) -> list[Word]:
+        rows = [stored.row for stored in self._state.chunks.values()]
+        return [
+            word
+            for word in words
+            if stem_of(word.surface) and not any(has_word(row, word) for row in rows)
+        ]
+
+    def nearest_words(self, word: Word, limit: int) -> list[str]:
+        stem = stem_of(word.surface)
+        stored = self._state.chunks.values()
+        known = {s for one in stored for field in one.row for s in field if s[:1] == stem[:1]}
+        texts = " ".join(
+            f"{self._state.documents[one.document].title} {one.chunk.heading} {one.chunk.text}"
+            for one in stored
+        )
+        return [as_written(near, texts) for near in nearest(stem, sorted(known), limit)]
+
     def newest(self, condition: Condition, limit: int) -> list[Passage]:
-        first = [self.chunks(document.id)[:1] for document in self._passing(condition)]
-        return [passage for passages in first for passage in passages][:limit]
+        allowed = self._allowed(condition)
+        found = []
+        for document in self._passing(EVERYTHING):
+            chunks = [one for one in self.chunks(document.id) if one.chunk_id in allowed]
+            found += chunks[:1]
+        return found[:limit]
 
     def passages(self, chunks: Collection[int]) -> dict[int, Passage]:
         return {key: self._passage(key) for key in chunks if key in self._state.chunks}
@@ -180,18 +211,52 @@ class MemoryStore:
     # inside
 
     def _passing(self, condition: Condition) -> list[Document]:
+        condition = self._resolved(condition)
         found = [d for d in self._state.documents.values() if passes(d, condition)]
         found.sort(key=lambda document: document.seq)
         return sorted(found, key=lambda document: document.updated_at, reverse=True)
 
     def _best(self, found: dict[int, float], condition: Condition, limit: int) -> list[Candidate]:
-        allowed = {document.id for document in self._passing(condition)}
-        kept = [
-            Candidate(key, score)
-            for key, score in found.items()
-            if self._state.chunks[key].document in allowed
-        ]
+        allowed = self._allowed(condition)
+        kept = [Candidate(key, score) for key, score in found.items() if key in allowed]
         return sorted(kept, key=lambda c: (-c.score, c.chunk))[: max(limit, 0)]
+
+    def _allowed(self, condition: Condition) -> set[int]:
+        """The chunks that pass."""
+        condition = self._resolved(condition)
+        return {
+            key
+            for key, stored in self._state.chunks.items()
+            if passes(
+                self._state.documents[stored.document],
+                condition,
+                lambda word, row=stored.row: has_word(row, word),  # type: ignore[misc]
+            )
+        }
+
+    def _resolved(self, condition: Condition) -> Condition:
+        """`Under` as the documents that it means now."""
+        if isinstance(condition, Under):
+            return OneOf("id", tuple(self._below(condition)))
+        if isinstance(condition, Not):
+            return Not(self._resolved(condition.part))
+        if isinstance(condition, AllOf | AnyOf):
+            return condition._replace(parts=tuple(map(self._resolved, condition.parts)))
+        return condition
+
+    def _below(self, condition: Under) -> set[str]:
+        found: set[str] = set()
+        names = {name.lower() for name in condition.names}
+        while True:
+            new = {
+                d.id: d
+                for d in self._state.documents.values()
+                if d.parent is not None and d.parent.lower() in names and d.id not in found
+            }
+            found |= set(new)
+            if not new or condition.direct:
+                return found
+            names = {n.lower() for d in new.values() for n in (d.code, d.id, d.path) if n}
 
     def _passage(self, key: int) -> Passage:
         stored = self._state.chunks[key]

@@ -31,6 +31,12 @@ def scores(rows: Mapping[int, Row], query: KeywordQuery, weights: FieldWeights) 
     return {key: score for key, score in total.items() if matched[key] >= wanted}
 
 
+def has_word(row: Row, word: Word) -> bool:
+    """Whether any field has the word, or its words in a row."""
+    phrase = stems(word.surface)
+    return any(_count(field, phrase, word.prefix) for field in row)
+
+
 def _idf(rows: int, having: int) -> float:
     """Robertson's weight; FTS5 never lets a word count against a row."""
     idf = math.log((rows - having + 0.5) / (having + 0.5))

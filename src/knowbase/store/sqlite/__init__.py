@@ -10,9 +10,16 @@ from knowbase.errors import BaseReadOnly, ModelMismatch
 from knowbase.query.conditions import EVERYTHING, AllOf, Condition, Visible, is_everything
 from knowbase.query.words import KeywordQuery
 from knowbase.store.sqlite import rows, schema
-from knowbase.store.sqlite.compile import Compiled, compile_condition, match_expression
+from knowbase.store.sqlite.compile import (
+    Compiled,
+    compile_condition,
+    compile_for_chunks,
+    match_expression,
+)
 from knowbase.store.sqlite.connection import Connections, translated
 from knowbase.store.values import FieldWeights, Page
+from knowbase.text.analysis import Word
+from knowbase.text.spelling import as_written, nearest, stem_of
 from knowbase.types import (
     Candidate,
     Changes,
@@ -26,6 +33,7 @@ from knowbase.types import (
 )
 
 BUSY_TIMEOUT = 5.0
+LAST = "\U0010ffff"  # sorts after every word
 MOST_NEIGHBOURS = 4096  # sqlite-vec's own limit for a nearest-neighbour query
 
 
@@ -182,11 +190,51 @@ class SqliteStore:
         nearest = [Candidate(chunk, score) for chunk, score in found]
         return sorted(nearest, key=lambda candidate: (-candidate.score, candidate.chunk))
 
-    def newest(self, condition: Condition, limit: int) -> list[Passage]:
-        sql, values = compile_condition(condition)
+    def unknown_words(self, words: Sequence[Word]) -> list[Word]:
+        unknown = []
+        for word in words:
+            stem = stem_of(word.surface)
+            found = stem and self._vocabulary(
+                "SELECT 1 FROM temp.words WHERE term >= ? AND term < ? LIMIT 1",
+                (stem, stem + (LAST if word.prefix else "\0")),
+            )
+            unknown += [word] if stem and not found else []
+        return unknown
+
+    def nearest_words(self, word: Word, limit: int) -> list[str]:
+        stem = stem_of(word.surface)
+        found = self._vocabulary(
+            "SELECT term FROM temp.words WHERE term >= ? AND term < ?", (stem[:1], stem[:1] + LAST)
+        )
+        return [self._as_written(near) for near in nearest(stem, (t for (t,) in found), limit)]
+
+    def _as_written(self, stem: str) -> str:
         found = self._read(
-            f"SELECT c.id, {rows.CHUNK}, {rows.DOCUMENT} FROM documents d CROSS JOIN chunks c"
-            f" ON c.document = d.seq AND c.position = 0 WHERE {sql}"
+            "SELECT title || ' ' || coalesce(heading, '') || ' ' || text FROM chunks WHERE id ="
+            " (SELECT doc FROM temp.places WHERE term = ? LIMIT 1)",
+            (stem,),
+        )
+        return as_written(stem, found[0][0]) if found else stem
+
+    def _vocabulary(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """Read the index's own list of words, through a table of this connection alone."""
+        with translated():
+            self._connections.get().execute(
+                "CREATE VIRTUAL TABLE IF NOT EXISTS temp.words USING"
+                " fts5vocab(main, chunks_fts, row);"
+                "CREATE VIRTUAL TABLE IF NOT EXISTS temp.places USING"
+                " fts5vocab(main, chunks_fts, instance)"
+            )
+        return self._read(sql, values)
+
+    def newest(self, condition: Condition, limit: int) -> list[Passage]:
+        sql, values = compile_for_chunks(condition)
+        found = self._read(
+            f"SELECT c.id, {rows.CHUNK}, {rows.DOCUMENT} FROM"
+            f" (SELECT c.document, min(c.position) AS position FROM chunks c WHERE {sql}"
+            " GROUP BY c.document) first"
+            " CROSS JOIN documents d ON d.seq = first.document"
+            " CROSS JOIN chunks c ON c.document = d.seq AND c.position = first.position"
             " ORDER BY d.updated_at DESC, d.seq LIMIT ?",
             (*values, limit),
         )
@@ -205,8 +253,11 @@ class SqliteStore:
     def sources(self) -> list[Source]:
         import json
 
-        found = self._read("SELECT path, tags FROM sources ORDER BY path")
-        return [Source(path, tuple(json.loads(tags))) for path, tags in found]
+        found = self._read("SELECT path, tags, parent, tree FROM sources ORDER BY path")
+        return [
+            Source(path, tuple(json.loads(tags)), parent, bool(tree))
+            for path, tags, parent, tree in found
+        ]
 
     def files(self) -> dict[str, FileRecord]:
         found = self._read(f"SELECT {rows.FILE} FROM files")
@@ -266,9 +317,8 @@ class SqliteStore:
         """`AND column IN` the chunks of documents that pass; nothing when all of them do."""
         if _is_lifecycle(condition) and (is_everything(condition) or not self._has_lifecycle()):
             return "", []
-        sql, values = compile_condition(condition)
-        documents = f"SELECT d.seq FROM documents d WHERE {sql}"
-        return f" AND {column} IN (SELECT id FROM chunks WHERE document IN ({documents}))", values
+        sql, values = compile_for_chunks(condition)
+        return f" AND {column} IN (SELECT c.id FROM chunks c WHERE {sql})", values
 
     def _has_lifecycle(self) -> bool:
         """Whether any document could be hidden: one look at a partial index."""

@@ -9,10 +9,14 @@ from knowbase.query.conditions import (
     AnyOf,
     Compare,
     Condition,
+    Contains,
+    InRole,
     Not,
     OneOf,
     Tagged,
+    Under,
     Visible,
+    has_text,
     hidden,
 )
 from knowbase.query.words import KeywordQuery
@@ -48,6 +52,24 @@ def _tagged(condition: Tagged) -> Compiled:
     )
 
 
+def _in_role(condition: InRole) -> Compiled:
+    return "EXISTS (SELECT 1 FROM json_each(d.roles) WHERE value IN (?, 'all'))", [condition.role]
+
+
+def _under(condition: Under) -> Compiled:
+    """UNION drops what was seen before, so that a cycle ends."""
+    names = ", ".join("?" * len(condition.names))
+    children = f"SELECT seq, code, id, path FROM documents WHERE parent IN ({names})"
+    if condition.direct:
+        return f"d.seq IN (SELECT seq FROM ({children}))", list(condition.names)
+    return (
+        f"d.seq IN (WITH RECURSIVE below(seq, code, id, path) AS ({children} UNION"
+        " SELECT e.seq, e.code, e.id, e.path FROM below b JOIN documents e"
+        " ON e.parent IN (b.code, b.id, b.path)) SELECT seq FROM below)",
+        list(condition.names),
+    )
+
+
 def _visible(condition: Visible) -> Compiled:
     return compile_condition(Not(hidden(condition)))
 
@@ -78,11 +100,30 @@ _COMPILERS: dict[type, Callable[[Any], Compiled]] = {
     Compare: _compare,
     OneOf: _one_of,
     Tagged: _tagged,
+    InRole: _in_role,
+    Under: _under,
     Visible: _visible,
     Not: _not,
     AllOf: _joined("AND", "1"),
     AnyOf: _joined("OR", "0"),
 }
+
+
+def compile_for_chunks(condition: Condition) -> Compiled:
+    """The condition over `chunks AS c`; what concerns documents alone becomes a subquery."""
+    if not has_text(condition):
+        sql, values = compile_condition(condition)
+        return f"c.document IN (SELECT d.seq FROM documents d WHERE {sql})", values
+    if isinstance(condition, Contains):
+        match = match_expression(KeywordQuery((condition.word,)))
+        return "c.id IN (SELECT rowid FROM chunks_fts WHERE chunks_fts MATCH ?)", [match]
+    if isinstance(condition, Not):
+        sql, values = compile_for_chunks(condition.part)
+        return f"NOT {sql}", values
+    joined = " AND " if isinstance(condition, AllOf) else " OR "
+    parts = [compile_for_chunks(part) for part in condition.parts]  # type: ignore[union-attr]
+    values = [value for _, part in parts for value in part]
+    return "(" + joined.join(sql for sql, _ in parts) + ")", values
 
 
 def match_expression(query: KeywordQuery) -> str:

@@ -23,7 +23,7 @@ CREATE TABLE documents (
     path TEXT UNIQUE,
     created_at TEXT NOT NULL,
     updated_at TEXT NOT NULL,
-    parent TEXT,
+    parent TEXT COLLATE NOCASE,
     project TEXT,
     roles TEXT NOT NULL,
     confidence REAL,
@@ -41,6 +41,7 @@ CREATE TABLE documents (
 );
 CREATE INDEX documents_newest ON documents (updated_at DESC, seq);
 CREATE INDEX documents_type ON documents (type);
+CREATE INDEX documents_parent ON documents (parent) WHERE parent IS NOT NULL;
 CREATE INDEX documents_with_a_lifecycle ON documents (seq)
     WHERE archived OR expires_at IS NOT NULL OR superseded_by IS NOT NULL
     OR valid_until IS NOT NULL;
@@ -94,7 +95,9 @@ CREATE TRIGGER chunks_updated AFTER UPDATE OF title, heading, text, terms ON chu
 END;
 CREATE TABLE sources (
     path TEXT PRIMARY KEY,
-    tags TEXT NOT NULL
+    tags TEXT NOT NULL,
+    parent TEXT,
+    tree INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE files (
     path TEXT PRIMARY KEY,

@@ -42,8 +42,8 @@ def apply(connection: apsw.Connection, changes: Changes, model: int | None, now:
     _write_files(connection, changes.files, ids)
     connection.executemany("DELETE FROM files WHERE path = ?", [(p,) for p in changes.forgotten])
     connection.executemany(
-        "INSERT OR REPLACE INTO sources VALUES (?, ?)",
-        [(source.path, _json(source.tags)) for source in changes.sources],
+        "INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?)",
+        [source._replace(tags=_json(source.tags)) for source in changes.sources],  # type: ignore[arg-type]
     )
     connection.executemany(
         "DELETE FROM sources WHERE path = ?", [(path,) for path in changes.dropped_sources]

@@ -32,3 +32,11 @@ def unpack(vector: Vector) -> list[float]:
     if sys.byteorder == "big":
         numbers.byteswap()
     return numbers.tolist()
+
+
+def mean(vectors: Sequence[Vector]) -> Vector:
+    """The direction between several vectors, of unit length; nothing for none."""
+    if not vectors:
+        return b""
+    columns = zip(*map(unpack, vectors), strict=True)
+    return pack(normalize_embedding([math.fsum(column) for column in columns]))

@@ -1,0 +1,100 @@
+"""What is asked of a search, and what it answers."""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from knowbase.query.tree import Problem
+    from knowbase.ranking.boosts import Factor
+    from knowbase.ranking.fusion import Contribution
+
+MODES = ("hybrid", "keyword", "semantic")
+
+
+class SearchRequest(NamedTuple):
+    """What is asked. None means what the profile says."""
+
+    query: str
+    tags: tuple[str, ...] = ()
+    tags_match: str | None = None
+    types: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()
+    filters: tuple[tuple[str, str], ...] = ()  # operators of the query language: ("under", "X-1")
+    top: int | None = None
+    threshold: float | None = None
+    mode: str = "hybrid"
+    unit: str | None = None
+    profile: str | None = None
+    explain: bool = False
+    strict: bool = False  # a problem of the query is an error
+
+
+class Explanation(NamedTuple):
+    """How a score came about: the sum of the gains times the factors."""
+
+    contributions: "tuple[Contribution, ...]"
+    factors: "tuple[Factor, ...]"
+    sum: float
+    score: float
+    clamped: bool
+
+
+class Hit(NamedTuple):
+    """One line of the answer."""
+
+    id: str
+    code: str
+    title: str
+    type: str
+    tags: tuple[str, ...]
+    path: str | None
+    section: str  # CODE:slug
+    heading: str | None
+    line: int
+    page: int | None
+    snippet: str  # plain text with <mark> around matched words
+    score: float
+    sources: tuple[str, ...]  # "fts", "vec"
+    more: int = 0  # further matching chunks of this document, when the unit is documents
+    explanation: Explanation | None = None
+
+
+class Suggestion(NamedTuple):
+    """A word that the base does not have, and words of the base spelled like it."""
+
+    word: str
+    nearest: tuple[str, ...]
+
+
+class Answer(NamedTuple):
+    """What was found, how, and what should be known about it."""
+
+    query: str
+    profile: str
+    hits: tuple[Hit, ...]
+    returned: int
+    total: int  # what the legs proposed and the threshold kept, before the cut to `top`
+    search_modes_used: tuple[str, ...]
+    fallback_mode: bool
+    query_time_ms: float
+    filters: dict[str, Any]
+    notices: tuple[str, ...]
+    problems: "tuple[Problem, ...]" = ()
+    suggestions: tuple[Suggestion, ...] = ()
+
+
+class QueryPlan(NamedTuple):
+    """What a query means: its tree, the filter, and what would run."""
+
+    query: str
+    tree: str
+    summary: dict[str, Any]  # terms, tags, negations, scope, operators
+    words: tuple[str, ...]
+    match: str
+    semantic_text: str
+    filter: str
+    keyword_filter: str
+    intent: str
+    weights: dict[str, float]
+    legs: tuple[str, ...]
+    flags: tuple[str, ...]  # the flags of the request, as they are said in the language
+    problems: "tuple[Problem, ...]" = ()

@@ -1,0 +1,119 @@
+"""A query's characters as tokens. Nothing is an error here: what is no operator is a word."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from knowbase.query.tree import Problem
+
+OPERATORS = (
+    "tag", "type", "project", "role", "sector", "scope", "tier", "under", "children", "parent",
+    "similar", "like", "after", "before", "created", "updated", "expires", "confidence",
+    "salience", "is", "include", "weights",
+)  # fmt: skip
+
+_NAME = re.compile(rf"({'|'.join(OPERATORS)}):")
+_SPACE = re.compile(r"\s+")
+_VALUE = re.compile(r'(?:[<>]=?|=)?"([^"]*)"|[^\s()"]+')
+_WORDS = {"AND": "and", "OR": "or", "NOT": "not"}
+
+
+class Token(NamedTuple):
+    """kind: word, phrase, operator, open, close, and, or, not, minus, plus."""
+
+    kind: str
+    text: str
+    at: int
+    value: str = ""
+
+
+def tokens(text: str) -> tuple[list[Token], list[Problem]]:
+    """Every token in order, and what was wrong with the quotes and operators."""
+    lexer = _Lexer(text)
+    return list(lexer.run()), lexer.problems
+
+
+class _Lexer:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+        self._open = 0
+        self.problems: list[Problem] = []
+
+    def run(self) -> Iterator[Token]:
+        while self._skip_space():
+            yield self._next()
+
+    def _skip_space(self) -> bool:
+        space = _SPACE.match(self._text, self._at)
+        self._at = space.end() if space else self._at
+        return self._at < len(self._text)
+
+    def _next(self) -> Token:
+        text, at = self._text, self._at
+        character = text[at]
+        if character == "(":
+            return self._bracket("open", 1)
+        if character == ")":
+            return self._bracket("close", -1)
+        if character == '"':
+            return self._phrase()
+        if character in "-+" and _starts_word(text, at + 1, '"(#'):
+            self._at += 1
+            return Token("minus" if character == "-" else "plus", character, at)
+        if character == "#" and _starts_word(text, at + 1, ""):
+            self._at += 1
+            return Token("operator", "tag", at, self._bare())
+        name = _NAME.match(text, at)
+        if name is not None:
+            return self._operator(name)
+        word = self._bare()
+        if word.count(")") > word.count("("):
+            place = at + word.index(")")
+            self.problems.append(Problem("this ) closes nothing", place, "it is left out"))
+        return Token(_WORDS.get(word, "word"), word, at)
+
+    def _bracket(self, kind: str, change: int) -> Token:
+        self._open = max(0, self._open + change)
+        self._at += 1
+        return Token(kind, self._text[self._at - 1], self._at - 1)
+
+    def _phrase(self) -> Token:
+        start = self._at
+        end = self._text.find('"', start + 1)
+        if end < 0:
+            self.problems.append(
+                Problem("this quote is never closed", start, "what follows is read as words")
+            )
+            self._at += 1
+            return Token("word", "", start)
+        self._at = end + 1
+        return Token("phrase", self._text[start + 1 : end], start)
+
+    def _operator(self, name: re.Match[str]) -> Token:
+        value = _VALUE.match(self._text, name.end())
+        if value is None:
+            self._at = name.end()
+            message = f"{name[1]}: needs a value behind it"
+            self.problems.append(Problem(message, name.start(), "it is read as a word"))
+            return Token("word", name[1], name.start())
+        self._at = value.end()
+        return Token("operator", name[1], name.start(), value[0].replace('"', ""))
+
+    def _bare(self) -> str:
+        """A word up to white space, a quote, or the bracket that closes the group around it."""
+        start, inner = self._at, 0
+        while self._at < len(self._text):
+            character = self._text[self._at]
+            if character.isspace() or character == '"':
+                break
+            if character == ")" and inner == 0 and self._open:
+                break
+            inner += (character == "(") - (character == ")" and inner > 0)
+            self._at += 1
+        return self._text[start : self._at]
+
+
+def _starts_word(text: str, at: int, more: str) -> bool:
+    """C31: -, + and # are operators only before a letter (or a quote, group or tag)."""
+    return at < len(text) and (text[at].isalpha() or text[at] in more)

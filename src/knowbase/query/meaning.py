@@ -1,0 +1,317 @@
+"""A query's tree as what a search does: words to score, conditions for each leg, directives."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from knowbase.query.conditions import (
+    EVERYTHING,
+    AnyOf,
+    Compare,
+    Condition,
+    Contains,
+    Not,
+    both,
+    is_everything,
+)
+from knowbase.query.operators import Context, Include, Like, Mistake, Similar, Weights, meaning_of
+from knowbase.query.parser import parse
+from knowbase.query.tree import (
+    And,
+    Must,
+    Node,
+    Operator,
+    Or,
+    Phrase,
+    Problem,
+    Text,
+    Together,
+    Without,
+)
+from knowbase.query.words import MAX_CHARACTERS, MAX_WORDS, KeywordQuery, keyword_query
+from knowbase.text.analysis import Word, clean, prefix_words, required_words, stems
+
+
+class Summary(NamedTuple):
+    """S3-20: what a query names, in its order."""
+
+    terms: tuple[str, ...]
+    tags: tuple[tuple[str, str], ...]  # ("include" or "exclude", name)
+    negations: tuple[str, ...]
+    scope: tuple[str, str] | None  # ("under" or "children", code)
+    operators: tuple[str, ...]  # what joins the parts: "And", "Or"
+
+
+class Query(NamedTuple):
+    """What is looked for, and how."""
+
+    text: str  # what the semantic leg embeds
+    keyword: KeywordQuery
+    filter: Condition  # filters, required and excluded words: for the semantic leg
+    keyword_filter: Condition  # the same with AND, OR and groups: for the keyword leg
+    similar: tuple[str, ...] = ()
+    like: tuple[Like, ...] = ()
+    include: frozenset[str] = frozenset()
+    weights: Weights | None = None
+    tree: Node | None = None
+    problems: tuple[Problem, ...] = ()
+    open_ended: bool = False  # the filter alone can be enough: auth OR tag:x
+
+    @property
+    def intent(self) -> str:
+        """S3-38: what the query asks for."""
+        return "semantic" if self.similar or self.like else "keyword"
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is looked for: only filters, or nothing at all."""
+        return not (self.text or self.similar or self.like)
+
+
+def understand(text: str, match: str, context: Context) -> Query:
+    """The meaning of any text under a profile's rule for words."""
+    text = clean(text).strip()
+    problems: list[Problem] = []
+    if len(text) > MAX_CHARACTERS:
+        message = f"the query is longer than {MAX_CHARACTERS:,} characters"
+        problems.append(Problem(message, MAX_CHARACTERS, "the rest is left out"))
+        text = text[:MAX_CHARACTERS]
+    tree, found = parse(text)
+    reader = _Reader(match, context)
+    tree = reader.read(tree) if tree is not None else None
+    return reader.query(text, tree, (*problems, *found, *reader.problems))
+
+
+class _Reader:
+    """Reads a tree once: operators become meanings, mistakes become words."""
+
+    def __init__(self, match: str, context: Context) -> None:
+        self._match = match
+        self._context = context
+        self._conditions: dict[int, Condition] = {}  # by the operator's place
+        self.problems: list[Problem] = []
+        self._similar: list[str] = []
+        self._like: list[Like] = []
+        self._include: frozenset[str] = frozenset()
+        self._weights: Weights | None = None
+
+    # operators
+
+    def read(self, node: Node) -> Node:
+        """The tree with every operator that means nothing read as words."""
+        if isinstance(node, Operator):
+            return self._operator(node)
+        if isinstance(node, Without | Must):
+            return node._replace(part=self.read(node.part))
+        if isinstance(node, And | Or | Together):
+            return node._replace(parts=tuple(self.read(part) for part in node.parts))
+        return node
+
+    def _operator(self, node: Operator) -> Node:
+        meaning = meaning_of(node.name, node.value, self._context)
+        condition: Condition = EVERYTHING
+        if isinstance(meaning, Mistake):
+            self.problems.append(Problem(meaning.message, node.at, "it is read as words"))
+            return Text(f"{node.name} {node.value}", node.at)
+        if isinstance(meaning, Similar):
+            self._similar.append(meaning.text)
+        elif isinstance(meaning, Like):
+            self._like.append(meaning)
+        elif isinstance(meaning, Weights):
+            self._weights = meaning
+        elif isinstance(meaning, Include):
+            self._include |= meaning.states
+            condition = meaning.condition or EVERYTHING
+        else:
+            condition = meaning
+        self._conditions[node.at] = condition
+        return node
+
+    # conditions
+
+    def _strict(self, node: Node) -> Condition:
+        """The condition that the text says, words included."""
+        if isinstance(node, Text | Phrase):
+            return _contains(node)
+        if isinstance(node, Operator):
+            return self._conditions[node.at]
+        if isinstance(node, Without):
+            return self._excluded(node)
+        if isinstance(node, Must):
+            return self._strict(node.part)
+        if isinstance(node, Or):
+            return _any(self._strict(part) for part in node.parts)
+        if isinstance(node, And) or self._match == "all":
+            return both(*(self._strict(part) for part in node.parts))
+        return self._side_by_side(node)
+
+    def _top(self, tree: Node) -> Condition:
+        """The strict condition, without what finding the words says already."""
+        parts = tree.parts if isinstance(tree, Together) else (tree,)
+        if all(isinstance(part, Text) and not part.prefix for part in parts if _is_optional(part)):
+            return both(*(self._strict(part) for part in parts if not _is_optional(part)))
+        return self._strict(tree)
+
+    def _side_by_side(self, node: Together) -> Condition:
+        """Any of the words, and all of what is not a mere word."""
+        needed = [part for part in node.parts if not _is_optional(part)]
+        optional = [part for part in node.parts if _is_optional(part)]
+        wanted = [_any(self._strict(part) for part in optional)] if optional else []
+        return both(*(self._strict(part) for part in needed), *wanted)
+
+    def _relaxed(self, node: Node) -> Condition:
+        """What also binds the semantic leg: filters, required and excluded words."""
+        if isinstance(node, Text):
+            return EVERYTHING
+        if isinstance(node, Or):
+            return _any(self._relaxed(part) for part in node.parts)
+        if isinstance(node, And | Together):
+            return both(*(self._relaxed(part) for part in node.parts))
+        return self._strict(node)
+
+    def _excluded(self, node: Without) -> Condition:
+        condition = self._strict(node.part)
+        return EVERYTHING if is_everything(condition) else Not(condition)
+
+    # the whole
+
+    def query(self, text: str, tree: Node | None, problems: tuple[Problem, ...]) -> Query:
+        positive = list(_positive(tree)) if tree is not None else []
+        others = both(*(Not(Compare("id", "=", like.document.id)) for like in self._like))
+        plain = tree is not None and _is_plain(tree)
+        words = text if plain else " ".join(leaf.text for leaf in positive)
+        return Query(
+            text=words,
+            keyword=self._keyword(words, positive, tree),
+            filter=both(others, self._relaxed(tree)) if tree is not None else EVERYTHING,
+            keyword_filter=both(others, self._top(tree)) if tree is not None else EVERYTHING,
+            similar=tuple(self._similar),
+            like=tuple(self._like),
+            include=self._include,
+            weights=self._weights,
+            tree=tree,
+            problems=problems + tuple(_too_many(words)),
+            open_ended=bool(positive) and tree is not None and not _needs_text(tree),
+        )
+
+    def _keyword(
+        self, words: str, positive: list[Text | Phrase], tree: Node | None
+    ) -> KeywordQuery:
+        """The words that are scored."""
+        if self._match == "all" and tree is not None and not _has_alternatives(tree):
+            return KeywordQuery(tuple(required_words(words))[:MAX_WORDS], "all")
+        found = list(keyword_query(words, self._match).words)
+        for leaf in positive:
+            more = []
+            if isinstance(leaf, Phrase):
+                more = [Word(leaf.text)]
+            elif leaf.prefix:
+                more = prefix_words(leaf.text)
+            found += [word for word in more if word not in found]
+        return KeywordQuery(tuple(found[:MAX_WORDS]))
+
+
+def summary(tree: Node | None) -> Summary:
+    """S3-20: terms, tags, negations, scope and what joins them."""
+    if tree is None:
+        return Summary((), (), (), None, ())
+    leaves = list(_leaves(tree, excluded=False))
+    texts = [(leaf.text, out) for leaf, out in leaves if isinstance(leaf, Text | Phrase)]
+    operators = [(leaf, out) for leaf, out in leaves if isinstance(leaf, Operator)]
+    scopes = [(o.name, o.value) for o, _ in operators if o.name in ("under", "children")]
+    return Summary(
+        terms=tuple(text for text, out in texts if not out),
+        tags=tuple(
+            ("exclude" if out else "include", o.value) for o, out in operators if o.name == "tag"
+        ),
+        negations=tuple(text for text, out in texts if out),
+        scope=scopes[0] if scopes else None,
+        operators=tuple(_joints(tree)),
+    )
+
+
+def _joints(node: Node) -> Iterator[str]:
+    if isinstance(node, Without | Must):
+        yield from _joints(node.part)
+    elif isinstance(node, And | Or | Together):
+        for number, part in enumerate(node.parts):
+            if number:
+                yield "Or" if isinstance(node, Or) else "And"
+            yield from _joints(part)
+
+
+def _leaves(node: Node, excluded: bool) -> Iterator[tuple[Text | Phrase | Operator, bool]]:
+    if isinstance(node, Without):
+        yield from _leaves(node.part, not excluded)
+    elif isinstance(node, Must):
+        yield from _leaves(node.part, excluded)
+    elif isinstance(node, And | Or | Together):
+        for part in node.parts:
+            yield from _leaves(part, excluded)
+    else:
+        yield node, excluded
+
+
+def _positive(tree: Node) -> Iterator[Text | Phrase]:
+    """Words that are looked for, not those that are excluded."""
+    for leaf, excluded in _leaves(tree, excluded=False):
+        if not excluded and isinstance(leaf, Text | Phrase):
+            yield leaf
+
+
+def _contains(leaf: Text | Phrase) -> Condition:
+    """That a chunk has what the leaf says."""
+    if isinstance(leaf, Phrase):
+        return Contains(Word(leaf.text)) if stems(leaf.text) else EVERYTHING
+    if leaf.prefix:
+        return _any(Contains(word) for word in prefix_words(leaf.text))
+    return both(*(Contains(word) for word in required_words(leaf.text)))
+
+
+def _is_optional(node: Node) -> bool:
+    """Whether a part that stands beside others only adds to the score."""
+    if isinstance(node, Text):
+        return True
+    return isinstance(node, And | Or | Together) and bool(list(_positive(node)))
+
+
+def _is_plain(node: Node) -> bool:
+    """Words and nothing else: what they mean is what they meant before there were operators."""
+    if isinstance(node, Together):
+        return all(_is_plain(part) for part in node.parts)
+    return isinstance(node, Text) and not node.prefix
+
+
+def _has_alternatives(node: Node) -> bool:
+    if isinstance(node, Without | Must):
+        return _has_alternatives(node.part)
+    if isinstance(node, Together):
+        return any(_has_alternatives(part) for part in node.parts)
+    return isinstance(node, And | Or) or (isinstance(node, Text) and node.prefix)
+
+
+def _needs_text(node: Node) -> bool:
+    """Whether only chunks with one of the words can fulfil it."""
+    if isinstance(node, Text | Phrase):
+        return True
+    if isinstance(node, Must):
+        return _needs_text(node.part)
+    if isinstance(node, Or):
+        return all(_needs_text(part) for part in node.parts)
+    if isinstance(node, And | Together):
+        return any(_needs_text(part) for part in node.parts)
+    return False
+
+
+def _any(conditions: Iterator[Condition]) -> Condition:
+    parts = tuple(conditions)
+    if any(is_everything(part) for part in parts):
+        return EVERYTHING
+    return parts[0] if len(parts) == 1 else AnyOf(parts)
+
+
+def _too_many(words: str) -> list[Problem]:
+    number = len(words.split())
+    if number <= MAX_WORDS:
+        return []
+    message = f"the query has {number:,} words, {MAX_WORDS} are looked for"
+    return [Problem(message, 0, "the rest is left out")]
