@@ -74,12 +74,9 @@ def settings_table() -> str:
     lines = ["| setting | variable | default | |", "|---|---|---|---|"]
     for name, about in ABOUT.items():
         bounds = f" ({about.least:g} … {about.most:g})" if about.least is not None else ""
-        choices = f" ({', '.join(about.choices)})" if about.choices else ""
         default = getattr(DEFAULTS, name)
         shown = "" if default == () else str(default).lower()
-        lines.append(
-            f"| `{dotted(name)}` | `KB_{name.upper()}` | {shown} | {about.text}{bounds}{choices} |"
-        )
+        lines.append(f"| `{dotted(name)}` | `KB_{name.upper()}` | {shown} | {about.text}{bounds} |")
     return "\n".join(lines)
 
 

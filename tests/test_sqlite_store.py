@@ -20,7 +20,7 @@ from knowbase.errors import (
 )
 from knowbase.query.conditions import EVERYTHING, Tagged
 from knowbase.query.words import KeywordQuery
-from knowbase.store.sqlite import SqliteStore, create
+from knowbase.store.sqlite import SqliteStore, create, schema
 from knowbase.store.sqlite.schema import STEPS
 from knowbase.store.values import FieldWeights
 from knowbase.text.analysis import Word
@@ -155,6 +155,28 @@ def test_an_older_base_is_upgraded_in_place(tmp_path: Path) -> None:
     store.use_model(MODEL)
     put(store, "one")
     assert store.counts().documents == 1
+
+
+def test_a_new_step_runs_once_on_a_base_with_documents(
+    path: str, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(store, "one")
+    store.close()
+    step = "ALTER TABLE documents ADD COLUMN colour TEXT NOT NULL DEFAULT 'blue'"
+    monkeypatch.setattr(schema, "STEPS", (*STEPS, step))
+    SqliteStore(path).close()
+    again = SqliteStore(path)
+    assert again.counts().documents == 1
+    assert rows(path, "SELECT colour FROM documents") == [("blue",)]
+    assert rows(path, "PRAGMA user_version") == [(len(STEPS) + 1,)]
+
+
+def test_bases_made_at_once_are_one_whole_base(path: str) -> None:
+    code = f"from knowbase.store.sqlite import create; create({path!r}).close()"
+    makers = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(4)]
+    assert [maker.wait() for maker in makers] == [0, 0, 0, 0]
+    assert SqliteStore(path).counts().documents == 0
+    assert list(Path(path).parent.glob("*.new*")) == []
 
 
 def test_a_failing_upgrade_leaves_the_file_as_it_was(tmp_path: Path) -> None:

@@ -47,6 +47,7 @@ fields = st.fixed_dictionaries(
         "expires_at": st.none() | st.sampled_from(TIMES),
         "parent": st.none() | st.sampled_from(("p", "q", "a-1", "B-2", "KB-1")),
         "roles": st.sampled_from(((), ("dev",), ("qa", "all"))),
+        "path": st.none() | st.sampled_from(("a.md", "b.md")),
         "code": st.none() | st.sampled_from(("A-1", "a-1", "B-2")),
         "updated_at": st.sampled_from(TIMES),
     }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from knowbase import config
 from knowbase.answers import Answer, QueryPlan, SearchRequest
-from knowbase.errors import BaseMissing, InvalidInput, NotFound
+from knowbase.errors import BaseLocked, BaseMissing, InvalidInput, NotFound
 from knowbase.query.conditions import Condition, OneOf, Tagged, Visible, both
 from knowbase.ranking.profile import PROFILES, Profile
 from knowbase.search import Language, Searcher, clean_tag
@@ -106,7 +106,7 @@ class Base:
         """Hits for a query, best first."""
         if isinstance(request, str):
             request = SearchRequest(request)
-        return self._searcher(request).search(request, self.now())
+        return self.searcher(request).search(request, self.now())
 
     def plan(self, request: SearchRequest | str) -> QueryPlan:
         """What a query means, and what would run."""
@@ -114,7 +114,7 @@ class Base:
 
         if isinstance(request, str):
             request = SearchRequest(request)
-        return plan(self._searcher(request), request, self.now())
+        return plan(self.searcher(request), request, self.now())
 
     def why_not(self, reference: str, request: SearchRequest | str) -> "WhyNot":
         """Which stage of a search drops this document, or which place it has."""
@@ -122,11 +122,12 @@ class Base:
 
         if isinstance(request, str):
             request = SearchRequest(request)
-        document = self._resolve(reference)[0]
-        return why_not(self._searcher(request), request, document, self.now())
+        document = self._whole(reference)
+        return why_not(self.searcher(request), request, document, self.now())
 
-    def _searcher(self, request: SearchRequest) -> Searcher:
-        self._check_types(request.types)
+    def searcher(self, request: SearchRequest) -> Searcher:
+        """The parts of a search with the profile that the request asks for."""
+        self.check_types(request.types)
         profile = self.profile(request.profile or self.settings.search_profile)
         if self.settings.search_default_top:
             profile = profile._replace(default_top=self.settings.search_default_top)
@@ -177,7 +178,7 @@ class Base:
         """Documents, newest first."""
         from knowbase.documents import Listing
 
-        self._check_types(types)
+        self.check_types(types)
         parts: list[Condition] = [Visible(self.now(), frozenset(include))]
         if tags:
             parts.append(Tagged(tuple(clean_tag(tag) for tag in tags)))
@@ -252,14 +253,23 @@ class Base:
         present = [root for root in roots if os.path.exists(root)]
         if not present:
             raise NotFound("there is nothing to watch", hint="add a folder with: kb add PATH")
-        own = os.path.join(os.path.dirname(os.path.abspath(self.path)), "")
+        own = {os.path.abspath(self.path) + end for end in ("", "-wal", "-shm", "-journal")}
         for _ in watch(
-            *present, watch_filter=lambda _, path: not path.startswith(own), raise_interrupt=True
+            *present, watch_filter=lambda _, path: path not in own, raise_interrupt=True
         ):
-            report = self.sync()
+            report = self._synced_or_later()
             yield report
             if report.interrupted:
                 return
+
+    def _synced_or_later(self) -> "Report":
+        """A round of watching; another writer's lock does not end it."""
+        from knowbase.ingest.sync import Report
+
+        try:
+            return self.sync()
+        except BaseLocked as error:
+            return Report(warnings=(f"{error.message}; the next change looks again",))
 
     def note(self, note: "Note") -> Document:
         """Write a note; it is sectioned and embedded like a file."""
@@ -268,14 +278,19 @@ class Base:
         from knowbase.ingest.drafts import clean_tags
         from knowbase.read.markdown import read_markdown
 
-        self._check_types((note.type,))
-        reading = read_markdown(clean(note.text), _first_line(note.text))
+        reading = read_markdown(clean(note.text), "")
+        if not reading.title and reading.sections:
+            first = reading.sections[0]
+            reading = reading._replace(title=_first_line(first.heading or first.text))
+        kind = note.type or str(reading.metadata.get("type") or reading.type)
+        kind = "note" if kind == "markdown" else kind
+        self.check_types((kind,))
         if not reading.sections:
             raise InvalidInput("a note needs some text", field="text")
         document = self._replaced(note) or str(uuid.uuid4())
         parts = self._parts()
         reading = reading._replace(
-            type=note.type,
+            type=kind,
             title=note.title or reading.title,
             tags=clean_tags((*reading.tags, *note.tags)),
             code=note.code or reading.code,
@@ -345,7 +360,7 @@ class Base:
             store=self.store,
             drafter=Drafter(lambda: self.embedder, limits, self.types),
             home=Home(self.home),
-            rules=WalkRules(settings.index_hidden, settings.index_max_file_mb << 20),
+            rules=WalkRules(settings.index_hidden, settings.index_max_file_mb << 20, self.home),
             clock=self.now,
         )
 
@@ -382,7 +397,8 @@ class Base:
         near = get_close_matches(reference.upper(), self.store.codes(), n=3, cutoff=0.5)
         return "did you mean " + ", ".join(near) + "?" if near else "see what there is: kb list"
 
-    def _check_types(self, types: Sequence[str]) -> None:
+    def check_types(self, types: Sequence[str]) -> None:
+        """Refuse a type that this base does not know."""
         for name in types:
             if name not in self.types:
                 raise InvalidInput(

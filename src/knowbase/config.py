@@ -31,7 +31,6 @@ class About(NamedTuple):
     text: str
     least: float | None = None
     most: float | None = None
-    choices: tuple[str, ...] = ()
 
 
 ABOUT: dict[str, About] = {
@@ -71,6 +70,8 @@ def load(folder: str | None, environment: Mapping[str, str]) -> Configuration:
     origins = dict.fromkeys(Settings._fields, "default")
     tables = _read(folder)
     profiles = tables.pop("profiles", {})
+    if not isinstance(profiles, dict):
+        raise InvalidInput(f"{FILE_NAME}: profiles must be tables", field="profiles")
     for name, value, origin in (*_from_file(tables), *_from_environment(environment)):
         values[name] = _checked(name, value, origin)
         origins[name] = origin
@@ -128,8 +129,6 @@ def _checked(name: str, value: Any, origin: str) -> Any:
         value = _converted(value, default)
     except (TypeError, ValueError, KeyError):
         raise _refusal(name, value, origin, f"it must be {_kind(default)}") from None
-    if about.choices and value not in about.choices:
-        raise _refusal(name, value, origin, "one of " + ", ".join(about.choices))
     if about.least is not None and value < about.least:
         raise _refusal(name, value, origin, f"at least {about.least}")
     if about.most is not None and value > about.most:

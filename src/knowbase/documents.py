@@ -52,7 +52,7 @@ class Note(NamedTuple):
     text: str
     title: str | None = None
     tags: tuple[str, ...] = ()
-    type: str = "note"
+    type: str | None = None  # as its front matter says, else note
     code: str | None = None
     replaces: str | None = None  # a reference to the note that this one takes the place of
 

@@ -1,26 +1,32 @@
 """Typed knowledge search as plain functions (S0-19), over the profile `typed`.
 
->>> from knowbase.knowledge import search_knowledge
->>> search_knowledge(base, "SQLite storage", types=["decision", "lesson"])
+>>> from knowbase.knowledge import Options, search_knowledge
+>>> search_knowledge(base, "SQLite storage", Options(types=("decision", "lesson")))
 """
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from knowbase.answers import SearchRequest
 from knowbase.errors import InvalidInput
 from knowbase.query.conditions import Compare, Condition, OneOf, Visible, both
-from knowbase.query.words import KeywordQuery, keyword_query, sanitize_fts_query
-from knowbase.ranking.profile import PROFILES
-from knowbase.ranking.rank import Ranked, rank
+from knowbase.query.meaning import Query, plain_query
+from knowbase.query.words import sanitize_fts_query
+from knowbase.ranking.profile import PROFILES, TYPE_WEIGHTS
+from knowbase.ranking.rank import Ranked
+from knowbase.search import SOURCE_NAMES
 from knowbase.store.values import FieldWeights
-from knowbase.types import SCOPES, Candidate, Passage
+from knowbase.types import SCOPES, Candidate, Model, Passage, Vector
 from knowbase.vectors import normalize_embedding, pack
 
 if TYPE_CHECKING:
     from knowbase.base import Base
+    from knowbase.embed import Embedder
 
 __all__ = [
     "TYPE_WEIGHTS",
+    "Options",
     "fts_search",
     "hybrid_search",
     "normalize_embedding",
@@ -29,9 +35,8 @@ __all__ = [
     "vector_search",
 ]
 
-TYPE_WEIGHTS: Mapping[str, float] = PROFILES["typed"].type_weights
-HYBRID_LIMIT, SINGLE_LIMIT = 10, 20
-DEPTH = 3
+PROFILE = PROFILES["typed"]
+SINGLE_LIMIT = 20  # S0-20: of one leg alone
 
 
 class Options(NamedTuple):
@@ -40,7 +45,7 @@ class Options(NamedTuple):
     limit: int | None = None
     scope: str | None = None
     types: Sequence[str] = ()
-    k: float = PROFILES["typed"].rrf_k
+    k: float = PROFILE.rrf_k
 
 
 DEFAULTS = Options()
@@ -90,79 +95,115 @@ def search_knowledge(
     base: "Base", query: str, options: Options = DEFAULTS
 ) -> list[KnowledgeResult]:
     """Hybrid search; the query is embedded with the base's own model."""
-    embedding = base.embedder.embed_query(query) if query.strip() and base.store.model() else b""
-    return _hybrid(base, query, embedding, options)
+    return _hybrid(base, plain_query(query, "all"), base.embedder, options)
 
 
 def hybrid_search(
-    base: "Base",
-    query: str,
-    embedding: Sequence[float],
-    options: Options = DEFAULTS,
+    base: "Base", query: str, embedding: Sequence[float], options: Options = DEFAULTS
 ) -> list[KnowledgeResult]:
     """Hybrid search with an embedding of your own; either part may be empty."""
-    return _hybrid(base, query, _packed(embedding), options)
+    given = plain_query(query, "all")
+    if not len(embedding):
+        return _hybrid(base, given, None, options)
+    similar = given._replace(similar=("the given embedding",))
+    return _hybrid(base, similar, _Given(base, embedding), options)
 
 
 def fts_search(base: "Base", query: str, options: Options = DEFAULTS) -> list[FtsResult]:
     """Keyword search alone, by BM25; an empty or malformed query finds nothing."""
-    found = _keyword(base, query, options, options.limit or SINGLE_LIMIT)
-    passages = base.store.passages([one.chunk for one in found])
+    limit = _limit(options, SINGLE_LIMIT)
+    words = plain_query(query, "all").keyword
+    found = base.store.keyword(words, _condition(base, options), limit, FieldWeights())
     return [
-        FtsResult(*_common(passages[one.chunk]), -one.score, rank_)
-        for rank_, one in enumerate(found, start=1)
+        FtsResult(*_common(passage), -one.score, rank)
+        for rank, (one, passage) in enumerate(_with_passages(base, found), start=1)
     ]
 
 
 def vector_search(
-    base: "Base",
-    embedding: Sequence[float],
-    options: Options = DEFAULTS,
+    base: "Base", embedding: Sequence[float], options: Options = DEFAULTS
 ) -> list[VectorResult]:
     """Semantic search alone; an empty embedding, or a base without vectors, finds nothing."""
-    limit = options.limit or SINGLE_LIMIT
-    found = base.store.semantic(_packed(embedding), _condition(base, options), limit)
-    passages = base.store.passages([one.chunk for one in found])
+    limit = _limit(options, SINGLE_LIMIT)
+    vector = _Given(base, embedding).embed_query("") if len(embedding) else b""
+    found = base.store.semantic(vector, _condition(base, options), limit)
     return [
-        VectorResult(*_common(passages[one.chunk]), 1 - one.score, rank_)
-        for rank_, one in enumerate(found, start=1)
+        VectorResult(*_common(passage), 1 - one.score, rank)
+        for rank, (one, passage) in enumerate(_with_passages(base, found), start=1)
     ]
 
 
-def _hybrid(base: "Base", query: str, vector: bytes, options: Options) -> list[KnowledgeResult]:
-    limit = options.limit or HYBRID_LIMIT
-    legs = {"keyword": _keyword(base, query, options, limit * DEPTH)}
-    if vector:
-        condition = _condition(base, options)
-        legs["semantic"] = base.store.semantic(vector, condition, limit * DEPTH)
-    passages = base.store.passages({one.chunk for found in legs.values() for one in found})
-    profile = PROFILES["typed"]._replace(rrf_k=options.k)
-    ranked = rank(legs, passages, profile, base.now())
-    return [_result(hit, passages[hit.chunk]) for hit in ranked[:limit]]
+class _Given:
+    """An embedder that has one vector to give: the caller's own."""
+
+    def __init__(self, base: "Base", embedding: Sequence[float]) -> None:
+        self.model = base.store.model() or Model("none", "", len(embedding))
+        self._vector = pack(normalize_embedding(embedding))
+        length = math.fsum(number * number for number in embedding)
+        if len(embedding) != self.model.dimensions or not 0 < length < math.inf:
+            raise InvalidInput(
+                f"the embedding has {len(embedding)} numbers",
+                field="embedding",
+                hint=f"{self.model.dimensions} finite numbers, not all zero",
+            )
+
+    def token_spans(self, text: str) -> Sequence[tuple[int, int]]:
+        return [(0, len(text))]
+
+    def embed_documents(self, texts: Sequence[str]) -> Iterator[Vector]:
+        return (self._vector for _ in texts)
+
+    def embed_query(self, text: str) -> Vector:  # noqa: ARG002 - the interface's
+        return self._vector
 
 
-def _keyword(base: "Base", query: str, options: Options, limit: int) -> list[Candidate]:
-    words: KeywordQuery = keyword_query(query, "all")
-    return base.store.keyword(words, _condition(base, options), limit, FieldWeights())
+def _hybrid(
+    base: "Base", query: Query, embedder: "Embedder | None", options: Options
+) -> list[KnowledgeResult]:
+    if query.is_empty:
+        return []
+    limit = _limit(options, PROFILE.default_top)
+    request = SearchRequest(
+        query.text,
+        types=tuple(options.types),
+        filters=(("scope", options.scope),) if options.scope else (),
+        mode="hybrid" if embedder is not None else "keyword",
+    )
+    searcher = base.searcher(request)
+    searcher = searcher._replace(
+        embedder=lambda: embedder or base.embedder,
+        profile=PROFILE._replace(rrf_k=options.k),
+    )
+    found = searcher.find(query, request, base.now(), PROFILE.candidates(limit))
+    return [_result(hit, found.passages[hit.chunk]) for hit in found.ranked[:limit]]
+
+
+def _limit(options: Options, default: int) -> int:
+    limit = default if options.limit is None else options.limit
+    if not 1 <= limit <= PROFILE.max_top:
+        raise InvalidInput(
+            f"limit cannot be {limit}", field="limit", hint=f"from 1 to {PROFILE.max_top}"
+        )
+    return limit
 
 
 def _condition(base: "Base", options: Options) -> Condition:
+    base.check_types(options.types)
     parts: list[Condition] = [Visible(base.now())]
     if options.scope is not None:
         if options.scope not in SCOPES:
-            raise InvalidInput(
-                f"scope cannot be {options.scope!r}",
-                field="scope",
-                hint="one of " + ", ".join(SCOPES),
-            )
+            allowed = "one of " + ", ".join(SCOPES)
+            raise InvalidInput(f"scope cannot be {options.scope!r}", field="scope", hint=allowed)
         parts.append(Compare("scope", "=", options.scope))
     if options.types:
         parts.append(OneOf("type", tuple(options.types)))
     return both(*parts)
 
 
-def _packed(embedding: Sequence[float]) -> bytes:
-    return pack(normalize_embedding(embedding)) if len(embedding) else b""
+def _with_passages(base: "Base", found: Sequence[Candidate]) -> list[tuple[Candidate, Passage]]:
+    """Each candidate with its passage, unless another process has just removed it."""
+    passages = base.store.passages([one.chunk for one in found])
+    return [(one, passages[one.chunk]) for one in found if one.chunk in passages]
 
 
 def _common(passage: Passage) -> tuple[str, str, str, str]:
@@ -182,6 +223,6 @@ def _result(hit: Ranked, passage: Passage) -> KnowledgeResult:
         type_weight=boosts.get("type", 1.0),
         access_boost=boosts.get("access", 1.0),
         final_score=hit.score,
-        sources=tuple("fts" if p.leg == "keyword" else "vec" for p in hit.contributions),
+        sources=tuple(SOURCE_NAMES[part.leg] for part in hit.contributions),
         project=document.project,
     )

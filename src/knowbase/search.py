@@ -17,7 +17,7 @@ from knowbase.query.conditions import (
 from knowbase.query.meaning import Query, understand
 from knowbase.query.operators import Context, Mistake, meaning_of
 from knowbase.ranking.profile import Profile
-from knowbase.ranking.rank import Ranked, best_possible, rank
+from knowbase.ranking.rank import Ranked, best_possible, keys_of, rank, total
 from knowbase.store.values import FieldWeights
 from knowbase.text.snippets import snippet
 from knowbase.types import Candidate, Passage, Vector
@@ -69,7 +69,7 @@ class Searcher(NamedTuple):
         started = time.perf_counter()
         query, searcher = self.prepared(request, now)
         profile = searcher.profile
-        top = request.top or profile.default_top
+        top = request.top or min(profile.default_top, profile.max_top)
         found = searcher.find(query, request, now, profile.candidates(top))
         kept = [hit for hit in found.ranked if hit.score >= _threshold(request, found)]
         hits = tuple(_hit(hit, found, profile, request.explain) for hit in kept[:top])
@@ -182,19 +182,20 @@ class _Finder:
                 if wanted == ("semantic",):
                     raise
                 self.notices.append(f"semantic search did not run: {error.message}")
-        self._fetch([one for leg in found.values() for one in leg])
         return found
 
     def _keyword(self) -> list[Candidate]:
         store, query = self._searcher.store, self._query
         condition = both(self._asked, query.keyword_filter)
+        weights = FieldWeights(**self._searcher.profile.field_weights)
         found = self._deep_enough(
-            lambda limit: store.keyword(query.keyword, condition, limit, FieldWeights())
+            lambda limit: store.keyword(query.keyword, condition, limit, weights)
         )
         if query.open_ended and len(found) < self._depth:
             known = {one.chunk for one in found}
             more = store.newest(condition, self._depth)
             found += [Candidate(p.chunk_id, 0.0) for p in more if p.chunk_id not in known]
+            self._fetch(found)
         return found
 
     def _semantic(self) -> list[Candidate]:
@@ -205,30 +206,33 @@ class _Finder:
         )
 
     def _deep_enough(self, leg: "Callable[[int], list[Candidate]]") -> list[Candidate]:
-        """`depth` candidates; when the unit is documents, candidates of `depth` documents.
-
-        However many chunks the best document has, the next one is not lost.
-        """
+        """Candidates for `depth` different hits: however often the best one matches, the
+        next is not lost."""
         limit = self._depth
         while True:
             found = leg(limit)
-            if self._searcher.profile.unit == "chunk":
-                return found
             self._fetch(found)
-            first = self._first_documents(found)
-            if len(found) < limit or len(first) < len(found):
+            first, different = self.first_different(found)
+            if len(found) < limit or different >= self._depth:
                 return first
             limit *= 3
 
-    def _first_documents(self, found: list[Candidate]) -> list[Candidate]:
-        """The candidates up to the first one of a document too many."""
-        seen: set[int] = set()
+    def first_different(self, found: list[Candidate]) -> tuple[list[Candidate], int]:
+        """The candidates up to the first one that would be a hit too many, and how many hits
+        they make."""
+        unit = self._searcher.profile.unit
+        seen: set[object] = set()
+        different = 0
         for place, one in enumerate(found):
-            if one.chunk in self.passages:
-                seen.add(self.passages[one.chunk].document.seq)
-            if len(seen) > self._depth:
-                return found[:place]
-        return found
+            if one.chunk not in self.passages:
+                continue
+            keys = keys_of(self.passages[one.chunk], unit)
+            if seen.isdisjoint(keys):
+                if different == self._depth:
+                    return found[:place], different
+                different += 1
+            seen.update(keys)
+        return found, different
 
     def _fetch(self, found: list[Candidate]) -> None:
         new = {one.chunk for one in found} - self.passages.keys()
@@ -344,5 +348,5 @@ def _explanation(ranked: Ranked, profile: Profile) -> Explanation:
         factors=ranked.factors,
         sum=sum(part.gain for part in ranked.contributions),
         score=ranked.score,
-        clamped=profile.clamp,
+        clamped=profile.clamp and total(ranked.contributions, ranked.factors) != ranked.score,
     )

@@ -4,7 +4,8 @@ They are named tuples rather than dataclasses because importing `dataclasses` al
 costs a third of what a whole keyword search from the command line may take.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import count
 from typing import NamedTuple, TypeAlias
 
 Vector: TypeAlias = bytes
@@ -67,6 +68,13 @@ class Reading(NamedTuple):
 def scope_of(reading: Reading) -> str:
     """As stated; else what belongs to a project is the project's."""
     return reading.scope or ("project" if reading.project else "global")
+
+
+def assigned_codes(seq: int) -> Iterator[str]:
+    """The codes for a document that brings none: the first that nobody has is taken."""
+    yield f"KB-{seq}"
+    for number in count(2):
+        yield f"KB-{seq}-{number}"
 
 
 class Chunk(NamedTuple):

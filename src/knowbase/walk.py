@@ -19,6 +19,7 @@ class WalkRules(NamedTuple):
 
     include_hidden: bool
     max_bytes: int
+    top: str | None = None  # ignore files from here down to the root count too
 
 
 class Found(NamedTuple):
@@ -89,7 +90,7 @@ class _Walk:
 
     def run(self) -> Iterator[Found | Skipped]:
         """Walk the folders, and then the links to folders that were not reached otherwise."""
-        yield from self._enter(self._root, _ignores_above(self._root))
+        yield from self._enter(self._root, _ignores_above(self._root, self._rules.top))
         yield from self._drain()
         while self._folder_links:
             link = self._folder_links.pop(0)
@@ -144,8 +145,21 @@ class _Walk:
             return
         ignores += _ignores_in(folder, entries)
         wanted = [entry for entry in entries if self._wants(entry, ignores)]
+        yield from self._hidden_folders(entries, ignores)
         wanted.sort(key=_order, reverse=True)
         self._todo.extend(_Entry(entry, ignores) for entry in wanted)
+
+    def _hidden_folders(
+        self, entries: list["os.DirEntry[str]"], ignores: tuple[_Ignores, ...]
+    ) -> Iterator[Skipped]:
+        """Folders that only their name leaves out: somebody may miss them."""
+        if self._rules.include_hidden:
+            return
+        hidden = [one for one in entries if one.name.startswith(".") and one.name not in _NEVER]
+        for entry in sorted(hidden, key=lambda entry: entry.name):
+            ignored = not _is_utf8(entry.name) or _is_ignored(entry.path, True, ignores)
+            if _is_folder(entry) and not ignored:
+                yield Skipped(entry.path, "hidden folder; index.hidden = true reads it")
 
     def _wants(self, entry: "os.DirEntry[str]", ignores: tuple[_Ignores, ...]) -> bool:
         name = entry.name
@@ -166,11 +180,11 @@ def _is_ignored(path: str, is_folder: bool, ignores: tuple[_Ignores, ...]) -> bo
     return False
 
 
-def _ignores_above(root: str) -> tuple[_Ignores, ...]:
-    """The ignore files between the top of the enclosing git repository and `root`."""
+def _ignores_above(root: str, top: str | None) -> tuple[_Ignores, ...]:
+    """The ignore files above `root`, up to `top` or the top of the enclosing git repository."""
     above: list[str] = []
     folder = root
-    while not os.path.exists(os.path.join(folder, ".git")):
+    while folder != top and not os.path.exists(os.path.join(folder, ".git")):
         parent = os.path.dirname(folder)
         if parent == folder:
             return ()

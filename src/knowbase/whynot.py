@@ -14,7 +14,7 @@ from knowbase.query.conditions import (
 )
 from knowbase.query.meaning import Query
 from knowbase.query.predicate import passes
-from knowbase.ranking.rank import Ranked
+from knowbase.ranking.rank import Ranked, keys_of, rank
 from knowbase.search import Found, Searcher
 from knowbase.types import Candidate, Document
 
@@ -50,18 +50,51 @@ def why_not(searcher: Searcher, request: SearchRequest, document: Document, now:
     lost = _filtered(document, request, query, searcher, now)
     if lost is not None:
         return blank._replace(stage=lost[0], reason=lost[1])
-    top = request.top or profile.default_top
+    top = request.top or min(profile.default_top, profile.max_top)
     depth = profile.candidates(top)
     everything = searcher.find(query, request, now, max(searcher.store.counts().chunks, 1))
-    own = {passage.chunk_id for passage in searcher.store.chunks(document.id)}
-    legs = tuple(_standing(leg, found, own, depth) for leg, found in everything.legs.items())
+    legs = tuple(
+        _standing(leg, _units(found, everything, profile.unit), document, depth)
+        for leg, found in everything.legs.items()
+    )
     blank = blank._replace(legs=legs)
-    found = searcher.find(query, request, now, depth)
-    mine = [hit for hit in found.ranked if _is_of(hit.chunk, found, document)]
+    found = _within(everything, searcher, depth, now)
+    mine = [hit for hit in found.ranked if _stands_for(hit.chunk, found, document)]
     if not mine:
-        stage, reason = _not_proposed(legs, profile.min_similarity)
+        stage, reason = _not_proposed(legs, query, profile.min_similarity)
         return blank._replace(stage=stage, reason=reason)
     return _placed(blank, mine[0], found, request, top)
+
+
+def _units(
+    found: list[Candidate], everything: Found, unit: str
+) -> list[tuple[Candidate, set[str]]]:
+    """A leg's candidates as the hits that they would be, each with the documents it stands for."""
+    places: dict[object, int] = {}
+    units: list[tuple[Candidate, set[str]]] = []
+    for one in found:
+        passage = everything.passages[one.chunk]
+        keys = keys_of(passage, unit)
+        place = next((places[key] for key in keys if key in places), len(units))
+        if place == len(units):
+            units.append((one, set()))
+        units[place][1].add(passage.document.id)
+        places.update(dict.fromkeys(keys, place))
+    return units
+
+
+def _within(everything: Found, searcher: Searcher, depth: int, now: str) -> Found:
+    """The search as it runs: each leg cut to its depth, nothing asked or embedded again."""
+    profile = searcher.profile
+    legs = {}
+    for leg, found in everything.legs.items():
+        units = _units(found, everything, profile.unit)
+        last = units[depth][0] if len(units) > depth else None
+        legs[leg] = found[: found.index(last)] if last is not None else found
+    if not legs:
+        return everything
+    ranked = rank(legs, everything.passages, profile, now, everything.query.intent)
+    return everything._replace(legs=legs, ranked=ranked)
 
 
 def _filtered(
@@ -89,28 +122,38 @@ def _told(name: str, document: Document, condition: Condition) -> str:
     return f"it has {has or 'none'}, asked was {told(condition)}"
 
 
-def _standing(leg: str, found: list[Candidate], own: set[int], depth: int) -> LegStanding:
-    for rank, candidate in enumerate(found, start=1):
-        if candidate.chunk in own:
-            return LegStanding(leg, rank, candidate.score, depth)
+def _standing(
+    leg: str, units: list[tuple[Candidate, set[str]]], document: Document, depth: int
+) -> LegStanding:
+    for rank_, (candidate, documents) in enumerate(units, start=1):
+        if document.id in documents:
+            return LegStanding(leg, rank_, candidate.score, depth)
     return LegStanding(leg, None, None, depth)
 
 
-def _not_proposed(legs: tuple[LegStanding, ...], floor: float) -> tuple[str, str]:
+def _not_proposed(legs: tuple[LegStanding, ...], query: Query, floor: float) -> tuple[str, str]:
     """Why no leg proposed it, when no filter left it out."""
     placed = [leg for leg in legs if leg.rank is not None]
     if not placed:
-        return "not matched", "it has none of the words that were looked for, and no vector"
-    near = [leg for leg in placed if leg.rank is not None and leg.rank <= leg.depth]
-    for leg in near:
-        if leg.leg == "semantic" and leg.raw is not None and leg.raw < floor:
-            return "floor", f"its similarity {leg.raw:.4f} is under the profile's floor {floor:g}"
-    told = "; ".join(f"{leg.leg}: rank {leg.rank}, the first {leg.depth} count" for leg in placed)
-    return "depth", f"no leg proposes it within its depth ({told})"
+        return "not matched", " and ".join(_unmatched(leg.leg, query) for leg in legs)
+    low = [leg for leg in placed if leg.leg == "semantic" and (leg.raw or 0.0) < floor]
+    if low and len(low) == len(placed):
+        return "floor", f"its similarity {low[0].raw:.4f} is under the profile's floor {floor:g}"
+    told_ = "; ".join(f"{leg.leg}: rank {leg.rank}, the first {leg.depth} count" for leg in placed)
+    return "depth", f"no leg proposes it within its depth ({told_})"
+
+
+def _unmatched(leg: str, query: Query) -> str:
+    if leg == "semantic":
+        return "it has no vector"
+    if query.keyword.match == "all":
+        return "it does not have all of the words that were looked for"
+    return "it has none of the words that were looked for"
 
 
 def _placed(blank: WhyNot, hit: Ranked, found: Found, request: SearchRequest, top: int) -> WhyNot:
     place = found.ranked.index(hit) + 1
+    how = "the newest are listed, as the query has no words; " if found.query.is_empty else ""
     known = blank._replace(score=hit.score)
     if request.threshold is not None and hit.score < request.threshold:
         return known._replace(
@@ -123,12 +166,15 @@ def _placed(blank: WhyNot, hit: Ranked, found: Found, request: SearchRequest, to
         needed = found.ranked[top - 1].score
         return known._replace(
             stage="limit",
-            reason=f"it is number {place}; the first {top} are shown",
+            reason=f"{how}it is number {place}; the first {top} are shown",
             needed=needed,
             margin=needed - hit.score,
         )
     return known._replace(stage="hit", reason=f"it is there: hit number {place}")
 
 
-def _is_of(chunk: int, found: Found, document: Document) -> bool:
-    return found.passages[chunk].document.id == document.id
+def _stands_for(chunk: int, found: Found, document: Document) -> bool:
+    """Whether a hit shows the document, or another one with exactly its text."""
+    passage = found.passages[chunk]
+    own = {p.chunk.hash for p in found.passages.values() if p.document.id == document.id}
+    return passage.document.id == document.id or passage.chunk.hash in own

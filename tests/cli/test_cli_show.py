@@ -43,7 +43,7 @@ def test_a_listing_can_be_narrowed_and_paged(handbook: Kb) -> None:
     [
         (("--limit", "0"), "limit cannot be 0 (from 1 to 10000)"),
         (("--limit", "many"), "limit cannot be 'many' (it must be a whole number)"),
-        (("--offset", "-1"), "offset cannot be -1 (at least 0)"),
+        (("--offset", "-1"), "offset cannot be -1 (from 0"),
         (("--type", "poem"), "unknown type 'poem'"),
         (("--limit",), "--limit needs a value"),
         (("--json=yes",), "--json takes no value"),
@@ -244,7 +244,7 @@ def test_bash_completes_commands_options_and_files(kb: Kb) -> None:
     assert completed(kb, "kb", "s") == {"search", "sync", "status"}
     assert completed(kb, "kb", "") == {*COMMANDS, "completion"}
     assert completed(kb, "kb", "search", "--t") == {
-        "--tags", "--tags-match", "--type", "--top", "--threshold",
+        "--tags", "--tags-match", "--type", "--tier", "--top", "--threshold",
     }  # fmt: skip
     assert completed(kb, "kb", "rm", "--d") == {"--dry-run", "--debug"}
     assert completed(kb, "kb", "add", "do") == {"docs"}

@@ -24,7 +24,8 @@ def candidates(chunks: list[int]) -> list[Candidate]:
 
 def passage(chunk: int, seq: int = 0, updated_at: str = "2026") -> Passage:
     document = Document(str(seq or chunk), seq or chunk, "", "", "note", (), None, "", updated_at)
-    return Passage(chunk, Chunk("_", 0, None, "", "", 0, 1, None, 0, ""), document)
+    own = str(chunk)
+    return Passage(chunk, Chunk(own, 0, None, "", "", 0, 1, None, 0, own), document)
 
 
 def ranked(keyword: list[int], semantic: list[int], unit: str = "chunk") -> list[Ranked]:
@@ -104,3 +105,26 @@ def test_documents_stand_once_with_the_places_of_their_best_chunks(
             found = keyword if part.leg == "keyword" else semantic
             places = list(dict.fromkeys(own[chunk] for chunk in found))
             assert part.rank == places.index(seq) + 1
+
+
+def test_equal_scores_of_a_leg_share_their_place() -> None:
+    """C29: of equal matches the newest document comes first, whatever the order of storage."""
+    legs = {"keyword": [Candidate(1, 2.0), Candidate(2, 2.0), Candidate(3, 1.0)]}
+    passages = {1: passage(1, 1, "2025"), 2: passage(2, 2, "2026"), 3: passage(3, 3, "2027")}
+    hits = rank(legs, passages, KB, NOW)
+    assert [hit.chunk for hit in hits] == [2, 1, 3]
+    assert [hit.contributions[0].rank for hit in hits] == [1, 1, 3]
+
+
+def test_pieces_of_a_section_and_copies_of_a_text_do_not_fill_the_page() -> None:
+    """C15"""
+    pieces = {n: passage(n, 1) for n in (1, 2, 3)}
+    pieces = {
+        n: one._replace(chunk=one.chunk._replace(slug="long", chunk_index=n))
+        for n, one in pieces.items()
+    }
+    copies = {n: passage(n, n) for n in (4, 5)}
+    copies = {n: one._replace(chunk=one.chunk._replace(hash="same")) for n, one in copies.items()}
+    legs = {"keyword": candidates([1, 2, 4, 3, 5, 6])}
+    hits = rank(legs, {**pieces, **copies, 6: passage(6, 6)}, KB, NOW)
+    assert [(hit.chunk, hit.more) for hit in hits] == [(1, 2), (4, 1), (6, 0)]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from knowbase.ranking.about import FIELDS
 from knowbase.ranking.profile import PROFILES, Profile
-from knowbase.ranking.rank import Ranked, rank, total
+from knowbase.ranking.rank import Ranked, rank
 from knowbase.types import SECTORS, Candidate, Chunk, Document, Passage
 
 NOW = "2026-03-01T00:00:00.000000Z"
@@ -19,7 +19,8 @@ CHUNK = Chunk("_", 0, None, "", "", 0, 1, None, 0, "")
 def passage(number: int, **fields: object) -> Passage:
     """A document with one chunk, both of that number."""
     document = Document(str(number), number, "", "", "note", (), None, NOW, NOW)
-    return Passage(number, CHUNK, document._replace(**fields))  # type: ignore[arg-type]
+    chunk = CHUNK._replace(slug=str(number), hash=str(number))
+    return Passage(number, chunk, document._replace(**fields))  # type: ignore[arg-type]
 
 
 def run(
@@ -187,12 +188,12 @@ def test_the_explanation_reproduces_the_score(
     """S3-39, S0-17, C3"""
     passages = [passage(number, **each) for number, each in enumerate(fields, 1)]
     for hit in run(profile, legs, *passages).values():
-        clamp = PROFILES[profile].clamp
-        for part in hit.contributions:
-            assert part.gain == part.weight * part.value
-        assert hit.score == pytest.approx(total(hit.contributions, hit.factors, clamp), abs=1e-12)
+        expected = math.fsum(part.weight * part.value for part in hit.contributions)
+        for factor in hit.factors:
+            expected *= factor.value
         if profile == "memory":
-            assert 0 <= hit.score <= 1
+            expected = min(1.0, max(0.0, expected))
+        assert hit.score == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("profile", list(PROFILES))
@@ -216,8 +217,14 @@ def test_ranking_is_the_same_however_its_input_is_shuffled(
 def test_an_irrelevant_candidate_changes_nothing_but_ranks(
     legs: dict[str, list[tuple[int, float]]], place: int
 ) -> None:
-    """Under RRF, appending a stranger to the end of a leg leaves the order of the rest."""
-    before = list(run("kb", legs))
-    longer = {**legs, "keyword": [*legs["keyword"], (99, 0.0)]}
-    after = [chunk for chunk in run("kb", longer) if chunk != 99]
-    assert after == before
+    """Under RRF, a stranger in one leg moves what is below it there, and nothing else."""
+    keyword = [(chunk, 1 - number / 100) for number, (chunk, _) in enumerate(legs["keyword"])]
+    place = min(place, len(keyword))
+    stranger = (99, 1 - place / 100 + 0.005)
+    before = run("kb", {**legs, "keyword": keyword})
+    after = run("kb", {**legs, "keyword": [*keyword[:place], stranger, *keyword[place:]]})
+    above = {chunk for chunk, _ in keyword[:place]}
+    untouched = above | ({chunk for chunk, _ in legs["semantic"]} - {chunk for chunk, _ in keyword})
+    for chunk in untouched:
+        assert after[chunk].score == before[chunk].score
+    assert [c for c in after if c in untouched] == [c for c in before if c in untouched]

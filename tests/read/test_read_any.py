@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knowbase.errors import ReadError
-from knowbase.read import BinaryFile, is_supported, read, type_of
+from knowbase.read import BinaryFile, read, type_of
 from knowbase.types import DOCUMENT_TYPES
 
 
@@ -28,12 +28,6 @@ def test_the_extension_chooses_the_reader(path: str, kind: str) -> None:
     assert type_of(path) == kind
     if kind != "pdf":
         assert read(path, b"hello").type == kind
-
-
-def test_a_supported_name_is_one_that_tells_how_to_read_the_file() -> None:
-    assert is_supported("a.md")
-    assert is_supported("a.toml")
-    assert not is_supported("a.xyz")
 
 
 def test_plain_text_is_one_section_titled_by_its_first_line() -> None:

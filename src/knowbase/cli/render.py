@@ -1,7 +1,7 @@
 """What a person reads, one function an operation, and the JSON that a program reads."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from knowbase.cli.terminal import Painter, safe
@@ -25,7 +25,7 @@ def plain(value: Any) -> Any:
     """Named tuples as objects, all the way down: what `--json` prints."""
     if hasattr(value, "_asdict"):
         return {name: plain(part) for name, part in value._asdict().items()}
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {name: plain(part) for name, part in value.items()}
     if isinstance(value, tuple | list):
         return [plain(part) for part in value]
@@ -104,7 +104,8 @@ class Renderer:
 
     def _hit(self, hit: "Hit") -> Iterable[str]:
         paint = self._paint
-        yield f"{paint('cyan', safe(hit.code))}: {paint('bold', safe(hit.title))} ({hit.type})"
+        title = paint("bold", safe(hit.title))
+        yield f"{paint('cyan', safe(hit.code))}: {title} ({safe(hit.type)})"
         where = f'Match in "{safe(hit.heading)}"' if hit.heading else "Match at the start"
         yield f"  {where}: {self._place(hit)}" if hit.path else f"  {where}:"
         yield "  " + self._snippet(hit.snippet)
@@ -124,7 +125,7 @@ class Renderer:
             )
         line = f"    sum {explanation.sum:.6f}"
         for factor in explanation.factors:
-            line += f" × {factor.name} {factor.value:.4g} ({factor.because})"
+            line += f" × {factor.name} {factor.value:.4g} ({safe(factor.because)})"
         clamped = ", kept within 0 and 1" if explanation.clamped else ""
         yield f"{line} = {explanation.score:.6f}{clamped}"
 
@@ -153,7 +154,9 @@ class Renderer:
                 f"{self._paint('cyan', safe(document.code).ljust(width))}  {safe(document.title)}"
             )
             tags = " ".join(f"#{safe(tag)}" for tag in document.tags)
-            yield f"{line} ({document.type})" + (f" {self._paint('dim', tags)}" if tags else "")
+            yield f"{line} ({safe(document.type)})" + (
+                f" {self._paint('dim', tags)}" if tags else ""
+            )
         yield self._paint("dim", f"{len(listing.documents)} of {listing.total} documents")
 
     def _tags(self, tags: "Tags") -> Iterable[str]:
@@ -163,12 +166,12 @@ class Renderer:
 
     def _status(self, status: "Status") -> Iterable[str]:
         model = status.model
-        yield f"base       {status.base} ({status.size_bytes / 1e6:.1f} MB)"
-        kinds = ", ".join(f"{number} {name}" for name, number in status.types.items())
+        yield f"base       {safe(status.base)} ({status.size_bytes / 1e6:.1f} MB)"
+        kinds = ", ".join(f"{number} {safe(name)}" for name, number in status.types.items())
         yield f"documents  {status.documents}" + (f" ({kinds})" if kinds else "")
         yield f"chunks     {status.chunks}, {status.embedded} with a vector"
         yield f"tags       {status.tags}"
-        yield f"model      {f'{model.name} ({model.revision})' if model else 'none used yet'}"
+        yield f"model      {safe(f'{model.name} ({model.revision})') if model else 'none used yet'}"
         for source in status.sources:
             tags = " ".join(f"#{tag}" for tag in source.tags)
             yield f"source     {safe(source.path)} {safe(tags)}".rstrip()
@@ -183,17 +186,17 @@ class Renderer:
         for line in config.settings:
             value = ",".join(line.value) if isinstance(line.value, tuple) else line.value
             yield (
-                f"{line.key:<{width}}  {value!s:<8} {line.origin:<12}"
+                f"{line.key:<{width}}  {safe(str(value)):<8} {line.origin:<12}"
                 f" {self._paint('dim', line.about)}"
             )
 
     def _profiles(self, profiles: "Profiles") -> Iterable[str]:
         for line in profiles.profiles:
             mark = " (default)" if line.default else ""
-            yield f"{self._paint('cyan', line.name)}{mark}: {safe(line.about)}"
+            yield f"{self._paint('cyan', safe(line.name))}{mark}: {safe(line.about)}"
             for field in line.fields:
                 yield (
-                    f"  {field.field:<18} {_value(field.value):<24} {field.origin:<8}"
+                    f"  {field.field:<18} {safe(_value(field.value)):<24} {field.origin:<8}"
                     f" {self._paint('dim', field.about)}"
                 )
 
@@ -216,9 +219,8 @@ class Renderer:
 
     def _noted(self, document: "Document") -> Iterable[str]:
         tags = " ".join(f"#{tag}" for tag in document.tags)
-        line = (
-            f"{self._paint('cyan', safe(document.code))}: {safe(document.title)} ({document.type})"
-        )
+        code = self._paint("cyan", safe(document.code))
+        line = f"{code}: {safe(document.title)} ({safe(document.type)})"
         yield f"{line} {safe(tags)}".rstrip()
 
     def _report(self, report: "Report") -> Iterable[str]:
@@ -260,7 +262,7 @@ class Renderer:
 
 def _value(value: Any) -> str:
     """A constant on one line."""
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return ", ".join(f"{key} {_value(one)}" for key, one in value.items()) or "none"
     return f"{value:g}" if isinstance(value, float) else str(value)
 

@@ -66,6 +66,7 @@ def _dispatch(arguments: list[str]) -> int:
             _confirm(base, request)
         output = _Output(base, surface, name)
         if name == "watch":
+            gc.enable()
             return _watch(operation.run(base, request), output)
         result = _run_operation(operation, base, request, surface)
         output.show(result)
@@ -124,7 +125,9 @@ class _Output:
 def _json(value: Any) -> str:
     import json
 
-    return json.dumps(value, ensure_ascii=False, indent=2)
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    # The second set of control characters is legal JSON, but steers some terminals.
+    return text.translate({code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)})
 
 
 def _watch(reports: Iterator[Any], output: _Output) -> int:

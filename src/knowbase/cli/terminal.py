@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TextIO
 if TYPE_CHECKING:
     from knowbase.ingest.sync import Progress
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-_STYLES = {"bold": "1", "dim": "2", "mark": "1;33", "green": "32", "red": "31", "cyan": "36"}
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_STYLES = {"bold": "1", "dim": "2", "mark": "1;33", "red": "31", "cyan": "36"}
 _FRAME = 0.1  # seconds between two drawings of the bar
 
 

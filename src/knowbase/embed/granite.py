@@ -31,6 +31,8 @@ class Granite:
     def embed_documents(self, texts: Sequence[str]) -> Iterator[Vector]:
         from concurrent.futures import ThreadPoolExecutor
 
+        if texts:
+            _ = self._session, self._markers  # loaded once, before the threads want it
         with ThreadPoolExecutor(self._threads) as pool:
             try:
                 yield from pool.map(self._embed, texts)

@@ -1,5 +1,6 @@
 """What differs between a source on disk and what is stored: found by stat alone."""
 
+import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -70,7 +71,8 @@ def _plan(scope: Scope, known: _Known, home: Home, rules: WalkRules) -> Plan:
     seen: set[str] = set()
     work = _Work([], [], [])
     unchanged = 0
-    for item in walk(home.absolute(root), rules):
+    there = os.path.lexists(home.absolute(root))
+    for item in walk(home.absolute(root), rules) if there else ():
         path = home.stored(item.path)
         if nested and known.owner(path) != source:
             continue
@@ -99,7 +101,8 @@ def _sort(
 ) -> bool:
     """Put one item where it belongs; True when there is nothing to do for it."""
     if isinstance(item, Skipped):
-        work.skipped.append(Problem(path, item.reason))
+        kept = "; what was stored before stays" if record is not None and record.document else ""
+        work.skipped.append(Problem(path, item.reason + kept))
     elif record is None or (record.excluded and scope.readmit):
         work.to_read.append(item)
     elif record.excluded:

@@ -3,7 +3,7 @@ at any moment loses at most the batch under way, and the next run goes on from t
 
 import hashlib
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from knowbase.errors import ReadError
@@ -14,7 +14,7 @@ from knowbase.ingest.plan import Plan, Problem, Scope, plans
 from knowbase.read.decode import BinaryFile
 from knowbase.store import Store
 from knowbase.times import timestamp
-from knowbase.types import Changes, Draft, FileRecord, Reading, Source
+from knowbase.types import Changes, Document, Draft, FileRecord, Reading, Source
 from knowbase.walk import Found, WalkRules
 
 BATCH_CHUNKS = 64
@@ -77,12 +77,13 @@ def sync(
     work = plans(parts.store, scopes, parts.home, parts.rules)
     run = _Run(parts, work, progress)
     try:
-        run.add_sources(scope.source for scope in scopes)
+        run.add_sources([scope.source for scope in scopes], new=True)
         for each in work:
             run.read_files(each)
         run.flush()
         for each in work:
             run.remove_missing(each, prune)
+        run.add_sources([scope.source for scope in scopes], new=False)
     except KeyboardInterrupt:
         run.interrupted = True
     return run.report()
@@ -100,6 +101,7 @@ class _Run:
         self._done = 0
         self._prepared: list[Prepared] = []
         self._records: list[FileRecord] = []
+        self._emptied: list[str] = []  # documents whose files hold no text any more
         self._gone: dict[str, list[FileRecord]] = {}
         for each in work:
             for record in each.missing:
@@ -132,10 +134,12 @@ class _Run:
             interrupted=self.interrupted,
         )
 
-    def add_sources(self, sources: Iterable[Source]) -> None:
-        """Remember new sources, and new tags of known ones."""
+    def add_sources(self, sources: Sequence[Source], *, new: bool) -> None:
+        """Remember new sources at once, new tags of known ones when all their files have them."""
         known = self._parts.store.sources()
-        self._apply(Changes(sources=tuple(source for source in sources if source not in known)))
+        paths = {source.path for source in known}
+        wanted = [s for s in sources if s not in known and (s.path not in paths) == new]
+        self._apply(Changes(sources=tuple(wanted)))
 
     # reading
 
@@ -166,6 +170,8 @@ class _Run:
             self._fail(record, old, error.message)
         except OSError as error:
             self._fail(record._replace(mtime_ns=LOOK_AGAIN), old, error.strerror or str(error))
+        except Exception as error:  # no file, however odd, stops the rest
+            self._fail(record, old, f"could not be read ({type(error).__name__})")
         else:
             self._warnings += [f"{path}: {warning}"] if warning else []
             if reading.parent is None:
@@ -203,7 +209,7 @@ class _Run:
         self._records.append(record)
         if old is not None and old.document is not None:
             self._removed.append(record.path)
-            self._apply(Changes(removed=(old.document,)))
+            self._emptied.append(old.document)
 
     # writing
 
@@ -220,17 +226,24 @@ class _Run:
             )
             drafts = result.drafts
             self._reused += result.reused
-        self._apply(
+        written = self._apply(
             Changes(
                 drafts=drafts,
+                removed=tuple(self._emptied),
                 files=(*self._records, *(prepared.record for prepared in self._prepared)),
                 forgotten=tuple(p.moved_from for p in self._prepared if p.moved_from),
             )
         )
+        for draft, document in zip(drafts, written, strict=True):
+            wanted = draft.reading.code
+            if wanted is not None and wanted.lower() != document.code.lower():
+                self._warnings.append(
+                    f"{document.path}: the code {wanted} is taken; it is {document.code}"
+                )
         for prepared in self._prepared:
             prepared.listed.append(prepared.record.path)
             self._moved_from |= {prepared.moved_from} if prepared.moved_from else set()
-        self._prepared, self._records = [], []
+        self._prepared, self._records, self._emptied = [], [], []
 
     def _count(self) -> None:
         self._embedded += 1
@@ -255,9 +268,10 @@ class _Run:
         )
         self._removed += [record.path for record in missing if record.document]
 
-    def _apply(self, changes: Changes) -> None:
-        if changes != Changes():
-            self._parts.store.apply(changes, self._parts.clock())
+    def _apply(self, changes: Changes) -> list[Document]:
+        if changes == Changes():
+            return []
+        return self._parts.store.apply(changes, self._parts.clock())
 
     def _tell(self, path: str) -> None:
         self._progress(Progress(self._done, self._total, self._embedded, path))

@@ -122,8 +122,8 @@ def _parts(field: Field, item: str) -> list[str]:
 
 def _bounds(param: Param) -> str:
     if param.least is not None and param.most is not None:
-        return f"from {param.least:g} to {param.most:g}"
-    return f"at least {param.least:g}" if param.least is not None else f"at most {param.most:g}"
+        return f"from {param.least} to {param.most}"
+    return f"at least {param.least}" if param.least is not None else f"at most {param.most}"
 
 
 def _refusal(field: Field, value: Any, expected: str) -> InvalidInput:

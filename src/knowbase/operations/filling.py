@@ -53,7 +53,7 @@ class NoteRequest(NamedTuple):
     text: Annotated[str, Param("the text; else standard input or $EDITOR", positional=True)] = ""
     title: Annotated[str | None, Param("its title; else the first line")] = None
     tags: Annotated[tuple[str, ...], Param("its tags", metavar="TAG,TAG")] = ()
-    type: Annotated[str, Param("note, decision, lesson, fact …")] = "note"
+    type: Annotated[str | None, Param("note (the default), decision, lesson, fact …")] = None
     code: Annotated[str | None, Param("a short code of its own")] = None
     replace: Annotated[str | None, Param("write it in place of this note", metavar="CODE")] = None
 

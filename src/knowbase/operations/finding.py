@@ -27,7 +27,9 @@ class List(NamedTuple):
     type: Annotated[tuple[str, ...], TYPE] = ()
     include: Annotated[tuple[str, ...], INCLUDE] = ()
     limit: Annotated[int, Param("how many", least=1, most=10_000, metavar="N", short="n")] = 50
-    offset: Annotated[int, Param("how many to leave out first", least=0, metavar="N")] = 0
+    offset: Annotated[
+        int, Param("how many to leave out first", least=0, most=10**9, metavar="N")
+    ] = 0
 
 
 def list_documents(base: "Base", request: List) -> "Listing":

@@ -37,7 +37,8 @@ class Profiles(NamedTuple):
 
 
 def profiles(base: "Base", request: ProfilesRequest) -> Profiles:
-    name = request.name.removeprefix("show").strip()
+    name = request.name.removeprefix("show ").strip()
+    name = "" if name == "show" else name
     default = base.settings.search_profile
     if name:
         base.profile(name)  # refuses an unknown one, naming those that there are

@@ -23,7 +23,9 @@ MODE = Param(
 
 
 class Search(NamedTuple):
-    query: Annotated[str, Param("words, a question, operators: see docs/query.md", positional=True)]
+    query: Annotated[
+        str, Param("words, a question, operators: see docs/query.md", positional=True)
+    ] = ""
     tags: Annotated[tuple[str, ...], TAGS] = ()
     tags_match: Annotated[
         str | None, Param("all tags, or any of them", choices=("all", "any"), metavar="RULE")

@@ -28,7 +28,14 @@ from knowbase.query.tree import (
     Without,
 )
 from knowbase.query.words import MAX_CHARACTERS, MAX_WORDS, KeywordQuery, keyword_query
-from knowbase.text.analysis import Word, clean, prefix_words, required_words, stems
+from knowbase.text.analysis import (
+    Word,
+    clean,
+    prefix_words,
+    required_words,
+    stems,
+    type_mark,
+)
 
 
 class Summary(NamedTuple):
@@ -79,6 +86,12 @@ def understand(text: str, match: str, context: Context) -> Query:
     reader = _Reader(match, context)
     tree = reader.read(tree) if tree is not None else None
     return reader.query(text, tree, (*problems, *found, *reader.problems))
+
+
+def plain_query(text: str, match: str) -> Query:
+    """A text whose every word is a word: no operators."""
+    words = keyword_query(text, match)
+    return Query(clean(text).strip(), words, EVERYTHING, EVERYTHING)
 
 
 class _Reader:
@@ -200,6 +213,9 @@ class _Reader:
         if self._match == "all" and tree is not None and not _has_alternatives(tree):
             return KeywordQuery(tuple(required_words(words))[:MAX_WORDS], "all")
         found = list(keyword_query(words, self._match).words)
+        if self._match == "boolean":  # S3-19: a document's type is a word of it
+            named = [word for word in found if word.surface.lower() in self._context.types]
+            found += [Word(type_mark(word.surface.lower())) for word in named]
         for leaf in positive:
             more = []
             if isinstance(leaf, Phrase):

@@ -15,6 +15,7 @@ CHOICES = {
     "recency_clock": ("created_at", "updated_at"),
     "record_use": ("off", "returned", "confirmed"),
 }
+FIELDS = ("title", "heading", "text", "terms")
 LEAST = {
     "rrf_k": 1,
     "depth": 1,
@@ -49,14 +50,36 @@ def profiles(tables: Mapping[str, Any], environment: Mapping[str, str]) -> dict[
         name: Custom(profile, dict.fromkeys(Profile._fields, "shipped"))
         for name, profile in PROFILES.items()
     }
-    for name, table in tables.items():
-        with _said_by("kb.toml"):
-            made[name] = _defined(name, table, made)
+    with _said_by("kb.toml"):
+        for name in _parents_first(tables):
+            made[name] = _defined(name, tables[name], made)
     for variable, (name, field) in VARIABLES.items():
         if variable in environment:
             with _said_by(variable):
                 made[name] = _changed(made[name], field, environment[variable], variable)
     return made
+
+
+def _parents_first(tables: Mapping[str, Any]) -> list[str]:
+    """The names in an order in which each profile comes after the one that it extends."""
+    if not isinstance(tables, Mapping):
+        raise InvalidInput("profiles must be tables: [profiles.NAME]", field="profiles")
+    ordered: list[str] = []
+    waiting = list(tables)
+    while waiting:
+        ready = [
+            n
+            for n in waiting
+            if _parent(tables[n]) in (n, None) or _parent(tables[n]) not in waiting
+        ]
+        ordered += ready or waiting
+        waiting = [name for name in waiting if name not in ordered]
+    return ordered
+
+
+def _parent(table: Any) -> str | None:
+    parent = table.get("extends") if isinstance(table, dict) else None
+    return parent if isinstance(parent, str) else None
 
 
 @contextmanager
@@ -74,7 +97,7 @@ def _defined(name: str, table: Any, made: Mapping[str, Custom]) -> Custom:
     if not isinstance(table, dict):
         raise InvalidInput(f"profiles.{name} must be a table", field=f"profiles.{name}")
     parent = table.get("extends", name if name in made else "kb")
-    if parent not in made:
+    if not isinstance(parent, str) or parent not in made:
         raise InvalidInput(
             f"profiles.{name} extends the unknown profile {parent!r}",
             field=f"profiles.{name}.extends",
@@ -113,6 +136,9 @@ def _merged(current: Any, value: Any, name: str, place: str) -> Any:
 def _entry(name: str, key: str, value: Any, place: str) -> Any:
     if name == "intents":
         return _merged({}, value, "weights", place)
+    if name == "field_weights" and key not in FIELDS:
+        allowed = "one of " + ", ".join(FIELDS)
+        raise InvalidInput(f"{place} is no field", field=place, hint=allowed)
     if name == "weights" and key not in SIGNALS:
         raise InvalidInput(
             f"{place} is no signal", field=place, hint="one of " + ", ".join(SIGNALS)
@@ -152,6 +178,8 @@ def _number(value: Any, least: float, place: str) -> float:
         raise InvalidInput(
             f"{place} cannot be {value!r}", field=place, hint="it must be a number"
         ) from None
+    if not abs(number) < float("inf"):
+        raise InvalidInput(f"{place} cannot be {value!r}", field=place, hint="a finite number")
     if not number >= least:
         raise InvalidInput(f"{place} cannot be {value!r}", field=place, hint=f"at least {least:g}")
     return number

@@ -26,9 +26,7 @@ Legs = Mapping[str, Sequence[Candidate]]
 
 def rrf(legs: Legs, k: float = RRF_K, weights: Mapping[str, float] | None = None) -> Fused:
     """Reciprocal rank fusion: each leg adds weight / (k + rank), ranks from 1."""
-    values = {
-        leg: [1 / (k + rank) for rank in range(1, len(found) + 1)] for leg, found in legs.items()
-    }
+    values = {leg: [1 / (k + rank) for rank in _ranks(found)] for leg, found in legs.items()}
     return _fused(legs, values, weights if weights is not None else dict.fromkeys(legs, 1.0))
 
 
@@ -59,11 +57,20 @@ def _stretched(scores: Sequence[float]) -> list[float]:
     return [(score - low) / (high - low) for score in scores]
 
 
+def _ranks(found: Sequence[Candidate]) -> list[int]:
+    """Places from 1; equal scores share one, so that no accident of storage decides (C29)."""
+    ranks: list[int] = []
+    for place, one in enumerate(found, start=1):
+        tied = place > 1 and one.score == found[place - 2].score
+        ranks.append(ranks[-1] if tied else place)
+    return ranks
+
+
 def _fused(legs: Legs, values: Mapping[str, list[float]], weights: Mapping[str, float]) -> Fused:
     fused: Fused = {}
     for leg, candidates in legs.items():
         weight = weights.get(leg, 0.0)
-        for rank, (one, value) in enumerate(zip(candidates, values[leg], strict=True), start=1):
+        for rank, one, value in zip(_ranks(candidates), candidates, values[leg], strict=True):
             part = Contribution(leg, rank, one.score, value, weight, weight * value)
             fused[one.chunk] = (*fused.get(one.chunk, ()), part)
     return fused

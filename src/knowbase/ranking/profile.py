@@ -1,12 +1,19 @@
 """Profiles: ranking recipes as data. Each shipped one has the constants of its document."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from knowbase.ranking.fusion import RRF_K
 
 LEGS = ("keyword", "semantic", "graph")
 SIGNALS = (*LEGS, "salience", "recency")
+
+
+TYPE_WEIGHTS: Mapping[str, float] = MappingProxyType(
+    {"decision": 2.0, "lesson": 2.0, "summary": 0.5, "temp_note": 0.3}
+)
+"""S0-15; every other type counts 1."""
 
 
 class Profile(NamedTuple):
@@ -22,6 +29,7 @@ class Profile(NamedTuple):
     depth: int = 3
     depth_fixed: int = 0
     min_similarity: float = -1.0
+    field_weights: Mapping[str, float] = {"title": 1.0, "heading": 1.0, "text": 1.0, "terms": 1.0}
     keyword_full_at: float = 10.0
     recency_rate: float = 0.0
     recency_clock: str = "created_at"
@@ -56,7 +64,7 @@ PROFILES = {
             "typed",
             "decisions and lessons first, what is used often higher",
             match="all",
-            type_weights={"decision": 2.0, "lesson": 2.0, "summary": 0.5, "temp_note": 0.3},
+            type_weights=TYPE_WEIGHTS,
             access_boost=True,
             unit="document",
         ),
@@ -109,5 +117,3 @@ PROFILES = {
         ),
     )
 }
-
-DEFAULT_PROFILE = "kb"

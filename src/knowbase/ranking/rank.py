@@ -16,7 +16,7 @@ class Ranked(NamedTuple):
     score: float
     contributions: tuple[Contribution, ...] = ()
     factors: tuple[Factor, ...] = ()
-    more: int = 0  # further proposed chunks of the same document, when the unit is documents
+    more: int = 0  # further proposed chunks that stand for the same
 
 
 def rank(
@@ -28,21 +28,49 @@ def rank(
 ) -> list[Ranked]:
     """Best first; ties by newest document, then by seq, then by place in the document (C29)."""
     legs = {leg: _usable(leg, legs[leg], passages, profile) for leg in LEGS if leg in legs}
-    chunks: dict[int, set[int]] = {}
     if profile.unit == "document":
-        legs, chunks = _by_document(legs, passages)
+        legs = _by_document(legs, passages)
     ranked = []
     for chunk, gains in _fuse(legs, profile, intent).items():
         document = passages[chunk].document
         parts = (*gains, *signals(document, profile, now))
         boosts = factors(document, profile)
-        more = len(chunks.get(document.seq, ())) - 1 if chunks else 0
-        ranked.append(Ranked(chunk, total(parts, boosts, profile.clamp), parts, boosts, more))
+        ranked.append(Ranked(chunk, total(parts, boosts, profile.clamp), parts, boosts))
     # Stable sorts, the least telling key first.
     ranked.sort(key=lambda hit: (passages[hit.chunk].document.seq, hit.chunk))
     ranked.sort(key=lambda hit: passages[hit.chunk].document.updated_at, reverse=True)
     ranked.sort(key=lambda hit: hit.score, reverse=True)
-    return ranked
+    return _distinct(ranked, passages, profile.unit)
+
+
+def keys_of(passage: Passage, unit: str) -> tuple[object, object]:
+    """What a chunk stands for: its document or section, and its exact text.
+
+    Two hits never share one of them: pieces of one section, or copies of one text, do not
+    fill the page.
+    """
+    document, chunk = passage.document.seq, passage.chunk
+    return (document if unit == "document" else (document, chunk.slug)), chunk.hash
+
+
+def _distinct(ranked: list[Ranked], passages: Mapping[int, Passage], unit: str) -> list[Ranked]:
+    """The best of what stands for the same, with how many more there are."""
+    proposed: dict[object, int] = {}
+    for passage in passages.values():
+        place = keys_of(passage, unit)[0]
+        proposed[place] = proposed.get(place, 0) + 1
+    first: dict[object, int] = {}  # key → place in `kept`
+    kept: list[Ranked] = []
+    for hit in ranked:
+        keys = keys_of(passages[hit.chunk], unit)
+        known = next((first[key] for key in keys if key in first), None)
+        if known is None:
+            known = len(kept)
+            kept.append(hit._replace(more=proposed[keys[0]] - 1))
+        elif keys[0] not in first:
+            kept[known] = kept[known]._replace(more=kept[known].more + proposed[keys[0]])
+        first.update(dict.fromkeys(keys, known))
+    return kept
 
 
 def total(
@@ -60,6 +88,8 @@ def best_possible(legs: Sequence[str], profile: Profile) -> float:
 
     With boosts, or with signals of the document, there is no such bound.
     """
+    if profile.clamp:
+        return 1.0
     if profile.type_weights or profile.access_boost or profile.sector_weights:
         return float("inf")
     weights = profile.weights
@@ -76,20 +106,16 @@ def _usable(
     return [one for one in found if one.score >= floor and one.chunk in passages]
 
 
-def _by_document(
-    legs: Legs, passages: Mapping[int, Passage]
-) -> tuple[dict[str, list[Candidate]], dict[int, set[int]]]:
-    """Each leg with one candidate a document, and all proposed chunks of each document.
+def _by_document(legs: Legs, passages: Mapping[int, Passage]) -> dict[str, list[Candidate]]:
+    """Each leg with one candidate a document: its best chunk there gives the place and score.
 
     A document stands for itself in every leg through the same chunk: the one that ranks
     best in any leg, the keyword leg first among equals.
     """
     best: dict[int, tuple[int, int]] = {}  # seq → (rank, chunk)
-    chunks: dict[int, set[int]] = {}
     for found in legs.values():
         for place, one in enumerate(found):
             seq = passages[one.chunk].document.seq
-            chunks.setdefault(seq, set()).add(one.chunk)
             if seq not in best or place < best[seq][0]:
                 best[seq] = (place, one.chunk)
     collapsed: dict[str, list[Candidate]] = {}
@@ -98,7 +124,7 @@ def _by_document(
         for one in found:
             first.setdefault(passages[one.chunk].document.seq, one.score)
         collapsed[leg] = [Candidate(best[seq][1], score) for seq, score in first.items()]
-    return collapsed, chunks
+    return collapsed
 
 
 def _fuse(legs: Legs, profile: Profile, intent: str) -> Fused:

@@ -6,14 +6,10 @@ from knowbase.read.code import GRAMMARS, read_code
 from knowbase.read.decode import BinaryFile, decode
 from knowbase.types import Reading
 
-__all__ = ["BinaryFile", "is_supported", "read", "type_of"]
+__all__ = ["BinaryFile", "read", "type_of"]
 
 _MARKDOWN = frozenset({"md", "markdown", "mdown", "mkd", "mkdn", "mdx", "qmd", "rmd"})
 _HTML = frozenset({"html", "htm", "xhtml"})
-_PLAIN = frozenset({
-    "txt", "text", "rst", "log", "org", "adoc", "asciidoc", "tex", "csv", "tsv", "bib", "srt",
-    "vtt", "textile", "wiki", "mediawiki", "rtx", "diff", "patch", "eml",
-})  # fmt: skip
 _SETTINGS = frozenset({
     "yaml", "yml", "json", "jsonl", "json5", "jsonc", "toml", "ini", "cfg", "conf", "env",
     "properties", "editorconfig", "xml", "ipynb", "plist", "lock",
@@ -56,12 +52,6 @@ def type_of(path: str) -> str:
     if extension in _HTML:
         return "html"
     return "code" if extension in _CODE or _is_code_name(pure.name) else "text"
-
-
-def is_supported(path: str) -> bool:
-    """Whether the file's name tells how to read it; any other is read when it holds text."""
-    extension = _extension(PurePath(path))
-    return type_of(path) != "text" or extension in _PLAIN or extension in _SETTINGS
 
 
 def _read_text(text: str, kind: str, path: PurePath, extension: str) -> Reading:

@@ -223,7 +223,7 @@ def _jsonable(value: object) -> object:
     if isinstance(value, (list, tuple)):
         return [_jsonable(item) for item in value]
     if isinstance(value, set):
-        return sorted(_clean(str(item)) for item in value)
+        return sorted(_clean(str(_jsonable_scalar(item))) for item in value)
     return _jsonable_scalar(value)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # The same line ends as the parser's, so that its line numbers fit.
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
-_URL = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+|\bwww\.\S+", re.IGNORECASE)
+_URL = re.compile(r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,30}://\S+|\bwww\.\S+", re.IGNORECASE)
 _TAG_START = re.compile(r"""(?:^|(?<=[\s(\[{,;"'“‘«]))#(?=[^\W\d_])""")
 _NOT_TEXT = "\ufffc"
 

@@ -172,9 +172,14 @@ def _humps(part: str, start: int) -> Iterator[Extra]:
             yield Extra(part[begin:end], start + begin, start + end)
 
 
+def type_mark(document_type: str) -> str:
+    """A document's type as a word of its own kind."""
+    return TYPE_MARK + document_type.replace("_", "")
+
+
 def index_terms(document_type: str, *fields: str | None) -> str:
     """What is indexed beside the fields themselves: their extras and the document's type."""
-    words = [TYPE_MARK + document_type.replace("_", "")]
+    words = [type_mark(document_type)]
     words += [extra.surface for field in fields if field for extra in extras(field)]
     return " ".join(words)
 

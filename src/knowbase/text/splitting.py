@@ -94,7 +94,8 @@ def _pieces(
         yield start, end, count
         overlap = max(limits.min_overlap, math.ceil(count * limits.overlap))
         overlap = min(overlap, count // 2)  # however small the limits, each piece goes on
-        start, done = _word_start(text, start, places[max(count - overlap, 1)][0]), end
+        again = places[max(count - overlap, 1)][0] if overlap else end
+        start, done = _word_start(text, start, min(again, end)), end
 
 
 def _places(text: str, start: int, room: int, spans: TokenSpans) -> list[tuple[int, int]]:

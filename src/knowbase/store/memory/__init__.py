@@ -32,6 +32,7 @@ from knowbase.types import (
     Passage,
     Source,
     Vector,
+    assigned_codes,
     scope_of,
 )
 
@@ -83,6 +84,7 @@ class MemoryStore:
         for given in changes.drafts:
             draft = _adopted(state, given)
             ids[given.id] = draft.id
+            state = _without_rival(state, draft)
             state = _with(state, draft, now, self._model)
         for record in changes.files:
             owner = ids.get(record.document, record.document)
@@ -268,6 +270,16 @@ def _adopted(state: _State, draft: Draft) -> Draft:
     return draft if draft.id in state.documents or not known else draft._replace(id=known[0])
 
 
+def _without_rival(state: _State, draft: Draft) -> _State:
+    """Without another document at the draft's path: it belongs to the one that moved there."""
+    rivals = [
+        d.id
+        for d in state.documents.values()
+        if d.path and d.path == draft.path and d.id != draft.id
+    ]
+    return _without(state, rivals[0]) if rivals else state
+
+
 def _without(state: _State, document: str) -> _State:
     state.documents.pop(document, None)
     kept = {key: s for key, s in state.chunks.items() if s.document != document}
@@ -299,8 +311,9 @@ def _with(state: _State, draft: Draft, now: str, model: Model | None) -> _State:
 
 def _document(state: _State, draft: Draft, old: Document | None, seq: int, now: str) -> Document:
     reading = draft.reading
-    code = old.code if old else f"KB-{seq}"
     taken = {d.code.lower() for d in state.documents.values() if d.id != draft.id}
+    free = (one for one in assigned_codes(seq) if one.lower() not in taken)
+    code = old.code if old else next(free)
     if reading.code is not None and reading.code.lower() not in taken:
         code = reading.code
     return Document(

@@ -40,12 +40,29 @@ MOST_NEIGHBOURS = 4096  # sqlite-vec's own limit for a nearest-neighbour query
 def create(path: str) -> "SqliteStore":
     """Make a new base; an existing one is opened."""
     with translated():
-        if not os.path.exists(path):
+        if not os.path.exists(path) or os.path.getsize(path) == 0:
             _make_folder(os.path.dirname(os.path.abspath(path)))
-            connection = apsw.Connection(path)
-            schema.create(connection)
-            connection.close()
+            _make_file(path)
     return SqliteStore(path)
+
+
+def _make_file(path: str) -> None:
+    """A whole base appears at once; whoever is second finds the first one's."""
+    new = f"{path}.{os.getpid()}.new"
+    connection = apsw.Connection(new)
+    try:
+        schema.create(connection)
+        connection.close()
+        if os.path.exists(path) and os.path.getsize(path) == 0:
+            os.replace(new, path)
+        else:
+            os.link(new, path)
+    except FileExistsError:
+        pass
+    finally:
+        connection.close()
+        if os.path.exists(new):
+            os.remove(new)
 
 
 def _make_folder(path: str) -> None:
@@ -63,7 +80,7 @@ class SqliteStore:
     def __init__(self, path: str, busy_timeout: float = BUSY_TIMEOUT) -> None:
         self.path = path
         with translated():
-            self._connections = Connections(path, busy_timeout)
+            self._connections = Connections(path, busy_timeout, [])
             schema.check(self._connections.get())
 
     def close(self) -> None:

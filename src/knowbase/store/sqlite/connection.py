@@ -62,8 +62,10 @@ def translated() -> Iterator[None]:
 class Connections(threading.local):
     """The connection of the current thread to one file, opened when first used."""
 
-    def __init__(self, path: str, busy_timeout: float) -> None:
+    def __init__(self, path: str, busy_timeout: float, opened: list[apsw.Connection]) -> None:
         self._connection = _connect(path, busy_timeout)
+        self._opened = opened  # the same list in every thread
+        self._opened.append(self._connection)
         self._has_vectors = False
 
     def get(self) -> apsw.Connection:
@@ -90,29 +92,33 @@ class Connections(threading.local):
             raise
 
     def close(self) -> None:
-        self._connection.close()
+        """Close the connections of all threads."""
+        for connection in self._opened:
+            connection.close()
 
 
 def _connect(path: str, busy_timeout: float) -> apsw.Connection:
     if not os.path.exists(path):
         raise BaseMissing("there is no base here", hint="make one with: kb init")
-    connection = apsw.Connection(
-        _uri(path), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI
-    )
+    connection = _opened(os.path.abspath(path))
     connection.set_busy_timeout(int(busy_timeout * 1000))
     connection.execute("PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL")
     return connection
 
 
-def _uri(path: str) -> str:
+def _opened(path: str) -> apsw.Connection:
     """A base in a folder that cannot be written is still readable."""
-    path = os.path.abspath(path)
+    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI
     uri = "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-    folder = os.path.dirname(path)
-    if os.access(path, os.W_OK) and os.access(folder, os.W_OK):
-        return uri
-    waiting = os.path.exists(path + "-wal") and os.path.getsize(path + "-wal") > 0
-    return uri + ("?mode=ro" if waiting else "?immutable=1")
+    if os.access(path, os.W_OK) and os.access(os.path.dirname(path), os.W_OK):
+        return apsw.Connection(uri, flags=flags)
+    try:
+        connection = apsw.Connection(uri + "?mode=ro", flags=flags)
+        connection.execute("PRAGMA schema_version")
+    except (apsw.CantOpenError, apsw.ReadOnlyError):
+        # Without a writer there is no shared memory to join, and none can be made.
+        return apsw.Connection(uri + "?immutable=1", flags=flags)
+    return connection
 
 
 def load_vector_extension(connection: apsw.Connection) -> None:

@@ -4,23 +4,28 @@ A changed chunk is updated in place: sqlite-vec never refills the hole of a dele
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 
 from knowbase.store.sqlite.schema import compact_vectors, vector_table
 from knowbase.text.analysis import index_terms
-from knowbase.types import Changes, Chunk, Draft, FileRecord, Vector, scope_of
+from knowbase.types import (
+    Changes,
+    Chunk,
+    Draft,
+    FileRecord,
+    Vector,
+    assigned_codes,
+    scope_of,
+)
 
 _DOCUMENT_COLUMNS = (
     "title", "type", "path", "updated_at", "parent", "project", "roles", "confidence",
     "archived", "expires_at", "superseded_by", "valid_until", "scope", "sector", "tier",
     "salience", "metadata",
 )  # fmt: skip
-_CHUNK_COLUMNS = (
-    "position", "hash", "line", "page", "tokens", "overlap", "title", "heading", "header",
-    "text", "terms", "model",
-)  # fmt: skip
+_INDEXED = ("title", "heading", "text", "terms")
 
 
 def _json(value: object) -> str:
@@ -36,7 +41,7 @@ def apply(connection: apsw.Connection, changes: Changes, model: int | None, now:
         compact_vectors(connection, model)
     written, ids = [], {}
     for given in changes.drafts:
-        draft = _adopted(connection, given)
+        draft = _adopted(connection, given, model)
         ids[given.id] = draft.id
         written.append(_write_document(connection, draft, model, now))
     _write_files(connection, changes.files, ids)
@@ -98,8 +103,11 @@ def _insert_document(
         (document_id, document_id, now, *values),
     )
     seq = connection.last_insert_rowid()
-    _set_code(connection, seq, f"KB-{seq}")
-    return seq
+    for code in assigned_codes(seq):
+        _set_code(connection, seq, code)
+        if connection.changes():
+            return seq
+    raise AssertionError("codes never run out")
 
 
 def _set_code(connection: apsw.Connection, seq: int, code: str | None) -> None:
@@ -120,52 +128,84 @@ def _write_tags_and_links(connection: apsw.Connection, seq: int, draft: Draft) -
     )
 
 
+class _Stored(NamedTuple):
+    """What is there of a chunk before it is written."""
+
+    id: int
+    hash: str
+    model: int | None
+    type_mark: str
+
+
 def _write_chunks(connection: apsw.Connection, seq: int, draft: Draft, model: int | None) -> None:
     stored = {
-        (slug, index): (chunk, digest, embedded_by)
-        for chunk, slug, index, digest, embedded_by in connection.execute(
-            "SELECT id, slug, chunk_index, hash, model FROM chunks WHERE document = ?", (seq,)
+        (slug, index): _Stored(*rest)
+        for slug, index, *rest in connection.execute(
+            "SELECT slug, chunk_index, id, hash, model, substr(terms, 1, instr(terms || ' ', ' '))"
+            " FROM chunks WHERE document = ?",
+            (seq,),
         )
     }
     wanted = {(chunk.slug, chunk.chunk_index) for chunk in draft.chunks}
-    orphans = [chunk for key, (chunk, _, _) in stored.items() if key not in wanted]
+    orphans = [old.id for key, old in stored.items() if key not in wanted]
     _remove_chunks(connection, orphans, model)
     for position, (chunk, vector) in enumerate(zip(draft.chunks, draft.vectors, strict=True)):
-        old_id, old_hash, old_model = stored.get(
-            (chunk.slug, chunk.chunk_index), (None, None, None)
-        )
-        kept = old_model is not None and old_hash == chunk.hash
+        old = stored.get((chunk.slug, chunk.chunk_index))
+        kept = old is not None and old.model is not None and old.hash == chunk.hash
         embedded_by = model if kept or vector is not None else None
         values = _chunk_values(chunk, draft, position, embedded_by)
-        if old_id is None:
+        if old is None:
             chunk_id = _insert_chunk(connection, seq, chunk, values)
         else:
-            chunk_id = old_id
-            settings = ", ".join(f"{column} = ?" for column in _CHUNK_COLUMNS)
-            connection.execute(f"UPDATE chunks SET {settings} WHERE id = ?", (*values, chunk_id))
+            chunk_id = old.id
+            same_words = old.hash == chunk.hash and old.type_mark == values["terms"].split(" ")[0]
+            _update_chunk(connection, chunk_id, values, indexed=not same_words)
         if not kept and model is not None:
-            _write_vector(connection, model, chunk_id, vector, replace=old_model is not None)
+            replace = old is not None and old.model is not None
+            _write_vector(connection, model, chunk_id, vector, replace=replace)
+
+
+def _update_chunk(
+    connection: apsw.Connection, chunk: int, values: dict[str, Any], *, indexed: bool
+) -> None:
+    """Write what may have changed; the columns of the text index only when its words did."""
+    columns = [name for name in values if indexed or name not in _INDEXED]
+    settings = ", ".join(f"{column} = ?" for column in columns)
+    differs = " OR ".join(f"{column} IS NOT ?" for column in columns)
+    given = [values[column] for column in columns]
+    connection.execute(
+        f"UPDATE chunks SET {settings} WHERE id = ? AND ({differs})", (*given, chunk, *given)
+    )
 
 
 def _chunk_values(
     chunk: Chunk, draft: Draft, position: int, embedded_by: int | None
-) -> tuple[Any, ...]:
+) -> dict[str, Any]:
     reading = draft.reading
-    terms = index_terms(reading.type, reading.title, chunk.heading, chunk.text)
-    return (
-        position, chunk.hash, chunk.line, chunk.page, chunk.tokens, chunk.overlap,
-        reading.title, chunk.heading, chunk.header, chunk.text, terms, embedded_by,
-    )  # fmt: skip
+    return {
+        "position": position,
+        "hash": chunk.hash,
+        "line": chunk.line,
+        "page": chunk.page,
+        "tokens": chunk.tokens,
+        "overlap": chunk.overlap,
+        "header": chunk.header,
+        "model": embedded_by,
+        "title": reading.title,
+        "heading": chunk.heading,
+        "text": chunk.text,
+        "terms": index_terms(reading.type, reading.title, chunk.heading, chunk.text),
+    }
 
 
 def _insert_chunk(
-    connection: apsw.Connection, seq: int, chunk: Chunk, values: tuple[Any, ...]
+    connection: apsw.Connection, seq: int, chunk: Chunk, values: dict[str, Any]
 ) -> int:
-    columns = ", ".join(("document", "slug", "chunk_index", *_CHUNK_COLUMNS))
+    columns = ", ".join(("document", "slug", "chunk_index", *values))
     places = ", ".join("?" * (len(values) + 3))
     connection.execute(
         f"INSERT INTO chunks ({columns}) VALUES ({places})",
-        (seq, chunk.slug, chunk.chunk_index, *values),
+        (seq, chunk.slug, chunk.chunk_index, *values.values()),
     )
     return connection.last_insert_rowid()
 
@@ -184,11 +224,16 @@ def _write_vector(
         )
 
 
-def _adopted(connection: apsw.Connection, draft: Draft) -> Draft:
+def _adopted(connection: apsw.Connection, draft: Draft, model: int | None) -> Draft:
     """The draft under the id of the document that its path has already, if there is one."""
     known = connection.execute("SELECT id FROM documents WHERE path = ?", (draft.path,)).get
     exists = connection.execute("SELECT 1 FROM documents WHERE id = ?", (draft.id,)).get
-    return draft if known is None or exists else draft._replace(id=str(known))
+    if known is None or known == draft.id:
+        return draft
+    if not exists:
+        return draft._replace(id=str(known))
+    _remove(connection, [str(known)], model)  # the path now belongs to the one that moved there
+    return draft
 
 
 def _write_files(
