@@ -35,7 +35,7 @@ def try_it() -> None:
     install(".")
     run("kb", "init")
     run("kb", "add", "docs", "src/knowbase", "README.md")
-    run("kb", "search", "what happens to a file that cannot be read", "--top", "3")
+    run("kb", "search", "what happens when a file is renamed", "--top", "3")
 
 
 def test(*arguments: str) -> None:

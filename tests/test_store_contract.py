@@ -169,6 +169,16 @@ def test_titles_and_headings_count_as_well_as_the_text(store: Store) -> None:
     assert found(store, "quagga") == ["headed"]
 
 
+def test_a_document_is_found_by_its_code_and_its_files_name(store: Store) -> None:
+    """C26"""
+    put(store, draft("a", section("one"), code="INC-7", path="notes/postmortem-2024.md"))
+    put(store, draft("b", section("two")))
+    assert found(store, "inc-7")[0] == found(store, "postmortem")[0] == "a"
+    put(store, draft("a", section("one"), path="notes/review.md"))
+    assert found(store, "postmortem") == []
+    assert found(store, "review") == ["a"]
+
+
 @pytest.mark.parametrize(
     ("text", "query"),
     [
@@ -227,16 +237,16 @@ def test_bm25_is_the_same_number_everywhere(store: Store) -> None:
     [first, second] = store.keyword(
         KeywordQuery((Word("brown"), Word("fox"))), EVERYTHING, 5, PLAIN
     )
-    # Each chunk: title 1 word, text 3 or 4, and the type: 5, 5, 6 tokens.
-    average = 16 / 3
+    # Each chunk: title 1 word, text 3 or 4, the type, and the code as KB-1, KB1: 8, 8, 9 tokens.
+    average = 25 / 3
     idf_fox = math.log((3 - 1 + 0.5) / 1.5)
     idf_brown = 1e-6  # in two of three rows: Robertson's weight would be negative
 
     def part(idf: float, length: int) -> float:
         return idf * 2.2 / (1 + 1.2 * (0.25 + 0.75 * length / average))
 
-    assert first.score == pytest.approx(part(idf_fox, 5) + part(idf_brown, 5), rel=1e-9)
-    assert second.score == pytest.approx(part(idf_brown, 6), rel=1e-9)
+    assert first.score == pytest.approx(part(idf_fox, 8) + part(idf_brown, 8), rel=1e-9)
+    assert second.score == pytest.approx(part(idf_brown, 9), rel=1e-9)
 
 
 def test_cosine_similarity_is_exact_and_ordered(store: Store) -> None:

@@ -57,7 +57,7 @@ def test_hidden_files_are_left_out_unless_wanted(tmp_path: Path) -> None:
     make(tmp_path, ".env", ".github/x.md", "a.md", ".git/config", ".kb/base", ".venv/x.py")
     assert found(tmp_path) == ["a.md"]
     assert found(tmp_path, RULES._replace(include_hidden=True)) == [".env", ".github/x.md", "a.md"]
-    assert skipped(tmp_path) == {}
+    assert skipped(tmp_path) == {".github": "hidden folder; index.hidden = true reads it"}
 
 
 def test_folders_of_programs_are_never_entered(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_links_inside_are_followed_and_links_outside_are_not(tmp_path: Path) -> 
     assert found(root) == ["a.md", "link.md", "z/b.md", "shown/c.md"]
     reasons = skipped(root)
     assert reasons["away.md"] == reasons["near"] == "link leaves the folder"
-    assert set(reasons) == {"away.md", "near", "broken"}
+    assert set(reasons) == {"away.md", "near", "broken", ".store"}
 
 
 def test_links_in_a_circle_end(tmp_path: Path) -> None:

@@ -158,8 +158,10 @@ class Base:
         document, slug = self._resolve(reference)
         sections = sections_of(self.store.chunks(document.id), document.code)
         if slug is not None:
-            wanted = f"{document.code}:{slug}"
-            sections = tuple(section for section in sections if section.section == wanted)
+            from knowbase.text.slugs import slugify
+
+            wanted = (f"{document.code}:{slug}", f"{document.code}:{slugify(slug)}")
+            sections = tuple(section for section in sections if section.section in wanted)
             if not sections:
                 raise NotFound(
                     f"{document.code} has no section {slug!r}",
@@ -287,7 +289,7 @@ class Base:
         self.check_types((kind,))
         if not reading.sections:
             raise InvalidInput("a note needs some text", field="text")
-        document = self._replaced(note) or str(uuid.uuid4())
+        old = self._replaced(note)
         parts = self._parts()
         reading = reading._replace(
             type=kind,
@@ -295,12 +297,24 @@ class Base:
             tags=clean_tags((*reading.tags, *note.tags)),
             code=note.code or reading.code,
         )
+        if old is not None:  # what is not said anew stays
+            reading = reading._replace(
+                type=note.type or old.type,
+                tags=reading.tags or old.tags,
+                title=note.title or self._lasting_title(old) or reading.title,
+            )
+        document = old.id if old is not None else str(uuid.uuid4())
         draft = parts.drafter.draft(document, reading, None, self.now())
         drafts = parts.drafter.embed([draft], self.store).drafts
         return self.store.apply(Changes(drafts=drafts), self.now())[0]
 
-    def _replaced(self, note: "Note") -> str | None:
-        """The id of the note that this one takes the place of, when that may be."""
+    def _lasting_title(self, old: Document) -> str | None:
+        """A note's title, unless it was taken from the text."""
+        text = self.get(old.id).text
+        return None if old.title in (_first_line(text), text.lstrip("# ")) else old.title
+
+    def _replaced(self, note: "Note") -> Document | None:
+        """The note that this one takes the place of, when that may be."""
         owner = self.store.find(note.code) if note.code else None
         replaced = self._whole(note.replaces) if note.replaces else None
         if replaced is not None and replaced.path is not None:
@@ -315,7 +329,7 @@ class Base:
                 field="code",
                 hint="take another",
             )
-        return replaced.id if replaced is not None else None
+        return replaced
 
     def remove(self, references: Sequence[str], *, dry_run: bool = False) -> "Removal":
         """Remove documents, or a source with all its documents, from the base; never a file."""

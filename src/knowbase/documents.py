@@ -67,6 +67,12 @@ def sections_of(passages: Sequence[Passage], code: str) -> tuple[SectionText, ..
         sections[chunk.slug] = (
             first._replace(text=first.text + text)
             if first
-            else SectionText(f"{code}:{chunk.slug}", chunk.heading, chunk.line, chunk.page, text)
+            else SectionText(
+                section=f"{code}:{chunk.slug}",
+                heading=chunk.heading,
+                line=chunk.line - chunk.header.count("\n"),
+                page=chunk.page,
+                text=text,
+            )
         )
     return tuple(sections.values())

@@ -321,6 +321,7 @@ def _filters_applied(request: SearchRequest, top: int, profile: Profile) -> dict
 
 def _hit(ranked: Ranked, found: Found, profile: Profile, explain: bool) -> Hit:
     document, chunk = found.passages[ranked.chunk].document, found.passages[ranked.chunk].chunk
+    shown = snippet(chunk.text, found.query.keyword.words)
     return Hit(
         id=document.id,
         code=document.code,
@@ -330,9 +331,9 @@ def _hit(ranked: Ranked, found: Found, profile: Profile, explain: bool) -> Hit:
         path=document.path,
         section=f"{document.code}:{chunk.slug}",
         heading=chunk.heading,
-        line=chunk.line,
+        line=chunk.line + shown.line,
         page=chunk.page,
-        snippet=snippet(chunk.text, found.query.keyword.words),
+        snippet=shown.text,
         score=ranked.score,
         sources=tuple(
             SOURCE_NAMES[part.leg] for part in ranked.contributions if part.leg in SOURCE_NAMES

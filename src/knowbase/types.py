@@ -70,6 +70,11 @@ def scope_of(reading: Reading) -> str:
     return reading.scope or ("project" if reading.project else "global")
 
 
+def names_of(code: str, path: str | None) -> tuple[str, ...]:
+    """What a document is also called: its code, and its file's name."""
+    return (code, path.rpartition("/")[2]) if path else (code,)
+
+
 def assigned_codes(seq: int) -> Iterator[str]:
     """The codes for a document that brings none: the first that nobody has is taken."""
     yield f"KB-{seq}"

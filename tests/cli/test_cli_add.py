@@ -212,7 +212,7 @@ def test_files_on_disk_are_never_written(kb: Kb) -> None:
     before = (page.stat().st_mtime_ns, page.read_bytes(), sorted(map(str, _below(kb.folder))))
     kb("add", "docs")
     kb("sync")
-    kb("rm", "docs", "--yes")
+    kb("rm", "--yes", "docs", "--yes")
     assert before == (
         page.stat().st_mtime_ns, page.read_bytes(), sorted(map(str, _below(kb.folder))),
     )  # fmt: skip

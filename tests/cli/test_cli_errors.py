@@ -72,7 +72,7 @@ def test_a_base_that_another_process_writes_to_can_be_read_but_not_written(
         connection.execute("BEGIN IMMEDIATE")
         line = own_handbook.error("note", "text", code=4, env=env)
         assert "another process is writing" in line
-        assert own_handbook.json("rm", "HB-T-0002", code=4, env=env)["error"]["code"] == (
+        assert own_handbook.json("rm", "--yes", "HB-T-0002", code=4, env=env)["error"]["code"] == (
             "base_locked"
         )
         assert own_handbook.json("search", "install git", env=env)["returned"] == 10
@@ -88,8 +88,8 @@ def test_a_base_in_a_read_only_folder_can_be_searched_but_not_written(own_handbo
         assert answer["hits"][0]["code"] == "HB-T-0002"
         for command in (("list",), ("tags",), ("get", "HB-T-0002"), ("status",)):
             own_handbook(*command, before=obey_permissions)
-        for command in (("note", "text"), ("add", "new"), ("rm", "HB-T-0002")):
-            line = own_handbook.error(*command, code=4, before=obey_permissions)
+        for writing in (("note", "text"), ("add", "new"), ("rm", "--yes", "HB-T-0002")):
+            line = own_handbook.error(*writing, code=4, before=obey_permissions)
             assert "permissions" in line
     assert own_handbook.json("status")["documents"] == 40
 

@@ -133,7 +133,7 @@ def test_a_strange_reference_is_not_found(handbook: Kb, reference: str) -> None:
 def test_the_number_of_a_removed_document_is_never_given_again(kb: Kb) -> None:
     """C26 S0-22"""
     kb("note", "First")
-    kb("rm", "KB-1", "--yes")
+    kb("rm", "--yes", "KB-1", "--yes")
     assert kb.json("note", "Second")["code"] == "KB-2"
     kb.error("get", "1", code=3)
 

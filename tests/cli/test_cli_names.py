@@ -16,9 +16,9 @@ def test_files_of_any_name_are_added_found_shown_and_removed(kb: Kb) -> None:
         kb.write(path, f"# Heading\n\nThe zebra{number}.\n")
     assert sorted(kb.json("add", *paths)["added"]) == sorted(paths)
     for number, path in enumerate(paths):
-        assert f": {path}:1\n" in kb("search", f"zebra{number}", "--fts-only").out
+        assert f": {path}:3\n" in kb("search", f"zebra{number}", "--fts-only").out
         assert kb("get", path).out == f"# Heading\n\nThe zebra{number}.\n"
-    removed = kb.json("rm", *paths)
+    removed = kb.json("rm", "--yes", *paths)
     assert {document["path"] for document in removed["documents"]} == set(paths)
 
 

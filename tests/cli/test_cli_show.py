@@ -158,7 +158,7 @@ def test_every_command_prints_one_json_object(tmp_path: Path) -> None:
     assert set(kb.json("get", "KB-1")) == {"document", "sections", "text"}
     assert kb.json("list")["total"] == 2
     assert kb.json("tags") == {"tags": []}
-    assert kb.json("rm", "KB-2")["documents"][0]["code"] == "KB-2"
+    assert kb.json("rm", "--yes", "KB-2")["documents"][0]["code"] == "KB-2"
     assert kb.json("sync")["unchanged"] == 1
     assert kb.json("status")["documents"] == 1
     assert kb.json("config")["base"] == str(kb.base)

@@ -21,7 +21,7 @@ def test_matched_words_are_marked_in_colour(handbook: Kb) -> None:
 def test_a_place_is_a_link_to_the_file(handbook: Kb) -> None:
     out = in_terminal(handbook, "search", "install git", "--fts-only", "--top", "1").out
     target = handbook.folder / "handbook/engineering/git-setup.md"
-    assert f"\x1b]8;;file://{target}\x1b\\handbook/engineering/git-setup.md:15\x1b]8;;\x1b\\" in out
+    assert f"\x1b]8;;file://{target}\x1b\\handbook/engineering/git-setup.md:16\x1b]8;;\x1b\\" in out
 
 
 @pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])

@@ -41,7 +41,7 @@ def test_every_extra_is_one_word_of_the_index(text: str) -> None:
 @given(anything)
 def test_every_query_word_is_found_in_its_own_text(text: str) -> None:
     text = clean(text)
-    indexed = set(stems(text)) | set(stems(index_terms("note", text)))
+    indexed = set(stems(text)) | set(stems(index_terms("note", (), text)))
     for word in query_words(text):
         [stem] = stems(word.surface)
         assert stem in indexed or any(known.startswith(stem) for known in indexed)
@@ -97,8 +97,8 @@ def test_a_lone_character_of_an_unspaced_script_is_a_prefix() -> None:
 
 def test_a_documents_type_is_indexed_without_matching_the_plain_word() -> None:
     """S3-19"""
-    assert not set(stems("decision")) & set(stems(index_terms("decision", "text")))
-    assert stems(index_terms("temp_note", "text")) != stems(index_terms("note", "text"))
+    assert not set(stems("decision")) & set(stems(index_terms("decision", (), "text")))
+    assert stems(index_terms("temp_note", (), "text")) != stems(index_terms("note", (), "text"))
 
 
 def test_stop_words_are_lower_case_words() -> None:

@@ -5,10 +5,14 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowbase.text.analysis import clean, query_words
-from knowbase.text.snippets import snippet
+from knowbase.text import snippets
+from knowbase.text.analysis import Word, clean, query_words
 
 MARKS = re.compile("</?mark>")
+
+
+def snippet(text: str, words: list[Word]) -> str:
+    return snippets.snippet(text, words).text
 
 
 def test_matched_words_are_marked_with_their_stems() -> None:
@@ -47,3 +51,9 @@ def test_a_snippet_is_part_of_the_text_with_balanced_marks(text: str, query: str
     assert re.sub("[^<>/mark]", "", "".join(MARKS.findall(shown))) == "<mark></mark>" * (
         shown.count("<mark>")
     )
+
+
+def test_the_line_of_the_match_is_known() -> None:
+    text = "one\n\ntwo\nthree zebra\nfour"
+    assert snippets.snippet(text, query_words("zebra")).line == 3
+    assert snippets.snippet("\n\nfirst", query_words("zebra")).line == 2

@@ -98,6 +98,12 @@ def _set(
         value = attached if attached is not None else rest.pop(0)
     elif attached is not None:
         raise InvalidInput(f"{name} takes no value", field=flag.field.name)
+    given = values.get(flag.field.name)
+    if flag.field.kind is not tuple and given not in (None, value):
+        raise InvalidInput(
+            f"{name} contradicts what was said before: {flag.field.name} is {given}",
+            field=flag.field.name,
+        )
     if flag.field.kind is tuple:
         value = [*values.get(flag.field.name, ()), value]
     values[flag.field.name] = value

@@ -106,12 +106,12 @@ class Renderer:
         paint = self._paint
         title = paint("bold", safe(hit.title))
         yield f"{paint('cyan', safe(hit.code))}: {title} ({safe(hit.type)})"
-        where = f'Match in "{safe(hit.heading)}"' if hit.heading else "Match at the start"
+        where = f'Match in "{safe(hit.heading)}"' if hit.heading else "Match"
         yield f"  {where}: {self._place(hit)}" if hit.path else f"  {where}:"
         yield "  " + self._snippet(hit.snippet)
-        more = f" · {hit.more} more in this document" if hit.more else ""
+        more = f" · {hit.more} more like it" if hit.more else ""
         legs = f" · {' + '.join(hit.sources)}" if hit.sources else ""
-        yield paint("dim", f"  Score: {hit.score:.4f}{legs}{more}")
+        yield paint("dim", f"  Score: {hit.score:.4f}{legs} · {safe(hit.section)}{more}")
         if hit.explanation is not None:
             yield from self._explanation(hit.explanation)
 

@@ -62,7 +62,7 @@ def _dispatch(arguments: list[str]) -> int:
         return 0
     request = build(operation.request, _with_text(values) if name == "note" else values)
     with _open(name, surface) as base:
-        if name == "rm" and not (request.dry_run or surface.yes or surface.json):
+        if name == "rm" and not (request.dry_run or surface.yes):
             _confirm(base, request)
         output = _Output(base, surface, name)
         if name == "watch":
@@ -160,9 +160,11 @@ def _report_error(error: KnowbaseError, as_json: bool, debug: bool) -> None:
 
 
 def _confirm(base: "Base", request: Any) -> None:
-    """Ask before removing, when there is someone to ask."""
+    """Ask before removing; without anybody to ask, nothing is removed."""
     if not sys.stdin.isatty():
-        return
+        raise InvalidInput(
+            "nothing was removed: there is nobody to ask", field="yes", hint="say --yes"
+        )
     preview = base.remove(request.references, dry_run=True)
     print(Renderer(Painter(sys.stdout), base.home).render("rm", preview))
     try:
@@ -175,9 +177,9 @@ def _confirm(base: "Base", request: Any) -> None:
 
 def _with_text(values: dict[str, Any]) -> dict[str, Any]:
     """A note's text: as given, else from standard input, else from an editor."""
-    if values.get("text"):
+    if values.get("text") not in (None, "", "-"):
         return values
-    if sys.stdin.isatty():
+    if sys.stdin.isatty() and values.get("text") != "-":
         return {**values, "text": _edited()}
     return {**values, "text": sys.stdin.buffer.read().decode("utf-8", "replace")}
 

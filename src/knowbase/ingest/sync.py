@@ -188,6 +188,9 @@ class _Run:
         if document is None and self._gone.get(record.sha256):
             gone = self._gone[record.sha256].pop(0)
             document, moved_from, listed = gone.document, gone.path, self._moved
+        elif document is None and reading.code is not None:
+            document, moved_from = self._same_code(reading.code)
+            listed = self._moved if document else self._added
         draft = self._parts.drafter.draft(
             document or str(uuid.uuid4()),
             reading,
@@ -196,6 +199,14 @@ class _Run:
         )
         record = record._replace(document=draft.id)
         self._prepared.append(Prepared(draft, record, moved_from, listed))
+
+    def _same_code(self, code: str) -> tuple[str | None, str | None]:
+        """The document of a file that is gone and had this code: it was renamed and changed."""
+        known = self._parts.store.find(code)
+        gone = {r.path for records in self._gone.values() for r in records}
+        if known is None or known.path not in gone:
+            return None, None
+        return known.id, known.path
 
     def _fail(self, record: FileRecord, old: FileRecord | None, reason: str) -> None:
         """What was read before stays: a file that fails now loses nothing."""

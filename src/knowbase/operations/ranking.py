@@ -4,7 +4,17 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from knowbase.answers import SearchRequest
 from knowbase.operations.declare import Operation, Param
-from knowbase.operations.search import INCLUDE, MODE, PROFILE, TAGS, THRESHOLD, TOP, TYPE
+from knowbase.operations.search import (
+    INCLUDE,
+    MODE,
+    PROFILE,
+    TAGS,
+    TAGS_MATCH,
+    THRESHOLD,
+    TOP,
+    TYPE,
+    UNIT,
+)
 from knowbase.ranking.about import FIELDS
 
 if TYPE_CHECKING:
@@ -64,7 +74,9 @@ class WhyNotRequest(NamedTuple):
     reference: Annotated[str, Param("the document that was expected", positional=True)]
     query: Annotated[str, Param("what was looked for", positional=True)]
     tags: Annotated[tuple[str, ...], TAGS] = ()
+    tags_match: Annotated[str | None, TAGS_MATCH] = None
     type: Annotated[tuple[str, ...], TYPE] = ()
+    unit: Annotated[str | None, UNIT] = None
     top: Annotated[int | None, TOP] = None
     threshold: Annotated[float | None, THRESHOLD] = None
     mode: Annotated[str, MODE] = "hybrid"
@@ -76,6 +88,8 @@ def why_not(base: "Base", request: WhyNotRequest) -> "WhyNot":
     search = SearchRequest(
         query=request.query,
         tags=request.tags,
+        tags_match=request.tags_match,
+        unit=request.unit,
         types=request.type,
         include=request.include,
         top=request.top,

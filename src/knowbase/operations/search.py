@@ -13,6 +13,8 @@ TAGS = Param("only documents with all of these tags", metavar="TAG,TAG")
 TYPE = Param("only documents of this type: markdown, pdf, code, note …", metavar="TYPE")
 INCLUDE = Param("also show what is hidden by default", choices=HIDDEN_STATES, metavar="STATE")
 PROFILE = Param("the ranking recipe; see kb profiles", metavar="NAME")
+TAGS_MATCH = Param("all tags, or any of them", choices=("all", "any"), metavar="RULE")
+UNIT = Param("a hit is a chunk, or a document", choices=("chunk", "document"))
 TOP = Param("how many hits; else what the profile says", least=1, metavar="N", short="n")
 THRESHOLD = Param("leave out lower scores", metavar="SCORE")
 MODE = Param(
@@ -27,16 +29,12 @@ class Search(NamedTuple):
         str, Param("words, a question, operators: see docs/query.md", positional=True)
     ] = ""
     tags: Annotated[tuple[str, ...], TAGS] = ()
-    tags_match: Annotated[
-        str | None, Param("all tags, or any of them", choices=("all", "any"), metavar="RULE")
-    ] = None
+    tags_match: Annotated[str | None, TAGS_MATCH] = None
     type: Annotated[tuple[str, ...], TYPE] = ()
     top: Annotated[int | None, TOP] = None
     threshold: Annotated[float | None, THRESHOLD] = None
     mode: Annotated[str, MODE] = "hybrid"
-    unit: Annotated[
-        str | None, Param("a hit is a chunk, or a document", choices=("chunk", "document"))
-    ] = None
+    unit: Annotated[str | None, UNIT] = None
     include: Annotated[tuple[str, ...], INCLUDE] = ()
     project: Annotated[str | None, Param("only of this project")] = None
     role: Annotated[str | None, Param("only for this role, or for all")] = None

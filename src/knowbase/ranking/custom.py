@@ -19,6 +19,7 @@ FIELDS = ("title", "heading", "text", "terms")
 LEAST = {
     "rrf_k": 1,
     "depth": 1,
+    "depth_least": 0,
     "depth_fixed": 0,
     "min_similarity": -1,
     "keyword_full_at": 0.001,

@@ -21,12 +21,14 @@ class Profile(NamedTuple):
 
     name: str
     about: str
+    source: str = ""  # the document whose constants it has
     match: str = "any"
     fusion: str = "rrf"
     rrf_k: float = RRF_K
     weights: Mapping[str, float] = {"keyword": 1.0, "semantic": 1.0}
     intents: Mapping[str, Mapping[str, float]] = {}
     depth: int = 3
+    depth_least: int = 0
     depth_fixed: int = 0
     min_similarity: float = -1.0
     field_weights: Mapping[str, float] = {"title": 1.0, "heading": 1.0, "text": 1.0, "terms": 1.0}
@@ -46,7 +48,7 @@ class Profile(NamedTuple):
 
     def candidates(self, top: int) -> int:
         """How many chunks each leg proposes."""
-        return self.depth_fixed or self.depth * top
+        return self.depth_fixed or max(self.depth * top, self.depth_least)
 
     def weights_for(self, intent: str) -> Mapping[str, float]:
         """The legs' weights, which may depend on what the query asks for."""
@@ -59,10 +61,13 @@ PROFILES = {
         Profile(
             "kb",
             "files and notes; both legs count alike",
+            source="S1",
+            depth_least=30,
         ),
         Profile(
             "typed",
             "decisions and lessons first, what is used often higher",
+            source="S0",
             match="all",
             type_weights=TYPE_WEIGHTS,
             access_boost=True,
@@ -71,6 +76,7 @@ PROFILES = {
         Profile(
             "memory",
             "an agent's memories: meaning, words, salience and recency",
+            source="S2",
             match="any_prefix",
             fusion="linear",
             weights={"semantic": 0.4, "keyword": 0.25, "salience": 0.2, "recency": 0.15},
@@ -91,6 +97,7 @@ PROFILES = {
         Profile(
             "work",
             "work documents: weights follow what the query asks for",
+            source="S3",
             match="boolean",
             fusion="minmax",
             weights={"keyword": 0.7, "semantic": 0.2, "graph": 0.1},
@@ -107,6 +114,7 @@ PROFILES = {
         Profile(
             "entries",
             "a team's entries for agents: meaning before words",
+            source="S4",
             match="all",
             weights={"semantic": 0.7, "keyword": 0.3},
             depth_fixed=100,

@@ -7,7 +7,7 @@ that are written without spaces.
 
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import NamedTuple, cast
@@ -177,9 +177,10 @@ def type_mark(document_type: str) -> str:
     return TYPE_MARK + document_type.replace("_", "")
 
 
-def index_terms(document_type: str, *fields: str | None) -> str:
-    """What is indexed beside the fields themselves: their extras and the document's type."""
-    words = [type_mark(document_type)]
+def index_terms(document_type: str, names: Sequence[str], *fields: str | None) -> str:
+    """What is indexed beside the fields themselves: their extras, the document's type and names."""
+    words = [type_mark(document_type), *names]
+    words += [extra.surface for name in names for extra in extras(name)]
     words += [extra.surface for field in fields if field for extra in extras(field)]
     return " ".join(words)
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from knowbase.text.analysis import Token, Word, located, stems
 
@@ -11,13 +12,22 @@ WIDTH = 240  # characters
 _SPACE = re.compile(r"\s+")
 
 
-def snippet(text: str, words: Sequence[Word], width: int = WIDTH) -> str:
+class Snippet(NamedTuple):
+    """A stretch of a text, and on which of its lines, from 0, the match stands."""
+
+    text: str
+    line: int
+
+
+def snippet(text: str, words: Sequence[Word], width: int = WIDTH) -> Snippet:
     """The stretch of `text` with the most different query words, matches in <mark>."""
     matches = _matches(text, words)
     start, end = _window(text, matches, width)
-    shown = _marked(text, start, end, matches)
-    shown = _SPACE.sub(" ", shown).strip()
-    return ("…" if text[:start].strip() else "") + shown + ("…" if end < len(text.rstrip()) else "")
+    shown = _SPACE.sub(" ", _marked(text, start, end, matches)).strip()
+    before = "…" if text[:start].strip() else ""
+    after = "…" if end < len(text.rstrip()) else ""
+    place = next((token.start for token in matches if token.start >= start), start)
+    return Snippet(before + shown + after, text.count("\n", 0, place))
 
 
 def _matches(text: str, words: Sequence[Word]) -> list[Token]:

@@ -33,6 +33,7 @@ from knowbase.types import (
     Source,
     Vector,
     assigned_codes,
+    names_of,
     scope_of,
 )
 
@@ -305,7 +306,9 @@ def _with(state: _State, draft: Draft, now: str, model: Model | None) -> _State:
         vector = draft.vectors[position] if model else None
         if stored is not None and stored.vector is not None and stored.chunk.hash == chunk.hash:
             vector = stored.vector
-        chunks[key] = _Stored(draft.id, position, chunk, _row(draft, chunk), vector)
+        chunks[key] = _Stored(
+            draft.id, position, chunk, _row(draft, chunk, state.documents[draft.id].code), vector
+        )
     return state._replace(chunks=chunks, next_seq=next_seq, next_chunk=number)
 
 
@@ -344,9 +347,10 @@ def _document(state: _State, draft: Draft, old: Document | None, seq: int, now: 
     )
 
 
-def _row(draft: Draft, chunk: Chunk) -> Row:
+def _row(draft: Draft, chunk: Chunk, code: str) -> Row:
     reading = draft.reading
-    terms = index_terms(reading.type, reading.title, chunk.heading, chunk.text)
+    names = names_of(code, draft.path)
+    terms = index_terms(reading.type, names, reading.title, chunk.heading, chunk.text)
     return tuple(map(stems, (reading.title, chunk.heading or "", chunk.text, terms)))
 
 

@@ -17,6 +17,7 @@ from knowbase.types import (
     FileRecord,
     Vector,
     assigned_codes,
+    names_of,
     scope_of,
 )
 
@@ -134,18 +135,19 @@ class _Stored(NamedTuple):
     id: int
     hash: str
     model: int | None
-    type_mark: str
+    terms: str
 
 
 def _write_chunks(connection: apsw.Connection, seq: int, draft: Draft, model: int | None) -> None:
     stored = {
         (slug, index): _Stored(*rest)
         for slug, index, *rest in connection.execute(
-            "SELECT slug, chunk_index, id, hash, model, substr(terms, 1, instr(terms || ' ', ' '))"
-            " FROM chunks WHERE document = ?",
+            "SELECT slug, chunk_index, id, hash, model, terms FROM chunks WHERE document = ?",
             (seq,),
         )
     }
+    code = str(connection.execute("SELECT code FROM documents WHERE seq = ?", (seq,)).get)
+    names = names_of(code, draft.path)
     wanted = {(chunk.slug, chunk.chunk_index) for chunk in draft.chunks}
     orphans = [old.id for key, old in stored.items() if key not in wanted]
     _remove_chunks(connection, orphans, model)
@@ -153,12 +155,15 @@ def _write_chunks(connection: apsw.Connection, seq: int, draft: Draft, model: in
         old = stored.get((chunk.slug, chunk.chunk_index))
         kept = old is not None and old.model is not None and old.hash == chunk.hash
         embedded_by = model if kept or vector is not None else None
-        values = _chunk_values(chunk, draft, position, embedded_by)
+        terms = index_terms(
+            draft.reading.type, names, draft.reading.title, chunk.heading, chunk.text
+        )
+        values = _chunk_values(chunk, draft.reading.title, position, embedded_by) | {"terms": terms}
         if old is None:
             chunk_id = _insert_chunk(connection, seq, chunk, values)
         else:
             chunk_id = old.id
-            same_words = old.hash == chunk.hash and old.type_mark == values["terms"].split(" ")[0]
+            same_words = (old.hash, old.terms) == (chunk.hash, values["terms"])
             _update_chunk(connection, chunk_id, values, indexed=not same_words)
         if not kept and model is not None:
             replace = old is not None and old.model is not None
@@ -179,9 +184,8 @@ def _update_chunk(
 
 
 def _chunk_values(
-    chunk: Chunk, draft: Draft, position: int, embedded_by: int | None
+    chunk: Chunk, title: str, position: int, embedded_by: int | None
 ) -> dict[str, Any]:
-    reading = draft.reading
     return {
         "position": position,
         "hash": chunk.hash,
@@ -191,10 +195,9 @@ def _chunk_values(
         "overlap": chunk.overlap,
         "header": chunk.header,
         "model": embedded_by,
-        "title": reading.title,
+        "title": title,
         "heading": chunk.heading,
         "text": chunk.text,
-        "terms": index_terms(reading.type, reading.title, chunk.heading, chunk.text),
     }
 
 
