@@ -65,7 +65,7 @@ AND_TAGGED = {
 }
 
 PARTS: tuple[tuple[Any, str, str], ...] = (
-    (words, "parse", "parse"),
+    (knowbase.search, "understand", "parse"),
     (Granite, "embed_query", "embed"),
     (SqliteStore, "keyword", "keyword"),
     (SqliteStore, "semantic", "semantic"),

@@ -173,3 +173,38 @@ def test_a_filter_never_changes_the_order_of_what_passes_it_in_a_leg(
     order = [hit.code for hit in base.search(everything).hits if hit.type == "markdown"]
     passing = base.search(everything._replace(types=("markdown",))).hits
     assert [hit.code for hit in passing][: len(order)] == order
+
+
+def test_hits_say_which_legs_found_them_and_are_sorted_and_cut(base: Base) -> None:
+    """S2-15, S2-20"""
+    hits = base.search(SearchRequest("alpha", profile="memory", top=7)).hits
+    assert len(hits) == 7
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert {hit.match_type for hit in hits} <= {"both", "semantic", "keyword"}
+    by_words = base.search(SearchRequest("alpha", profile="memory", mode="keyword")).hits
+    assert {hit.match_type for hit in by_words} == {"keyword"}
+
+
+def test_a_superseded_hit_names_what_took_its_place(base: Base) -> None:
+    """S2-18, C14"""
+    request = SearchRequest("alpha is:superseded", mode="keyword")
+    [hit] = base.search(request).hits
+    assert hit.is_superseded
+    assert hit.superseded_by is not None
+    assert hit.superseded_by.code == "D-1"
+    assert hit.superseded_by.content == "alpha filler "
+
+
+def test_filters_of_memories_are_applied_before_the_limit(base: Base) -> None:
+    """S2-14: however few pass, they are found."""
+    request = SearchRequest("alpha", profile="memory", top=1, types=("note",))
+    assert [hit.code for hit in base.search(request).hits] == ["T-1"]
+    assert base.search(request._replace(filters=(("salience", ">0.9"),))).hits == ()
+
+
+def test_searching_changes_nothing(base: Base) -> None:
+    """C12, S0-25, S4-27"""
+    before = base.documents()
+    for profile in ("kb", "typed", "memory", "work", "entries"):
+        base.search(SearchRequest("alpha", profile=profile))
+    assert base.documents() == before

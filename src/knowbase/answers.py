@@ -1,11 +1,10 @@
 """What is asked of a search, and what it answers."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    from knowbase.query.tree import Problem
-    from knowbase.ranking.boosts import Factor
-    from knowbase.ranking.fusion import Contribution
+from knowbase.query.tree import Problem
+from knowbase.ranking.boosts import Factor
+from knowbase.ranking.fusion import Contribution
 
 MODES = ("hybrid", "keyword", "semantic")
 
@@ -31,11 +30,20 @@ class SearchRequest(NamedTuple):
 class Explanation(NamedTuple):
     """How a score came about: the sum of the gains times the factors."""
 
-    contributions: "tuple[Contribution, ...]"
-    factors: "tuple[Factor, ...]"
+    contributions: tuple[Contribution, ...]
+    factors: tuple[Factor, ...]
     sum: float
     score: float
     clamped: bool
+
+
+class Successor(NamedTuple):
+    """The document that took the place of a superseded one."""
+
+    id: str
+    code: str
+    content: str  # the start of its text
+    created_at: str
 
 
 class Hit(NamedTuple):
@@ -54,6 +62,9 @@ class Hit(NamedTuple):
     snippet: str  # plain text with <mark> around matched words
     score: float
     sources: tuple[str, ...]  # "fts", "vec"
+    match_type: str = ""  # "keyword", "semantic" or "both"; "" when nothing was looked for
+    is_superseded: bool = False
+    superseded_by: Successor | None = None
     more: int = 0  # further matching chunks of this document, when the unit is documents
     explanation: Explanation | None = None
 
@@ -78,23 +89,5 @@ class Answer(NamedTuple):
     query_time_ms: float
     filters: dict[str, Any]
     notices: tuple[str, ...]
-    problems: "tuple[Problem, ...]" = ()
+    problems: tuple[Problem, ...] = ()
     suggestions: tuple[Suggestion, ...] = ()
-
-
-class QueryPlan(NamedTuple):
-    """What a query means: its tree, the filter, and what would run."""
-
-    query: str
-    tree: str
-    summary: dict[str, Any]  # terms, tags, negations, scope, operators
-    words: tuple[str, ...]
-    match: str
-    semantic_text: str
-    filter: str
-    keyword_filter: str
-    intent: str
-    weights: dict[str, float]
-    legs: tuple[str, ...]
-    flags: tuple[str, ...]  # the flags of the request, as they are said in the language
-    problems: "tuple[Problem, ...]" = ()

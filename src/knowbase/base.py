@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from knowbase import config
-from knowbase.answers import Answer, QueryPlan, SearchRequest
+from knowbase.answers import Answer, SearchRequest
 from knowbase.errors import BaseLocked, BaseMissing, InvalidInput, NotFound
 from knowbase.query.conditions import Condition, OneOf, Tagged, Visible, both
 from knowbase.ranking.profile import PROFILES, Profile
@@ -15,15 +15,15 @@ from knowbase.search import Language, Searcher, clean_tag
 from knowbase.store.sqlite import SqliteStore
 from knowbase.store.sqlite import create as create_sqlite
 from knowbase.store.values import Page
-from knowbase.text.analysis import clean
 from knowbase.times import timestamp
-from knowbase.types import DOCUMENT_TYPES, Changes, Document, Source
+from knowbase.types import DOCUMENT_TYPES, Document, Source
 
 if TYPE_CHECKING:
     from knowbase.documents import Content, Listing, Note, Status
     from knowbase.embed import Embedder
     from knowbase.ingest.removal import Removal
     from knowbase.ingest.sync import Parts, Progress, Report
+    from knowbase.plan import QueryPlan
     from knowbase.ranking.custom import Custom
     from knowbase.whynot import WhyNot
 
@@ -85,8 +85,7 @@ class Base:
         self.home = home_of(path)
         self.configuration = config.load(self.home, os.environ)
         self.settings = self.configuration.settings
-        if self.configuration.profiles:
-            self.profiles()  # a mistake in them is said at once, whatever is asked
+        self.profile(self.settings.search_profile)  # a mistake is said at once, whatever is asked
         self.store = SqliteStore(path, self.settings.store_busy_timeout)
         self._given_embedder = embedder
         self._clock = clock
@@ -108,7 +107,7 @@ class Base:
             request = SearchRequest(request)
         return self.searcher(request).search(request, self.now())
 
-    def plan(self, request: SearchRequest | str) -> QueryPlan:
+    def plan(self, request: SearchRequest | str) -> "QueryPlan":
         """What a query means, and what would run."""
         from knowbase.plan import plan
 
@@ -122,7 +121,7 @@ class Base:
 
         if isinstance(request, str):
             request = SearchRequest(request)
-        document = self._whole(reference)
+        document = self.whole(reference)
         return why_not(self.searcher(request), request, document, self.now())
 
     def searcher(self, request: SearchRequest) -> Searcher:
@@ -226,8 +225,8 @@ class Base:
         from knowbase.ingest.scopes import scopes_for
         from knowbase.ingest.sync import sync
 
-        parts = self._parts()
-        named = self._whole(parent).code if parent else None
+        parts = self.parts()
+        named = self.whole(parent).code if parent else None
         wanted = Source("", tuple(tags), named, tree)
         scopes = scopes_for(paths, wanted, self.store.sources(), parts.home)
         return sync(parts, scopes, progress=progress)
@@ -240,7 +239,7 @@ class Base:
         from knowbase.ingest.sync import sync
 
         scopes = [Scope(source) for source in self.store.sources()]
-        return sync(self._parts(), scopes, prune=prune, progress=progress)
+        return sync(self.parts(), scopes, prune=prune, progress=progress)
 
     def watch(self) -> "Iterator[Report]":
         """A report for each round of changes on disk, for as long as it is asked for more."""
@@ -250,7 +249,7 @@ class Base:
         yield first
         if first.interrupted:
             return
-        parts = self._parts()
+        parts = self.parts()
         roots = [parts.home.absolute(source.path) for source in self.store.sources()]
         present = [root for root in roots if os.path.exists(root)]
         if not present:
@@ -275,67 +274,16 @@ class Base:
 
     def note(self, note: "Note") -> Document:
         """Write a note; it is sectioned and embedded like a file."""
-        import uuid
+        from knowbase.notes import Desk, write_note
 
-        from knowbase.ingest.drafts import clean_tags
-        from knowbase.read.markdown import read_markdown
-
-        reading = read_markdown(clean(note.text), "")
-        if not reading.title and reading.sections:
-            first = reading.sections[0]
-            reading = reading._replace(title=_first_line(first.heading or first.text))
-        kind = note.type or str(reading.metadata.get("type") or reading.type)
-        kind = "note" if kind == "markdown" else kind
-        self.check_types((kind,))
-        if not reading.sections:
-            raise InvalidInput("a note needs some text", field="text")
-        old = self._replaced(note)
-        parts = self._parts()
-        reading = reading._replace(
-            type=kind,
-            title=note.title or reading.title,
-            tags=clean_tags((*reading.tags, *note.tags)),
-            code=note.code or reading.code,
-        )
-        if old is not None:  # what is not said anew stays
-            reading = reading._replace(
-                type=note.type or old.type,
-                tags=reading.tags or old.tags,
-                title=note.title or self._lasting_title(old) or reading.title,
-            )
-        document = old.id if old is not None else str(uuid.uuid4())
-        draft = parts.drafter.draft(document, reading, None, self.now())
-        drafts = parts.drafter.embed([draft], self.store).drafts
-        return self.store.apply(Changes(drafts=drafts), self.now())[0]
-
-    def _lasting_title(self, old: Document) -> str | None:
-        """A note's title, unless it was taken from the text."""
-        text = self.get(old.id).text
-        return None if old.title in (_first_line(text), text.lstrip("# ")) else old.title
-
-    def _replaced(self, note: "Note") -> Document | None:
-        """The note that this one takes the place of, when that may be."""
-        owner = self.store.find(note.code) if note.code else None
-        replaced = self._whole(note.replaces) if note.replaces else None
-        if replaced is not None and replaced.path is not None:
-            raise InvalidInput(
-                f"{replaced.code} comes from a file",
-                field="replace",
-                hint="change the file instead",
-            )
-        if owner is not None and owner != replaced:
-            raise InvalidInput(
-                f"the code {owner.code} belongs to {owner.title!r}",
-                field="code",
-                hint="take another",
-            )
-        return replaced
+        desk = Desk(self.parts(), self.whole, lambda kind: self.check_types((kind,)))
+        return write_note(desk, note)
 
     def remove(self, references: Sequence[str], *, dry_run: bool = False) -> "Removal":
         """Remove documents, or a source with all its documents, from the base; never a file."""
         from knowbase.ingest.removal import removal_of
 
-        changes, removal = removal_of(references, self.store, self._parts().home, self._whole)
+        changes, removal = removal_of(references, self.store, self.parts().home, self.whole)
         if not dry_run:
             self.store.apply(changes, self.now())
         return removal._replace(dry_run=dry_run)
@@ -359,7 +307,8 @@ class Base:
     def now(self) -> str:
         return timestamp(self._clock())
 
-    def _parts(self) -> "Parts":
+    def parts(self) -> "Parts":
+        """What adding and writing work with."""
         from knowbase.ingest.drafts import Drafter
         from knowbase.ingest.places import Home
         from knowbase.ingest.sync import Parts
@@ -389,7 +338,7 @@ class Base:
             raise NotFound(f"there is no document {reference!r}", hint=self._nearest(reference))
         return document, slug
 
-    def _whole(self, reference: str) -> Document:
+    def whole(self, reference: str) -> Document:
         """The document that a reference names; a section does not stand for its document."""
         document, slug = self._resolve(reference)
         if slug is not None:
@@ -426,8 +375,3 @@ def _has_variables() -> bool:
 
 def _size(path: str) -> int:
     return sum(os.path.getsize(path + end) for end in ("", "-wal") if os.path.exists(path + end))
-
-
-def _first_line(text: str) -> str:
-    line = (text.strip().splitlines() or [""])[0].lstrip("# ").strip()
-    return line if len(line) <= 80 else line[:79].rstrip() + "…"

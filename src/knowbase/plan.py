@@ -1,10 +1,30 @@
 """What a query means: shown before, or instead of, running it."""
 
-from knowbase.answers import QueryPlan, SearchRequest
+from typing import Any, NamedTuple
+
+from knowbase.answers import SearchRequest
 from knowbase.query.conditions import told
 from knowbase.query.meaning import Query, summary
-from knowbase.query.tree import shown
+from knowbase.query.tree import Problem, shown
 from knowbase.search import LEGS, Searcher
+
+
+class QueryPlan(NamedTuple):
+    """What a query means: its tree, the filter, and what would run."""
+
+    query: str
+    tree: str
+    summary: dict[str, Any]  # terms, tags, negations, scope, operators
+    words: tuple[str, ...]
+    match: str
+    semantic_text: str
+    filter: str
+    keyword_filter: str
+    intent: str
+    weights: dict[str, float]
+    legs: tuple[str, ...]
+    flags: tuple[str, ...]  # the flags of the request, as they are said in the language
+    problems: tuple[Problem, ...] = ()
 
 
 def plan(searcher: Searcher, request: SearchRequest, now: str) -> QueryPlan:

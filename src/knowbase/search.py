@@ -3,7 +3,15 @@
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from knowbase.answers import MODES, Answer, Explanation, Hit, SearchRequest, Suggestion
+from knowbase.answers import (
+    MODES,
+    Answer,
+    Explanation,
+    Hit,
+    SearchRequest,
+    Successor,
+    Suggestion,
+)
 from knowbase.errors import EmbeddingError, InvalidInput, ModelMismatch
 from knowbase.query.conditions import (
     HIDDEN_STATES,
@@ -34,6 +42,7 @@ LEGS = {"hybrid": ("keyword", "semantic"), "keyword": ("keyword",), "semantic": 
 SOURCE_NAMES = {"keyword": "fts", "semantic": "vec", "graph": "graph"}
 SIMILAR_TOP = 15  # S3-25: hits of similar: and like: when nothing is asked
 SIMILAR_FLOOR = 0.5  # S3-26: their least cosine similarity, unless the profile has its own
+MOST_SHOWN = 200  # characters of what took a superseded one's place
 MOST_CHECKED = 16  # words that are looked up in the vocabulary
 
 
@@ -72,7 +81,14 @@ class Searcher(NamedTuple):
         top = request.top or min(profile.default_top, profile.max_top)
         found = searcher.find(query, request, now, profile.candidates(top))
         kept = [hit for hit in found.ranked if hit.score >= _threshold(request, found)]
-        hits = tuple(_hit(hit, found, profile, request.explain) for hit in kept[:top])
+        shown = kept[:top]
+        successors = searcher.successors(shown, found)
+        hits = tuple(
+            _hit(hit, found, profile, request.explain)._replace(
+                superseded_by=successors.get(found.passages[hit.chunk].document.superseded_by)
+            )
+            for hit in shown
+        )
         return Answer(
             query=request.query,
             profile=profile.name,
@@ -147,6 +163,22 @@ class Searcher(NamedTuple):
                 raise InvalidInput(meaning.message, field=name)
             filters[name] = meaning  # type: ignore[assignment]  # only filters have flags
         return filters
+
+    def successors(self, hits: list[Ranked], found: Found) -> dict[str | None, Successor]:
+        """S2-18: what took the place of the superseded ones among the hits."""
+        names = {found.passages[hit.chunk].document.superseded_by for hit in hits} - {None}
+        known = {name: self.language.find(name) for name in names if name is not None}
+        return {
+            name: Successor(
+                document.id, document.code, self._opening(document), document.created_at
+            )
+            for name, document in known.items()
+            if document is not None
+        }
+
+    def _opening(self, document: "Document") -> str:
+        chunks = self.store.chunks(document.id)
+        return chunks[0].chunk.text[:MOST_SHOWN] if chunks else ""
 
     def suggestions(self, found: Found) -> tuple[Suggestion, ...]:
         """Words that the base does not have, and what is spelled like them."""
@@ -338,9 +370,17 @@ def _hit(ranked: Ranked, found: Found, profile: Profile, explain: bool) -> Hit:
         sources=tuple(
             SOURCE_NAMES[part.leg] for part in ranked.contributions if part.leg in SOURCE_NAMES
         ),
+        match_type=_match_type(ranked),
+        is_superseded=document.superseded_by is not None or document.valid_until is not None,
         more=ranked.more,
         explanation=_explanation(ranked, profile) if explain else None,
     )
+
+
+def _match_type(ranked: Ranked) -> str:
+    """S2-15: which legs proposed it, whatever their scores."""
+    legs = {part.leg for part in ranked.contributions} & {"keyword", "semantic"}
+    return "both" if len(legs) > 1 else "".join(legs)
 
 
 def _explanation(ranked: Ranked, profile: Profile) -> Explanation:

@@ -81,3 +81,10 @@ def test_a_bad_variable_names_the_field() -> None:
     with pytest.raises(InvalidInput) as refusal:
         profiles({}, {"KB_RRF_SEMANTIC_WEIGHT": "high"})
     assert refusal.value.field == "profiles.entries.weights.semantic"
+
+
+def test_an_unknown_variable_of_a_profile_names_the_nearest() -> None:
+    """S4-20"""
+    with pytest.raises(InvalidInput) as refusal:
+        profiles({}, {"KB_RRF_SEMANTIC_WIEGHT": "0.9"})
+    assert refusal.value.hint == "the nearest is KB_RRF_SEMANTIC_WEIGHT"

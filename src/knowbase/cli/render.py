@@ -8,13 +8,14 @@ from knowbase.cli.terminal import Painter, safe
 from knowbase.text.snippets import END_MARK, MARK
 
 if TYPE_CHECKING:
-    from knowbase.answers import Answer, Explanation, Hit, QueryPlan
+    from knowbase.answers import Answer, Explanation, Hit
     from knowbase.documents import Content, Listing, Status
     from knowbase.ingest.removal import Removal
     from knowbase.ingest.sync import Report
     from knowbase.operations.filling import Made
     from knowbase.operations.finding import Config, Tags
     from knowbase.operations.ranking import Profiles
+    from knowbase.plan import QueryPlan
     from knowbase.types import Document
     from knowbase.whynot import WhyNot
 
@@ -112,6 +113,10 @@ class Renderer:
         more = f" · {hit.more} more like it" if hit.more else ""
         legs = f" · {' + '.join(hit.sources)}" if hit.sources else ""
         yield paint("dim", f"  Score: {hit.score:.4f}{legs} · {safe(hit.section)}{more}")
+        if hit.is_superseded:
+            by = hit.superseded_by
+            told = f" by {by.code}: {' '.join(by.content.split())}" if by is not None else ""
+            yield f"  superseded{safe(told)}"
         if hit.explanation is not None:
             yield from self._explanation(hit.explanation)
 

@@ -18,8 +18,8 @@ from knowbase.operations.search import (
 from knowbase.ranking.about import FIELDS
 
 if TYPE_CHECKING:
-    from knowbase.answers import QueryPlan
     from knowbase.base import Base
+    from knowbase.plan import QueryPlan
     from knowbase.ranking.custom import Custom
     from knowbase.whynot import WhyNot
 

@@ -2,12 +2,13 @@
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from knowbase.answers import MODES, Answer, QueryPlan, SearchRequest
+from knowbase.answers import MODES, Answer, SearchRequest
 from knowbase.operations.declare import Operation, Param
 from knowbase.query.conditions import HIDDEN_STATES
 
 if TYPE_CHECKING:
     from knowbase.base import Base
+    from knowbase.plan import QueryPlan
 
 TAGS = Param("only documents with all of these tags", metavar="TAG,TAG")
 TYPE = Param("only documents of this type: markdown, pdf, code, note …", metavar="TYPE")
@@ -63,7 +64,7 @@ FILTERS = (
 )  # fmt: skip
 
 
-def search(base: "Base", request: Search) -> Answer | QueryPlan:
+def search(base: "Base", request: Search) -> "Answer | QueryPlan":
     given = ((name, getattr(request, name)) for name in FILTERS)
     asked = SearchRequest(
         query=request.query,

@@ -12,8 +12,7 @@ OPERATORS = (
     "salience", "is", "include", "weights",
 )  # fmt: skip
 
-_NAME = re.compile(rf"({'|'.join(OPERATORS)}):")
-_SPACE = re.compile(r"\s+")
+_LONGEST = max(map(len, OPERATORS))
 _VALUE = re.compile(r'(?:[<>]=?|=)?"([^"]*)"|[^\s()"]+')
 _WORDS = {"AND": "and", "OR": "or", "NOT": "not"}
 
@@ -45,8 +44,8 @@ class _Lexer:
             yield self._next()
 
     def _skip_space(self) -> bool:
-        space = _SPACE.match(self._text, self._at)
-        self._at = space.end() if space else self._at
+        while self._at < len(self._text) and self._text[self._at].isspace():
+            self._at += 1
         return self._at < len(self._text)
 
     def _next(self) -> Token:
@@ -64,8 +63,8 @@ class _Lexer:
         if character == "#" and _starts_word(text, at + 1, ""):
             self._at += 1
             return Token("operator", "tag", at, self._bare())
-        name = _NAME.match(text, at)
-        if name is not None:
+        name = text[at : text.find(":", at, at + _LONGEST + 1)]
+        if name in OPERATORS:
             return self._operator(name)
         word = self._bare()
         if word.count(")") > word.count("("):
@@ -90,15 +89,17 @@ class _Lexer:
         self._at = end + 1
         return Token("phrase", self._text[start + 1 : end], start)
 
-    def _operator(self, name: re.Match[str]) -> Token:
-        value = _VALUE.match(self._text, name.end())
+    def _operator(self, name: str) -> Token:
+        start = self._at
+        behind = start + len(name) + 1
+        value = _VALUE.match(self._text, behind)
         if value is None:
-            self._at = name.end()
-            message = f"{name[1]}: needs a value behind it"
-            self.problems.append(Problem(message, name.start(), "it is read as a word"))
-            return Token("word", name[1], name.start())
+            self._at = behind
+            message = f"{name}: needs a value behind it"
+            self.problems.append(Problem(message, start, "it is read as a word"))
+            return Token("word", name, start)
         self._at = value.end()
-        return Token("operator", name[1], name.start(), value[0].replace('"', ""))
+        return Token("operator", name, start, value[0].replace('"', ""))
 
     def _bare(self) -> str:
         """A word up to white space, a quote, or the bracket that closes the group around it."""

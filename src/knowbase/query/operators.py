@@ -16,7 +16,6 @@ from knowbase.query.conditions import (
     Visible,
     hidden,
 )
-from knowbase.query.moments import span
 from knowbase.types import SCOPES, SECTORS, TIERS, Document
 
 _CLOCKS = {
@@ -121,6 +120,8 @@ def _like(_: str, value: str, context: Context) -> Meaning:
 
 
 def _time(name: str, value: str, context: Context) -> Meaning:
+    from knowbase.query.moments import span  # a query without dates need not load datetime
+
     sign, rest = _signed(value)
     found = span(rest, context.now)
     if found is None:

@@ -36,6 +36,7 @@ VARIABLES = {
     "KB_SEMANTIC_SIMILARITY_THRESHOLD": ("entries", "min_similarity"),
 }
 """S4-20: the document's own variables, for its own profile."""
+PREFIXES = ("KB_RRF_", "KB_SEMANTIC_")
 
 
 class Custom(NamedTuple):
@@ -54,11 +55,22 @@ def profiles(tables: Mapping[str, Any], environment: Mapping[str, str]) -> dict[
     with _said_by("kb.toml"):
         for name in _parents_first(tables):
             made[name] = _defined(name, tables[name], made)
+    _refuse_unknown(environment)
     for variable, (name, field) in VARIABLES.items():
         if variable in environment:
             with _said_by(variable):
                 made[name] = _changed(made[name], field, environment[variable], variable)
     return made
+
+
+def _refuse_unknown(environment: Mapping[str, str]) -> None:
+    for variable in environment:
+        if variable.startswith(PREFIXES) and variable not in VARIABLES:
+            from difflib import get_close_matches
+
+            near = get_close_matches(variable, VARIABLES, n=1, cutoff=0)
+            hint = f"the nearest is {near[0]}"
+            raise InvalidInput(f"unknown variable {variable}", field=variable, hint=hint)
 
 
 def _parents_first(tables: Mapping[str, Any]) -> list[str]:

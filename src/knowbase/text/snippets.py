@@ -1,6 +1,5 @@
 """Snippets: the most telling stretch of a chunk, with the matched words marked."""
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -8,8 +7,6 @@ from knowbase.text.analysis import Token, Word, located, stems
 
 MARK, END_MARK = "<mark>", "</mark>"
 WIDTH = 240  # characters
-
-_SPACE = re.compile(r"\s+")
 
 
 class Snippet(NamedTuple):
@@ -23,7 +20,7 @@ def snippet(text: str, words: Sequence[Word], width: int = WIDTH) -> Snippet:
     """The stretch of `text` with the most different query words, matches in <mark>."""
     matches = _matches(text, words)
     start, end = _window(text, matches, width)
-    shown = _SPACE.sub(" ", _marked(text, start, end, matches)).strip()
+    shown = " ".join(_marked(text, start, end, matches).split())
     before = "…" if text[:start].strip() else ""
     after = "…" if end < len(text.rstrip()) else ""
     place = next((token.start for token in matches if token.start >= start), start)
