@@ -65,7 +65,7 @@ AND_TAGGED = {
 }
 
 PARTS: tuple[tuple[Any, str, str], ...] = (
-    (knowbase.search, "understand", "parse"),
+    (knowbase.search.Searcher, "prepared", "parse"),
     (Granite, "embed_query", "embed"),
     (SqliteStore, "keyword", "keyword"),
     (SqliteStore, "semantic", "semantic"),

@@ -1,10 +1,12 @@
 """What is asked of a search, and what it answers."""
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from knowbase.query.tree import Problem
 from knowbase.ranking.boosts import Factor
 from knowbase.ranking.fusion import Contribution
+
+if TYPE_CHECKING:
+    from knowbase.query.tree import Problem
 
 MODES = ("hybrid", "keyword", "semantic")
 
@@ -89,5 +91,5 @@ class Answer(NamedTuple):
     query_time_ms: float
     filters: dict[str, Any]
     notices: tuple[str, ...]
-    problems: tuple[Problem, ...] = ()
+    problems: "tuple[Problem, ...]" = ()
     suggestions: tuple[Suggestion, ...] = ()

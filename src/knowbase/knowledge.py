@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from knowbase.answers import SearchRequest
 from knowbase.errors import InvalidInput
 from knowbase.query.conditions import Compare, Condition, OneOf, Visible, both
-from knowbase.query.meaning import Query, plain_query
+from knowbase.query.query import Query, plain_query
 from knowbase.query.words import sanitize_fts_query
 from knowbase.ranking.profile import PROFILES, TYPE_WEIGHTS
 from knowbase.ranking.rank import Ranked

@@ -4,7 +4,8 @@ from typing import Any, NamedTuple
 
 from knowbase.answers import SearchRequest
 from knowbase.query.conditions import told
-from knowbase.query.meaning import Query, summary
+from knowbase.query.meaning import summary, understand
+from knowbase.query.query import Query
 from knowbase.query.tree import Problem, shown
 from knowbase.search import LEGS, Searcher
 
@@ -31,6 +32,8 @@ def plan(searcher: Searcher, request: SearchRequest, now: str) -> QueryPlan:
     """The tree, the filters of both legs, and what would run."""
     query, searcher = searcher.prepared(request, now)
     profile = searcher.profile
+    if query.tree is None:  # a plain one, which needed no parser
+        query = understand(request.query, profile.match, searcher.context(now))
     return QueryPlan(
         query=request.query,
         tree=shown(query.tree) if query.tree is not None else "nothing",

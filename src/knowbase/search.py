@@ -22,8 +22,7 @@ from knowbase.query.conditions import (
     both,
     is_everything,
 )
-from knowbase.query.meaning import Query, understand
-from knowbase.query.operators import Context, Mistake, meaning_of
+from knowbase.query.query import Query, is_plain, plain_query
 from knowbase.ranking.profile import Profile
 from knowbase.ranking.rank import Ranked, best_possible, keys_of, rank, total
 from knowbase.store.values import FieldWeights
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from knowbase.embed import Embedder
+    from knowbase.query.operators import Context
     from knowbase.store import Store
     from knowbase.types import Document
 
@@ -112,7 +112,7 @@ class Searcher(NamedTuple):
         """The query's meaning, and the searcher with the profile as the query changes it."""
         check(request, self.profile)
         profile = self.profile._replace(unit=request.unit or self.profile.unit)
-        query = understand(request.query, profile.match, self.context(now))
+        query = self._understood(request.query, profile.match, now)
         if request.strict and query.problems:
             problem = query.problems[0]
             raise InvalidInput(problem.told(request.query), field="query", hint="without --strict")
@@ -124,7 +124,18 @@ class Searcher(NamedTuple):
             profile = profile._replace(min_similarity=floor, default_top=SIMILAR_TOP)
         return query, self._replace(profile=profile)
 
-    def context(self, now: str) -> Context:
+    def _understood(self, text: str, match: str, now: str) -> Query:
+        """What the text means; a plain one needs no parser, which takes milliseconds to load."""
+        if is_plain(text) and match != "boolean":
+            return plain_query(text, match)
+        from knowbase.query.meaning import understand
+
+        return understand(text, match, self.context(now))
+
+    def context(self, now: str) -> "Context":
+        """What the meaning of an operator depends on."""
+        from knowbase.query.operators import Context
+
         return Context(now, *self.language)
 
     def find(self, query: Query, request: SearchRequest, now: str, depth: int) -> Found:
@@ -157,6 +168,8 @@ class Searcher(NamedTuple):
             filters["tags"] = Tagged(tags, "any" if match == "any" else "all")
         if request.types:
             filters["type"] = OneOf("type", request.types)
+        if request.filters:
+            from knowbase.query.operators import Mistake, meaning_of
         for name, value in request.filters:
             meaning = meaning_of(name, value, self.context(now))
             if isinstance(meaning, Mistake):

@@ -12,8 +12,8 @@ from knowbase.query.conditions import (
     hidden,
     told,
 )
-from knowbase.query.meaning import Query
 from knowbase.query.predicate import passes
+from knowbase.query.query import Query
 from knowbase.ranking.rank import Ranked, keys_of, rank
 from knowbase.search import Found, Searcher
 from knowbase.types import Candidate, Document

@@ -6,10 +6,11 @@ from hypothesis import strategies as st
 
 from knowbase.query.conditions import told
 from knowbase.query.lexer import OPERATORS
-from knowbase.query.meaning import Query, summary, understand
+from knowbase.query.meaning import summary, understand
 from knowbase.query.moments import span
 from knowbase.query.operators import Context
 from knowbase.query.parser import parse
+from knowbase.query.query import Query, is_plain, plain_query
 from knowbase.query.tree import And, Operator, Or, Phrase, Text, Together, Without, shown
 from knowbase.types import DOCUMENT_TYPES, Document
 
@@ -257,3 +258,16 @@ def test_every_text_has_a_meaning(text: str, match: str) -> None:
         summary(query.tree)
     told(query.filter)
     told(query.keyword_filter)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.text("abC. ,!?'_/é漢&AND ORT", max_size=60),
+    st.sampled_from(("any", "all", "any_prefix")),
+)
+def test_a_plain_text_means_the_same_with_and_without_the_parser(text: str, match: str) -> None:
+    """S3-09"""
+    if is_plain(text):
+        parsed = meaning(text, match)
+        assert parsed.problems == ()
+        assert parsed._replace(tree=None) == plain_query(text, match)

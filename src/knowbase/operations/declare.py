@@ -1,6 +1,7 @@
 """How an operation is declared: a request with described, bounded fields, and what runs it."""
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from knowbase.errors import InvalidInput
@@ -40,6 +41,7 @@ class Operation(NamedTuple):
     examples: tuple[str, ...] = ()
 
 
+@cache
 def fields(request: type) -> list[Field]:
     """The parameters of a request, from its annotations."""
     defaults: dict[str, Any] = request._field_defaults  # type: ignore[attr-defined]

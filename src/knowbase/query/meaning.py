@@ -15,6 +15,7 @@ from knowbase.query.conditions import (
 )
 from knowbase.query.operators import Context, Include, Like, Mistake, Similar, Weights, meaning_of
 from knowbase.query.parser import parse
+from knowbase.query.query import Query
 from knowbase.query.tree import (
     And,
     Must,
@@ -48,32 +49,6 @@ class Summary(NamedTuple):
     operators: tuple[str, ...]  # what joins the parts: "And", "Or"
 
 
-class Query(NamedTuple):
-    """What is looked for, and how."""
-
-    text: str  # what the semantic leg embeds
-    keyword: KeywordQuery
-    filter: Condition  # filters, required and excluded words: for the semantic leg
-    keyword_filter: Condition  # the same with AND, OR and groups: for the keyword leg
-    similar: tuple[str, ...] = ()
-    like: tuple[Like, ...] = ()
-    include: frozenset[str] = frozenset()
-    weights: Weights | None = None
-    tree: Node | None = None
-    problems: tuple[Problem, ...] = ()
-    open_ended: bool = False  # the filter alone can be enough: auth OR tag:x
-
-    @property
-    def intent(self) -> str:
-        """S3-38: what the query asks for."""
-        return "semantic" if self.similar or self.like else "keyword"
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing is looked for: only filters, or nothing at all."""
-        return not (self.text or self.similar or self.like)
-
-
 def understand(text: str, match: str, context: Context) -> Query:
     """The meaning of any text under a profile's rule for words."""
     text = clean(text).strip()
@@ -86,12 +61,6 @@ def understand(text: str, match: str, context: Context) -> Query:
     reader = _Reader(match, context)
     tree = reader.read(tree) if tree is not None else None
     return reader.query(text, tree, (*problems, *found, *reader.problems))
-
-
-def plain_query(text: str, match: str) -> Query:
-    """A text whose every word is a word: no operators."""
-    words = keyword_query(text, match)
-    return Query(clean(text).strip(), words, EVERYTHING, EVERYTHING)
 
 
 class _Reader:
