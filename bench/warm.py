@@ -17,7 +17,6 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any, NamedTuple
-from unittest.mock import patch
 
 import apsw
 
@@ -198,7 +197,8 @@ def parts_of_a_search(base: Base, asked: Sequence[Asked]) -> list[Row]:
     with ExitStack() as stack:
         for owner, name, label in PARTS:
             watched = _watched(getattr(owner, name), label, spent)
-            stack.enter_context(patch.object(owner, name, watched))
+            stack.callback(setattr, owner, name, getattr(owner, name))
+            setattr(owner, name, watched)
         for one in asked:
             spent.append(dict.fromkeys(LABELS, 0.0))
             whole = seconds(partial(Case("hybrid").search, base, one))

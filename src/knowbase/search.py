@@ -12,7 +12,7 @@ from knowbase.answers import (
     Successor,
     Suggestion,
 )
-from knowbase.errors import EmbeddingError, InvalidInput, ModelMismatch
+from knowbase.errors import InvalidInput
 from knowbase.query.conditions import (
     HIDDEN_STATES,
     Condition,
@@ -24,11 +24,10 @@ from knowbase.query.conditions import (
 )
 from knowbase.query.query import Query, is_plain, plain_query
 from knowbase.ranking.profile import Profile
-from knowbase.ranking.rank import Ranked, best_possible, keys_of, rank, total
-from knowbase.store.values import FieldWeights
+from knowbase.ranking.rank import Ranked, best_possible, rank, total
+from knowbase.retrieve import Finder, Tools
 from knowbase.text.snippets import snippet
-from knowbase.types import Candidate, Passage, Vector
-from knowbase.vectors import mean
+from knowbase.types import Candidate, Passage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,7 +143,8 @@ class Searcher(NamedTuple):
         visible = Visible(now, frozenset(request.include) | query.include)
         if query.is_empty:
             return self._newest(query, both(asked, query.filter), visible, depth)
-        finder = _Finder(self, query, both(visible, asked), depth)
+        tools = Tools(self.store, self.embedder, self.profile)
+        finder = Finder(tools, query, both(visible, asked), depth)
         legs = finder.legs(LEGS[request.mode])
         ranked = rank(legs, finder.passages, self.profile, now, query.intent)
         return Found(
@@ -201,113 +201,6 @@ class Searcher(NamedTuple):
         unknown = self.store.unknown_words(typed[:MOST_CHECKED])
         near = {word.surface: self.store.nearest_words(word, 3) for word in unknown}
         return tuple(Suggestion(word, tuple(words)) for word, words in near.items() if words)
-
-
-class _Finder:
-    """Runs the legs for one query; what could not run is in the notices."""
-
-    def __init__(self, searcher: Searcher, query: Query, asked: Condition, depth: int) -> None:
-        self._searcher = searcher
-        self._query = query
-        self._asked = asked
-        self._depth = depth
-        self.passages: dict[int, Passage] = {}
-        self.notices: list[str] = []
-
-    def legs(self, wanted: tuple[str, ...]) -> dict[str, list[Candidate]]:
-        """What each leg proposes, and in `passages` what that refers to."""
-        query = self._query
-        found: dict[str, list[Candidate]] = {}
-        if "keyword" in wanted and (query.text or query.open_ended):
-            found["keyword"] = self._keyword()
-        if "semantic" in wanted:
-            try:
-                found["semantic"] = self._semantic()
-            except EmbeddingError as error:
-                if wanted == ("semantic",):
-                    raise
-                self.notices.append(f"semantic search did not run: {error.message}")
-        return found
-
-    def _keyword(self) -> list[Candidate]:
-        store, query = self._searcher.store, self._query
-        condition = both(self._asked, query.keyword_filter)
-        weights = FieldWeights(**self._searcher.profile.field_weights)
-        found = self._deep_enough(
-            lambda limit: store.keyword(query.keyword, condition, limit, weights)
-        )
-        if query.open_ended and len(found) < self._depth:
-            known = {one.chunk for one in found}
-            more = store.newest(condition, self._depth)
-            found += [Candidate(p.chunk_id, 0.0) for p in more if p.chunk_id not in known]
-            self._fetch(found)
-        return found
-
-    def _semantic(self) -> list[Candidate]:
-        vector = self._vector()
-        condition = both(self._asked, self._query.filter)
-        return self._deep_enough(
-            lambda limit: self._searcher.store.semantic(vector, condition, limit)
-        )
-
-    def _deep_enough(self, leg: "Callable[[int], list[Candidate]]") -> list[Candidate]:
-        """Candidates for `depth` different hits: however often the best one matches, the
-        next is not lost."""
-        limit = self._depth
-        while True:
-            found = leg(limit)
-            self._fetch(found)
-            first, different = self.first_different(found)
-            if len(found) < limit or different >= self._depth:
-                return first
-            limit *= 3
-
-    def first_different(self, found: list[Candidate]) -> tuple[list[Candidate], int]:
-        """The candidates up to the first one that would be a hit too many, and how many hits
-        they make."""
-        unit = self._searcher.profile.unit
-        seen: set[object] = set()
-        different = 0
-        for place, one in enumerate(found):
-            if one.chunk not in self.passages:
-                continue
-            keys = keys_of(self.passages[one.chunk], unit)
-            if seen.isdisjoint(keys):
-                if different == self._depth:
-                    return found[:place], different
-                different += 1
-            seen.update(keys)
-        return found, different
-
-    def _fetch(self, found: list[Candidate]) -> None:
-        new = {one.chunk for one in found} - self.passages.keys()
-        if new:
-            self.passages.update(self._searcher.store.passages(new))
-
-    def _vector(self) -> Vector:
-        """What the semantic leg compares with; nothing when the base has no vectors."""
-        store, query = self._searcher.store, self._query
-        stored = store.model()
-        if stored is None:
-            return b""
-        vectors = [vector for like in query.like for vector in self._vectors_of(like.document.id)]
-        texts = query.similar or (() if query.like else (query.text,))
-        if texts:
-            embedder = self._searcher.embedder()
-            if embedder.model != stored:
-                raise ModelMismatch(
-                    f"the base was made with the model {stored.name} ({stored.revision}),"
-                    f" not {embedder.model.name} ({embedder.model.revision})",
-                    field="embed.model",
-                    hint="make a new base with this model: kb init --base PATH, then kb add",
-                )
-            vectors += [embedder.embed_query(text) for text in texts]
-        return vectors[0] if len(vectors) == 1 else mean(vectors)
-
-    def _vectors_of(self, document: str) -> list[Vector]:
-        """S3-11: a document's own vectors; nothing is embedded."""
-        hashes = [passage.chunk.hash for passage in self._searcher.store.chunks(document)]
-        return list(self._searcher.store.vectors(hashes).values())
 
 
 def check(request: SearchRequest, profile: Profile) -> None:

@@ -1,0 +1,131 @@
+"""Retrieval: what each leg proposes for a query, filters included."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from knowbase.errors import EmbeddingError, ModelMismatch
+from knowbase.query.conditions import Condition, both
+from knowbase.query.query import Query
+from knowbase.ranking.profile import Profile
+from knowbase.ranking.rank import keys_of
+from knowbase.store.values import FieldWeights
+from knowbase.types import Candidate, Passage, Vector
+from knowbase.vectors import mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from knowbase.embed import Embedder
+    from knowbase.store import Store
+
+
+class Tools(NamedTuple):
+    """What retrieval works with; the embedder is made only when a leg asks for it."""
+
+    store: "Store"
+    embedder: "Callable[[], Embedder]"
+    profile: Profile
+
+
+class Finder:
+    """Runs the legs for one query; what could not run is in the notices."""
+
+    def __init__(self, tools: Tools, query: Query, asked: Condition, depth: int) -> None:
+        self._tools = tools
+        self._query = query
+        self._asked = asked
+        self._depth = depth
+        self.passages: dict[int, Passage] = {}
+        self.notices: list[str] = []
+
+    def legs(self, wanted: tuple[str, ...]) -> dict[str, list[Candidate]]:
+        """What each leg proposes, and in `passages` what that refers to."""
+        query = self._query
+        found: dict[str, list[Candidate]] = {}
+        if "keyword" in wanted and (query.text or query.open_ended):
+            found["keyword"] = self._keyword()
+        if "semantic" in wanted:
+            try:
+                found["semantic"] = self._semantic()
+            except EmbeddingError as error:
+                if wanted == ("semantic",):
+                    raise
+                self.notices.append(f"semantic search did not run: {error.message}")
+        return found
+
+    def _keyword(self) -> list[Candidate]:
+        store, query = self._tools.store, self._query
+        condition = both(self._asked, query.keyword_filter)
+        weights = FieldWeights(**self._tools.profile.field_weights)
+        found = self._deep_enough(
+            lambda limit: store.keyword(query.keyword, condition, limit, weights)
+        )
+        if query.open_ended and len(found) < self._depth:
+            known = {one.chunk for one in found}
+            more = store.newest(condition, self._depth)
+            found += [Candidate(p.chunk_id, 0.0) for p in more if p.chunk_id not in known]
+            self._fetch(found)
+        return found
+
+    def _semantic(self) -> list[Candidate]:
+        vector = self._vector()
+        condition = both(self._asked, self._query.filter)
+        return self._deep_enough(lambda limit: self._tools.store.semantic(vector, condition, limit))
+
+    def _deep_enough(self, leg: "Callable[[int], list[Candidate]]") -> list[Candidate]:
+        """Candidates for `depth` different hits: however often the best one matches, the
+        next is not lost."""
+        limit = self._depth
+        while True:
+            found = leg(limit)
+            self._fetch(found)
+            first, different = self.first_different(found)
+            if len(found) < limit or different >= self._depth:
+                return first
+            limit *= 3
+
+    def first_different(self, found: list[Candidate]) -> tuple[list[Candidate], int]:
+        """The candidates up to the first one that would be a hit too many, and how many hits
+        they make."""
+        unit = self._tools.profile.unit
+        seen: set[object] = set()
+        different = 0
+        for place, one in enumerate(found):
+            if one.chunk not in self.passages:
+                continue
+            keys = keys_of(self.passages[one.chunk], unit)
+            if seen.isdisjoint(keys):
+                if different == self._depth:
+                    return found[:place], different
+                different += 1
+            seen.update(keys)
+        return found, different
+
+    def _fetch(self, found: list[Candidate]) -> None:
+        new = {one.chunk for one in found} - self.passages.keys()
+        if new:
+            self.passages.update(self._tools.store.passages(new))
+
+    def _vector(self) -> Vector:
+        """What the semantic leg compares with; nothing when the base has no vectors."""
+        store, query = self._tools.store, self._query
+        stored = store.model()
+        if stored is None:
+            return b""
+        vectors = [vector for like in query.like for vector in self._vectors_of(like.document.id)]
+        texts = query.similar or (() if query.like else (query.text,))
+        if texts:
+            embedder = self._tools.embedder()
+            if embedder.model != stored:
+                raise ModelMismatch(
+                    f"the base was made with the model {stored.name} ({stored.revision}),"
+                    f" not {embedder.model.name} ({embedder.model.revision})",
+                    field="embed.model",
+                    hint="make a new base with this model: kb init --base PATH, then kb add",
+                )
+            vectors += [embedder.embed_query(text) for text in texts]
+        return vectors[0] if len(vectors) == 1 else mean(vectors)
+
+    def _vectors_of(self, document: str) -> list[Vector]:
+        """S3-11: a document's own vectors; nothing is embedded."""
+        hashes = [passage.chunk.hash for passage in self._tools.store.chunks(document)]
+        return list(self._tools.store.vectors(hashes).values())
