@@ -7,8 +7,8 @@ from typing import NamedTuple
 from knowbase.query.tree import Problem
 
 OPERATORS = (
-    "tag", "type", "project", "role", "sector", "scope", "tier", "under", "children", "parent",
-    "similar", "like", "after", "before", "created", "updated", "expires", "confidence",
+    "tag", "tags", "type", "project", "role", "sector", "scope", "tier", "under", "children",
+    "parent", "similar", "like", "after", "before", "created", "updated", "expires", "confidence",
     "salience", "is", "include", "weights",
 )  # fmt: skip
 

@@ -206,7 +206,9 @@ def summary(tree: Node | None) -> Summary:
     return Summary(
         terms=tuple(text for text, out in texts if not out),
         tags=tuple(
-            ("exclude" if out else "include", o.value) for o, out in operators if o.name == "tag"
+            ("exclude" if out else "include", o.value)
+            for o, out in operators
+            if o.name in ("tag", "tags")
         ),
         negations=tuple(text for text, out in texts if out),
         scope=scopes[0] if scopes else None,

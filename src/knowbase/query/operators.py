@@ -185,6 +185,7 @@ def _weights(_: str, value: str, __: Context) -> Meaning:
 
 _MEANINGS: dict[str, Callable[[str, str, Context], Meaning]] = {
     "tag": _tag,
+    "tags": _tag,
     "type": _listed,
     "sector": _listed,
     "scope": _listed,
