@@ -94,7 +94,7 @@ class SqliteStore:
         with translated(), self._connections.writing() as connection:
             model = self._model_id(connection)
             written = write.apply(connection, changes, model, now)
-            return [self._document(connection, "d.seq = ?", seq) for seq in written]
+            return [self._document(connection, seq) for seq in written]
 
     def use_model(self, model: Model) -> None:
         if self.model() == model:
@@ -322,9 +322,9 @@ class SqliteStore:
         with translated():
             return self._connections.get().execute(sql, values).fetchall()
 
-    def _document(self, connection: apsw.Connection, where: str, value: object) -> Document:
-        sql = f"SELECT {rows.DOCUMENT} FROM documents d WHERE {where}"
-        return rows.document(connection.execute(sql, (value,)).fetchall()[0])
+    def _document(self, connection: apsw.Connection, seq: int) -> Document:
+        sql = f"SELECT {rows.DOCUMENT} FROM documents d WHERE d.seq = ?"
+        return rows.document(connection.execute(sql, (seq,)).fetchall()[0])
 
     def _model_id(self, connection: apsw.Connection) -> int | None:
         found: int | None = connection.execute("SELECT id FROM models ORDER BY id LIMIT 1").get

@@ -49,7 +49,7 @@ def apply(connection: apsw.Connection, changes: Changes, model: int | None, now:
     connection.executemany("DELETE FROM files WHERE path = ?", [(p,) for p in changes.forgotten])
     connection.executemany(
         "INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?)",
-        [source._replace(tags=_json(source.tags)) for source in changes.sources],  # type: ignore[arg-type]
+        [(s.path, _json(s.tags), s.parent, s.tree) for s in changes.sources],
     )
     connection.executemany(
         "DELETE FROM sources WHERE path = ?", [(path,) for path in changes.dropped_sources]
