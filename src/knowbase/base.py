@@ -255,13 +255,19 @@ class Base:
         if not present:
             raise NotFound("there is nothing to watch", hint="add a folder with: kb add PATH")
         own = {os.path.abspath(self.path) + end for end in ("", "-wal", "-shm", "-journal")}
-        for _ in watch(
-            *present, watch_filter=lambda _, path: path not in own, raise_interrupt=True
-        ):
-            report = self._synced_or_later()
-            yield report
-            if report.interrupted:
-                return
+        rounds = watch(
+            *present,
+            watch_filter=lambda _, path: path not in own,
+            raise_interrupt=True,
+            yield_on_timeout=True,
+            rust_timeout=1000,
+        )
+        for number, changes in enumerate(rounds):
+            if changes or number == 0:  # once more, for what changed before the watch was up
+                report = self._synced_or_later()
+                yield report
+                if report.interrupted:
+                    return
 
     def _synced_or_later(self) -> "Report":
         """A round of watching; another writer's lock does not end it."""
