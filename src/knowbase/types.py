@@ -63,6 +63,7 @@ class Reading(NamedTuple):
     salience: float = DEFAULT_SALIENCE
     metadata: Mapping[str, object] = {}
     links: tuple[Link, ...] = ()
+    warnings: tuple[str, ...] = ()  # what its reader could not make sense of
 
 
 def scope_of(reading: Reading) -> str:

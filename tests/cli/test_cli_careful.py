@@ -91,6 +91,14 @@ def test_one_odd_file_never_stops_the_rest(kb: Kb) -> None:
     assert kb.json("search", "zebra", "--fts-only")["returned"] == 1
 
 
+def test_broken_front_matter_is_said(kb: Kb) -> None:
+    kb.write("docs/a.md", "---\ntags: [x\n---\n# A\n\nzebra\n")
+    kb.write("docs/b.md", "---\n\nA rule, and no front matter.\n")
+    report = kb.json("add", "docs")
+    assert len(report["added"]) == 2
+    assert [warning.split(":")[0] for warning in report["warnings"]] == ["docs/a.md"]
+
+
 def test_ignore_files_beside_the_base_count_for_its_folders(kb: Kb) -> None:
     kb.write(".kbignore", "drafts/\n")
     kb.write("docs/drafts/a.md", "# A\n")

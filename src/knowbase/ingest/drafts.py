@@ -11,10 +11,10 @@ from knowbase.types import Draft, Reading, Vector
 
 
 class Read(NamedTuple):
-    """What a file says, and a warning when its type is none that we know."""
+    """What a file says, and what is to be said about it."""
 
     reading: Reading
-    warning: str | None = None
+    warnings: tuple[str, ...] = ()
 
 
 class Embedded(NamedTuple):
@@ -38,11 +38,11 @@ class Drafter(NamedTuple):
         reading = reading._replace(tags=clean_tags((*reading.tags, *tags)))
         declared = reading.metadata.get("type")  # one that is not built in
         if declared is None:
-            return Read(reading)
+            return Read(reading, reading.warnings)
         if declared in self.types:
             metadata = {key: value for key, value in reading.metadata.items() if key != "type"}
             return Read(reading._replace(type=str(declared), metadata=metadata))
-        return Read(reading, f"unknown type {declared!r}; stored as {reading.type}")
+        return Read(reading, (f"unknown type {declared!r}; stored as {reading.type}",))
 
     def draft(self, document: str, reading: Reading, path: str | None, updated: str) -> Draft:
         """The document with its chunks, not yet embedded."""

@@ -163,7 +163,7 @@ class _Run:
                 self._records.append(record._replace(document=old.document))
                 self._unchanged += 1
                 return
-            reading, warning = self._parts.drafter.read(found.path, data, each.scope.source.tags)
+            reading, warnings = self._parts.drafter.read(found.path, data, each.scope.source.tags)
         except BinaryFile as error:
             self._skip(record, old, error.message)
         except ReadError as error:
@@ -173,7 +173,7 @@ class _Run:
         except Exception as error:  # no file, however odd, stops the rest
             self._fail(record, old, f"could not be read ({type(error).__name__})")
         else:
-            self._warnings += [f"{path}: {warning}"] if warning else []
+            self._warnings += [f"{path}: {warning}" for warning in warnings]
             if reading.parent is None:
                 parent = parent_of(path, each.scope.source, self._parts.home)
                 reading = reading._replace(parent=parent)

@@ -40,7 +40,12 @@ def read_markdown(text: str, fallback_title: str) -> Reading:
     tokens = _parser().parse("".join(body))
     headings = [heading for heading in _headings(tokens) if heading.level <= 2]
     sections = _sections(body, headings, len(lines) - len(body))
-    return _reading(matter or FrontMatter(), _title(headings) or fallback_title, sections, tokens)
+    reading = _reading(
+        matter or FrontMatter(), _title(headings) or fallback_title, sections, tokens
+    )
+    if skip and matter is None:
+        reading = reading._replace(warnings=("its front matter is no valid YAML; read as text",))
+    return reading
 
 
 def _reading(
