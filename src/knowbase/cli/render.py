@@ -111,8 +111,8 @@ class Renderer:
         yield f"  {where}: {self._place(hit)}" if hit.path else f"  {where}:"
         yield "  " + self._snippet(hit.snippet)
         more = f" · {hit.more} more like it" if hit.more else ""
-        legs = f" · {' + '.join(hit.sources)}" if hit.sources else ""
-        yield paint("dim", f"  Score: {hit.score:.4f}{legs} · {safe(hit.section)}{more}")
+        score = f"Score: {hit.score:.4f} · {' + '.join(hit.sources)} · " if hit.sources else ""
+        yield paint("dim", f"  {score}{safe(hit.section)}{more}")
         if hit.is_superseded:
             by = hit.superseded_by
             told = f" by {by.code}: {' '.join(by.content.split())}" if by is not None else ""
