@@ -21,7 +21,7 @@ from knowbase.query.words import KeywordQuery
 from knowbase.store import Store
 from knowbase.store.values import FieldWeights, Page
 from knowbase.text.analysis import Word, query_words
-from knowbase.types import Changes, FileRecord, Model, Source
+from knowbase.types import Changes, Counts, FileRecord, Model, Source
 from stores import BACKENDS, MODEL, NOW, draft, section, vector
 
 PLAIN = FieldWeights()
@@ -142,7 +142,7 @@ def test_removing_a_document_removes_all_of_it(store: Store) -> None:
     assert store.find("one") is None
     assert found(store, "alpha") == near(store, 1, 0, 0, 0) == ["two"]
     assert store.tags(EVERYTHING) == []
-    assert store.counts() == (1, 1, 1, 0, {"markdown": 1})
+    assert store.counts() == Counts(1, 1, 1, 0, {"markdown": 1})
 
 
 def test_words_match_any_of_and_more_matches_rank_higher(store: Store) -> None:

@@ -13,9 +13,11 @@ from knowbase.query.conditions import (
     EVERYTHING,
     AllOf,
     AnyOf,
+    Compare,
     Condition,
     Contains,
     InRole,
+    InSession,
     Not,
     OneOf,
     Tagged,
@@ -25,13 +27,25 @@ from knowbase.query.conditions import (
 from knowbase.query.words import keyword_query
 from knowbase.store.values import FieldWeights, Page
 from knowbase.text.analysis import Word
-from knowbase.types import Candidate, Changes, Vector
+from knowbase.types import (
+    USAGES,
+    Candidate,
+    Changes,
+    Edit,
+    Reinforcement,
+    Relation,
+    Session,
+    Use,
+    Vector,
+    Verdict,
+)
 from stores import BACKENDS, MODEL, draft, section, vector
 
 WORDS = ("install", "installed", "git", "getUserName", "user", "C++", "東京", "京都", "café", "x")
 TAGS = ("ops", "production", "phase/active")
 TIMES = tuple(f"2026-01-0{day}T00:00:00.000000Z" for day in range(1, 5))
 ALL = 50
+SESSIONS = ("s1", "s2")
 MATCHES = ("any", "all", "any_prefix", "boolean")
 
 texts = st.lists(st.sampled_from(WORDS), min_size=0, max_size=6).map(" ".join)
@@ -45,6 +59,10 @@ fields = st.fixed_dictionaries(
         "type": st.sampled_from(("markdown", "code", "note")),
         "archived": st.booleans(),
         "expires_at": st.none() | st.sampled_from(TIMES),
+        "superseded_by": st.none() | st.sampled_from(("p", "q", "B-2", "a.md", "nobody")),
+        "valid_until": st.none() | st.sampled_from(TIMES),
+        "project": st.none() | st.just("web"),
+        "salience": st.none() | st.just(0.7),
         "parent": st.none() | st.sampled_from(("p", "q", "a-1", "B-2", "KB-1")),
         "roles": st.sampled_from(((), ("dev",), ("qa", "all"))),
         "path": st.none() | st.sampled_from(("a.md", "b.md")),
@@ -63,6 +81,8 @@ conditions: st.SearchStrategy[Condition] = st.one_of(
     st.builds(lambda tag: Not(Tagged((tag,))), st.sampled_from(TAGS)),
     st.builds(Under, st.sampled_from(("p", "A-1", "b-2")).map(lambda name: (name,)), st.booleans()),
     st.builds(InRole, st.sampled_from(("dev", "qa"))),
+    st.builds(InSession, st.sampled_from(SESSIONS)),
+    st.builds(lambda number: Compare("seq", "<", number), st.integers(1, 5)),
     st.builds(
         lambda tag, kind: AllOf((Tagged((tag,)), OneOf("type", (kind,)))),
         st.sampled_from(TAGS),
@@ -127,6 +147,60 @@ class Stores(RuleBasedStateMachine):
         for store in (self.memory, self.sqlite):
             store.apply(Changes(removed=(identity,)), TIMES[0])
 
+    def both_apply(self, changes: Changes, now: str) -> None:
+        for store in (self.memory, self.sqlite):
+            store.apply(changes, now)
+
+    @rule(
+        identity=st.sampled_from("pqr"),
+        values=st.fixed_dictionaries(
+            {},
+            optional={
+                "archived": st.booleans(),
+                "deleted_at": st.none() | st.sampled_from(TIMES),
+                "expires_at": st.none() | st.sampled_from(TIMES),
+                "superseded_by": st.none() | st.sampled_from("pqr"),
+                "valid_until": st.none() | st.sampled_from(TIMES),
+            },
+        ),
+    )
+    def edit(self, identity: str, values: dict[str, str | bool | None]) -> None:
+        self.both_apply(Changes(edits=(Edit(identity, values),)), TIMES[0])
+
+    @rule(
+        session=st.sampled_from(SESSIONS),
+        identity=st.sampled_from("pqr"),
+        usage=st.sampled_from(USAGES),
+        summary=st.none() | st.just("done"),
+        now=st.sampled_from(TIMES),
+    )
+    def use(self, session: str, identity: str, usage: str, summary: str | None, now: str) -> None:
+        started = Session(session, None, now, summary=summary)
+        used = Use(session, identity, usage)
+        self.both_apply(Changes(sessions=(started,), uses=(used,)), now)
+
+    @rule(
+        identity=st.sampled_from("pqr"),
+        occasion=st.none() | st.sampled_from(("day 1", "day 2")),
+        good=st.booleans(),
+        now=st.sampled_from(TIMES),
+    )
+    def reinforce(self, identity: str, occasion: str | None, good: bool, now: str) -> None:
+        changes = Changes(reinforced=(Reinforcement(identity, 0.02),))
+        if occasion is not None:
+            changes = Changes(verdicts=(Verdict(identity, occasion, good, 0.02),))
+        self.both_apply(changes, now)
+
+    @rule(
+        ends=st.tuples(st.sampled_from("pqr"), st.sampled_from("pqr")),
+        relation=st.sampled_from(("RELATED_TO", "REFERENCES")),
+        drop=st.booleans(),
+    )
+    def relate(self, ends: tuple[str, str], relation: str, drop: bool) -> None:
+        said = (Relation(*ends, relation, "user"),)
+        changes = Changes(dropped_relations=said) if drop else Changes(relations=said)
+        self.both_apply(changes, TIMES[0])
+
     @rule(query=texts, condition=text_conditions, match=st.sampled_from(MATCHES))
     def keyword(self, query: str, condition: Condition, match: str) -> None:
         words = keyword_query(query, match)
@@ -140,8 +214,12 @@ class Stores(RuleBasedStateMachine):
 
     @rule(condition=conditions)
     def lists(self, condition: Condition) -> None:
-        page = Page(ALL)
-        assert self.sqlite.documents(condition, page) == self.memory.documents(condition, page)
+        for order in ("newest", "created", "created last"):
+            page = Page(ALL, order=order)
+            assert self.sqlite.documents(condition, page) == self.memory.documents(condition, page)
+        expiring = AllOf((condition, Compare("expires_at", "present")))
+        page = Page(ALL, order="expires")
+        assert self.sqlite.documents(expiring, page) == self.memory.documents(expiring, page)
         assert self.sqlite.tags(condition) == self.memory.tags(condition)
 
     @rule(condition=text_conditions)
@@ -166,6 +244,22 @@ class Stores(RuleBasedStateMachine):
             hashes = [passage.chunk.hash for passage in passages]
             stored = self.memory.vectors(hashes)
             assert set(self.sqlite.vectors(hashes)) == set(stored)
+
+    @invariant()
+    def the_same_sessions_and_relations(self) -> None:
+        one, other = self.sqlite, self.memory
+        assert one.codes() == other.codes()
+        assert one.heads("pqr") == other.heads("pqr")
+        assert one.openings("pqr") == other.openings("pqr")
+        assert one.sessions(SESSIONS) == other.sessions(SESSIONS)
+        assert one.recent_sessions(None, Page()) == other.recent_sessions(None, Page())
+        assert one.related_counts("pqr") == other.related_counts("pqr")
+        for usage in (None, "created"):
+            assert one.latest_uses("pqr", usage) == other.latest_uses("pqr", usage)
+        for session in SESSIONS:
+            assert one.uses_in(session) == other.uses_in(session)
+        for identity in "pqr":
+            assert one.relations(identity) == other.relations(identity)
 
 
 TestStores = Stores.TestCase

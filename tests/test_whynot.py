@@ -205,6 +205,6 @@ def test_filters_of_memories_are_applied_before_the_limit(base: Base) -> None:
 def test_searching_changes_nothing(base: Base) -> None:
     """C12, S0-25, S4-27"""
     before = base.documents()
-    for profile in ("kb", "typed", "memory", "work", "entries"):
+    for profile in ("kb", "typed", "work", "entries"):
         base.search(SearchRequest("alpha", profile=profile))
     assert base.documents() == before

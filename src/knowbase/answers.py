@@ -2,8 +2,10 @@
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from knowbase.query.conditions import EVERYTHING, Condition
 from knowbase.ranking.boosts import Factor
 from knowbase.ranking.fusion import Contribution
+from knowbase.types import Session
 
 if TYPE_CHECKING:
     from knowbase.query.tree import Problem
@@ -27,6 +29,8 @@ class SearchRequest(NamedTuple):
     profile: str | None = None
     explain: bool = False
     strict: bool = False  # a problem of the query is an error
+    session_record: str | None = None  # the session in which the hits are recalled
+    only: Condition = EVERYTHING  # for what no operator says
 
 
 class Explanation(NamedTuple):
@@ -40,12 +44,13 @@ class Explanation(NamedTuple):
 
 
 class Successor(NamedTuple):
-    """The document that took the place of a superseded one."""
+    """What holds today in place of a superseded document: the end of its chain."""
 
     id: str
     code: str
     content: str  # the start of its text
     created_at: str
+    superseded_at: str | None = None  # since when
 
 
 class Hit(NamedTuple):
@@ -64,9 +69,12 @@ class Hit(NamedTuple):
     snippet: str  # plain text with <mark> around matched words
     score: float
     sources: tuple[str, ...]  # "fts", "vec"
+    created_at: str = ""
     match_type: str = ""  # "keyword", "semantic" or "both"; "" when nothing was looked for
     is_superseded: bool = False
     superseded_by: Successor | None = None
+    source_session: Session | None = None  # in which the document was made
+    related_count: int = 0
     more: int = 0  # further matching chunks of this document, when the unit is documents
     explanation: Explanation | None = None
 

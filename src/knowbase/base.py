@@ -8,52 +8,30 @@ from typing import TYPE_CHECKING
 
 from knowbase import config
 from knowbase.answers import Answer, SearchRequest
-from knowbase.errors import BaseLocked, BaseMissing, InvalidInput, NotFound
+from knowbase.errors import InvalidInput, NotFound
+from knowbase.location import FILE, FOLDER, home_of, locate
 from knowbase.query.conditions import Condition, OneOf, Tagged, Visible, both
 from knowbase.ranking.profile import PROFILES, Profile
 from knowbase.search import Language, Searcher, clean_tag
 from knowbase.store.sqlite import SqliteStore
 from knowbase.store.sqlite import create as create_sqlite
-from knowbase.store.values import Page
+from knowbase.store.values import ALL, Page
 from knowbase.times import timestamp
 from knowbase.types import DOCUMENT_TYPES, Document, Source
 
 if TYPE_CHECKING:
-    from knowbase.documents import Content, Listing, Note, Status
+    from knowbase.brief import Brief
+    from knowbase.documents import Content, Listing, Note, Remembered, Status
     from knowbase.embed import Embedder
     from knowbase.ingest.removal import Removal
     from knowbase.ingest.sync import Parts, Progress, Report
+    from knowbase.lifecycle import Lifecycle
+    from knowbase.notes import Desk
     from knowbase.plan import QueryPlan
     from knowbase.ranking.custom import Custom
+    from knowbase.sessions import DocumentContext, Sessions
+    from knowbase.use import Feedback, Recorder
     from knowbase.whynot import WhyNot
-
-FOLDER = ".kb"
-FILE = "base.db"
-
-
-def locate(base: str | None, start: str | None = None) -> str:
-    """The base's file: as given, else KB_BASE, else .kb/base.db here or in a folder above."""
-    given = base or os.environ.get("KB_BASE")
-    if given:
-        given = os.path.abspath(os.path.expanduser(given))
-        return os.path.join(given, FOLDER, FILE) if os.path.isdir(given) else given
-    folder = os.path.abspath(start or os.getcwd())
-    while True:
-        path = os.path.join(folder, FOLDER, FILE)
-        if os.path.exists(path):
-            return path
-        if os.path.dirname(folder) == folder:
-            raise BaseMissing(
-                "there is no base here or in any folder above",
-                hint="make one with: kb init",
-            )
-        folder = os.path.dirname(folder)
-
-
-def home_of(path: str) -> str:
-    """The folder that a base's relative paths start from, and where its kb.toml lies."""
-    folder = os.path.dirname(os.path.abspath(path))
-    return os.path.dirname(folder) if os.path.basename(folder) == FOLDER else folder
 
 
 def open(path: str | None = None) -> "Base":  # noqa: A001 - knowbase.open reads well
@@ -89,8 +67,11 @@ class Base:
         self.store = SqliteStore(path, self.settings.store_busy_timeout)
         self._given_embedder = embedder
         self._clock = clock
+        self._recorder: Recorder | None = None
 
     def close(self) -> None:
+        if self._recorder is not None:
+            self._recorder.flush()
         self.store.close()
 
     def __enter__(self) -> "Base":
@@ -103,24 +84,25 @@ class Base:
 
     def search(self, request: SearchRequest | str) -> Answer:
         """Hits for a query, best first."""
-        if isinstance(request, str):
-            request = SearchRequest(request)
-        return self.searcher(request).search(request, self.now())
+        request = _asked(request)
+        searcher = self.searcher(request)
+        answer = searcher.search(request, self.now())
+        if searcher.profile.record_use == "returned" or request.session_record is not None:
+            self.recorder.returned(request, answer, searcher.profile.record_use)
+        return answer
 
     def plan(self, request: SearchRequest | str) -> "QueryPlan":
         """What a query means, and what would run."""
         from knowbase.plan import plan
 
-        if isinstance(request, str):
-            request = SearchRequest(request)
+        request = _asked(request)
         return plan(self.searcher(request), request, self.now())
 
     def why_not(self, reference: str, request: SearchRequest | str) -> "WhyNot":
         """Which stage of a search drops this document, or which place it has."""
         from knowbase.whynot import why_not
 
-        if isinstance(request, str):
-            request = SearchRequest(request)
+        request = _asked(request)
         document = self.whole(reference)
         return why_not(self.searcher(request), request, document, self.now())
 
@@ -130,7 +112,9 @@ class Base:
         profile = self.profile(request.profile or self.settings.search_profile)
         if self.settings.search_default_top:
             profile = profile._replace(default_top=self.settings.search_default_top)
-        language = Language(self.types, self._find, self._nearest)
+        language = Language(
+            self.types, self._find, self._nearest, lambda one: bool(self.store.sessions((one,)))
+        )
         return Searcher(self.store, lambda: self.embedder, profile, language)
 
     def profile(self, name: str) -> Profile:
@@ -152,21 +136,10 @@ class Base:
 
     def get(self, reference: str) -> "Content":
         """A document by code, id, number or path; `:slug` behind it names one section."""
-        from knowbase.documents import Content, sections_of
+        from knowbase.documents import content_of
 
         document, slug = self._resolve(reference)
-        sections = sections_of(self.store.chunks(document.id), document.code)
-        if slug is not None:
-            from knowbase.text.slugs import slugify
-
-            wanted = (f"{document.code}:{slug}", f"{document.code}:{slugify(slug)}")
-            sections = tuple(section for section in sections if section.section in wanted)
-            if not sections:
-                raise NotFound(
-                    f"{document.code} has no section {slug!r}",
-                    hint=f"see its sections with: kb get {document.code} --json",
-                )
-        return Content(document, sections, "".join(section.text for section in sections))
+        return content_of(document, self.store.chunks(document.id), slug)
 
     def documents(
         self,
@@ -195,17 +168,11 @@ class Base:
     def status(self) -> "Status":
         from knowbase.documents import Status
 
-        counts = self.store.counts()
-        model = self.store.model()
         return Status(
             base=self.path,
             size_bytes=_size(self.path),
-            documents=counts.documents,
-            chunks=counts.chunks,
-            embedded=counts.embedded,
-            tags=counts.tags,
-            types=dict(counts.by_type),
-            model=model,
+            **self.store.counts()._asdict(),
+            model=self.store.model(),
             sources=tuple(self.store.sources()),
             problems=tuple(self.store.problems()),
         )
@@ -243,53 +210,102 @@ class Base:
 
     def watch(self) -> "Iterator[Report]":
         """A report for each round of changes on disk, for as long as it is asked for more."""
-        from watchfiles import watch
+        from knowbase.ingest.watch import watch
 
-        first = self.sync()
-        yield first
-        if first.interrupted:
-            return
         parts = self.parts()
         roots = [parts.home.absolute(source.path) for source in self.store.sources()]
-        present = [root for root in roots if os.path.exists(root)]
-        if not present:
-            raise NotFound("there is nothing to watch", hint="add a folder with: kb add PATH")
         own = {os.path.abspath(self.path) + end for end in ("", "-wal", "-shm", "-journal")}
-        rounds = watch(
-            *present,
-            watch_filter=lambda _, path: path not in own,
-            raise_interrupt=True,
-            yield_on_timeout=True,
-            rust_timeout=1000,
-        )
-        for number, changes in enumerate(rounds):
-            if changes or number == 0:  # once more, for what changed before the watch was up
-                report = self._synced_or_later()
-                yield report
-                if report.interrupted:
-                    return
-
-    def _synced_or_later(self) -> "Report":
-        """A round of watching; another writer's lock does not end it."""
-        from knowbase.ingest.sync import Report
-
-        try:
-            return self.sync()
-        except BaseLocked as error:
-            return Report(warnings=(f"{error.message}; the next change looks again",))
+        return watch(self.sync, roots, own)
 
     def note(self, note: "Note") -> Document:
         """Write a note; it is sectioned and embedded like a file."""
-        from knowbase.notes import Desk, write_note
+        from knowbase.notes import write_note
 
-        desk = Desk(self.parts(), self.whole, lambda kind: self.check_types((kind,)))
-        return write_note(desk, note)
+        return write_note(self._desk(), note)
+
+    def _desk(self) -> "Desk":
+        from knowbase.notes import Desk
+
+        return Desk(self.parts(), self.whole, lambda kind: self.check_types((kind,)))
+
+    # memory
+
+    def remember(self, note: "Note | str") -> "Remembered":
+        """Write a memory, unless its text is known; what says almost the same is told."""
+        from knowbase.documents import Note
+        from knowbase.notes import remember
+
+        return remember(self._desk(), Note(note) if isinstance(note, str) else note)
+
+    def feedback(self, reference: str, verdict: str, session: str | None = None) -> "Feedback":
+        """Whether a hit was good: a use that counts, once a session or a day."""
+        from knowbase.use import feedback_on
+
+        return feedback_on(self.store, self._resolve(reference)[0], verdict, session, self.now())
+
+    def relate(
+        self, source: str, target: str, relation: str = "RELATED_TO", *, remove: bool = False
+    ) -> "DocumentContext":
+        """Say what two documents have to do with each other, or that it is so no more."""
+        self.sessions.relate(source, target, relation, remove=remove)
+        return self.sessions.context(source)
+
+    def brief(self, project: str | None = None, max_tokens: int = 2000) -> "Brief":
+        """What is worth knowing before work starts, packed to a number of tokens."""
+        from knowbase.brief import Briefing
+
+        def count(text: str) -> int:
+            return len(self.embedder.token_spans(text))
+
+        return Briefing(self.store, count, self.now()).brief(project, max_tokens)
+
+    def expire(
+        self,
+        within: str | None = None,
+        *,
+        delete: bool = False,
+        page: Page = Page(),  # noqa: B008 - a value, never changed
+    ) -> "Listing | Removal":
+        """What has expired or will; with `delete`, all that has is removed for good."""
+        if not delete:
+            return self.lifecycle.due(within, page)
+        if within is not None:
+            raise InvalidInput(
+                "what has not expired is not deleted", field="within", hint="without within"
+            )
+        return self.remove([one.id for one in self.lifecycle.due(page=ALL).documents])
+
+    @cached_property
+    def lifecycle(self) -> "Lifecycle":
+        """Supersede, forget, archive, restore, and what is due to expire."""
+        from knowbase.lifecycle import Lifecycle
+
+        return Lifecycle(self.store, self._find_any, self.whole, self.now)
+
+    @cached_property
+    def sessions(self) -> "Sessions":
+        """Start, end and look at sessions; timelines."""
+        from knowbase.sessions import Sessions
+
+        return Sessions(self.store, self.whole, self.now)
+
+    @property
+    def recorder(self) -> "Recorder":
+        """Writes down use, after the answers."""
+        if self._recorder is None:
+            from knowbase.use import Recorder
+
+            self._recorder = Recorder(self.store, self.now)
+        return self._recorder
 
     def remove(self, references: Sequence[str], *, dry_run: bool = False) -> "Removal":
         """Remove documents, or a source with all its documents, from the base; never a file."""
         from knowbase.ingest.removal import removal_of
 
-        changes, removal = removal_of(references, self.store, self.parts().home, self.whole)
+        def resolve(reference: str) -> Document:
+            return self._find_any(reference) or self.whole(reference)
+
+        changes, removal = removal_of(references, self.store, self.parts().home, resolve)
         if not dry_run:
             self.store.apply(changes, self.now())
         return removal._replace(dry_run=dry_run)
@@ -356,11 +372,18 @@ class Base:
         return document
 
     def _find(self, reference: str) -> Document | None:
+        """What is forgotten goes by no name."""
+        found = self._find_any(reference)
+        return found if found is not None and found.deleted_at is None else None
+
+    def _find_any(self, reference: str) -> Document | None:
         from knowbase.ingest.places import Home
 
         return self.store.find(reference) or self.store.find(Home(self.home).stored(reference))
 
     def _nearest(self, reference: str) -> str:
+        if self._find_any(reference) is not None:
+            return f"it is forgotten; kb restore {reference} brings it back"
         from difflib import get_close_matches
 
         near = get_close_matches(reference.upper(), self.store.codes(), n=3, cutoff=0.5)
@@ -373,6 +396,10 @@ class Base:
                 raise InvalidInput(
                     f"unknown type {name!r}", field="type", hint="one of " + ", ".join(self.types)
                 )
+
+
+def _asked(request: SearchRequest | str) -> SearchRequest:
+    return SearchRequest(request) if isinstance(request, str) else request
 
 
 def _has_variables() -> bool:

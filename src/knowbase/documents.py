@@ -1,8 +1,9 @@
 """Documents as users see them: content, listings, status."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from knowbase.errors import NotFound
 from knowbase.types import Document, FileRecord, Model, Passage, Source
 
 
@@ -40,21 +41,66 @@ class Status(NamedTuple):
     chunks: int
     embedded: int
     tags: int
-    types: dict[str, int]
+    types: Mapping[str, int]
+    forgotten: int
     model: Model | None
     sources: tuple[Source, ...]
     problems: tuple[FileRecord, ...]
 
 
 class Note(NamedTuple):
-    """A text without a file."""
+    """A text without a file. What is None is as its front matter says, else as it was."""
 
     text: str
     title: str | None = None
     tags: tuple[str, ...] = ()
-    type: str | None = None  # as its front matter says, else note
+    type: str | None = None
     code: str | None = None
-    replaces: str | None = None  # a reference to the note that this one takes the place of
+    replaces: str | None = None  # a reference to the note that is written anew
+    supersedes: str | None = None  # a reference to the document that this one takes the place of
+    session: str | None = None  # the session in which it is written
+    project: str | None = None
+    scope: str | None = None
+    sector: str | None = None
+    tier: str | None = None
+    roles: tuple[str, ...] = ()
+    parent: str | None = None
+    confidence: float | None = None
+    salience: float | None = None
+    expires_at: str | None = None
+
+
+class Similar(NamedTuple):
+    """A document that says almost the same."""
+
+    document: Document
+    similarity: float  # cosine
+    opening: str
+
+
+class Remembered(NamedTuple):
+    """What became of a text that was to be remembered."""
+
+    document: Document
+    created: bool  # False: this text was known already, and nothing was changed
+    similar: tuple[Similar, ...] = ()
+    superseded: Document | None = None
+
+
+def content_of(document: Document, passages: Sequence[Passage], slug: str | None) -> Content:
+    """The whole document, or the section of that slug."""
+    sections = sections_of(passages, document.code)
+    if slug is not None:
+        from knowbase.text.slugs import slugify
+
+        wanted = (f"{document.code}:{slug}", f"{document.code}:{slugify(slug)}")
+        sections = tuple(section for section in sections if section.section in wanted)
+        if not sections:
+            raise NotFound(
+                f"{document.code} has no section {slug!r}",
+                hint=f"see its sections with: kb get {document.code} --json",
+            )
+    return Content(document, sections, "".join(section.text for section in sections))
 
 
 def sections_of(passages: Sequence[Passage], code: str) -> tuple[SectionText, ...]:

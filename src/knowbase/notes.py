@@ -1,21 +1,46 @@
-"""Writing notes: documents that have no file."""
+"""Writing notes and memories: documents that have no file."""
 
 import uuid
 from collections.abc import Callable
 from typing import NamedTuple
 
-from knowbase.documents import Note, sections_of
+from knowbase.documents import Note, Remembered, Similar, sections_of
 from knowbase.errors import InvalidInput
 from knowbase.ingest.drafts import clean_tags
 from knowbase.ingest.sync import Parts
+from knowbase.lifecycle import superseding
+from knowbase.query.conditions import Compare, Condition, Not, Visible, both
 from knowbase.read.markdown import read_markdown
 from knowbase.store import Store
+from knowbase.store.values import Page
 from knowbase.text.analysis import clean
-from knowbase.types import Changes, Document
+from knowbase.types import (
+    SCOPES,
+    SECTORS,
+    TIERS,
+    Changes,
+    Document,
+    Draft,
+    Edit,
+    Reading,
+    Session,
+    Use,
+    content_hash,
+)
+
+NEARLY_THE_SAME = 0.95  # cosine similarity from which a text is reported as known
+MOST_COMPARED = 16  # chunks of a new text that are looked for
+MOST_SIMILAR = 5
+
+_STATED = (
+    "project", "scope", "sector", "tier", "roles", "parent", "confidence", "salience",
+    "expires_at",
+)  # fmt: skip
+_CHOICES = {"scope": SCOPES, "sector": SECTORS, "tier": TIERS}
 
 
 class Desk(NamedTuple):
-    """What writing a note needs of its base."""
+    """What writing needs of its base."""
 
     parts: Parts
     whole: Callable[[str], Document]  # the document that a reference names
@@ -24,33 +49,159 @@ class Desk(NamedTuple):
 
 def write_note(desk: Desk, note: Note) -> Document:
     """A note as a document: sectioned and embedded like a file."""
-    reading = read_markdown(clean(note.text), "")
-    if not reading.title and reading.sections:
-        first = reading.sections[0]
-        reading = reading._replace(title=_first_line(first.heading or first.text))
-    kind = note.type or str(reading.metadata.get("type") or reading.type)
-    kind = "note" if kind == "markdown" else kind
-    desk.check_type(kind)
-    if not reading.sections:
-        raise InvalidInput("a note needs some text", field="text")
-    old = _replaced(desk, note)
-    parts, now = desk.parts, desk.parts.clock()
-    reading = reading._replace(
-        type=kind,
-        title=note.title or reading.title,
-        tags=clean_tags((*reading.tags, *note.tags)),
-        code=note.code or reading.code,
-    )
-    if old is not None:  # what is not said anew stays
-        reading = reading._replace(
-            type=note.type or old.type,
-            tags=reading.tags or old.tags,
-            title=note.title or _lasting_title(parts.store, old) or reading.title,
+    return _Writing(desk, note, "note").write()
+
+
+def remember(desk: Desk, note: Note) -> Remembered:
+    """A text, unless it is known: the same one is not written twice, a similar one is told."""
+    writing = _Writing(desk, note, "fact")
+    known = None if note.replaces else writing.the_same()
+    if known is not None:
+        changes = writing.changes_for(known.id, "reinforced")
+        desk.parts.store.apply(changes, writing.now)
+        return Remembered(known, False, superseded=writing.superseded)
+    draft = writing.draft()
+    similar = _similar(desk.parts.store, draft, writing)
+    return Remembered(writing.write(draft), True, similar, writing.superseded)
+
+
+class _Writing:
+    """One text on its way into the base."""
+
+    def __init__(self, desk: Desk, note: Note, default_type: str) -> None:
+        self._desk = desk
+        self._note = note
+        self.now = desk.parts.clock()
+        _check(note)
+        self.old = _replaced(desk, note)
+        self.superseded = desk.whole(note.supersedes) if note.supersedes else None
+        self.reading = self._read(default_type)
+
+    def the_same(self) -> Document | None:
+        """A document of the same project and type that has this text."""
+        same = both(
+            Compare("content_hash", "=", content_hash(self.reading)),
+            Compare("type", "=", self.reading.type),
+            self.neighbours,
         )
-    document = old.id if old is not None else str(uuid.uuid4())
-    draft = parts.drafter.draft(document, reading, None, now)
-    drafts = parts.drafter.embed([draft], parts.store).drafts
-    return parts.store.apply(Changes(drafts=drafts), now)[0]
+        found = self._desk.parts.store.documents(same, Page(2))
+        others = [one for one in found if self.superseded is None or one.id != self.superseded.id]
+        return next(iter(others), None)
+
+    @property
+    def neighbours(self) -> Condition:
+        """What is shown of the same project."""
+        project = self.reading.project
+        same: Condition = Not(Compare("project", "present"))
+        if project is not None:
+            same = Compare("project", "=", project)
+        return both(Visible(self.now), same)
+
+    def draft(self) -> Draft:
+        parts = self._desk.parts
+        document = self.old.id if self.old is not None else str(uuid.uuid4())
+        draft = parts.drafter.draft(document, self.reading, None, self.now)
+        return parts.drafter.embed([draft], parts.store).drafts[0]
+
+    def write(self, draft: Draft | None = None) -> Document:
+        """The document, what it supersedes and its session, all at once."""
+        draft = draft or self.draft()
+        changes = self.changes_for(draft.id, "created" if self.old is None else "updated")
+        store = self._desk.parts.store
+        return store.apply(changes._replace(drafts=(draft,)), self.now)[0]
+
+    def changes_for(self, document: str, usage: str) -> Changes:
+        session, changes = self._note.session, Changes()
+        if session is not None:
+            changes = changes._replace(
+                sessions=(Session(session, self.reading.project, self.now),),
+                uses=(Use(session, document, usage, self.now),),
+            )
+        if self.superseded is not None:
+            changes = changes._replace(edits=(self._superseding(self.superseded, document),))
+        return changes
+
+    def _superseding(self, superseded: Document, document: str) -> Edit:
+        store = self._desk.parts.store
+        existing = store.find(document)
+        if existing is not None:
+            return superseding(store, superseded, existing, self.now)
+        return Edit(superseded.id, {"superseded_by": document, "valid_until": self.now})
+
+    def _read(self, default_type: str) -> Reading:
+        note = self._note
+        reading = read_markdown(clean(note.text), "")
+        if not reading.title and reading.sections:
+            first = reading.sections[0]
+            reading = reading._replace(title=_first_line(first.heading or first.text))
+        if not reading.sections:
+            raise InvalidInput("a note needs some text", field="text")
+        kind = note.type or str(reading.metadata.get("type") or reading.type)
+        kind = default_type if kind == "markdown" else kind
+        self._desk.check_type(kind)
+        stated = {name: value for name in _STATED if _is_said(value := getattr(note, name))}
+        reading = reading._replace(
+            type=kind,
+            title=note.title or reading.title,
+            tags=clean_tags((*reading.tags, *note.tags)),
+            code=note.code or reading.code,
+            **stated,
+        )
+        return reading if self.old is None else self._renewed(reading, self.old)
+
+    def _renewed(self, reading: Reading, old: Document) -> Reading:
+        """What is not said anew stays."""
+        kept = {
+            name: getattr(old, name) for name in _STATED if not _is_said(getattr(reading, name))
+        }
+        return reading._replace(
+            **{**kept, "salience": reading.salience},
+            type=self._note.type or old.type,
+            tags=reading.tags or old.tags,
+            title=self._note.title or _lasting_title(self._desk.parts.store, old) or reading.title,
+        )
+
+
+def _is_said(value: object) -> bool:
+    return value is not None and value != ()
+
+
+def _check(note: Note) -> None:
+    """Refuse what has no meaning, naming the field and what it may be."""
+    for field, allowed in _CHOICES.items():
+        value = getattr(note, field)
+        if value is not None and value not in allowed:
+            raise InvalidInput(
+                f"{field} cannot be {value!r}", field=field, hint="one of " + ", ".join(allowed)
+            )
+    for field in ("confidence", "salience"):
+        value = getattr(note, field)
+        if value is not None and not 0 <= value <= 1:
+            raise InvalidInput(f"{field} cannot be {value}", field=field, hint="from 0 to 1")
+
+
+def _similar(store: Store, draft: Draft, writing: _Writing) -> tuple[Similar, ...]:
+    """Documents that have something almost the same for each chunk of the new one."""
+    others = both(writing.neighbours, Not(Compare("id", "=", draft.id)))
+    found: dict[str, list[float]] = {}
+    documents: dict[str, Document] = {}
+    vectors = [vector for vector in draft.vectors[:MOST_COMPARED] if vector is not None]
+    for vector in vectors:
+        near = [c for c in store.semantic(vector, others, 20) if c.score >= NEARLY_THE_SAME]
+        passages = store.passages([candidate.chunk for candidate in near])
+        best: dict[str, float] = {}
+        for candidate in near:
+            document = passages[candidate.chunk].document
+            documents[document.id] = document
+            best.setdefault(document.id, candidate.score)
+        for document_id, score in best.items():
+            found.setdefault(document_id, []).append(score)
+    whole = {one: min(scores) for one, scores in found.items() if len(scores) == len(vectors)}
+    if writing.superseded is not None:
+        whole.pop(writing.superseded.id, None)
+    nearest = sorted(whole, key=lambda one: (-whole[one], documents[one].seq))[:MOST_SIMILAR]
+    openings = store.openings(nearest)
+    return tuple(Similar(documents[one], whole[one], openings[one][:200]) for one in nearest)
 
 
 def _lasting_title(store: Store, old: Document) -> str | None:

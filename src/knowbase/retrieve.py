@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.errors import EmbeddingError, ModelMismatch
+from knowbase.logs import log
 from knowbase.query.conditions import Condition, both
 from knowbase.query.query import Query
 from knowbase.ranking.profile import Profile
@@ -54,6 +55,7 @@ class Finder:
 
     def _keyword(self) -> list[Candidate]:
         store, query = self._tools.store, self._query
+        log("debug", "keyword search", words=len(query.keyword.words), limit=self._depth)
         condition = both(self._asked, query.keyword_filter)
         weights = FieldWeights(**self._tools.profile.field_weights)
         found = self._deep_enough(
@@ -67,6 +69,7 @@ class Finder:
         return found
 
     def _semantic(self) -> list[Candidate]:
+        log("debug", "semantic search", query_length=len(self._query.text), limit=self._depth)
         vector = self._vector()
         condition = both(self._asked, self._query.filter)
         return self._deep_enough(lambda limit: self._tools.store.semantic(vector, condition, limit))

@@ -9,11 +9,12 @@ from knowbase.answers import (
     Explanation,
     Hit,
     SearchRequest,
-    Successor,
     Suggestion,
 )
 from knowbase.errors import InvalidInput
+from knowbase.logs import log
 from knowbase.query.conditions import (
+    EVERYTHING,
     HIDDEN_STATES,
     Condition,
     OneOf,
@@ -26,8 +27,9 @@ from knowbase.query.query import Query, is_plain, plain_query
 from knowbase.ranking.profile import Profile
 from knowbase.ranking.rank import Ranked, best_possible, rank, total
 from knowbase.retrieve import Finder, Tools
+from knowbase.surroundings import surroundings
 from knowbase.text.snippets import snippet
-from knowbase.types import Candidate, Passage
+from knowbase.types import Candidate, Passage, is_superseded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +43,6 @@ LEGS = {"hybrid": ("keyword", "semantic"), "keyword": ("keyword",), "semantic": 
 SOURCE_NAMES = {"keyword": "fts", "semantic": "vec", "graph": "graph"}
 SIMILAR_TOP = 15  # S3-25: hits of similar: and like: when nothing is asked
 SIMILAR_FLOOR = 0.5  # S3-26: their least cosine similarity, unless the profile has its own
-MOST_SHOWN = 200  # characters of what took a superseded one's place
 MOST_CHECKED = 16  # words that are looked up in the vocabulary
 
 
@@ -62,6 +63,7 @@ class Language(NamedTuple):
     types: tuple[str, ...]
     find: "Callable[[str], Document | None]"
     nearest: "Callable[[str], str]"
+    has_session: "Callable[[str], bool]"
 
 
 class Searcher(NamedTuple):
@@ -75,20 +77,14 @@ class Searcher(NamedTuple):
     def search(self, request: SearchRequest, now: str) -> Answer:
         """The answer to a request; no query string can make it fail."""
         started = time.perf_counter()
+        log("info", "search starting", query=request.query[:50], mode=request.mode)
         query, searcher = self.prepared(request, now)
         profile = searcher.profile
         top = request.top or min(profile.default_top, profile.max_top)
         found = searcher.find(query, request, now, profile.candidates(top))
         kept = [hit for hit in found.ranked if hit.score >= _threshold(request, found)]
-        shown = kept[:top]
-        successors = searcher.successors(shown, found)
-        hits = tuple(
-            _hit(hit, found, profile, request.explain)._replace(
-                superseded_by=successors.get(found.passages[hit.chunk].document.superseded_by)
-            )
-            for hit in shown
-        )
-        return Answer(
+        hits = searcher.hits(kept[:top], found, request.explain, now)
+        answer = Answer(
             query=request.query,
             profile=profile.name,
             hits=hits,
@@ -105,6 +101,29 @@ class Searcher(NamedTuple):
             ),
             problems=query.problems,
             suggestions=searcher.suggestions(found),
+        )
+        log(
+            "info",
+            "search complete",
+            total=answer.total,
+            returned=answer.returned,
+            mode=request.mode,
+            ms=answer.query_time_ms,
+        )
+        return answer
+
+    def hits(self, shown: list[Ranked], found: Found, explain: bool, now: str) -> tuple[Hit, ...]:
+        """The hits with what surrounds them, in a number of queries that is the same for all."""
+        documents = {hit.chunk: found.passages[hit.chunk].document for hit in shown}
+        around = surroundings(self.store, list(documents.values()), now)
+        return tuple(
+            _hit(hit, found, self.profile, explain)._replace(
+                is_superseded=is_superseded(documents[hit.chunk], now),
+                superseded_by=around.successors.get(documents[hit.chunk].id),
+                source_session=around.sessions.get(documents[hit.chunk].id),
+                related_count=around.related.get(documents[hit.chunk].id, 0),
+            )
+            for hit in shown
         )
 
     def prepared(self, request: SearchRequest, now: str) -> "tuple[Query, Searcher]":
@@ -174,24 +193,11 @@ class Searcher(NamedTuple):
             meaning = meaning_of(name, value, self.context(now))
             if isinstance(meaning, Mistake):
                 raise InvalidInput(meaning.message, field=name)
-            filters[name] = meaning  # type: ignore[assignment]  # only filters have flags
+            # Only filters have flags; the same one said twice binds twice.
+            filters[name] = both(filters.get(name, EVERYTHING), meaning)  # type: ignore[arg-type]
+        if not is_everything(request.only):
+            filters["only"] = request.only
         return filters
-
-    def successors(self, hits: list[Ranked], found: Found) -> dict[str | None, Successor]:
-        """S2-18: what took the place of the superseded ones among the hits."""
-        names = {found.passages[hit.chunk].document.superseded_by for hit in hits} - {None}
-        known = {name: self.language.find(name) for name in names if name is not None}
-        return {
-            name: Successor(
-                document.id, document.code, self._opening(document), document.created_at
-            )
-            for name, document in known.items()
-            if document is not None
-        }
-
-    def _opening(self, document: "Document") -> str:
-        chunks = self.store.chunks(document.id)
-        return chunks[0].chunk.text[:MOST_SHOWN] if chunks else ""
 
     def suggestions(self, found: Found) -> tuple[Suggestion, ...]:
         """Words that the base does not have, and what is spelled like them."""
@@ -276,8 +282,8 @@ def _hit(ranked: Ranked, found: Found, profile: Profile, explain: bool) -> Hit:
         sources=tuple(
             SOURCE_NAMES[part.leg] for part in ranked.contributions if part.leg in SOURCE_NAMES
         ),
+        created_at=document.created_at,
         match_type=_match_type(ranked),
-        is_superseded=document.superseded_by is not None or document.valid_until is not None,
         more=ranked.more,
         explanation=_explanation(ranked, profile) if explain else None,
     )

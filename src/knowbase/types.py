@@ -21,6 +21,8 @@ SCOPES = ("global", "project")
 SECTORS = ("reflective", "semantic", "procedural", "emotional", "episodic")
 TIERS = ("session", "project", "global")
 DEFAULT_SALIENCE = 0.5
+USAGES = ("created", "recalled", "updated", "reinforced")
+RELATIONS = ("RELATED_TO", "REFERENCES")  # what a person or an agent may say of two documents
 
 
 class Link(NamedTuple):
@@ -60,7 +62,7 @@ class Reading(NamedTuple):
     scope: str | None = None
     sector: str | None = None
     tier: str | None = None
-    salience: float = DEFAULT_SALIENCE
+    salience: float | None = None  # None: as it is, DEFAULT_SALIENCE for a new document
     metadata: Mapping[str, object] = {}
     links: tuple[Link, ...] = ()
     warnings: tuple[str, ...] = ()  # what its reader could not make sense of
@@ -69,6 +71,27 @@ class Reading(NamedTuple):
 def scope_of(reading: Reading) -> str:
     """As stated; else what belongs to a project is the project's."""
     return reading.scope or ("project" if reading.project else "global")
+
+
+def content_hash(reading: Reading) -> str:
+    """The same for two texts that differ in case and spaces alone."""
+    import hashlib
+    import unicodedata
+
+    text = "".join(section.header + section.text for section in reading.sections)
+    folded = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return hashlib.sha256(folded.encode()).hexdigest()
+
+
+def is_superseded(document: "Document", now: str) -> bool:
+    """Whether another one has taken its place, or its time is over."""
+    ended = document.valid_until is not None and document.valid_until <= now
+    return document.superseded_by is not None or ended
+
+
+def moved(salience: float, amount: float) -> float:
+    """S2-21: nearer to 1 by a part of what is missing; nearer to 0 for a negative amount."""
+    return min(1.0, salience + amount * ((1 - salience) if amount > 0 else salience))
 
 
 def names_of(code: str, path: str | None) -> tuple[str, ...]:
@@ -124,6 +147,9 @@ class Document(NamedTuple):
     salience: float = DEFAULT_SALIENCE
     access_count: int = 0
     last_accessed_at: str | None = None
+    confirmed: int = 0  # how often it was found good, less how often bad
+    deleted_at: str | None = None  # forgotten: never shown, but it can be restored
+    content_hash: str = ""  # of its text, whatever the case and the spaces
     metadata: Mapping[str, object] = {}
 
 
@@ -178,15 +204,78 @@ class FileRecord(NamedTuple):
     excluded: bool = False  # removed by hand: stays out until added again
 
 
-class Changes(NamedTuple):
-    """What one transaction writes; all of it happens or nothing."""
+EDITABLE = ("archived", "deleted_at", "expires_at", "superseded_by", "valid_until")
 
-    drafts: tuple[Draft, ...] = ()
+
+class Edit(NamedTuple):
+    """What is said of a document's lifecycle; it outlives what the document's file says."""
+
+    document: str
+    values: Mapping[str, str | bool | None]  # of EDITABLE
+
+
+class Session(NamedTuple):
+    """A stretch of work in which documents are made and used."""
+
+    id: str
+    project: str | None
+    started_at: str
+    ended_at: str | None = None
+    summary: str | None = None
+    uses: int = 0  # how many uses are recorded; never written
+
+
+class Use(NamedTuple):
+    """How a document took part in a session; one a kind."""
+
+    session: str
+    document: str
+    usage: str  # of USAGES
+    used_at: str = ""  # when it is written, the moment of the change
+
+
+class Reinforcement(NamedTuple):
+    """A document was of use: once more, and its salience rises."""
+
+    document: str
+    amount: float  # this part of what is missing to 1
+
+
+class Verdict(NamedTuple):
+    """Whether a document was a good hit; it counts once an occasion, and the last one counts."""
+
+    document: str
+    occasion: str  # a session, or a day
+    good: bool
+    amount: float  # by which part its salience moves towards 1, or towards 0
+
+
+class Relation(NamedTuple):
+    """What a person or an agent says of two documents."""
+
+    source: str
+    target: str
+    relation: str  # of RELATIONS
+    origin: str
+    created_at: str = ""  # when it is written, the moment of the change
+
+
+class Changes(NamedTuple):
+    """What one transaction writes, in this order; all of it happens or nothing."""
+
     removed: tuple[str, ...] = ()  # document ids
+    drafts: tuple[Draft, ...] = ()
     files: tuple[FileRecord, ...] = ()
     forgotten: tuple[str, ...] = ()  # file paths
     sources: tuple[Source, ...] = ()
     dropped_sources: tuple[str, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    sessions: tuple[Session, ...] = ()  # a known one takes what is not None
+    uses: tuple[Use, ...] = ()
+    reinforced: tuple[Reinforcement, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    dropped_relations: tuple[Relation, ...] = ()
 
 
 class Model(NamedTuple):
@@ -204,4 +293,5 @@ class Counts(NamedTuple):
     chunks: int
     embedded: int
     tags: int
-    by_type: Mapping[str, int]
+    types: Mapping[str, int]
+    forgotten: int = 0  # documents that are counted nowhere else, except by their chunks

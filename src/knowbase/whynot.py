@@ -7,9 +7,8 @@ from knowbase.query.conditions import (
     HIDDEN_STATES,
     Compare,
     Condition,
-    Visible,
     both,
-    hidden,
+    in_state,
     told,
 )
 from knowbase.query.predicate import passes
@@ -102,8 +101,7 @@ def _filtered(
 ) -> tuple[str, str] | None:
     included = {*request.include, *query.include}
     for state in HIDDEN_STATES:
-        others = frozenset(HIDDEN_STATES) - {state}
-        if state not in included and passes(document, hidden(Visible(now, others))):
+        if state not in included and passes(document, in_state(state, now)):
             return "hidden", f"it is {state}; --include {state} would show it"
     only = Compare("id", "=", document.id)
     for name, condition in searcher.filters_of(request, now).items():

@@ -17,7 +17,11 @@ from knowbase.types import DOCUMENT_TYPES, Document
 NOW = "2026-11-15T10:00:00.000000Z"  # a Sunday
 KNOWN = Document("id-1", 1, "X-1", "Known", "note", (), None, NOW, NOW)
 CONTEXT = Context(
-    NOW, DOCUMENT_TYPES, lambda name: KNOWN if name == "X-1" else None, lambda _: "nearest: X-1"
+    NOW,
+    DOCUMENT_TYPES,
+    lambda name: KNOWN if name == "X-1" else None,
+    lambda _: "nearest: X-1",
+    lambda session: session == "s1",
 )
 
 

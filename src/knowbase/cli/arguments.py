@@ -146,6 +146,15 @@ def command_of(arguments: list[str]) -> tuple[str, list[str]]:
     if not rest:
         raise InvalidInput("no command given", hint="see: kb --help")
     name = rest.pop(0)
+    if rest and f"{name} {rest[0]}" in NAMES:  # kb session start
+        return f"{name} {rest.pop(0)}", [*leading, *rest]
+    kinds = [one.removeprefix(name + " ") for one in NAMES if one.startswith(name + " ")]
+    if kinds:
+        raise InvalidInput(
+            f"kb {name} needs to know what to do",
+            field="command",
+            hint="one of " + ", ".join(kinds),
+        )
     if name not in (*NAMES, *SPECIAL):
         from difflib import get_close_matches
 
@@ -157,7 +166,7 @@ def command_of(arguments: list[str]) -> tuple[str, list[str]]:
 
 def overview() -> str:
     """What `kb --help` prints."""
-    width = len("completion")
+    width = max(map(len, NAMES))
     lines = [f"  {name:<{width}}  {load(name).summary}" for name in NAMES]
     return "\n".join(
         (
@@ -166,7 +175,7 @@ def overview() -> str:
             "A knowledge base: put files and notes in, find them by words and by meaning.",
             "",
             *lines,
-            "  completion  Print a completion script for bash, zsh or fish",
+            f"  {'completion':<{width}}  Print a completion script for bash, zsh or fish",
             "",
             "start with:",
             '  kb init && kb add docs/ && kb search "what am I looking for"',

@@ -26,6 +26,10 @@ _kb() {{
   case ${{COMP_WORDS[1]}} in
 {cases}
   esac
+  if [ "$COMP_CWORD" -eq 2 ] && [[ $words != -* ]]; then
+    COMPREPLY=($(compgen -W "$words" -- "$current"))
+    return
+  fi
   case $current in
     -*) COMPREPLY=($(compgen -W "$words" -- "$current")) ;;
     *) COMPREPLY=($(compgen -f -- "$current")) ;;
@@ -47,21 +51,30 @@ def script(arguments: Sequence[str]) -> str:
         )
     if shell == "fish":
         return _fish()
-    lines = [f'    {name}) words="{" ".join(flags(load(name)))}" ;;' for name in NAMES]
-    bash = _BASH.format(commands=" ".join((*NAMES, "completion")), cases="\n".join(lines))
+    lines = [f'    {name}) words="{" ".join(words)}" ;;' for name, words in _words().items()]
+    bash = _BASH.format(commands=" ".join((*_words(), "completion")), cases="\n".join(lines))
     return bash if shell == "bash" else f"autoload -Uz bashcompinit && bashcompinit\n{bash}"
+
+
+def _words() -> dict[str, list[str]]:
+    """The commands, and what may follow each: its flags, or its second words and their flags."""
+    found: dict[str, list[str]] = {}
+    for name in NAMES:
+        first, _, second = name.partition(" ")
+        words = [second] * bool(second) + list(flags(load(name)))
+        found[first] = list(dict.fromkeys([*found.get(first, []), *words]))
+    return found
 
 
 def _fish() -> str:
     lines = []
-    for name in NAMES:
-        operation = load(name)
-        lines.append(
-            f"complete -c kb -n __fish_use_subcommand -f -a {name} -d '{operation.summary}'"
-        )
+    for name, words in _words().items():
+        summary = load(name).summary if name in NAMES else f"kb {name} …"
+        lines.append(f"complete -c kb -n __fish_use_subcommand -f -a {name} -d '{summary}'")
         lines += [
-            f"complete -c kb -n '__fish_seen_subcommand_from {name}' -l {flag[2:]}"
-            for flag in flags(operation)
-            if flag.startswith("--")
+            f"complete -c kb -n '__fish_seen_subcommand_from {name}' "
+            + (f"-l {word[2:]}" if word.startswith("--") else f"-f -a {word}")
+            for word in words
+            if word.startswith("--") or not word.startswith("-")
         ]
     return "\n".join(lines)

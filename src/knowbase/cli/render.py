@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from knowbase.cli.terminal import Painter, safe
+from knowbase.cli.terminal import Painter, safe, safe_lines
 from knowbase.text.snippets import END_MARK, MARK
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from knowbase.whynot import WhyNot
 
 MOST_LISTED = 10
+_BY_TYPE = {"QueryPlan": "query", "Listing": "list", "Removal": "rm"}
+"""Results that look the same whatever was asked."""
 
 
 def plain(value: Any) -> Any:
@@ -59,9 +61,13 @@ class Renderer:
             "why-not": self._why_not,
             "query": self._plan,
         }
-        if type(result).__name__ == "QueryPlan":
-            name = "query"
-        return "\n".join(renderers[name](result))
+        if type(result).__name__ in _BY_TYPE:
+            name = _BY_TYPE[type(result).__name__]
+        if name in renderers:
+            return "\n".join(renderers[name](result))
+        from knowbase.cli.memory import lines
+
+        return "\n".join(lines(self._paint, name, result))
 
     # finding
 
@@ -115,8 +121,13 @@ class Renderer:
         yield paint("dim", f"  {score}{safe(hit.section)}{more}")
         if hit.is_superseded:
             by = hit.superseded_by
-            told = f" by {by.code}: {' '.join(by.content.split())}" if by is not None else ""
+            when = f" on {by.superseded_at[:10]}" if by is not None and by.superseded_at else ""
+            told = f" by {by.code}{when}: {' '.join(by.content.split())}" if by is not None else ""
             yield f"  superseded{safe(told)}"
+        if hit.source_session is not None:
+            yield self._paint("dim", f"  from session {safe(hit.source_session.id)}")
+        if hit.related_count:
+            yield self._paint("dim", f"  {hit.related_count} related (kb context {safe(hit.code)})")
         if hit.explanation is not None:
             yield from self._explanation(hit.explanation)
 
@@ -174,6 +185,8 @@ class Renderer:
         yield f"base       {safe(status.base)} ({status.size_bytes / 1e6:.1f} MB)"
         kinds = ", ".join(f"{number} {safe(name)}" for name, number in status.types.items())
         yield f"documents  {status.documents}" + (f" ({kinds})" if kinds else "")
+        if status.forgotten:
+            yield f"forgotten  {status.forgotten} (kb restore lists them)"
         yield f"chunks     {status.chunks}, {status.embedded} with a vector"
         yield f"tags       {status.tags}"
         yield f"model      {safe(f'{model.name} ({model.revision})') if model else 'none used yet'}"
@@ -270,8 +283,3 @@ def _value(value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{key} {_value(one)}" for key, one in value.items()) or "none"
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def safe_lines(text: str) -> str:
-    """Like `safe`, with line ends kept."""
-    return "\n".join(safe(line) for line in text.split("\n"))

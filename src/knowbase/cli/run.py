@@ -13,6 +13,7 @@ from knowbase.cli.terminal import Painter, ProgressBar, safe
 from knowbase.errors import InvalidInput, KnowbaseError, ReadError
 from knowbase.operations import load
 from knowbase.operations.declare import Operation, build
+from knowbase.store.values import ALL
 from knowbase.text.analysis import clean
 
 if TYPE_CHECKING:
@@ -60,10 +61,11 @@ def _dispatch(arguments: list[str]) -> int:
 
         print(help_of(operation))
         return 0
-    request = build(operation.request, _with_text(values) if name == "note" else values)
+    asks_for_text = name in ("note", "remember")
+    request = build(operation.request, _with_text(values) if asks_for_text else values)
     with _open(name, surface) as base:
-        if name == "rm" and not (request.dry_run or surface.yes):
-            _confirm(base, request)
+        if not surface.yes:
+            _confirm(name, base, request)
         output = _Output(base, surface, name)
         if name == "watch":
             gc.enable()
@@ -159,13 +161,21 @@ def _report_error(error: KnowbaseError, as_json: bool, debug: bool) -> None:
     print(safe(line.replace("\n", " ")), file=sys.stderr)
 
 
-def _confirm(base: "Base", request: Any) -> None:
+def _confirm(name: str, base: "Base", request: Any) -> None:
     """Ask before removing; without anybody to ask, nothing is removed."""
+    if name == "rm" and not request.dry_run:
+        references = request.references
+    elif name == "expire" and request.delete:
+        references = [document.id for document in base.expire(page=ALL).documents]
+    else:
+        return
+    if not references:
+        return
     if not sys.stdin.isatty():
         raise InvalidInput(
             "nothing was removed: there is nobody to ask", field="yes", hint="say --yes"
         )
-    preview = base.remove(request.references, dry_run=True)
+    preview = base.remove(references, dry_run=True)
     print(Renderer(Painter(sys.stdout), base.home).render("rm", preview))
     try:
         answer = input("remove? [y/N] ")

@@ -25,6 +25,11 @@ def safe(text: str) -> str:
     return text.translate(_CONTROL)
 
 
+def safe_lines(text: str) -> str:
+    """Like `safe`, with line ends kept."""
+    return "\n".join(safe(line) for line in text.split("\n"))
+
+
 class Painter:
     """Styles text on a terminal; leaves it plain elsewhere."""
 

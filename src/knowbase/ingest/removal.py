@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from knowbase.errors import InvalidInput
 from knowbase.ingest.places import Home, inside
 from knowbase.store import Store
 from knowbase.types import Changes, Document, FileRecord
@@ -21,8 +20,6 @@ def removal_of(
     references: Sequence[str], store: Store, home: Home, resolve: Callable[[str], Document]
 ) -> tuple[Changes, Removal]:
     """The changes for these references: sources, folders inside a source, or documents."""
-    if not references:
-        raise InvalidInput("name at least one document, file or folder", field="references")
     sources = {source.path for source in store.sources()}
     records = store.files()
     dropped = {home.stored(reference) for reference in references} & sources

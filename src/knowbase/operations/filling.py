@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
+from knowbase.errors import InvalidInput
 from knowbase.operations.declare import Operation, Param
 
 if TYPE_CHECKING:
@@ -81,6 +82,8 @@ class Remove(NamedTuple):
 
 
 def remove(base: "Base", request: Remove) -> "Removal":
+    if not request.references:
+        raise InvalidInput("name at least one document, file or folder", field="references")
     return base.remove(request.references, dry_run=request.dry_run)
 
 

@@ -52,6 +52,16 @@ class Search(NamedTuple):
     updated: Annotated[str | None, Param("when it was changed: '>7d'", metavar="DATE")] = None
     confidence: Annotated[str | None, Param("such as '>=0.8'", metavar="SHARE")] = None
     salience: Annotated[str | None, Param("such as '>0.5'", metavar="SHARE")] = None
+    min_salience: Annotated[float | None, Param("at least this", least=0, most=1)] = None
+    session: Annotated[
+        str | None, Param("only of this session; what is found is recalled in it", metavar="ID")
+    ] = None
+    session_filter: Annotated[
+        str | None, Param("only what was made or used in this session", metavar="ID")
+    ] = None
+    session_record: Annotated[
+        str | None, Param("record what is found as recalled in this session", metavar="ID")
+    ] = None
     profile: Annotated[str | None, PROFILE] = None
     explain: Annotated[bool, Param("show how each score came about")] = False
     strict: Annotated[bool, Param("a mistake in the query is an error")] = False
@@ -65,7 +75,10 @@ FILTERS = (
 
 
 def search(base: "Base", request: Search) -> "Answer | QueryPlan":
-    given = ((name, getattr(request, name)) for name in FILTERS)
+    given = [(name, getattr(request, name)) for name in FILTERS]
+    given.append(("session", request.session_filter or request.session))
+    if request.min_salience is not None:
+        given.append(("salience", f">={request.min_salience}"))
     asked = SearchRequest(
         query=request.query,
         tags=request.tags,
@@ -80,6 +93,7 @@ def search(base: "Base", request: Search) -> "Answer | QueryPlan":
         profile=request.profile,
         explain=request.explain,
         strict=request.strict,
+        session_record=request.session_record or request.session,
     )
     return base.plan(asked) if request.explain_query else base.search(asked)
 

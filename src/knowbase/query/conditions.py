@@ -14,7 +14,8 @@ Value: TypeAlias = str | float | bool
 FIELDS = (
     "type", "project", "parent", "confidence", "archived", "expires_at", "superseded_by",
     "valid_until", "scope", "sector", "tier", "salience", "access_count", "last_accessed_at",
-    "created_at", "updated_at", "path", "code", "id",
+    "created_at", "updated_at", "path", "code", "id", "seq", "confirmed", "deleted_at",
+    "content_hash",
 )  # fmt: skip
 
 
@@ -53,6 +54,12 @@ class Under(NamedTuple):
     direct: bool = False
 
 
+class InSession(NamedTuple):
+    """A document was made or used in this session."""
+
+    session: str
+
+
 class Contains(NamedTuple):
     """A chunk has this word, or these words in a row. The one condition on chunks."""
 
@@ -60,7 +67,10 @@ class Contains(NamedTuple):
 
 
 class Visible(NamedTuple):
-    """The lifecycle: what is archived, expired or superseded is hidden unless asked for."""
+    """The lifecycle: what is archived, expired or superseded is hidden unless asked for.
+
+    What was forgotten is hidden whatever is asked for.
+    """
 
     now: str
     include: frozenset[str] = frozenset()
@@ -79,24 +89,28 @@ class AnyOf(NamedTuple):
 
 
 Condition: TypeAlias = (
-    Compare | OneOf | Tagged | InRole | Under | Contains | Visible | Not | AllOf | AnyOf
+    Compare | OneOf | Tagged | InRole | Under | InSession | Contains | Visible | Not | AllOf | AnyOf
 )
 
 EVERYTHING: Condition = AllOf()
 
 HIDDEN_STATES = ("archived", "expired", "superseded")
+FORGOTTEN: Condition = Compare("deleted_at", "present")
+
+
+def in_state(state: str, now: str) -> Condition:
+    """The documents in one of HIDDEN_STATES at this moment."""
+    if state == "archived":
+        return Compare("archived", "=", True)
+    if state == "expired":
+        return Compare("expires_at", "<=", now)
+    return AnyOf((Compare("superseded_by", "present"), Compare("valid_until", "<=", now)))
 
 
 def hidden(visible: Visible) -> Condition:
     """The documents that the lifecycle hides at this moment."""
-    states: dict[str, Condition] = {
-        "archived": Compare("archived", "=", True),
-        "expired": Compare("expires_at", "<=", visible.now),
-        "superseded": AnyOf(
-            (Compare("superseded_by", "present"), Compare("valid_until", "present"))
-        ),
-    }
-    return AnyOf(tuple(states[name] for name in HIDDEN_STATES if name not in visible.include))
+    states = [state for state in HIDDEN_STATES if state not in visible.include]
+    return AnyOf((FORGOTTEN, *(in_state(state, visible.now) for state in states)))
 
 
 def is_everything(condition: Condition) -> bool:
@@ -136,6 +150,7 @@ _LEAVES_TOLD: dict[type, Callable[[Any], str]] = {
     Tagged: lambda c: (" AND " if c.match == "all" else " OR ").join(f"tag:{t}" for t in c.tags),
     InRole: lambda c: f"role:{c.role}",
     Under: lambda c: f"{'children' if c.direct else 'under'}:{c.names[0]}",
+    InSession: lambda c: f"session:{c.session}",
     Contains: lambda c: f'"{c.word.surface}"' + "*" * c.word.prefix,
     Visible: lambda c: " ".join(["visible", *(f"include:{s}" for s in sorted(c.include))]),
 }

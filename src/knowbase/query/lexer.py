@@ -7,9 +7,9 @@ from typing import NamedTuple
 from knowbase.query.tree import Problem
 
 OPERATORS = (
-    "tag", "tags", "type", "project", "role", "sector", "scope", "tier", "under", "children",
-    "parent", "similar", "like", "after", "before", "created", "updated", "expires", "confidence",
-    "salience", "is", "include", "weights",
+    "tag", "tags", "type", "project", "role", "session", "sector", "scope", "tier", "under",
+    "children", "parent", "similar", "like", "after", "before", "created", "updated", "expires",
+    "confidence", "salience", "is", "include", "weights",
 )  # fmt: skip
 
 _LONGEST = max(map(len, OPERATORS))

@@ -27,6 +27,19 @@ def span(text: str, now: str) -> Span | None:
         return None
 
 
+def ahead(text: str, now: str) -> str | None:
+    """The moment that lies a duration ahead, or a date's start; None when it means no time."""
+    today = datetime.fromisoformat(now)
+    match = _AGO.fullmatch(" ".join(text.lower().split()))
+    if match is None or match[0].endswith("ago"):
+        found = span(text, now)
+        return found.start if found is not None and match is None else None
+    try:
+        return _iso(today + timedelta(days=int(match[1]) * _DAYS[match[2][0]]))
+    except OverflowError:
+        return None
+
+
 def _ago(text: str, today: datetime) -> Span | None:
     match = _AGO.fullmatch(text)
     if match is None:

@@ -6,15 +6,16 @@ from typing import NamedTuple, TypeAlias
 from knowbase.query.conditions import (
     HIDDEN_STATES,
     AllOf,
+    AnyOf,
     Compare,
     Condition,
     InRole,
+    InSession,
     OneOf,
     Operator,
     Tagged,
     Under,
-    Visible,
-    hidden,
+    in_state,
 )
 from knowbase.types import SCOPES, SECTORS, TIERS, Document
 
@@ -68,6 +69,7 @@ class Context(NamedTuple):
     types: Sequence[str]
     find: Callable[[str], Document | None]
     nearest: Callable[[str], str]  # a hint that names the codes most like a reference
+    has_session: Callable[[str], bool]
 
 
 Meaning: TypeAlias = Condition | Similar | Like | Include | Weights | Mistake
@@ -98,6 +100,12 @@ def _equal(name: str, value: str, _: Context) -> Meaning:
 
 def _role(_: str, value: str, __: Context) -> Meaning:
     return InRole(value.lower())
+
+
+def _session(_: str, value: str, context: Context) -> Meaning:
+    if not context.has_session(value):
+        return Mistake(f"there is no session {value!r} (see them with: kb sessions)")
+    return InSession(value)
 
 
 def _below(name: str, value: str, context: Context) -> Meaning:
@@ -169,8 +177,8 @@ def _states(name: str, value: str, context: Context) -> Meaning:
         return Mistake(f"{name}: takes one of {', '.join(HIDDEN_STATES)}")
     if name == "include":
         return Include(states)
-    others = frozenset(HIDDEN_STATES) - states
-    return Include(states, hidden(Visible(context.now, others)))
+    wanted = tuple(in_state(state, context.now) for state in HIDDEN_STATES if state in states)
+    return Include(states, AnyOf(wanted))
 
 
 def _weights(_: str, value: str, __: Context) -> Meaning:
@@ -192,6 +200,7 @@ _MEANINGS: dict[str, Callable[[str, str, Context], Meaning]] = {
     "tier": _listed,
     "project": _equal,
     "role": _role,
+    "session": _session,
     "under": _below,
     "children": _below,
     "parent": _below,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from knowbase.ranking.fusion import Contribution
 from knowbase.ranking.profile import Profile
 from knowbase.times import days_between
-from knowbase.types import Document
+from knowbase.types import Document, is_superseded
 
 
 class Factor(NamedTuple):
@@ -34,7 +34,7 @@ def _signal(name: str, raw: float, value: float, profile: Profile) -> Contributi
     return Contribution(name, None, raw, value, weight, weight * value)
 
 
-def factors(document: Document, profile: Profile) -> tuple[Factor, ...]:
+def factors(document: Document, profile: Profile, now: str) -> tuple[Factor, ...]:
     """Multipliers, in the order in which they are applied; a factor of one is left out."""
     found = []
     if profile.type_weights:
@@ -46,6 +46,6 @@ def factors(document: Document, profile: Profile) -> tuple[Factor, ...]:
     if profile.sector_weights:
         weight = profile.sector_weights.get(document.sector or "", 1.0)  # S2-10
         found.append(Factor("sector", weight, document.sector or "no sector"))
-    if document.superseded_by is not None or document.valid_until is not None:
+    if is_superseded(document, now):
         found.append(Factor("superseded", profile.superseded_factor, "superseded"))  # S2-13
     return tuple(factor for factor in found if factor.value != 1.0)

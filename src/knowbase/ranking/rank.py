@@ -34,7 +34,7 @@ def rank(
     for chunk, gains in _fuse(legs, profile, intent).items():
         document = passages[chunk].document
         parts = (*gains, *signals(document, profile, now))
-        boosts = factors(document, profile)
+        boosts = factors(document, profile, now)
         ranked.append(Ranked(chunk, total(parts, boosts, profile.clamp), parts, boosts))
     # Stable sorts, the least telling key first.
     ranked.sort(key=lambda hit: (passages[hit.chunk].document.seq, hit.chunk))

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
 
 from knowbase.errors import ReadError
-from knowbase.types import DEFAULT_SALIENCE, DOCUMENT_TYPES, SCOPES, SECTORS, TIERS
+from knowbase.types import DOCUMENT_TYPES, SCOPES, SECTORS, TIERS
 
 _MAX_DEPTH = 40
 _HIGHEST_JSON_INTEGER_BITS = 4096
@@ -42,7 +42,7 @@ class FrontMatter(NamedTuple):
     scope: str | None = None
     sector: str | None = None
     tier: str | None = None
-    salience: float = DEFAULT_SALIENCE
+    salience: float | None = None
     metadata: Mapping[str, object] = {}
 
 

@@ -15,7 +15,10 @@ from knowbase.types import (
     FileRecord,
     Model,
     Passage,
+    Relation,
+    Session,
     Source,
+    Use,
     Vector,
 )
 
@@ -26,15 +29,18 @@ class Store(Protocol):
     def close(self) -> None: ...
 
     # writing
-    def apply(self, changes: Changes, now: str) -> list[Document]:
-        """Write all of it or nothing; the documents that the drafts became."""
+    def apply(self, changes: Changes, now: str, *, wait: bool = True) -> list[Document]:
+        """Write all of it or nothing; the documents that the drafts became.
+
+        Another writer is waited for, unless told not to: then `BaseLocked` is raised at once.
+        """
 
     def use_model(self, model: Model) -> None:
         """Make this the model whose vectors are stored; refuse when another one's are."""
 
     # documents
     def find(self, reference: str) -> Document | None:
-        """By id, code (any case), path or, all digits, seq."""
+        """By id, code (any case), path or, all digits, seq; forgotten or not."""
 
     def documents(self, condition: Condition, page: Page) -> list[Document]: ...
 
@@ -43,7 +49,17 @@ class Store(Protocol):
     def chunks(self, document: str) -> list[Passage]:
         """A document's chunks in order."""
 
-    def codes(self) -> list[str]: ...
+    def codes(self) -> list[str]:
+        """Of all that are not forgotten."""
+
+    def openings(self, documents: Collection[str]) -> dict[str, str]:
+        """The first chunk's text of each of these documents."""
+
+    def heads(self, documents: Collection[str]) -> dict[str, Document]:
+        """For each superseded one of these, the end of its chain: what holds today.
+
+        What is forgotten is no part of a chain; a circle has no end.
+        """
 
     def tags(self, condition: Condition) -> list[tuple[str, int]]:
         """Tags and how many documents have them, most used first."""
@@ -67,6 +83,24 @@ class Store(Protocol):
         """The first chunk of each of the newest documents."""
 
     def passages(self, chunks: Collection[int]) -> dict[int, Passage]: ...
+
+    # sessions and relations; what is forgotten is not counted
+    def sessions(self, ids: Collection[str]) -> dict[str, Session]: ...
+
+    def recent_sessions(self, project: str | None, page: Page) -> list[Session]:
+        """Those of the project, or all, the last started first."""
+
+    def uses_in(self, session: str) -> list[Use]:
+        """In the order of time."""
+
+    def latest_uses(self, documents: Collection[str], usage: str | None = None) -> dict[str, Use]:
+        """The last use of each of these documents, of any kind or of one."""
+
+    def relations(self, document: str) -> list[Relation]:
+        """Those from or to this document, oldest first."""
+
+    def related_counts(self, documents: Collection[str]) -> dict[str, int]:
+        """How many relations each of these documents has; those without are left out."""
 
     # files
     def sources(self) -> list[Source]: ...

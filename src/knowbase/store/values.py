@@ -13,7 +13,11 @@ class FieldWeights(NamedTuple):
 
 
 class Page(NamedTuple):
-    """Which stretch of a listing: newest first, always in the same order."""
+    """Which stretch of a listing, always in the same order."""
 
     limit: int = 50
     offset: int = 0
+    order: str = "newest"  # or: created, created last, expires
+
+
+ALL = Page(limit=2**62)

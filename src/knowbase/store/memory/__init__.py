@@ -2,68 +2,48 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
 
 from knowbase.errors import ModelMismatch
 from knowbase.query.conditions import (
     EVERYTHING,
+    FORGOTTEN,
     AllOf,
     AnyOf,
     Condition,
+    InSession,
     Not,
     OneOf,
     Under,
 )
 from knowbase.query.predicate import passes
 from knowbase.query.words import KeywordQuery
-from knowbase.store.memory.bm25 import Row, has_word, scores
+from knowbase.store.memory.bm25 import has_word, scores
+from knowbase.store.memory.record import record
+from knowbase.store.memory.state import State, adopted, remove, remove_rival, write
 from knowbase.store.values import FieldWeights, Page
-from knowbase.text.analysis import Word, index_terms, stems
+from knowbase.text.analysis import Word
 from knowbase.text.spelling import as_written, nearest, stem_of
 from knowbase.types import (
     Candidate,
     Changes,
-    Chunk,
     Counts,
     Document,
-    Draft,
     FileRecord,
     Model,
     Passage,
+    Relation,
+    Session,
     Source,
+    Use,
     Vector,
-    assigned_codes,
-    names_of,
-    scope_of,
 )
-
-
-class _Stored(NamedTuple):
-    """A chunk with what belongs to it."""
-
-    document: str
-    position: int
-    chunk: Chunk
-    row: Row
-    vector: Vector | None
-
-
-class _State(NamedTuple):
-    """Everything; a change makes a new one, so that a failure leaves the old."""
-
-    documents: dict[str, Document]
-    chunks: dict[int, _Stored]
-    files: dict[str, FileRecord]
-    sources: dict[str, Source]
-    next_seq: int = 1
-    next_chunk: int = 1
 
 
 class MemoryStore:
     """See `knowbase.store.Store` for what each method promises."""
 
     def __init__(self) -> None:
-        self._state = _State({}, {}, {}, {})
+        self._state = State()
         self._model: Model | None = None
 
     def close(self) -> None:
@@ -71,32 +51,27 @@ class MemoryStore:
 
     # writing
 
-    def apply(self, changes: Changes, now: str) -> list[Document]:
-        old = self._state
-        state = old._replace(
-            documents=dict(old.documents),
-            chunks=dict(old.chunks),
-            files=dict(old.files),
-            sources=dict(old.sources),
-        )
+    def apply(self, changes: Changes, now: str, *, wait: bool = True) -> list[Document]:  # noqa: ARG002
+        state = self._state.copied()
         for document in changes.removed:
-            state = _without(state, document)
+            remove(state, document)
         ids: dict[str | None, str] = {}
         for given in changes.drafts:
-            draft = _adopted(state, given)
+            draft = adopted(state, given)
             ids[given.id] = draft.id
-            state = _without_rival(state, draft)
-            state = _with(state, draft, now, self._model)
-        for record in changes.files:
-            owner = ids.get(record.document, record.document)
-            state.files[record.path] = record._replace(document=owner)
+            remove_rival(state, draft)
+            write(state, draft, now, self._model)
+        for file in changes.files:
+            owner = ids.get(file.document, file.document)
+            state.files[file.path] = file._replace(document=owner)
         for path in changes.forgotten:
             state.files.pop(path, None)
         state.sources.update({source.path: source for source in changes.sources})
         for path in changes.dropped_sources:
             state.sources.pop(path, None)
+        record(state, changes, now)
         self._state = state
-        return [state.documents[ids[draft.id]] for draft in changes.drafts]
+        return [self._state.documents[ids[draft.id]] for draft in changes.drafts]
 
     def use_model(self, model: Model) -> None:
         if self._model not in (None, model):
@@ -114,7 +89,12 @@ class MemoryStore:
         return next(iter([*by_id, *by_code, *by_path, *by_seq]), None)
 
     def documents(self, condition: Condition, page: Page) -> list[Document]:
-        return self._passing(condition)[page.offset : page.offset + page.limit]
+        found = self._passing(condition)
+        if page.order != "newest":
+            clock = "expires_at" if page.order == "expires" else "created_at"
+            backwards = page.order == "created last"
+            found.sort(key=lambda d: (getattr(d, clock), d.seq), reverse=backwards)
+        return found[page.offset : page.offset + page.limit]
 
     def count(self, condition: Condition) -> int:
         return len(self._passing(condition))
@@ -126,7 +106,33 @@ class MemoryStore:
         return [self._passage(key) for _, key in sorted(found)]
 
     def codes(self) -> list[str]:
-        return [d.code for d in sorted(self._state.documents.values(), key=lambda d: d.seq)]
+        kept = [d for d in self._state.documents.values() if d.deleted_at is None]
+        return [d.code for d in sorted(kept, key=lambda d: d.seq)]
+
+    def openings(self, documents: Collection[str]) -> dict[str, str]:
+        known = [one for one in documents if one in self._state.documents]
+        first = {one: self.chunks(one)[:1] for one in known}
+        return {one: "".join(passage.chunk.text for passage in first[one]) for one in known}
+
+    def heads(self, documents: Collection[str]) -> dict[str, Document]:
+        found = {}
+        for start in documents:
+            seen, last = {start}, self._state.documents.get(start)
+            following = last and self._next(last)
+            while following is not None and following.id not in seen:
+                seen.add(following.id)
+                last, following = following, self._next(following)
+            if last is not None and following is None and last.id != start:
+                found[start] = last
+        return found
+
+    def _next(self, document: Document) -> Document | None:
+        name = document.superseded_by
+        known = [d for d in self._state.documents.values() if d.deleted_at is None and name]
+        by_id = [d for d in known if d.id == name]
+        by_code = [d for d in known if d.code.lower() == (name or "").lower()]
+        by_path = [d for d in known if d.path == name]
+        return next(iter([*by_id, *by_code, *by_path]), None)
 
     def tags(self, condition: Condition) -> list[tuple[str, int]]:
         counted = Counter(tag for d in self._passing(condition) for tag in d.tags)
@@ -178,6 +184,50 @@ class MemoryStore:
     def passages(self, chunks: Collection[int]) -> dict[int, Passage]:
         return {key: self._passage(key) for key in chunks if key in self._state.chunks}
 
+    # sessions and relations
+
+    def sessions(self, ids: Collection[str]) -> dict[str, Session]:
+        number = Counter(use.session for use in self._state.uses)
+        known = self._state.sessions
+        return {one: known[one]._replace(uses=number[one]) for one in ids if one in known}
+
+    def recent_sessions(self, project: str | None, page: Page) -> list[Session]:
+        found = [s for s in self._state.sessions.values() if project in (None, s.project)]
+        found.sort(key=lambda session: session.id)
+        found.sort(key=lambda session: session.started_at, reverse=True)
+        ids = [session.id for session in found[page.offset : page.offset + page.limit]]
+        return list(self.sessions(ids).values())
+
+    def uses_in(self, session: str) -> list[Use]:
+        found = [u for u in self._state.uses if u.session == session and self._alive(u.document)]
+        return sorted(found, key=lambda use: use.used_at)
+
+    def latest_uses(self, documents: Collection[str], usage: str | None = None) -> dict[str, Use]:
+        wanted = [use for use in self._state.uses if usage in (None, use.usage)]
+        wanted.sort(key=lambda use: use.used_at)
+        return {use.document: use for use in wanted if use.document in documents}
+
+    def relations(self, document: str) -> list[Relation]:
+        found = [
+            r
+            for r in self._state.relations
+            if document in (r.source, r.target) and self._alive(r.source) and self._alive(r.target)
+        ]
+        seq = {one.id: one.seq for one in self._state.documents.values()}
+        return sorted(found, key=lambda r: (r.created_at, seq[r.source], seq[r.target], r.relation))
+
+    def related_counts(self, documents: Collection[str]) -> dict[str, int]:
+        ends = Counter(
+            end
+            for r in self._state.relations
+            for end, other in ((r.source, r.target), (r.target, r.source))
+            if self._alive(other)
+        )
+        return {one: ends[one] for one in documents if ends[one]}
+
+    def _alive(self, document: str) -> bool:
+        return self._state.documents[document].deleted_at is None
+
     # files
 
     def sources(self) -> list[Source]:
@@ -203,12 +253,14 @@ class MemoryStore:
 
     def counts(self) -> Counts:
         chunks = self._state.chunks.values()
+        shown = self._passing(Not(FORGOTTEN))
         return Counts(
-            documents=len(self._state.documents),
+            documents=len(shown),
             chunks=len(chunks),
             embedded=sum(stored.vector is not None for stored in chunks),
-            tags=len(self.tags(EVERYTHING)),
-            by_type=Counter(document.type for document in self._state.documents.values()),
+            tags=len(self.tags(Not(FORGOTTEN))),
+            types=Counter(document.type for document in shown),
+            forgotten=self.count(FORGOTTEN),
         )
 
     # inside
@@ -238,9 +290,12 @@ class MemoryStore:
         }
 
     def _resolved(self, condition: Condition) -> Condition:
-        """`Under` as the documents that it means now."""
+        """`Under` and `InSession` as the documents that they mean now."""
         if isinstance(condition, Under):
             return OneOf("id", tuple(self._below(condition)))
+        if isinstance(condition, InSession):
+            used = (u.document for u in self._state.uses if u.session == condition.session)
+            return OneOf("id", tuple(used))
         if isinstance(condition, Not):
             return Not(self._resolved(condition.part))
         if isinstance(condition, AllOf | AnyOf):
@@ -264,94 +319,6 @@ class MemoryStore:
     def _passage(self, key: int) -> Passage:
         stored = self._state.chunks[key]
         return Passage(key, stored.chunk, self._state.documents[stored.document])
-
-
-def _adopted(state: _State, draft: Draft) -> Draft:
-    known = [d.id for d in state.documents.values() if d.path and d.path == draft.path]
-    return draft if draft.id in state.documents or not known else draft._replace(id=known[0])
-
-
-def _without_rival(state: _State, draft: Draft) -> _State:
-    """Without another document at the draft's path: it belongs to the one that moved there."""
-    rivals = [
-        d.id
-        for d in state.documents.values()
-        if d.path and d.path == draft.path and d.id != draft.id
-    ]
-    return _without(state, rivals[0]) if rivals else state
-
-
-def _without(state: _State, document: str) -> _State:
-    state.documents.pop(document, None)
-    kept = {key: s for key, s in state.chunks.items() if s.document != document}
-    return state._replace(chunks=kept)
-
-
-def _with(state: _State, draft: Draft, now: str, model: Model | None) -> _State:
-    """The state with the draft's document; a chunk that stays keeps its number."""
-    old = state.documents.get(draft.id)
-    seq = old.seq if old else state.next_seq
-    next_seq = state.next_seq if old else seq + 1
-    state.documents[draft.id] = _document(state, draft, old, seq, now)
-    before = {
-        (s.chunk.slug, s.chunk.chunk_index): (key, s)
-        for key, s in state.chunks.items()
-        if s.document == draft.id
-    }
-    chunks = {key: s for key, s in state.chunks.items() if s.document != draft.id}
-    number = state.next_chunk
-    for position, chunk in enumerate(draft.chunks):
-        key, stored = before.get((chunk.slug, chunk.chunk_index), (number, None))
-        number += stored is None
-        vector = draft.vectors[position] if model else None
-        if stored is not None and stored.vector is not None and stored.chunk.hash == chunk.hash:
-            vector = stored.vector
-        chunks[key] = _Stored(
-            draft.id, position, chunk, _row(draft, chunk, state.documents[draft.id].code), vector
-        )
-    return state._replace(chunks=chunks, next_seq=next_seq, next_chunk=number)
-
-
-def _document(state: _State, draft: Draft, old: Document | None, seq: int, now: str) -> Document:
-    reading = draft.reading
-    taken = {d.code.lower() for d in state.documents.values() if d.id != draft.id}
-    free = (one for one in assigned_codes(seq) if one.lower() not in taken)
-    code = old.code if old else next(free)
-    if reading.code is not None and reading.code.lower() not in taken:
-        code = reading.code
-    return Document(
-        id=draft.id,
-        seq=seq,
-        code=code,
-        title=reading.title,
-        type=reading.type,
-        tags=tuple(sorted(set(reading.tags))),
-        path=draft.path,
-        created_at=old.created_at if old else now,
-        updated_at=draft.updated_at,
-        parent=reading.parent,
-        project=reading.project,
-        roles=reading.roles,
-        confidence=reading.confidence,
-        archived=reading.archived,
-        expires_at=reading.expires_at,
-        superseded_by=reading.superseded_by,
-        valid_until=reading.valid_until,
-        scope=scope_of(reading),
-        sector=reading.sector,
-        tier=reading.tier,
-        salience=reading.salience,
-        access_count=old.access_count if old else 0,
-        last_accessed_at=old.last_accessed_at if old else None,
-        metadata=reading.metadata,
-    )
-
-
-def _row(draft: Draft, chunk: Chunk, code: str) -> Row:
-    reading = draft.reading
-    names = names_of(code, draft.path)
-    terms = index_terms(reading.type, names, reading.title, chunk.heading, chunk.text)
-    return tuple(map(stems, (reading.title, chunk.heading or "", chunk.text, terms)))
 
 
 def _numbers(vector: Vector | None) -> Sequence[float]:

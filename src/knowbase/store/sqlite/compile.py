@@ -11,6 +11,7 @@ from knowbase.query.conditions import (
     Condition,
     Contains,
     InRole,
+    InSession,
     Not,
     OneOf,
     Tagged,
@@ -70,6 +71,10 @@ def _under(condition: Under) -> Compiled:
     )
 
 
+def _in_session(condition: InSession) -> Compiled:
+    return "d.seq IN (SELECT document FROM uses WHERE session = ?)", [condition.session]
+
+
 def _visible(condition: Visible) -> Compiled:
     return compile_condition(Not(hidden(condition)))
 
@@ -102,6 +107,7 @@ _COMPILERS: dict[type, Callable[[Any], Compiled]] = {
     Tagged: _tagged,
     InRole: _in_role,
     Under: _under,
+    InSession: _in_session,
     Visible: _visible,
     Not: _not,
     AllOf: _joined("AND", "1"),

@@ -2,8 +2,9 @@
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import apsw
 
@@ -63,7 +64,8 @@ class Connections(threading.local):
     """The connection of the current thread to one file, opened when first used."""
 
     def __init__(self, path: str, busy_timeout: float, opened: list[apsw.Connection]) -> None:
-        self._connection = _connect(path, busy_timeout)
+        self._busy_timeout = int(busy_timeout * 1000)
+        self._connection = _connect(path, self._busy_timeout)
         self._opened = opened  # the same list in every thread
         self._opened.append(self._connection)
         self._has_vectors = False
@@ -79,10 +81,14 @@ class Connections(threading.local):
         return self._connection
 
     @contextmanager
-    def writing(self) -> Iterator[apsw.Connection]:
-        """One transaction that holds the write lock from its start."""
-        connection = self.with_vectors()
-        connection.execute("BEGIN IMMEDIATE")
+    def writing(self, *, wait: bool = True) -> Iterator[apsw.Connection]:
+        """One transaction that holds the write lock from its start; no waiting for it if told."""
+        connection = self._connection
+        connection.set_busy_timeout(self._busy_timeout if wait else 0)
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        finally:
+            connection.set_busy_timeout(self._busy_timeout)
         try:
             yield connection
             connection.execute("COMMIT")
@@ -97,11 +103,34 @@ class Connections(threading.local):
             connection.close()
 
 
-def _connect(path: str, busy_timeout: float) -> apsw.Connection:
+class Connected:
+    """What every part of the store reads with."""
+
+    _connections: Connections
+
+    def _read(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        with translated():
+            return self._connections.get().execute(sql, values).fetchall()
+
+    def _model_id(self, connection: apsw.Connection) -> int | None:
+        found: int | None = connection.execute("SELECT id FROM models ORDER BY id LIMIT 1").get
+        return found
+
+
+def as_json(values: Collection[str]) -> str:
+    """Many values as one parameter, for json_each; ids need no JSON library, which loads slowly."""
+    if "".join(values).replace("-", "").isalnum():
+        return '["' + '","'.join(values) + '"]'
+    import json
+
+    return json.dumps(list(values))
+
+
+def _connect(path: str, busy_timeout: int) -> apsw.Connection:
     if not os.path.exists(path):
         raise BaseMissing("there is no base here", hint="make one with: kb init")
     connection = _opened(os.path.abspath(path))
-    connection.set_busy_timeout(int(busy_timeout * 1000))
+    connection.set_busy_timeout(busy_timeout)
     connection.execute("PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL")
     return connection
 

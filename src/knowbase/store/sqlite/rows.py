@@ -11,7 +11,8 @@ DOCUMENT = (
     " (SELECT name FROM tags WHERE document = d.seq ORDER BY name)),"
     " d.path, d.created_at, d.updated_at, d.parent, d.project, d.roles, d.confidence,"
     " d.archived, d.expires_at, d.superseded_by, d.valid_until, d.scope, d.sector, d.tier,"
-    " d.salience, d.access_count, d.last_accessed_at, d.metadata"
+    " d.salience, d.access_count, d.last_accessed_at, d.confirmed, d.deleted_at, d.content_hash,"
+    " d.metadata"
 )
 CHUNK = (
     "c.slug, c.chunk_index, c.heading, c.header, c.text, c.overlap, c.line, c.page,"

@@ -111,7 +111,58 @@ CREATE TABLE files (
 ) WITHOUT ROWID;
 """
 
-STEPS = (_STEP_1,)
+HAS_A_LIFECYCLE = (
+    "archived OR expires_at IS NOT NULL OR superseded_by IS NOT NULL"
+    " OR valid_until IS NOT NULL OR deleted_at IS NOT NULL"
+)
+"""Exactly the condition of the index documents_with_a_lifecycle, so that it is used."""
+
+_STEP_2 = f"""
+ALTER TABLE documents ADD COLUMN confirmed INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE documents ADD COLUMN deleted_at TEXT;
+ALTER TABLE documents ADD COLUMN content_hash TEXT NOT NULL DEFAULT '';
+ALTER TABLE documents ADD COLUMN said TEXT NOT NULL DEFAULT '{{}}';
+DROP INDEX documents_with_a_lifecycle;
+CREATE INDEX documents_with_a_lifecycle ON documents (seq) WHERE {HAS_A_LIFECYCLE};
+CREATE INDEX documents_created ON documents (project, created_at, seq);
+CREATE INDEX documents_content ON documents (content_hash);
+CREATE INDEX documents_expiring ON documents (expires_at, seq) WHERE expires_at IS NOT NULL;
+CREATE TABLE sessions (
+    id TEXT PRIMARY KEY,
+    project TEXT,
+    started_at TEXT NOT NULL,
+    ended_at TEXT,
+    summary TEXT
+) WITHOUT ROWID;
+CREATE INDEX sessions_started ON sessions (started_at DESC, id);
+CREATE TABLE uses (
+    id INTEGER PRIMARY KEY,
+    session TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    document INTEGER NOT NULL REFERENCES documents (seq) ON DELETE CASCADE,
+    usage TEXT NOT NULL,
+    used_at TEXT NOT NULL,
+    UNIQUE (session, document, usage)
+);
+CREATE INDEX uses_latest ON uses (document, used_at, id);
+CREATE TABLE verdicts (
+    document INTEGER NOT NULL REFERENCES documents (seq) ON DELETE CASCADE,
+    occasion TEXT NOT NULL,
+    good INTEGER NOT NULL,
+    given_at TEXT NOT NULL,
+    PRIMARY KEY (document, occasion)
+) WITHOUT ROWID;
+CREATE TABLE relations (
+    source INTEGER NOT NULL REFERENCES documents (seq) ON DELETE CASCADE,
+    target INTEGER NOT NULL REFERENCES documents (seq) ON DELETE CASCADE,
+    relation TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    PRIMARY KEY (source, target, relation)
+) WITHOUT ROWID;
+CREATE INDEX relations_target ON relations (target, source);
+"""
+
+STEPS = (_STEP_1, _STEP_2)
 VECTORS_A_BLOCK = 1024  # sqlite-vec's own
 
 

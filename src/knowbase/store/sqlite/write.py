@@ -8,23 +8,25 @@ from typing import Any, NamedTuple
 
 import apsw
 
+from knowbase.store.sqlite.record import record, said_values
 from knowbase.store.sqlite.schema import compact_vectors, vector_table
 from knowbase.text.analysis import index_terms
 from knowbase.types import (
+    DEFAULT_SALIENCE,
     Changes,
     Chunk,
     Draft,
     FileRecord,
     Vector,
     assigned_codes,
+    content_hash,
     names_of,
     scope_of,
 )
 
-_DOCUMENT_COLUMNS = (
-    "title", "type", "path", "updated_at", "parent", "project", "roles", "confidence",
-    "archived", "expires_at", "superseded_by", "valid_until", "scope", "sector", "tier",
-    "salience", "metadata",
+_AS_READ = (
+    "title", "type", "parent", "project", "confidence", "archived", "expires_at",
+    "superseded_by", "valid_until", "sector", "tier",
 )  # fmt: skip
 _INDEXED = ("title", "heading", "text", "terms")
 
@@ -54,6 +56,7 @@ def apply(connection: apsw.Connection, changes: Changes, model: int | None, now:
     connection.executemany(
         "DELETE FROM sources WHERE path = ?", [(path,) for path in changes.dropped_sources]
     )
+    record(connection, changes, now)
     return written
 
 
@@ -76,18 +79,26 @@ def _remove_chunks(connection: apsw.Connection, chunks: list[int], model: int | 
 
 def _write_document(connection: apsw.Connection, draft: Draft, model: int | None, now: str) -> int:
     reading = draft.reading
-    values = (
-        reading.title, reading.type, draft.path, draft.updated_at, reading.parent,
-        reading.project, _json(reading.roles), reading.confidence, reading.archived,
-        reading.expires_at, reading.superseded_by, reading.valid_until, scope_of(reading),
-        reading.sector, reading.tier, reading.salience, _json(reading.metadata),
-    )  # fmt: skip
+    values: dict[str, Any] = {
+        **{name: getattr(reading, name) for name in _AS_READ},
+        "path": draft.path,
+        "updated_at": draft.updated_at,
+        "roles": _json(reading.roles),
+        "scope": scope_of(reading),
+        "content_hash": content_hash(reading),
+        "metadata": _json(reading.metadata),
+    }
+    if reading.salience is not None:
+        values["salience"] = reading.salience
     seq = connection.execute("SELECT seq FROM documents WHERE id = ?", (draft.id,)).get
     if seq is None:
         seq = _insert_document(connection, draft.id, values, now)
     else:
-        settings = ", ".join(f"{column} = ?" for column in _DOCUMENT_COLUMNS)
-        connection.execute(f"UPDATE documents SET {settings} WHERE seq = ?", (*values, seq))
+        values |= said_values(connection, seq)
+        settings = ", ".join(f"{column} = ?" for column in values)
+        connection.execute(
+            f"UPDATE documents SET {settings} WHERE seq = ?", (*values.values(), seq)
+        )
     _set_code(connection, seq, reading.code)
     _write_tags_and_links(connection, seq, draft)
     _write_chunks(connection, seq, draft, model)
@@ -95,13 +106,13 @@ def _write_document(connection: apsw.Connection, draft: Draft, model: int | None
 
 
 def _insert_document(
-    connection: apsw.Connection, document_id: str, values: tuple[Any, ...], now: str
+    connection: apsw.Connection, document_id: str, values: dict[str, Any], now: str
 ) -> int:
-    columns = ", ".join(("id", "code", "created_at", *_DOCUMENT_COLUMNS))
-    places = ", ".join("?" * (len(values) + 3))
+    new = {"id": document_id, "code": document_id, "created_at": now, "salience": DEFAULT_SALIENCE}
+    new |= values
     connection.execute(
-        f"INSERT INTO documents ({columns}) VALUES ({places})",
-        (document_id, document_id, now, *values),
+        f"INSERT INTO documents ({', '.join(new)}) VALUES ({', '.join('?' * len(new))})",
+        tuple(new.values()),
     )
     seq = connection.last_insert_rowid()
     for code in assigned_codes(seq):

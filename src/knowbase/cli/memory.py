@@ -1,0 +1,133 @@
+"""What a person reads of memories, sessions and the lifecycle."""
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from knowbase.cli.terminal import Painter, safe, safe_lines
+
+if TYPE_CHECKING:
+    from knowbase.brief import Brief
+    from knowbase.documents import Remembered
+    from knowbase.lifecycle import Changed, Superseded
+    from knowbase.sessions import DocumentContext, SessionList, SessionView, Timeline
+    from knowbase.types import Document, Session
+    from knowbase.use import Feedback
+
+
+def lines(paint: Painter, name: str, result: Any) -> Iterable[str]:
+    """The lines for the result of the operation of that name."""
+    return _RENDERERS[name](paint, result)
+
+
+def _line(paint: Painter, document: "Document") -> str:
+    code = paint("cyan", safe(document.code))
+    return f"{code}: {safe(document.title)} ({safe(document.type)})"
+
+
+def _day(moment: str | None) -> str:
+    return (moment or "")[:16].replace("T", " ")
+
+
+def _remembered(paint: Painter, result: "Remembered") -> Iterable[str]:
+    document = result.document
+    told = "" if result.created else " · known already, nothing was changed"
+    yield _line(paint, document) + paint("dim", told)
+    if document.expires_at:
+        yield paint("dim", f"  expires {_day(document.expires_at)}")
+    if result.superseded is not None:
+        yield f"  takes the place of {safe(result.superseded.code)}"
+    for one in result.similar:
+        code = safe(one.document.code)
+        yield f"  very like {code} ({one.similarity:.2f}): {safe(' '.join(one.opening.split()))}"
+        yield f"  if it takes its place: kb supersede {code} {safe(document.code)}"
+
+
+def _changed(paint: Painter, result: "Changed") -> Iterable[str]:
+    for document in result.documents:
+        states = {
+            "forgotten": document.deleted_at,
+            "archived": document.archived,
+            "superseded": document.superseded_by or document.valid_until,
+        }
+        told = ", ".join(name for name, value in states.items() if value) or "shown again"
+        yield f"{_line(paint, document)} · {told}"
+
+
+def _superseded(paint: Painter, result: "Superseded") -> Iterable[str]:
+    yield f"{_line(paint, result.old)} · superseded by"
+    yield _line(paint, result.new)
+    if result.head.id != result.new.id:
+        yield f"which is superseded itself: today {safe(result.head.code)} holds"
+
+
+def _feedback(paint: Painter, result: "Feedback") -> Iterable[str]:
+    told = f"confirmed {result.document.confirmed:+d}, salience {result.document.salience:.3f}"
+    known = "" if result.counted else " · said before on this occasion: it counts once"
+    yield f"{_line(paint, result.document)} · {told}{known}"
+
+
+def _brief(_: Painter, result: "Brief") -> Iterable[str]:
+    yield safe_lines(result.text.rstrip("\n"))
+    if result.left_out:
+        yield f"\n({result.left_out} more found no room in {result.max_tokens} tokens)"
+
+
+def _timeline(paint: Painter, result: "Timeline") -> Iterable[str]:
+    for document in (*result.before, result.anchor, *result.after):
+        mark = "→" if document.id == result.anchor.id else " "
+        yield f"{mark} {_day(document.created_at)}  {_line(paint, document)}"
+    for session in result.sessions.values():
+        yield from _session(paint, session)
+
+
+def _context(paint: Painter, result: "DocumentContext") -> Iterable[str]:
+    yield _line(paint, result.document)
+    if result.created_in is not None:
+        yield f"  made in session {safe(result.created_in.id)}"
+    if result.latest is None:
+        yield "  in no session"
+    else:
+        name, uses = safe(result.latest.session.id), result.latest.memories_in_session
+        yield f"  last {result.latest.usage_type} in session {name} ({uses} uses)"
+    for related in result.related:
+        arrow = "→" if related.direction == "to" else "←"
+        yield f"  {related.relation} {arrow} {_line(paint, related.document)}"
+
+
+def _session(paint: Painter, session: "Session") -> Iterable[str]:
+    until = f" to {_day(session.ended_at)}" if session.ended_at else ", open"
+    about = f" · {safe(session.project)}" if session.project else ""
+    name = paint("cyan", f"session {safe(session.id)}")
+    yield f"{name} · {_day(session.started_at)}{until}{about} · {session.uses} uses"
+    if session.summary:
+        yield f"  {safe(' '.join(session.summary.split()))}"
+
+
+def _sessions(paint: Painter, result: "SessionList") -> Iterable[str]:
+    for session in result.sessions:
+        yield from _session(paint, session)
+    yield paint("dim", f"{len(result.sessions)} sessions")
+
+
+def _session_view(paint: Painter, result: "SessionView") -> Iterable[str]:
+    yield from _session(paint, result.session)
+    for used in result.used:
+        yield f"  {_day(used.used_at)}  {used.usage:<10} {_line(paint, used.document)}"
+
+
+_RENDERERS: dict[str, Callable[[Painter, Any], Iterable[str]]] = {
+    "remember": _remembered,
+    "supersede": _superseded,
+    "forget": _changed,
+    "archive": _changed,
+    "restore": _changed,
+    "feedback": _feedback,
+    "brief": _brief,
+    "timeline": _timeline,
+    "context": _context,
+    "relate": _context,
+    "sessions": _sessions,
+    "session start": _session,
+    "session end": _session,
+    "session show": _session_view,
+}

@@ -1,0 +1,20 @@
+"""Log lines with facts, through `logging`, if the program that uses us has loaded it.
+
+A program that never imported `logging` has nobody who listens, and importing it takes longer
+than the rest of a keyword search's start-up.
+"""
+
+import sys
+from typing import Any
+
+
+def log(level: str, event: str, **facts: Any) -> None:
+    """One line of the logger `knowbase`: the event, and what is to be known about it."""
+    logging = sys.modules.get("logging")
+    if logging is None:
+        return
+    logger = logging.getLogger("knowbase")
+    number = getattr(logging, level.upper())
+    if logger.isEnabledFor(number):
+        told = " ".join(f"{name}={value!r}" for name, value in facts.items())
+        logger.log(number, "%s %s", event, told, extra={"event": event, "facts": facts})

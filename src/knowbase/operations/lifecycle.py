@@ -1,0 +1,107 @@
+"""Operations on what becomes of documents: supersede, forget, restore, archive, expire."""
+
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+from knowbase.operations.declare import Operation, Param
+from knowbase.store.values import Page
+
+if TYPE_CHECKING:
+    from knowbase.base import Base
+    from knowbase.documents import Listing
+    from knowbase.ingest.removal import Removal
+    from knowbase.lifecycle import Changed, Superseded
+
+DOCUMENTS = Param("codes, ids, numbers or paths", positional=True, metavar="DOCUMENT")
+LIMIT = Param("how many", least=1, most=10_000, metavar="N", short="n")
+
+
+class Supersede(NamedTuple):
+    old: Annotated[str, Param("what no longer holds", positional=True)]
+    new: Annotated[str, Param("what takes its place", positional=True)]
+
+
+def supersede(base: "Base", request: Supersede) -> "Superseded":
+    return base.lifecycle.supersede(request.old, request.new)
+
+
+class References(NamedTuple):
+    references: Annotated[tuple[str, ...], DOCUMENTS]
+
+
+def forget(base: "Base", request: References) -> "Changed":
+    return base.lifecycle.forget(request.references)
+
+
+def archive(base: "Base", request: References) -> "Changed":
+    return base.lifecycle.archive(request.references)
+
+
+class Restore(NamedTuple):
+    references: Annotated[tuple[str, ...], DOCUMENTS] = ()
+    limit: Annotated[int, LIMIT] = 50
+
+
+def restore(base: "Base", request: Restore) -> "Changed | Listing":
+    """Without a document: what could be restored."""
+    if not request.references:
+        return base.lifecycle.forgotten(Page(request.limit))
+    return base.lifecycle.restore(request.references)
+
+
+class Expire(NamedTuple):
+    within: Annotated[
+        str | None, Param("also what expires within this time: 7d, 12h", metavar="TIME")
+    ] = None
+    delete: Annotated[bool, Param("remove for good what has expired")] = False
+    limit: Annotated[int, LIMIT] = 50
+
+
+def expire(base: "Base", request: Expire) -> "Listing | Removal":
+    return base.expire(request.within, delete=request.delete, page=Page(request.limit))
+
+
+OPERATIONS = {
+    operation.name: operation
+    for operation in (
+        Operation(
+            "supersede",
+            "Let one document take another's place; the old one is hidden",
+            Supersede,
+            supersede,
+            writes=True,
+            examples=("kb supersede KB-7 KB-12",),
+        ),
+        Operation(
+            "forget",
+            "Never show a document again, until it is restored",
+            References,
+            forget,
+            writes=True,
+            examples=("kb forget KB-7",),
+        ),
+        Operation(
+            "restore",
+            "Show a document again that was forgotten, archived, superseded or has expired",
+            Restore,
+            restore,
+            writes=True,
+            examples=("kb restore KB-7", "kb restore    # lists what was forgotten"),
+        ),
+        Operation(
+            "archive",
+            "Hide a document unless archived ones are asked for",
+            References,
+            archive,
+            writes=True,
+            examples=("kb archive KB-7", "kb search plans --include archived"),
+        ),
+        Operation(
+            "expire",
+            "List what has expired, or will soon; --delete removes what has",
+            Expire,
+            expire,
+            writes=True,
+            examples=("kb expire --within 7d", "kb expire --delete --yes"),
+        ),
+    )
+}

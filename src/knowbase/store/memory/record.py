@@ -1,0 +1,79 @@
+"""What is said of documents and how they are used, in the plain store."""
+
+from knowbase.store.memory.state import State
+from knowbase.types import EDITABLE, Changes, Edit, Relation, Session, Use, Verdict, moved
+
+
+def record(state: State, changes: Changes, now: str) -> None:
+    """Write everything in `changes` that is not the text of documents and files."""
+    for edit in changes.edits:
+        _edit(state, edit)
+    for session in changes.sessions:
+        _write_session(state, session)
+    for use in changes.uses:
+        _write_use(state, use, now)
+    for one in changes.reinforced:
+        _reinforce(state, one.document, one.amount, now)
+    for verdict in changes.verdicts:
+        _judge(state, verdict, now)
+    for relation in changes.relations:
+        _relate(state, relation, now)
+    dropped = {one[:3] for one in changes.dropped_relations}
+    state.relations = [one for one in state.relations if one[:3] not in dropped]
+
+
+def _edit(state: State, edit: Edit) -> None:
+    if not set(edit.values) <= set(EDITABLE):
+        raise ValueError(f"not editable: {set(edit.values) - set(EDITABLE)}")
+    document = state.documents.get(edit.document)
+    if document is not None:
+        said = {**state.said.get(edit.document, {}), **edit.values}
+        state.said[edit.document] = said
+        state.documents[edit.document] = document._replace(**said)
+
+
+def _write_session(state: State, session: Session) -> None:
+    old = state.sessions.get(session.id, session)
+    state.sessions[session.id] = old._replace(
+        project=old.project if session.project is None else session.project,
+        ended_at=old.ended_at if session.ended_at is None else session.ended_at,
+        summary=old.summary if session.summary is None else session.summary,
+    )
+
+
+def _write_use(state: State, use: Use, now: str) -> None:
+    if use.document in state.documents and use[:3] not in [one[:3] for one in state.uses]:
+        state.uses.append(use._replace(used_at=use.used_at or now))
+
+
+def _reinforce(state: State, document: str, amount: float, now: str) -> None:
+    old = state.documents.get(document)
+    if old is not None:
+        state.documents[document] = old._replace(
+            salience=moved(old.salience, amount),
+            access_count=old.access_count + 1,
+            last_accessed_at=now,
+        )
+
+
+def _judge(state: State, verdict: Verdict, now: str) -> None:
+    document, key = state.documents.get(verdict.document), (verdict.document, verdict.occasion)
+    old = state.verdicts.get(key)
+    if document is None or old == verdict.good:
+        return
+    state.verdicts[key] = verdict.good
+    given = [good for (owner, _), good in state.verdicts.items() if owner == document.id]
+    confirmed = sum(1 if good else -1 for good in given)
+    state.documents[document.id] = document._replace(confirmed=confirmed)
+    if verdict.good and old is None:
+        _reinforce(state, document.id, verdict.amount, now)
+    else:
+        amount = verdict.amount if verdict.good else -verdict.amount
+        changed = state.documents[document.id]
+        state.documents[document.id] = changed._replace(salience=moved(changed.salience, amount))
+
+
+def _relate(state: State, relation: Relation, now: str) -> None:
+    known = relation.source in state.documents and relation.target in state.documents
+    if known and relation[:3] not in [one[:3] for one in state.relations]:
+        state.relations.append(relation._replace(created_at=relation.created_at or now))

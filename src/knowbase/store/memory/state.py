@@ -1,0 +1,150 @@
+"""Everything that the plain store holds, and how a change of documents makes the next state."""
+
+from copy import copy
+from typing import Any, NamedTuple
+
+from knowbase.store.memory.bm25 import Row
+from knowbase.text.analysis import index_terms, stems
+from knowbase.types import (
+    Chunk,
+    Document,
+    Draft,
+    FileRecord,
+    Model,
+    Relation,
+    Session,
+    Source,
+    Use,
+    Vector,
+    assigned_codes,
+    content_hash,
+    names_of,
+    scope_of,
+)
+
+
+class Stored(NamedTuple):
+    """A chunk with what belongs to it."""
+
+    document: str
+    position: int
+    chunk: Chunk
+    row: Row
+    vector: Vector | None
+
+
+class State:
+    """Everything; a change works on a copy, so that a failure leaves the old."""
+
+    def __init__(self) -> None:
+        self.documents: dict[str, Document] = {}
+        self.chunks: dict[int, Stored] = {}
+        self.files: dict[str, FileRecord] = {}
+        self.sources: dict[str, Source] = {}
+        self.next_seq = 1
+        self.next_chunk = 1
+        self.said: dict[str, dict[str, Any]] = {}  # by document
+        self.sessions: dict[str, Session] = {}
+        self.uses: list[Use] = []
+        self.verdicts: dict[tuple[str, str], bool] = {}  # by document and occasion
+        self.relations: list[Relation] = []
+
+    def copied(self) -> "State":
+        new = State()
+        vars(new).update({name: copy(value) for name, value in vars(self).items()})
+        return new
+
+
+def adopted(state: State, draft: Draft) -> Draft:
+    known = [d.id for d in state.documents.values() if d.path and d.path == draft.path]
+    return draft if draft.id in state.documents or not known else draft._replace(id=known[0])
+
+
+def remove_rival(state: State, draft: Draft) -> None:
+    """Remove another document at the draft's path: it belongs to the one that moved there."""
+    rivals = [
+        d.id
+        for d in state.documents.values()
+        if d.path and d.path == draft.path and d.id != draft.id
+    ]
+    for rival in rivals:
+        remove(state, rival)
+
+
+def remove(state: State, document: str) -> None:
+    """Remove a document and everything about it."""
+    state.documents.pop(document, None)
+    state.said.pop(document, None)
+    state.chunks = {key: s for key, s in state.chunks.items() if s.document != document}
+    state.uses = [use for use in state.uses if use.document != document]
+    state.verdicts = {key: good for key, good in state.verdicts.items() if key[0] != document}
+    state.relations = [r for r in state.relations if document not in (r.source, r.target)]
+
+
+def write(state: State, draft: Draft, now: str, model: Model | None) -> None:
+    """Write the draft's document; a chunk that stays keeps its number."""
+    old = state.documents.get(draft.id)
+    seq = old.seq if old else state.next_seq
+    state.next_seq += old is None
+    state.documents[draft.id] = _document(state, draft, old, seq, now)
+    before = {
+        (s.chunk.slug, s.chunk.chunk_index): (key, s)
+        for key, s in state.chunks.items()
+        if s.document == draft.id
+    }
+    state.chunks = {key: s for key, s in state.chunks.items() if s.document != draft.id}
+    for position, chunk in enumerate(draft.chunks):
+        key, stored = before.get((chunk.slug, chunk.chunk_index), (state.next_chunk, None))
+        state.next_chunk += stored is None
+        vector = draft.vectors[position] if model else None
+        if stored is not None and stored.vector is not None and stored.chunk.hash == chunk.hash:
+            vector = stored.vector
+        state.chunks[key] = Stored(
+            draft.id, position, chunk, _row(draft, chunk, state.documents[draft.id].code), vector
+        )
+
+
+def _document(state: State, draft: Draft, old: Document | None, seq: int, now: str) -> Document:
+    reading = draft.reading
+    taken = {d.code.lower() for d in state.documents.values() if d.id != draft.id}
+    free = (one for one in assigned_codes(seq) if one.lower() not in taken)
+    code = old.code if old else next(free)
+    if reading.code is not None and reading.code.lower() not in taken:
+        code = reading.code
+    document = Document(
+        id=draft.id,
+        seq=seq,
+        code=code,
+        title=reading.title,
+        type=reading.type,
+        tags=tuple(sorted(set(reading.tags))),
+        path=draft.path,
+        created_at=old.created_at if old else now,
+        updated_at=draft.updated_at,
+        parent=reading.parent,
+        project=reading.project,
+        roles=reading.roles,
+        confidence=reading.confidence,
+        archived=reading.archived,
+        expires_at=reading.expires_at,
+        superseded_by=reading.superseded_by,
+        valid_until=reading.valid_until,
+        scope=scope_of(reading),
+        sector=reading.sector,
+        tier=reading.tier,
+        content_hash=content_hash(reading),
+        metadata=reading.metadata,
+    )
+    if old is not None:  # what is no part of the text
+        kept = ("salience", "access_count", "last_accessed_at", "confirmed", "deleted_at")
+        document = document._replace(**{name: getattr(old, name) for name in kept})
+    if reading.salience is not None:
+        document = document._replace(salience=reading.salience)
+    return document._replace(**state.said.get(draft.id, {}))
+
+
+def _row(draft: Draft, chunk: Chunk, code: str) -> Row:
+    reading = draft.reading
+    names = names_of(code, draft.path)
+    terms = index_terms(reading.type, names, reading.title, chunk.heading, chunk.text)
+    return tuple(map(stems, (reading.title, chunk.heading or "", chunk.text, terms)))

@@ -1,0 +1,135 @@
+"""Reading documents, files and what a base holds."""
+
+from collections.abc import Collection
+from typing import Any
+
+from knowbase.query.conditions import FORGOTTEN, Condition, Not
+from knowbase.store.sqlite import rows
+from knowbase.store.sqlite.compile import compile_condition
+from knowbase.store.sqlite.connection import Connected, as_json, translated
+from knowbase.store.values import Page
+from knowbase.types import Counts, Document, FileRecord, Passage, Source
+
+_ORDERS = {
+    "newest": "d.updated_at DESC, d.seq",
+    "created": "d.created_at, d.seq",
+    "created last": "d.created_at DESC, d.seq DESC",
+    "expires": "d.expires_at, d.seq",
+}
+
+
+class Documents(Connected):
+    """The part of `knowbase.store.Store` about documents and files."""
+
+    def find(self, reference: str) -> Document | None:
+        tries: list[tuple[str, Any]] = [
+            ("d.id = ?", reference), ("d.code = ?", reference), ("d.path = ?", reference),
+        ]  # fmt: skip
+        if reference.isdigit() and len(reference) < 18 and str(int(reference)) == reference:
+            tries.append(("d.seq = ?", int(reference)))
+        with translated():
+            connection = self._connections.get()
+            for where, value in tries:
+                row = connection.execute(
+                    f"SELECT {rows.DOCUMENT} FROM documents d WHERE {where}", (value,)
+                ).fetchone()
+                if row is not None:
+                    return rows.document(row)
+        return None
+
+    def documents(self, condition: Condition, page: Page) -> list[Document]:
+        sql, values = compile_condition(condition)
+        found = self._read(
+            f"SELECT {rows.DOCUMENT} FROM documents d WHERE {sql}"
+            f" ORDER BY {_ORDERS[page.order]} LIMIT ? OFFSET ?",
+            (*values, page.limit, page.offset),
+        )
+        return [rows.document(row) for row in found]
+
+    def count(self, condition: Condition) -> int:
+        sql, values = compile_condition(condition)
+        return int(self._read(f"SELECT count(*) FROM documents d WHERE {sql}", values)[0][0])
+
+    def chunks(self, document: str) -> list[Passage]:
+        found = self._read(
+            f"SELECT c.id, {rows.CHUNK}, {rows.DOCUMENT} FROM chunks c"
+            " JOIN documents d ON d.seq = c.document WHERE d.id = ? ORDER BY c.position",
+            (document,),
+        )
+        return [rows.passage(row) for row in found]
+
+    def codes(self) -> list[str]:
+        return [
+            code
+            for (code,) in self._read(
+                "SELECT code FROM documents WHERE deleted_at IS NULL ORDER BY seq"
+            )
+        ]
+
+    def tags(self, condition: Condition) -> list[tuple[str, int]]:
+        sql, values = compile_condition(condition)
+        return [
+            (name, number)
+            for name, number in self._read(
+                "SELECT t.name, count(*) AS number FROM tags t JOIN documents d"
+                f" ON d.seq = t.document WHERE {sql} GROUP BY t.name ORDER BY number DESC, t.name",
+                values,
+            )
+        ]
+
+    def openings(self, documents: Collection[str]) -> dict[str, str]:
+        found = self._read(
+            "SELECT d.id,"
+            " (SELECT text FROM chunks WHERE document = d.seq ORDER BY position LIMIT 1)"
+            " FROM json_each(?) wanted CROSS JOIN documents d ON d.id = wanted.value",
+            (as_json(documents),),
+        )
+        return {document: text or "" for document, text in found}
+
+    def heads(self, documents: Collection[str]) -> dict[str, Document]:
+        """Each chain is followed by names, as front matter has them; UNION ends a circle."""
+        found = self._read(
+            "WITH RECURSIVE chain (start, seq, id, next) AS ("
+            " SELECT d.id, d.seq, d.id, d.superseded_by FROM json_each(?) wanted"
+            " CROSS JOIN documents d ON d.id = wanted.value WHERE d.superseded_by IS NOT NULL"
+            " UNION SELECT c.start, n.seq, n.id, n.superseded_by FROM chain c"
+            " CROSS JOIN documents n ON n.seq = coalesce("
+            " (SELECT seq FROM documents WHERE id = c.next AND deleted_at IS NULL),"
+            " (SELECT seq FROM documents WHERE code = c.next AND deleted_at IS NULL),"
+            " (SELECT seq FROM documents WHERE path = c.next AND deleted_at IS NULL)))"
+            f" SELECT c.start, {rows.DOCUMENT} FROM chain c JOIN documents d ON d.seq = c.seq"
+            " WHERE c.id <> c.start AND NOT EXISTS (SELECT 1 FROM documents n WHERE"
+            " n.deleted_at IS NULL AND (n.id = c.next OR n.code = c.next OR n.path = c.next))",
+            (as_json(documents),),
+        )
+        return {row[0]: rows.document(row[1:]) for row in found}
+
+    def sources(self) -> list[Source]:
+        import json
+
+        found = self._read("SELECT path, tags, parent, tree FROM sources ORDER BY path")
+        return [
+            Source(path, tuple(json.loads(tags)), parent, bool(tree))
+            for path, tags, parent, tree in found
+        ]
+
+    def files(self) -> dict[str, FileRecord]:
+        found = self._read(f"SELECT {rows.FILE} FROM files")
+        return {row[0]: rows.file_record(row) for row in found}
+
+    def problems(self) -> list[FileRecord]:
+        found = self._read(f"SELECT {rows.FILE} FROM files WHERE problem IS NOT NULL ORDER BY path")
+        return [rows.file_record(row) for row in found]
+
+    def counts(self) -> Counts:
+        documents, forgotten = self.count(Not(FORGOTTEN)), self.count(FORGOTTEN)
+        chunks, embedded = self._read("SELECT count(*), count(model) FROM chunks")[0]
+        tags = self._read(
+            "SELECT count(DISTINCT name) FROM tags JOIN documents ON seq = document"
+            " WHERE deleted_at IS NULL"
+        )[0][0]
+        types = self._read(
+            "SELECT type, count(*) FROM documents WHERE deleted_at IS NULL"
+            " GROUP BY type ORDER BY 2 DESC, 1"
+        )
+        return Counts(documents, chunks, embedded, tags, dict(types), forgotten)

@@ -1,0 +1,125 @@
+"""Writing what is said of documents and how they are used: no text, no vector changes."""
+
+import json
+from collections.abc import Iterable
+
+import apsw
+
+from knowbase.types import (
+    EDITABLE,
+    Changes,
+    Edit,
+    Reinforcement,
+    Relation,
+    Session,
+    Use,
+    Verdict,
+    moved,
+)
+
+_SEQ = "(SELECT seq FROM documents WHERE id = ?)"
+
+
+def record(connection: apsw.Connection, changes: Changes, now: str) -> None:
+    """Everything in `changes` that is not the text of documents and files."""
+    for edit in changes.edits:
+        _edit(connection, edit)
+    _write_sessions(connection, changes.sessions)
+    _write_uses(connection, changes.uses, now)
+    for one in changes.reinforced:
+        _reinforce(connection, one, now)
+    for verdict in changes.verdicts:
+        _judge(connection, verdict, now)
+    _write_relations(connection, changes.relations, now)
+    connection.executemany(
+        f"DELETE FROM relations WHERE source = {_SEQ} AND target = {_SEQ} AND relation = ?",
+        [one[:3] for one in changes.dropped_relations],
+    )
+
+
+def _edit(connection: apsw.Connection, edit: Edit) -> None:
+    unknown = set(edit.values) - set(EDITABLE)
+    if unknown:
+        raise ValueError(f"not editable: {unknown}")
+    settings = "".join(f"{column} = ?, " for column in edit.values)
+    connection.execute(
+        f"UPDATE documents SET {settings}said = json_patch(said, ?) WHERE id = ?",
+        (*edit.values.values(), _said(edit), edit.document),
+    )
+
+
+def _said(edit: Edit) -> str:
+    """json_patch would drop a null: what was said to be absent is kept as an empty text."""
+    return json.dumps({name: "" if value is None else value for name, value in edit.values.items()})
+
+
+def said_values(connection: apsw.Connection, seq: int) -> dict[str, object]:
+    """What was said of a document; its file cannot say otherwise."""
+    text = connection.execute("SELECT said FROM documents WHERE seq = ?", (seq,)).get
+    values = json.loads(text) if text != "{}" else {}
+    return {name: None if value == "" else value for name, value in values.items()}
+
+
+def _write_sessions(connection: apsw.Connection, sessions: Iterable[Session]) -> None:
+    connection.executemany(
+        "INSERT INTO sessions VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
+        " project = coalesce(excluded.project, project),"
+        " ended_at = coalesce(excluded.ended_at, ended_at),"
+        " summary = coalesce(excluded.summary, summary)",
+        [session[:5] for session in sessions],
+    )
+
+
+def _write_uses(connection: apsw.Connection, uses: Iterable[Use], now: str) -> None:
+    connection.executemany(
+        "INSERT OR IGNORE INTO uses (session, document, usage, used_at)"
+        " SELECT ?, seq, ?, ? FROM documents WHERE id = ?",
+        [(use.session, use.usage, use.used_at or now, use.document) for use in uses],
+    )
+
+
+def _reinforce(connection: apsw.Connection, one: Reinforcement, now: str) -> None:
+    _move(connection, one.document, one.amount)
+    connection.execute(
+        "UPDATE documents SET access_count = access_count + 1, last_accessed_at = ? WHERE id = ?",
+        (now, one.document),
+    )
+
+
+def _move(connection: apsw.Connection, document: str, amount: float) -> None:
+    salience = connection.execute("SELECT salience FROM documents WHERE id = ?", (document,)).get
+    if salience is not None:
+        connection.execute(
+            "UPDATE documents SET salience = ? WHERE id = ?", (moved(salience, amount), document)
+        )
+
+
+def _judge(connection: apsw.Connection, verdict: Verdict, now: str) -> None:
+    """A verdict counts once an occasion; another one of the same occasion takes its place."""
+    key = (verdict.document, verdict.occasion)
+    old = connection.execute(
+        f"SELECT good FROM verdicts WHERE document = {_SEQ} AND occasion = ?", key
+    ).get
+    if old is not None and bool(old) == verdict.good:
+        return
+    connection.execute(
+        "INSERT OR REPLACE INTO verdicts SELECT seq, ?, ?, ? FROM documents WHERE id = ?",
+        (verdict.occasion, verdict.good, now, verdict.document),
+    )
+    connection.execute(
+        "UPDATE documents SET confirmed = (SELECT coalesce(sum(2 * good - 1), 0) FROM verdicts"
+        " WHERE document = documents.seq) WHERE id = ?",
+        (verdict.document,),
+    )
+    if verdict.good and old is None:
+        _reinforce(connection, Reinforcement(verdict.document, verdict.amount), now)
+    else:
+        _move(connection, verdict.document, verdict.amount if verdict.good else -verdict.amount)
+
+
+def _write_relations(connection: apsw.Connection, relations: Iterable[Relation], now: str) -> None:
+    connection.executemany(
+        "INSERT OR IGNORE INTO relations SELECT s.seq, t.seq, ?, ?, ? FROM documents s,"
+        " documents t WHERE s.id = ? AND t.id = ?",
+        [(r.relation, r.origin, r.created_at or now, r.source, r.target) for r in relations],
+    )

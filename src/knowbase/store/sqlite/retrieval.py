@@ -1,0 +1,148 @@
+"""The legs of retrieval, and what they refer to."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from knowbase.query.conditions import AllOf, Condition, Visible, is_everything
+from knowbase.query.words import KeywordQuery
+from knowbase.store.sqlite import rows, schema
+from knowbase.store.sqlite.compile import Compiled, compile_for_chunks, match_expression
+from knowbase.store.sqlite.connection import Connected, as_json, translated
+from knowbase.store.values import FieldWeights
+from knowbase.text.analysis import Word
+from knowbase.text.spelling import as_written, nearest, stem_of
+from knowbase.types import Candidate, Passage, Vector
+
+LAST = "\U0010ffff"  # sorts after every word
+MOST_NEIGHBOURS = 4096  # sqlite-vec's own limit for a nearest-neighbour query
+
+
+class Retrieval(Connected):
+    """The part of `knowbase.store.Store` about finding."""
+
+    def keyword(
+        self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
+    ) -> list[Candidate]:
+        if not query.words or limit < 1:
+            return []
+        # The unary + keeps FTS5 in the lead: driven by ids, it would run the whole match
+        # again for each of them.
+        where, values = self._passing("+rowid", condition)
+        found = self._read(
+            "SELECT rowid, -bm25(chunks_fts, ?, ?, ?, ?) AS score FROM chunks_fts"
+            f" WHERE chunks_fts MATCH ?{where} ORDER BY score DESC, rowid LIMIT ?",
+            (*weights, match_expression(query), *values, limit),
+        )
+        return [Candidate(chunk, score) for chunk, score in found]
+
+    def semantic(self, vector: Vector, condition: Condition, limit: int) -> list[Candidate]:
+        if not vector or limit < 1:
+            return []
+        with translated():
+            model = self._model_id(self._connections.with_vectors())
+        if model is None:
+            return []
+        where, values = self._passing("chunk_id", condition)
+        table = schema.vector_table(model)
+        if limit > MOST_NEIGHBOURS:
+            sql = (
+                f"SELECT chunk_id, 1 - vec_distance_cosine(embedding, ?) AS similarity FROM {table}"
+                f" WHERE 1{where} ORDER BY similarity DESC, chunk_id LIMIT ?"
+            )
+            found = self._read(sql, (vector, *values, limit))
+        else:
+            sql = f"SELECT chunk_id, 1 - distance FROM {table} WHERE embedding MATCH ? AND k = ?"
+            found = self._read(sql + where, (vector, limit, *values))
+        nearest = [Candidate(chunk, score) for chunk, score in found]
+        return sorted(nearest, key=lambda candidate: (-candidate.score, candidate.chunk))
+
+    def unknown_words(self, words: Sequence[Word]) -> list[Word]:
+        unknown = []
+        for word in words:
+            stem = stem_of(word.surface)
+            found = stem and self._vocabulary(
+                "SELECT 1 FROM temp.words WHERE term >= ? AND term < ? LIMIT 1",
+                (stem, stem + (LAST if word.prefix else "\0")),
+            )
+            unknown += [word] if stem and not found else []
+        return unknown
+
+    def nearest_words(self, word: Word, limit: int) -> list[str]:
+        stem = stem_of(word.surface)
+        found = self._vocabulary(
+            "SELECT term FROM temp.words WHERE term >= ? AND term < ?", (stem[:1], stem[:1] + LAST)
+        )
+        return [self._as_written(near) for near in nearest(stem, (t for (t,) in found), limit)]
+
+    def _as_written(self, stem: str) -> str:
+        found = self._read(
+            "SELECT title || ' ' || coalesce(heading, '') || ' ' || text FROM chunks WHERE id ="
+            " (SELECT doc FROM temp.places WHERE term = ? LIMIT 1)",
+            (stem,),
+        )
+        return as_written(stem, found[0][0]) if found else stem
+
+    def _vocabulary(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """Read the index's own list of words, through a table of this connection alone."""
+        with translated():
+            self._connections.get().execute(
+                "CREATE VIRTUAL TABLE IF NOT EXISTS temp.words USING"
+                " fts5vocab(main, chunks_fts, row);"
+                "CREATE VIRTUAL TABLE IF NOT EXISTS temp.places USING"
+                " fts5vocab(main, chunks_fts, instance)"
+            )
+        return self._read(sql, values)
+
+    def newest(self, condition: Condition, limit: int) -> list[Passage]:
+        sql, values = compile_for_chunks(condition)
+        found = self._read(
+            f"SELECT c.id, {rows.CHUNK}, {rows.DOCUMENT} FROM"
+            f" (SELECT c.document, min(c.position) AS position FROM chunks c WHERE {sql}"
+            " GROUP BY c.document) first"
+            " CROSS JOIN documents d ON d.seq = first.document"
+            " CROSS JOIN chunks c ON c.document = d.seq AND c.position = first.position"
+            " ORDER BY d.updated_at DESC, d.seq LIMIT ?",
+            (*values, limit),
+        )
+        return [rows.passage(row) for row in found]
+
+    def passages(self, chunks: Collection[int]) -> dict[int, Passage]:
+        found = self._read(
+            f"SELECT c.id, {rows.CHUNK}, {rows.DOCUMENT} FROM json_each(?) wanted"
+            " CROSS JOIN chunks c ON c.id = wanted.value JOIN documents d ON d.seq = c.document",
+            ("[" + ",".join(map(str, chunks)) + "]",),
+        )
+        return {row[0]: rows.passage(row) for row in found}
+
+    def vectors(self, hashes: Collection[str]) -> Mapping[str, Vector]:
+        with translated():
+            connection = self._connections.with_vectors()
+            model = self._model_id(connection)
+            if model is None:
+                return {}
+            found = connection.execute(
+                "SELECT c.hash, v.embedding FROM json_each(?) wanted"
+                " CROSS JOIN chunks c ON c.id ="
+                " (SELECT id FROM chunks WHERE hash = wanted.value AND model = ? LIMIT 1)"
+                f" CROSS JOIN {schema.vector_table(model)} v ON v.chunk_id = c.id",
+                (as_json(hashes), model),
+            )
+            return dict(found)
+
+    def _passing(self, column: str, condition: Condition) -> Compiled:
+        """`AND column IN` the chunks of documents that pass; nothing when all of them do."""
+        if _is_lifecycle(condition) and (is_everything(condition) or not self._has_lifecycle()):
+            return "", []
+        sql, values = compile_for_chunks(condition)
+        return f" AND {column} IN (SELECT c.id FROM chunks c WHERE {sql})", values
+
+    def _has_lifecycle(self) -> bool:
+        """Whether any document could be hidden: one look at a partial index."""
+        found = self._read(f"SELECT 1 FROM documents WHERE {schema.HAS_A_LIFECYCLE} LIMIT 1")
+        return bool(found)
+
+
+def _is_lifecycle(condition: Condition) -> bool:
+    if isinstance(condition, AllOf):
+        return all(_is_lifecycle(part) for part in condition.parts)
+    return isinstance(condition, Visible)
