@@ -77,7 +77,8 @@ class Searcher(NamedTuple):
     def search(self, request: SearchRequest, now: str) -> Answer:
         """The answer to a request; no query string can make it fail."""
         started = time.perf_counter()
-        log("info", "search starting", query=request.query[:50], mode=request.mode)
+        project = dict(request.filters).get("project")
+        log("info", "search starting", query=request.query[:50], mode=request.mode, project=project)
         query, searcher = self.prepared(request, now)
         profile = searcher.profile
         top = request.top or min(profile.default_top, profile.max_top)

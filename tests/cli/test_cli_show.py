@@ -241,7 +241,9 @@ def completed(kb: Kb, *words: str) -> set[str]:
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_bash_completes_commands_options_and_files(kb: Kb) -> None:
     kb.write("docs/a.md", "# A\n")
-    assert completed(kb, "kb", "s") == {"search", "sync", "status"}
+    assert completed(kb, "kb", "s") == {
+        "search", "session", "sessions", "status", "supersede", "sync",
+    }  # fmt: skip
     assert completed(kb, "kb", "") == {*COMMANDS, "completion"}
     assert completed(kb, "kb", "search", "--t") == {
         "--tags", "--tags-match", "--type", "--tier", "--top", "--threshold",
