@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from knowbase.store import Store
+from knowbase.changes import Draft, Reading, Section
+from knowbase.store.contract import Store
 from knowbase.store.memory import MemoryStore
 from knowbase.store.sqlite import create
 from knowbase.text.splitting import Limits, chunks_of
-from knowbase.types import Draft, Model, Reading, Section, Vector
+from knowbase.types import Model, Vector
 from knowbase.vectors import normalize_embedding, pack
 
 MODEL = Model("test", "1", 4)

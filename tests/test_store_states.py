@@ -9,6 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from knowbase.changes import Changes, Edit, Reinforcement, Verdict
 from knowbase.query.conditions import (
     EVERYTHING,
     AllOf,
@@ -27,18 +28,7 @@ from knowbase.query.conditions import (
 from knowbase.query.words import keyword_query
 from knowbase.store.values import FieldWeights, Page
 from knowbase.text.analysis import Word
-from knowbase.types import (
-    USAGES,
-    Candidate,
-    Changes,
-    Edit,
-    Reinforcement,
-    Relation,
-    Session,
-    Use,
-    Vector,
-    Verdict,
-)
+from knowbase.types import USAGES, Candidate, Relation, Session, Use, Vector
 from stores import BACKENDS, MODEL, draft, section, vector
 
 WORDS = ("install", "installed", "git", "getUserName", "user", "C++", "東京", "京都", "café", "x")

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from knowbase.query.conditions import AnyOf, Compare, Condition, OneOf, Visible, both
 from knowbase.query.moments import ahead
-from knowbase.store import Store
+from knowbase.store.contract import Store
 from knowbase.store.values import Page
 from knowbase.times import days_between
 from knowbase.types import Document, Session

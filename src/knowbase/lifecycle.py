@@ -3,13 +3,14 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from knowbase.changes import Changes, Edit
 from knowbase.documents import Listing
 from knowbase.errors import InvalidInput, NotFound
 from knowbase.query.conditions import FORGOTTEN, HIDDEN_STATES, Compare, Condition, Visible, both
 from knowbase.query.moments import ahead
-from knowbase.store import Store
+from knowbase.store.contract import Store
 from knowbase.store.values import Page
-from knowbase.types import Changes, Document, Edit
+from knowbase.types import Document
 
 
 class Superseded(NamedTuple):

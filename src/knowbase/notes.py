@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Callable
 from typing import NamedTuple
 
+from knowbase.changes import Changes, Draft, Edit, Reading, content_hash
 from knowbase.documents import Note, Remembered, Similar, sections_of
 from knowbase.errors import InvalidInput
 from knowbase.ingest.drafts import clean_tags
@@ -11,22 +12,10 @@ from knowbase.ingest.sync import Parts
 from knowbase.lifecycle import superseding
 from knowbase.query.conditions import Compare, Condition, Not, Visible, both
 from knowbase.read.markdown import read_markdown
-from knowbase.store import Store
+from knowbase.store.contract import Store
 from knowbase.store.values import Page
 from knowbase.text.analysis import clean
-from knowbase.types import (
-    SCOPES,
-    SECTORS,
-    TIERS,
-    Changes,
-    Document,
-    Draft,
-    Edit,
-    Reading,
-    Session,
-    Use,
-    content_hash,
-)
+from knowbase.types import SCOPES, SECTORS, TIERS, Document, Session, Use
 
 NEARLY_THE_SAME = 0.95  # cosine similarity from which a text is reported as known
 MOST_COMPARED = 16  # chunks of a new text that are looked for

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from knowbase.embed import Embedder
-    from knowbase.store import Store
+    from knowbase.store.contract import Store
 
 
 class Tools(NamedTuple):

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from knowbase.embed import Embedder
     from knowbase.query.operators import Context
-    from knowbase.store import Store
+    from knowbase.store.contract import Store
     from knowbase.types import Document
 
 LEGS = {"hybrid": ("keyword", "semantic"), "keyword": ("keyword",), "semantic": ("semantic",)}

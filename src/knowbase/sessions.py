@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
+from knowbase.changes import Changes
 from knowbase.errors import InvalidInput, NotFound
 from knowbase.logs import log
 from knowbase.query.conditions import (
@@ -17,9 +18,9 @@ from knowbase.query.conditions import (
     Visible,
     both,
 )
-from knowbase.store import Store
+from knowbase.store.contract import Store
 from knowbase.store.values import Page
-from knowbase.types import RELATIONS, Changes, Document, Relation, Session
+from knowbase.types import RELATIONS, Document, Relation, Session
 
 
 class SessionList(NamedTuple):

@@ -4,15 +4,16 @@ from collections import deque
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from knowbase.changes import Changes, Reinforcement, Verdict
 from knowbase.errors import InvalidInput, KnowbaseError
 from knowbase.logs import log
-from knowbase.types import Changes, Document, Reinforcement, Session, Use, Verdict
+from knowbase.types import Document, Session, Use
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from knowbase.answers import Answer, SearchRequest
-    from knowbase.store import Store
+    from knowbase.store.contract import Store
 
 VERDICTS = ("good", "bad")
 REINFORCEMENT = 0.02  # S2-21: the part of what its salience lacks to 1

@@ -24,6 +24,10 @@ def _line(paint: Painter, document: "Document") -> str:
     return f"{code}: {safe(document.title)} ({safe(document.type)})"
 
 
+def _uses(number: int) -> str:
+    return f"{number} use" + "s" * (number != 1)
+
+
 def _day(moment: str | None) -> str:
     return (moment or "")[:16].replace("T", " ")
 
@@ -88,7 +92,7 @@ def _context(paint: Painter, result: "DocumentContext") -> Iterable[str]:
         yield "  in no session"
     else:
         name, uses = safe(result.latest.session.id), result.latest.memories_in_session
-        yield f"  last {result.latest.usage_type} in session {name} ({uses} uses)"
+        yield f"  last use: {result.latest.usage_type} in session {name} ({_uses(uses)})"
     for related in result.related:
         arrow = "→" if related.direction == "to" else "←"
         yield f"  {related.relation} {arrow} {_line(paint, related.document)}"
@@ -98,7 +102,7 @@ def _session(paint: Painter, session: "Session") -> Iterable[str]:
     until = f" to {_day(session.ended_at)}" if session.ended_at else ", open"
     about = f" · {safe(session.project)}" if session.project else ""
     name = paint("cyan", f"session {safe(session.id)}")
-    yield f"{name} · {_day(session.started_at)}{until}{about} · {session.uses} uses"
+    yield f"{name} · {_day(session.started_at)}{until}{about} · {_uses(session.uses)}"
     if session.summary:
         yield f"  {safe(' '.join(session.summary.split()))}"
 

@@ -169,10 +169,10 @@ class Renderer:
             line = (
                 f"{self._paint('cyan', safe(document.code).ljust(width))}  {safe(document.title)}"
             )
-            tags = " ".join(f"#{safe(tag)}" for tag in document.tags)
-            yield f"{line} ({safe(document.type)})" + (
-                f" {self._paint('dim', tags)}" if tags else ""
-            )
+            more = [f"#{safe(tag)}" for tag in document.tags]
+            more += [f"expires {document.expires_at[:10]}"] if document.expires_at else []
+            dim = self._paint("dim", " ".join(more))
+            yield f"{line} ({safe(document.type)})" + (f" {dim}" if more else "")
         yield self._paint("dim", f"{len(listing.documents)} of {listing.total} documents")
 
     def _tags(self, tags: "Tags") -> Iterable[str]:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
+from knowbase.changes import Changes
 from knowbase.errors import ModelMismatch
 from knowbase.query.conditions import (
     EVERYTHING,
@@ -25,7 +26,6 @@ from knowbase.text.analysis import Word
 from knowbase.text.spelling import as_written, nearest, stem_of
 from knowbase.types import (
     Candidate,
-    Changes,
     Counts,
     Document,
     FileRecord,
@@ -40,7 +40,7 @@ from knowbase.types import (
 
 
 class MemoryStore:
-    """See `knowbase.store.Store` for what each method promises."""
+    """See `knowbase.store.contract.Store` for what each method promises."""
 
     def __init__(self) -> None:
         self._state = State()

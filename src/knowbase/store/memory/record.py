@@ -1,7 +1,8 @@
 """What is said of documents and how they are used, in the plain store."""
 
+from knowbase.changes import EDITABLE, Changes, Edit, Verdict, moved
 from knowbase.store.memory.state import State
-from knowbase.types import EDITABLE, Changes, Edit, Relation, Session, Use, Verdict, moved
+from knowbase.types import Relation, Session, Use
 
 
 def record(state: State, changes: Changes, now: str) -> None:

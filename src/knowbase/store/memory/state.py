@@ -3,12 +3,12 @@
 from copy import copy
 from typing import Any, NamedTuple
 
+from knowbase.changes import Draft, assigned_codes, content_hash, names_of, scope_of
 from knowbase.store.memory.bm25 import Row
 from knowbase.text.analysis import index_terms, stems
 from knowbase.types import (
     Chunk,
     Document,
-    Draft,
     FileRecord,
     Model,
     Relation,
@@ -16,10 +16,6 @@ from knowbase.types import (
     Source,
     Use,
     Vector,
-    assigned_codes,
-    content_hash,
-    names_of,
-    scope_of,
 )
 
 

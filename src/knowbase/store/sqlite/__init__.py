@@ -1,6 +1,7 @@
 """The default store: one SQLite file with FTS5 and sqlite-vec."""
 
 import os
+from typing import TYPE_CHECKING
 
 import apsw
 
@@ -10,7 +11,10 @@ from knowbase.store.sqlite.connection import Connections, translated
 from knowbase.store.sqlite.documents import Documents
 from knowbase.store.sqlite.retrieval import Retrieval
 from knowbase.store.sqlite.sessions import Sessions
-from knowbase.types import Changes, Document, Model
+from knowbase.types import Document, Model
+
+if TYPE_CHECKING:
+    from knowbase.changes import Changes
 
 BUSY_TIMEOUT = 5.0
 
@@ -53,7 +57,7 @@ def _make_folder(path: str) -> None:
 
 
 class SqliteStore(Documents, Retrieval, Sessions):
-    """See `knowbase.store.Store` for what each method promises."""
+    """See `knowbase.store.contract.Store` for what each method promises."""
 
     def __init__(self, path: str, busy_timeout: float = BUSY_TIMEOUT) -> None:
         self.path = path
@@ -64,7 +68,7 @@ class SqliteStore(Documents, Retrieval, Sessions):
     def close(self) -> None:
         self._connections.close()
 
-    def apply(self, changes: Changes, now: str, *, wait: bool = True) -> list[Document]:
+    def apply(self, changes: "Changes", now: str, *, wait: bool = True) -> list[Document]:
         from knowbase.store.sqlite import write
 
         with translated():

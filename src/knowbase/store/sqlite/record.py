@@ -5,17 +5,8 @@ from collections.abc import Iterable
 
 import apsw
 
-from knowbase.types import (
-    EDITABLE,
-    Changes,
-    Edit,
-    Reinforcement,
-    Relation,
-    Session,
-    Use,
-    Verdict,
-    moved,
-)
+from knowbase.changes import EDITABLE, Changes, Edit, Reinforcement, Verdict, moved
+from knowbase.types import Relation, Session, Use
 
 _SEQ = "(SELECT seq FROM documents WHERE id = ?)"
 

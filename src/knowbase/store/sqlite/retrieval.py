@@ -18,7 +18,7 @@ MOST_NEIGHBOURS = 4096  # sqlite-vec's own limit for a nearest-neighbour query
 
 
 class Retrieval(Connected):
-    """The part of `knowbase.store.Store` about finding."""
+    """The part of `knowbase.store.contract.Store` about finding."""
 
     def keyword(
         self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights

@@ -14,7 +14,7 @@ _USE = "u.session, d.id, u.usage, u.used_at FROM uses u JOIN documents d ON d.se
 
 
 class Sessions(Connected):
-    """The part of `knowbase.store.Store` about sessions and relations."""
+    """The part of `knowbase.store.contract.Store` about sessions and relations."""
 
     def sessions(self, ids: Collection[str]) -> dict[str, Session]:
         found = self._read(
