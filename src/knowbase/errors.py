@@ -10,10 +10,12 @@ KnowbaseError                 exit code of `kb`
 │   ├── BaseDamaged               the database is corrupt
 │   ├── BaseLocked                another process is writing
 │   ├── BaseReadOnly              cannot write there
+│   ├── BaseUnreachable           the database server cannot be reached
 │   └── DiskFull                  no space left
 ├── EmbeddingError            5
 │   ├── ModelUnavailable          the model cannot be loaded or run
-│   └── ModelMismatch             the base was made with another model
+│   ├── ModelMismatch             the base was made with another model
+│   └── VectorsUnavailable        the database cannot hold vectors
 └── ReadError                 6   a file that could not be read; never stops the rest
 """
 
@@ -74,6 +76,10 @@ class BaseReadOnly(BaseError):
     code = "base_read_only"
 
 
+class BaseUnreachable(BaseError):
+    code = "base_unreachable"
+
+
 class DiskFull(BaseError):
     code = "disk_full"
 
@@ -89,6 +95,10 @@ class ModelUnavailable(EmbeddingError):
 
 class ModelMismatch(EmbeddingError):
     code = "model_mismatch"
+
+
+class VectorsUnavailable(EmbeddingError):
+    code = "vectors_unavailable"
 
 
 class ReadError(KnowbaseError):

@@ -18,9 +18,10 @@ from knowbase.query.conditions import (
 )
 from knowbase.query.predicate import passes
 from knowbase.query.words import KeywordQuery
-from knowbase.store.memory.bm25 import has_word, scores
+from knowbase.store.bm25 import has_word, scores
 from knowbase.store.memory.record import record
 from knowbase.store.memory.state import State, adopted, remove, remove_rival, write
+from knowbase.store.nearest import nearest as nearest_vectors
 from knowbase.store.values import FieldWeights, Page
 from knowbase.text.analysis import Word
 from knowbase.text.spelling import as_written, nearest, stem_of
@@ -147,13 +148,15 @@ class MemoryStore:
         return self._best(scores(rows, query, weights), condition, limit)
 
     def semantic(self, vector: Vector, condition: Condition, limit: int) -> list[Candidate]:
-        query = _numbers(vector)
         found = {
-            key: sum(a * b for a, b in zip(query, _numbers(stored.vector), strict=True))
-            for key, stored in self._state.chunks.items()
-            if stored.vector is not None and vector
+            one.chunk: one.score
+            for one in nearest_vectors(vector, len(self._state.chunks), lambda _: self._vectors())
+            if vector
         }
         return self._best(found, condition, limit)
+
+    def _vectors(self) -> list[tuple[int, Vector]]:
+        return [(key, s.vector) for key, s in self._state.chunks.items() if s.vector is not None]
 
     def unknown_words(self, words: Sequence[Word]) -> list[Word]:
         rows = [stored.row for stored in self._state.chunks.values()]
@@ -319,7 +322,3 @@ class MemoryStore:
     def _passage(self, key: int) -> Passage:
         stored = self._state.chunks[key]
         return Passage(key, stored.chunk, self._state.documents[stored.document])
-
-
-def _numbers(vector: Vector | None) -> Sequence[float]:
-    return memoryview(vector or b"").cast("f")

@@ -4,7 +4,7 @@ from copy import copy
 from typing import Any, NamedTuple
 
 from knowbase.changes import Draft, assigned_codes, content_hash, names_of, scope_of
-from knowbase.store.memory.bm25 import Row
+from knowbase.store.bm25 import Row
 from knowbase.text.analysis import index_terms, stems
 from knowbase.types import (
     Chunk,

@@ -5,6 +5,7 @@ from typing import Any
 
 from knowbase.query.conditions import AllOf, Condition, Visible, is_everything
 from knowbase.query.words import KeywordQuery
+from knowbase.store.nearest import nearest as nearest_vectors
 from knowbase.store.sqlite import rows, schema
 from knowbase.store.sqlite.compile import Compiled, compile_for_chunks, match_expression
 from knowbase.store.sqlite.connection import Connected, as_json, translated
@@ -44,17 +45,18 @@ class Retrieval(Connected):
             return []
         where, values = self._passing("chunk_id", condition)
         table = schema.vector_table(model)
-        if limit > MOST_NEIGHBOURS:
-            sql = (
-                f"SELECT chunk_id, 1 - vec_distance_cosine(embedding, ?) AS similarity FROM {table}"
-                f" WHERE 1{where} ORDER BY similarity DESC, chunk_id LIMIT ?"
-            )
-            found = self._read(sql, (vector, *values, limit))
-        else:
-            sql = f"SELECT chunk_id, 1 - distance FROM {table} WHERE embedding MATCH ? AND k = ?"
-            found = self._read(sql + where, (vector, limit, *values))
-        nearest = [Candidate(chunk, score) for chunk, score in found]
-        return sorted(nearest, key=lambda candidate: (-candidate.score, candidate.chunk))
+
+        def propose(number: int) -> list[tuple[Any, ...]]:
+            if number > MOST_NEIGHBOURS:
+                sql = (
+                    f"SELECT chunk_id, embedding FROM {table} WHERE 1{where}"
+                    " ORDER BY vec_distance_cosine(embedding, ?) LIMIT ?"
+                )
+                return self._read(sql, (*values, vector, number))
+            sql = f"SELECT chunk_id, embedding FROM {table} WHERE embedding MATCH ? AND k = ?"
+            return self._read(sql + where, (vector, number, *values))
+
+        return nearest_vectors(vector, limit, propose)
 
     def unknown_words(self, words: Sequence[Word]) -> list[Word]:
         unknown = []
