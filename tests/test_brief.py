@@ -78,7 +78,7 @@ def test_without_a_project_a_brief_is_about_everything(base: Base) -> None:
 
 def test_a_brief_of_nothing_says_so(tmp_path: Path) -> None:
     with Base(knowbase.create(str(tmp_path / "e.db")).path, embedder=EMBEDDER) as empty:
-        assert "Nothing is known yet" in empty.brief("web").text
+        assert "There are no decisions" in empty.brief("web").text
 
 
 @settings(

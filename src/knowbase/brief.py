@@ -163,4 +163,4 @@ def _text(title: str, parts: Sequence[BriefPart]) -> str:
     found = "".join(
         f"\n## {part.heading}\n\n" + "".join(_line(item) for item in part.items) for part in parts
     )
-    return title + (found or "\nNothing is known yet.\n")
+    return title + (found or "\nThere are no decisions, lessons or summaries of sessions yet.\n")

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from itertools import count
 from typing import NamedTuple
 
+from knowbase.errors import InvalidInput
 from knowbase.types import Chunk, FileRecord, Relation, Session, Source, Use, Vector
 
 
@@ -59,13 +60,27 @@ def scope_of(reading: Reading) -> str:
 
 
 def content_hash(reading: Reading) -> str:
+    """The same for two documents whose texts differ in case and spaces alone."""
+    return text_hash("".join(section.header + section.text for section in reading.sections))
+
+
+def text_hash(text: str) -> str:
     """The same for two texts that differ in case and spaces alone."""
     import hashlib
     import unicodedata
 
-    text = "".join(section.header + section.text for section in reading.sections)
     folded = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
     return hashlib.sha256(folded.encode()).hexdigest()
+
+
+def session_name(name: str) -> str:
+    """A session's name: any line of text, its spaces apart."""
+    cleaned = " ".join(name.split())
+    if not cleaned or len(cleaned) > 200:
+        raise InvalidInput(
+            f"session cannot be {name[:40]!r}", field="session", hint="1 to 200 characters"
+        )
+    return cleaned
 
 
 def moved(salience: float, amount: float) -> float:
@@ -135,7 +150,7 @@ class Changes(NamedTuple):
     sources: tuple[Source, ...] = ()
     dropped_sources: tuple[str, ...] = ()
     edits: tuple[Edit, ...] = ()
-    sessions: tuple[Session, ...] = ()  # a known one takes what is not None
+    sessions: tuple[Session, ...] = ()  # a known one keeps its project and start
     uses: tuple[Use, ...] = ()
     reinforced: tuple[Reinforcement, ...] = ()
     verdicts: tuple[Verdict, ...] = ()

@@ -64,7 +64,7 @@ class Lifecycle(NamedTuple):
     def due(self, within: str | None = None, page: Page = Page()) -> Listing:  # noqa: B008
         """What has expired by now or will within that time, the first to expire first."""
         now = self.clock()
-        until = ahead(within, now) if within else now
+        until = now if within is None else ahead(within, now)
         if until is None:
             raise InvalidInput(
                 f"within cannot be {within!r}", field="within", hint="such as 7d, 12h or 2026-12-31"

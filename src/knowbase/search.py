@@ -204,7 +204,9 @@ class Searcher(NamedTuple):
         """Words that the base does not have, and what is spelled like them."""
         if "keyword" not in found.legs:
             return ()
-        typed = [word for word in found.query.keyword.words if word.surface.isalpha()]
+        text = found.query.text.lower()  # what a profile adds to the words was not typed
+        words = found.query.keyword.words
+        typed = [word for word in words if word.surface.isalpha() and word.surface.lower() in text]
         unknown = self.store.unknown_words(typed[:MOST_CHECKED])
         near = {word.surface: self.store.nearest_words(word, 3) for word in unknown}
         return tuple(Suggestion(word, tuple(words)) for word, words in near.items() if words)

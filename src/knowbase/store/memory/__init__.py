@@ -190,7 +190,7 @@ class MemoryStore:
     # sessions and relations
 
     def sessions(self, ids: Collection[str]) -> dict[str, Session]:
-        number = Counter(use.session for use in self._state.uses)
+        number = Counter(u.session for u in self._state.uses if self._alive(u.document))
         known = self._state.sessions
         return {one: known[one]._replace(uses=number[one]) for one in ids if one in known}
 

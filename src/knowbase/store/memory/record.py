@@ -36,7 +36,7 @@ def _edit(state: State, edit: Edit) -> None:
 def _write_session(state: State, session: Session) -> None:
     old = state.sessions.get(session.id, session)
     state.sessions[session.id] = old._replace(
-        project=old.project if session.project is None else session.project,
+        project=session.project if old.project is None else old.project,
         ended_at=old.ended_at if session.ended_at is None else session.ended_at,
         summary=old.summary if session.summary is None else session.summary,
     )

@@ -62,7 +62,7 @@ class Recording:
         self._many(
             "INSERT INTO sessions (base_id, id, project, started_at, ended_at, summary)"
             " VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT (base_id, id) DO UPDATE SET"
-            " project = coalesce(excluded.project, sessions.project),"
+            " project = coalesce(sessions.project, excluded.project),"
             " ended_at = coalesce(excluded.ended_at, sessions.ended_at),"
             " summary = coalesce(excluded.summary, sessions.summary)",
             [session[:5] for session in sessions],

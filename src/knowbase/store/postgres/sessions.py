@@ -10,7 +10,9 @@ from knowbase.types import Relation, Session, Use
 
 _SESSION = (
     "SELECT s.id, s.project, s.started_at, s.ended_at, s.summary, (SELECT count(*) FROM uses u"
-    " WHERE u.base_id = s.base_id AND u.session = s.id) FROM sessions s WHERE s.base_id = %s AND "
+    " JOIN documents d ON d.base_id = u.base_id AND d.seq = u.document"
+    " WHERE u.base_id = s.base_id AND u.session = s.id AND d.deleted_at IS NULL)"
+    " FROM sessions s WHERE s.base_id = %s AND "
 )
 _USE = (
     "SELECT u.session, d.id, u.usage, u.used_at FROM uses u JOIN documents d"

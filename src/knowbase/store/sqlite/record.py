@@ -54,7 +54,7 @@ def said_values(connection: apsw.Connection, seq: int) -> dict[str, object]:
 def _write_sessions(connection: apsw.Connection, sessions: Iterable[Session]) -> None:
     connection.executemany(
         "INSERT INTO sessions VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
-        " project = coalesce(excluded.project, project),"
+        " project = coalesce(project, excluded.project),"
         " ended_at = coalesce(excluded.ended_at, ended_at),"
         " summary = coalesce(excluded.summary, summary)",
         [session[:5] for session in sessions],
