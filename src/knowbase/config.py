@@ -23,6 +23,7 @@ class Settings(NamedTuple):
     chunk_min_overlap: int = 50
     embed_threads: int = 0
     store_busy_timeout: float = 5.0
+    store_vector_index: str = "hnsw"
 
 
 class About(NamedTuple):
@@ -31,6 +32,7 @@ class About(NamedTuple):
     text: str
     least: float | None = None
     most: float | None = None
+    choices: tuple[str, ...] = ()
 
 
 ABOUT: dict[str, About] = {
@@ -46,6 +48,10 @@ ABOUT: dict[str, About] = {
     "chunk_min_overlap": About("the least number of tokens repeated", 0, 64),
     "embed_threads": About("threads that embed; 0: one a core", 0, 256),
     "store_busy_timeout": About("seconds to wait for another writer", 0, 600),
+    "store_vector_index": About(
+        "the index for vectors in PostgreSQL, made with the base: hnsw, ivfflat or none",
+        choices=("hnsw", "ivfflat", "none"),
+    ),
 }
 
 DEFAULTS = Settings()
@@ -133,6 +139,8 @@ def _checked(name: str, value: Any, origin: str) -> Any:
         raise _refusal(name, value, origin, f"at least {about.least}")
     if about.most is not None and value > about.most:
         raise _refusal(name, value, origin, f"at most {about.most}")
+    if about.choices and value not in about.choices:
+        raise _refusal(name, value, origin, "one of " + ", ".join(about.choices))
     return value
 
 

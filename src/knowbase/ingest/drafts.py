@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from knowbase.changes import Draft, Reading
 from knowbase.embed import Embedder
+from knowbase.errors import VectorsUnavailable
 from knowbase.read import read
 from knowbase.store.contract import Store
 from knowbase.text.splitting import Limits, chunks_of, embedding_text
@@ -24,6 +25,7 @@ class Embedded(NamedTuple):
     drafts: tuple[Draft, ...]
     made: int
     reused: int
+    warning: str | None = None
 
 
 class Drafter(NamedTuple):
@@ -53,8 +55,14 @@ class Drafter(NamedTuple):
     def embed(
         self, drafts: Sequence[Draft], store: Store, each: Callable[[], None] = lambda: None
     ) -> Embedded:
-        """Vectors for every chunk: the stored one where the text is known, else a new one."""
-        store.use_model(self.embedder().model)
+        """Vectors for every chunk: the stored one where the text is known, else a new one.
+
+        A database that cannot hold vectors gets the text alone.
+        """
+        try:
+            store.use_model(self.embedder().model)
+        except VectorsUnavailable as error:
+            return Embedded(tuple(drafts), 0, 0, f"{error.message}: {error.hint}")
         vectors = dict(store.vectors({c.hash for draft in drafts for c in draft.chunks}))
         missing = self._texts_without(vectors, drafts)
         for digest, vector in zip(missing, self._embedded(missing), strict=True):

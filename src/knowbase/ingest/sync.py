@@ -238,6 +238,8 @@ class _Run:
             )
             drafts = result.drafts
             self._reused += result.reused
+            if result.warning is not None and result.warning not in self._warnings:
+                self._warnings.append(result.warning)
         written = self._apply(
             Changes(
                 drafts=drafts,
