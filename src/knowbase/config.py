@@ -23,6 +23,7 @@ class Settings(NamedTuple):
     chunk_min_overlap: int = 50
     embed_threads: int = 0
     store_busy_timeout: float = 5.0
+    eval_cache: str = ""
 
 
 class About(NamedTuple):
@@ -46,6 +47,7 @@ ABOUT: dict[str, About] = {
     "chunk_min_overlap": About("the least number of tokens repeated", 0, 64),
     "embed_threads": About("threads that embed; 0: one a core", 0, 256),
     "store_busy_timeout": About("seconds to wait for another writer", 0, 600),
+    "eval_cache": About("where kb eval keeps indexed corpora; empty: the user's cache folder"),
 }
 
 DEFAULTS = Settings()

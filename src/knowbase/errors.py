@@ -15,7 +15,11 @@ KnowbaseError                 exit code of `kb`
 │   ├── ModelUnavailable          the model cannot be loaded or run
 │   └── ModelMismatch             the base was made with another model
 └── ReadError                 6   a file that could not be read; never stops the rest
+
+`kb eval --gate` ends with 7 when a metric fell: a finding, not an error, so nothing is raised.
 """
+
+BELOW_BASELINE = 7
 
 
 class KnowbaseError(Exception):

@@ -86,6 +86,16 @@ class SqliteStore:
     def close(self) -> None:
         self._connections.close()
 
+    def copy_to(self, path: str) -> None:
+        """The whole base as a new file, as it is at this moment."""
+        with translated():
+            target = apsw.Connection(path)
+            try:
+                with target.backup("main", self._connections.get(), "main") as backup:
+                    backup.step()
+            finally:
+                target.close()
+
     # writing
 
     def apply(self, changes: Changes, now: str) -> list[Document]:
