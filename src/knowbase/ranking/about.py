@@ -3,7 +3,7 @@
 FIELDS = {
     "source": "the document that gives the constants: see docs/conformance.md",
     "match": "which words a chunk must have: any, all, any as a prefix, or as the query says",
-    "fusion": "rrf: by places; linear: by scores; minmax: by scores stretched to 0..1",
+    "fusion": "rrf: by places; linear: by scores; minmax: stretched to 0..1; lift: above the rest",
     "rrf_k": "higher makes places more alike; 60 did well on every collection of its authors",
     "weights": "how much each leg and signal counts; there is no graph leg yet",
     "intents": "weights instead, by what the query asks for",
@@ -11,6 +11,8 @@ FIELDS = {
     "depth_least": "… but at least this many: a short list is the start of a long one",
     "depth_fixed": "… or this many, whatever was asked for",
     "min_similarity": "the least cosine similarity of a semantic candidate",
+    "fluent_at": "lift: tokens a byte of query, up to which meaning counts in full",
+    "foreign_at": "… and from which on it hardly counts: the model lacks the language; 0: never",
     "field_weights": "how much a word counts in the title, heading, text and added terms",
     "keyword_full_at": "linear: the BM25 score that counts as a full match",
     "recency_rate": "how fast age fades: exp(-rate × days)",
