@@ -179,7 +179,7 @@ class _Maker:
             return None
         self._taken.add(source.document.id)  # one sentence a document: much of it must be left
         code = source.document.code
-        return Question("", sentence, {code: 1.0}, without=Without(code, sentence))
+        return Question("", _asked(sentence), {code: 1.0}, without=Without(code, sentence))
 
     def _no_answer(self, source: Source) -> Question | None:
         sentence = self._sentence(source)
@@ -187,7 +187,7 @@ class _Maker:
             return None  # a base without a quarter of its documents is another base
         self._taken.add(source.document.id)
         self._removed.add(source.document.code)
-        return Question("", sentence, {}, without=Without(source.document.code))
+        return Question("", _asked(sentence), {}, without=Without(source.document.code))
 
     def _sentence(self, source: Source) -> str | None:
         """A sentence that stands in one place only."""
@@ -204,3 +204,8 @@ class _Maker:
             if _SHORTEST <= len(sentence) <= _LONGEST and source.text.count(sentence) == 1
         ]
         return self._draw.choice(usable) if usable else None
+
+
+def _asked(sentence: str) -> str:
+    """The sentence without list marks and quotes, which a query would take for operators."""
+    return " ".join(sentence.lstrip("-*+#>| ").replace('"', " ").split())
