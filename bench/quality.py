@@ -70,10 +70,11 @@ def candidates() -> Iterator[Candidacy]:
         lift = BEST._replace(weights={"keyword": 1.0, "semantic": weight})
         yield Candidacy(f"lift, meaning {weight}", lift)
         yield Candidacy(f"lift, meaning {weight}, trusting", lift, trusting=True)
+    even = BEST._replace(weights={"keyword": 1.0, "semantic": 1.0})
     for depth in (30, 50, 200):
-        yield Candidacy(f"lift, depth {depth}", BEST._replace(depth_least=depth), depth)
-    yield Candidacy("lift, title counts twice", BEST, words="title twice")
-    yield Candidacy("lift, feedback of 3", BEST, meaning="feedback")
+        yield Candidacy(f"lift, depth {depth}", even._replace(depth_least=depth), depth)
+    yield Candidacy("lift, title counts twice", even, words="title twice")
+    yield Candidacy("lift, feedback of 3", even, meaning="feedback")
 
 
 FLOORS = (

@@ -41,8 +41,8 @@ def test_the_worked_example_of_the_page() -> None:
     """Words 20 and 8 of background, similarity 0.9 over 0.6: as docs/ranking.md computes it."""
     legs = {"keyword": leg(20.0, 14.0, 8.0), "semantic": leg(0.9, 0.75, 0.6)}
     first, second, third = (lift(legs, BEST.weights, 3)[chunk] for chunk in (1, 2, 3))
-    assert [part.gain for part in first] == pytest.approx([0.6**2 * 0.6, 0.3 / 0.4])
-    assert [part.gain for part in second] == pytest.approx([0.6**2 * 0.3, 0.15 / 0.4])
+    assert [part.gain for part in first] == pytest.approx([0.6**2 * 0.6, 1.5 * 0.3 / 0.4])
+    assert [part.gain for part in second] == pytest.approx([0.6**2 * 0.3, 1.5 * 0.15 / 0.4])
     assert [part.gain for part in third] == pytest.approx([0.0, 0.0])
 
 

@@ -130,6 +130,7 @@ PROFILES = {
             "what measurement says: each leg counts by how much it tells apart",
             source="docs/ranking.md",
             fusion="lift",
+            weights={"keyword": 1.0, "semantic": 1.5},
             depth_least=100,
             fluent_at=0.3,
             foreign_at=0.6,
