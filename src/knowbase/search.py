@@ -162,8 +162,9 @@ class Searcher(NamedTuple):
         from knowbase.ranking.trust import coverage, fluency
 
         trust = {}
-        if legs.get("keyword") and query.keyword.match == "any":
-            trust["keyword"] = coverage(query.keyword.words, passages[legs["keyword"][0].chunk])
+        first = next((passages.get(one.chunk) for one in legs.get("keyword", ())), None)
+        if first is not None and query.keyword.match == "any":
+            trust["keyword"] = coverage(query.keyword.words, first)
         text = " ".join(query.similar) or ("" if query.like else query.text)
         if legs.get("semantic") and text and profile.foreign_at:
             tokens = len(self.embedder().token_spans(text))

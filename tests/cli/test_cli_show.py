@@ -12,7 +12,7 @@ from conftest import Kb, environment
 
 COMMANDS = (
     "init", "add", "note", "search", "get", "list", "tags", "rm", "sync", "watch", "status",
-    "config", "profiles", "why-not", "query",
+    "config", "profiles", "why-not", "query", "eval",
 )  # fmt: skip
 WITHOUT_EXAMPLES = ("tags", "watch", "status", "config")
 
