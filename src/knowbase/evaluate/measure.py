@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from knowbase.base import Base
+from knowbase.errors import InvalidInput
 from knowbase.evaluate import files
 from knowbase.evaluate.asking import FLOORS, Asked, System, ask
 from knowbase.evaluate.corpus import Shelf
@@ -30,6 +31,10 @@ class Job(NamedTuple):
 
     def systems(self, base: Base) -> tuple[System, ...]:
         """The profiles, then the floors; an unknown profile is an error."""
+        for floor in FLOORS:
+            if floor.name in self.profiles:
+                message = f"{floor.name} is measured in any case, and no profile's name here"
+                raise InvalidInput(message, field="compare")
         wanted = [System(name, base.profile(name).about, name) for name in self.profiles]
         return (*wanted, *FLOORS)
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from knowbase.ingest.sync import Progress
 
 MADE = "questions.jsonl"
+TARGETS = "a judged folder, a judgments file, or --make N"
 
 
 class Eval(NamedTuple):
@@ -51,16 +52,18 @@ def evaluate(
 
     shelf = _shelf(base, request.fresh, progress)
     default = shelf.configuration.settings.search_profile
-    job = Job(request.compare or (default,), request.gate, request.save, progress)
+    profiles = tuple(dict.fromkeys(request.compare)) or (default,)
+    job = Job(profiles, request.gate, request.save, progress)
     if is_folder(request.target) and request.make is None:
         return evaluate_folder(request.target, shelf, job, request.qrels)
+    if request.target and request.make is None and not os.path.exists(request.target):
+        raise InvalidInput(f"there is no {request.target}", field="target", hint=TARGETS)
     if base is None:
         raise BaseMissing("there is no base here or in any folder above", hint="say --base PATH")
     if request.make is not None:
         return _made(base, request, job)
     if not request.target:
-        hint = "a judged folder, a judgments file, or --make N"
-        raise InvalidInput("there is nothing to evaluate with", field="target", hint=hint)
+        raise InvalidInput("there is nothing to evaluate with", field="target", hint=TARGETS)
     questions = read_questions(request.target)
     return evaluate_own(base, questions, os.path.basename(request.target), job)
 
