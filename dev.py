@@ -4,6 +4,7 @@ python3 dev.py try     index the docs and the source of this project, and search
 python3 dev.py test    linters, type checks, layers and the whole test suite
 python3 dev.py soak    the long-running tests
 python3 dev.py docs    rewrite the generated pages of docs/
+python3 dev.py seed    put the fixture entries into fixtures.db; --clear starts anew
 """
 
 import subprocess
@@ -56,8 +57,13 @@ def docs() -> None:
     run("python", "tests/pages.py")
 
 
+def seed(*arguments: str) -> None:
+    install(".[dev]")
+    run("python", "tests/entries.py", "fixtures.db", *arguments)
+
+
 if __name__ == "__main__":
-    commands = {"try": try_it, "test": test, "soak": soak, "docs": docs}
+    commands = {"try": try_it, "test": test, "soak": soak, "docs": docs, "seed": seed}
     if len(sys.argv) < 2 or sys.argv[1] not in commands:
         sys.exit(__doc__)
     commands[sys.argv[1]](*sys.argv[2:])

@@ -49,8 +49,8 @@ PREFIXES = ("", "re", "un", "sub")
 SUFFIXES = ("s", "ed", "ing", "er")
 ZIPF = 1.1
 
-TAGS = {"tenth": 10, "hundredth": 100}
-"""Every 10th and every 100th article has the tag of that name."""
+TAGS = {"tenth": 10, "hundredth": 100, "thousandth": 1000}
+"""Every 10th, 100th and 1000th article has the tag of that name."""
 
 CENTRES = 48
 SPREAD = 0.5  # of a cluster: two of its vectors have a cosine of about 0.8

@@ -130,11 +130,11 @@ class Case(NamedTuple):
 CASES = [Case(mode, tag) for tag in (None, *corpus.TAGS) for mode in MODES]
 
 
-def asked_of(granite: Granite) -> list[Asked]:
+def asked_of(granite: Granite, number: int = QUERIES) -> list[Asked]:
     """The queries, with what `Base.search` makes of them."""
     return [
         Asked(text, match_expression(words.keyword_query(text)), granite.embed_query(text))
-        for text in corpus.queries(QUERIES)
+        for text in corpus.queries(number)
     ]
 
 
@@ -155,13 +155,14 @@ def compared(sides: Sides, asked: Sequence[Asked], case: Case, rounds: int) -> l
     if case.mode != "keyword":
         tasks["whole"] = _each(many, partial(case.search, sides.base))
     taken = interleaved(len(many), tasks)
-    times = milliseconds(_median_of_rounds(taken.get("whole", taken["ready"])))
+    times = milliseconds(_median_of_rounds(taken.get("whole", taken["ready"]), len(asked)))
+    ratios = _ratio_by_round(taken["ready"], taken["sql"], len(asked))
     name = f"{case.mode}, {case.tag or 'all'}"
     goal = "under 2" if case == Case("hybrid") else ""
     return [
         Row(f"{name}: p50", [percentile(times, 50)], "ms"),
         Row(f"{name}: p95", [percentile(times, 95)], "ms", "under 100 ms"),
-        Row(f"{name}: against SQL", _ratio_by_round(taken["ready"], taken["sql"]), "", goal),
+        Row(f"{name}: against SQL", ratios, "", goal),
     ]
 
 
@@ -171,14 +172,14 @@ def _each(asked: Sequence[Asked], ask: Callable[[Asked], object]) -> Callable[[]
     return lambda: seconds(partial(ask, next(left)))
 
 
-def _median_of_rounds(taken: Sequence[float]) -> list[float]:
-    return [median(taken[query::QUERIES]) for query in range(QUERIES)]
+def _median_of_rounds(taken: Sequence[float], queries: int) -> list[float]:
+    return [median(taken[query::queries]) for query in range(queries)]
 
 
-def _ratio_by_round(ours: Sequence[float], theirs: Sequence[float]) -> list[float]:
-    starts = range(0, len(ours), QUERIES)
+def _ratio_by_round(ours: Sequence[float], theirs: Sequence[float], queries: int) -> list[float]:
+    starts = range(0, len(ours), queries)
     return [
-        median(ours[start : start + QUERIES]) / median(theirs[start : start + QUERIES])
+        median(ours[start : start + queries]) / median(theirs[start : start + queries])
         for start in starts
     ]
 

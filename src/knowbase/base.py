@@ -60,10 +60,11 @@ class Base:
         *,
         embedder: "Embedder | None" = None,
         clock: Callable[[], float] = time.time,
+        configuration: config.Configuration | None = None,
     ) -> None:
         self.path = path
         self.home = home_of(path)
-        self.configuration = config.load(self.home, os.environ)
+        self.configuration = configuration or config.load(self.home, os.environ)
         self.settings = self.configuration.settings
         self.profile(self.settings.search_profile)  # a mistake is said at once, whatever is asked
         self.store = open_store(path, self.settings)

@@ -24,6 +24,7 @@ class Settings(NamedTuple):
     embed_threads: int = 0
     store_busy_timeout: float = 5.0
     store_vector_index: str = "hnsw"
+    eval_cache: str = ""
 
 
 class About(NamedTuple):
@@ -52,6 +53,7 @@ ABOUT: dict[str, About] = {
         "the index for vectors in PostgreSQL, made with the base: hnsw, ivfflat or none",
         choices=("hnsw", "ivfflat", "none"),
     ),
+    "eval_cache": About("where kb eval keeps indexed corpora; empty: the user's cache folder"),
 }
 
 DEFAULTS = Settings()

@@ -17,7 +17,11 @@ KnowbaseError                 exit code of `kb`
 │   ├── ModelMismatch             the base was made with another model
 │   └── VectorsUnavailable        the database cannot hold vectors
 └── ReadError                 6   a file that could not be read; never stops the rest
+
+`kb eval --gate` ends with 7 when a metric fell: a finding, not an error, so nothing is raised.
 """
+
+BELOW_BASELINE = 7
 
 
 class KnowbaseError(Exception):

@@ -55,6 +55,7 @@ class Found(NamedTuple):
     legs: dict[str, list[Candidate]]
     passages: dict[int, Passage]
     ranked: list[Ranked]
+    trust: dict[str, float] = {}  # noqa: RUF012 - a value, never changed
     notices: tuple[str, ...] = ()
     fallback: bool = False
 
@@ -168,15 +169,35 @@ class Searcher(NamedTuple):
         tools = Tools(self.store, self.embedder, self.profile)
         finder = Finder(tools, query, both(visible, asked), depth)
         legs = finder.legs(LEGS[request.mode])
-        ranked = rank(legs, finder.passages, self.profile, now, query.intent)
-        return Found(
-            query, legs, finder.passages, ranked, tuple(finder.notices), bool(finder.notices)
-        )
+        trust = self._trust(query, legs, finder.passages)
+        ranked = rank(legs, finder.passages, self.profile, now, query.intent, trust)
+        notices = tuple(finder.notices)
+        return Found(query, legs, finder.passages, ranked, trust, notices, bool(notices))
+
+    def _trust(
+        self, query: Query, legs: dict[str, list[Candidate]], passages: dict[int, Passage]
+    ) -> dict[str, float]:
+        """How far each leg can be trusted with this query, where the profile asks for that."""
+        profile = self.profile
+        if profile.fusion != "lift":
+            return {}
+        from knowbase.ranking.trust import coverage, fluency
+
+        trust = {}
+        first = next((passages.get(one.chunk) for one in legs.get("keyword", ())), None)
+        if first is not None and query.keyword.match == "any":
+            trust["keyword"] = coverage(query.keyword.words, first)
+        text = " ".join(query.similar) or ("" if query.like else query.text)
+        if legs.get("semantic") and text and profile.foreign_at:
+            tokens = len(self.embedder().token_spans(text))
+            size = len(text.encode())
+            trust["semantic"] = fluency(tokens, size, profile.fluent_at, profile.foreign_at)
+        return trust
 
     def _newest(self, query: Query, condition: Condition, visible: Visible, limit: int) -> Found:
         """Filters alone list the newest that pass; nothing at all finds nothing."""
         if is_everything(condition) and not query.include:
-            return Found(query, {}, {}, [], ("the query has no words",))
+            return Found(query, {}, {}, [], notices=("the query has no words",))
         newest = self.store.newest(both(visible, condition), limit)
         ranked = [Ranked(passage.chunk_id, 0.0) for passage in newest]
         return Found(query, {}, {passage.chunk_id: passage for passage in newest}, ranked)

@@ -92,7 +92,8 @@ def _within(everything: Found, searcher: Searcher, depth: int, now: str) -> Foun
         legs[leg] = found[: found.index(last)] if last is not None else found
     if not legs:
         return everything
-    ranked = rank(legs, everything.passages, profile, now, everything.query.intent)
+    query, trust = everything.query, everything.trust
+    ranked = rank(legs, everything.passages, profile, now, query.intent, trust)
     return everything._replace(legs=legs, ranked=ranked)
 
 

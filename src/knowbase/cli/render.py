@@ -10,6 +10,7 @@ from knowbase.text.snippets import END_MARK, MARK
 if TYPE_CHECKING:
     from knowbase.answers import Answer, Explanation, Hit
     from knowbase.documents import Content, Listing, Status
+    from knowbase.evaluate.evaluation import Evaluation
     from knowbase.ingest.removal import Removal
     from knowbase.ingest.sync import Report
     from knowbase.operations.filling import Made
@@ -60,6 +61,7 @@ class Renderer:
             "profiles": self._profiles,
             "why-not": self._why_not,
             "query": self._plan,
+            "eval": self._evaluation,
         }
         if type(result).__name__ in _BY_TYPE:
             name = _BY_TYPE[type(result).__name__]
@@ -229,6 +231,11 @@ class Renderer:
             needed = f", needed {why.needed:.6f}" if why.needed is not None else ""
             margin = f", short by {why.margin:.6f}" if why.margin is not None else ""
             yield f"  score {why.score:.6f}{needed}{margin}"
+
+    def _evaluation(self, evaluation: "Evaluation") -> Iterable[str]:
+        from knowbase.cli.scores import scores
+
+        return scores(evaluation, self._paint)
 
     # filling
 

@@ -5,12 +5,13 @@ import io
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from knowbase.cli.arguments import SPECIAL, Surface, command_of, overview, parse
 from knowbase.cli.render import Renderer, plain
 from knowbase.cli.terminal import Painter, ProgressBar, safe
-from knowbase.errors import InvalidInput, KnowbaseError, ReadError
+from knowbase.errors import BaseMissing, InvalidInput, KnowbaseError, ReadError
 from knowbase.operations import load
 from knowbase.operations.declare import Operation, build
 from knowbase.store.values import ALL
@@ -63,8 +64,8 @@ def _dispatch(arguments: list[str]) -> int:
         return 0
     asks_for_text = name in ("note", "remember")
     request = build(operation.request, _with_text(values) if asks_for_text else values)
-    with _open(name, surface) as base:
-        if not surface.yes:
+    with _open(operation, surface) as base:
+        if base is not None and not surface.yes:
             _confirm(name, base, request)
         output = _Output(base, surface, name)
         if name == "watch":
@@ -87,17 +88,26 @@ def _special(name: str, rest: list[str]) -> str:
     return overview(next((word for word in rest if not word.startswith("-")), ""))
 
 
-def _open(name: str, surface: Surface) -> "Base":
+def _open(operation: Operation, surface: Surface) -> "AbstractContextManager[Base | None]":
     from knowbase.base import create
     from knowbase.base import open as open_base
 
-    return create(surface.base) if name == "init" else open_base(surface.base)
+    if operation.name == "init":
+        return create(surface.base)
+    try:
+        return open_base(surface.base)
+    except BaseMissing:
+        if not operation.base_optional or surface.base is not None:
+            raise
+        return nullcontext()
 
 
-def _run_operation(operation: Operation, base: "Base", request: Any, surface: Surface) -> Any:
-    if operation.writes:
+def _run_operation(
+    operation: Operation, base: "Base | None", request: Any, surface: Surface
+) -> Any:
+    if operation.writes or operation.name == "eval":
         gc.enable()
-    if operation.name not in ("add", "sync"):
+    if operation.name not in ("add", "sync", "eval"):
         return operation.run(base, request)
     bar = ProgressBar(quiet=surface.quiet)
     try:
@@ -109,8 +119,8 @@ def _run_operation(operation: Operation, base: "Base", request: Any, surface: Su
 class _Output:
     """Prints results as JSON or for a person."""
 
-    def __init__(self, base: "Base", surface: Surface, name: str) -> None:
-        self._renderer = Renderer(Painter(sys.stdout), base.home)
+    def __init__(self, base: "Base | None", surface: Surface, name: str) -> None:
+        self._renderer = Renderer(Painter(sys.stdout), base.home if base else os.getcwd())
         self._json = surface.json
         self._name = name
 
@@ -146,7 +156,9 @@ def _watch(reports: Iterator[Any], output: _Output) -> int:
 def _exit_code(result: Any) -> int:
     if getattr(result, "interrupted", False):
         return INTERRUPTED
-    return ReadError.exit_code if getattr(result, "failed", ()) else 0
+    if getattr(result, "failed", ()):
+        return ReadError.exit_code
+    return int(getattr(result, "exit_code", 0))
 
 
 def _report_error(error: KnowbaseError, as_json: bool, debug: bool) -> None:

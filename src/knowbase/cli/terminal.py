@@ -71,19 +71,22 @@ class ProgressBar:
         self._on = sys.stderr.isatty() and not quiet
         self._started = time.monotonic()
         self._drawn = 0.0
+        self._stage = ""
 
     def __call__(self, progress: "Progress") -> None:
         now = time.monotonic()
+        if progress.unit != self._stage:  # another kind of work has another pace
+            self._stage, self._started = progress.unit, now
         if not self._on or now - self._drawn < _FRAME:
             return
         self._drawn = now
         share = progress.done / progress.total if progress.total else 0.0
         filled = round(share * 24)
         left = (now - self._started) * (1 - share) / share if share else 0.0
+        embedded = f" · {progress.embedded} chunks embedded" if progress.embedded else ""
         line = (
-            f"{'█' * filled}{'░' * (24 - filled)} {progress.done}/{progress.total} files"
-            f" · {progress.embedded} chunks embedded · {_duration(left)} left"
-            f" · {safe(os.path.basename(progress.path))}"
+            f"{'█' * filled}{'░' * (24 - filled)} {progress.done}/{progress.total} {progress.unit}"
+            f"{embedded} · {_duration(left)} left · {safe(os.path.basename(progress.path))}"
         )
         width = os.get_terminal_size(sys.stderr.fileno()).columns
         sys.stderr.write("\r\x1b[2K" + line[: width - 1])

@@ -40,12 +40,13 @@ class Report(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """How far it is; `total` counts the files to be read."""
+    """How far it is; `total` counts the files to be read, or whatever `unit` names."""
 
     done: int
     total: int
     embedded: int
     path: str
+    unit: str = "files"
 
 
 class Parts(NamedTuple):

@@ -36,6 +36,7 @@ _HOMES = {
     "profiles": "ranking",
     "why-not": "ranking",
     "query": "ranking",
+    "eval": "evaluating",
 }
 
 NAMES = tuple(_HOMES)

@@ -40,6 +40,7 @@ class Operation(NamedTuple):
     run: Callable[..., Any]
     writes: bool = False
     examples: tuple[str, ...] = ()
+    base_optional: bool = False  # it can run without a base, and then gets None
 
 
 @cache

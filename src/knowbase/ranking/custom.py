@@ -10,7 +10,7 @@ from knowbase.ranking.profile import PROFILES, SIGNALS, Profile
 CHOICES = {
     "keyword": ("bm25", "ts_rank_cd"),
     "match": ("any", "all", "any_prefix", "boolean"),
-    "fusion": ("rrf", "linear", "minmax"),
+    "fusion": ("rrf", "linear", "minmax", "lift"),
     "unit": ("chunk", "document"),
     "tags_match": ("all", "any"),
     "recency_clock": ("created_at", "updated_at"),
@@ -23,6 +23,8 @@ LEAST = {
     "depth_least": 0,
     "depth_fixed": 0,
     "min_similarity": -1,
+    "fluent_at": 0,
+    "foreign_at": 0,
     "keyword_full_at": 0.001,
     "recency_rate": 0,
     "superseded_factor": 0,

@@ -48,6 +48,25 @@ def minmax(legs: Legs, weights: Mapping[str, float]) -> Fused:
     return _fused(legs, values, weights)
 
 
+def lift(legs: Legs, weights: Mapping[str, float], depth: int) -> Fused:
+    """How far each score stands above its leg's background: the score of the last candidate.
+
+    Words: as a share of the best score. They weigh the less the more alike the scores are, as
+    then they tell little apart. Meaning: as a share of the way to a perfect similarity. With
+    fewer than `depth` candidates, the missing ones count as a background of nothing.
+    """
+    values, weighed = {}, dict(weights)
+    for leg, found in legs.items():
+        scores = [one.score for one in found]
+        last = min(scores, default=0.0)
+        floor = min(last, last * len(scores) / depth) if len(scores) < depth else last
+        reach = max(scores, default=0.0) if leg == "keyword" else 1.0 - floor
+        values[leg] = [(score - floor) / reach if reach > 0 else 0.0 for score in scores]
+        if leg == "keyword":
+            weighed[leg] = weights.get(leg, 0.0) * max(values[leg], default=0.0) ** 2
+    return _fused(legs, values, weighed)
+
+
 def _stretched(scores: Sequence[float]) -> list[float]:
     if not scores:
         return []

@@ -32,6 +32,8 @@ class Profile(NamedTuple):
     depth_least: int = 0
     depth_fixed: int = 0
     min_similarity: float = -1.0
+    fluent_at: float = 0.0
+    foreign_at: float = 0.0
     field_weights: Mapping[str, float] = {"title": 1.0, "heading": 1.0, "text": 1.0, "terms": 1.0}
     keyword_full_at: float = 10.0
     recency_rate: float = 0.0
@@ -123,6 +125,16 @@ PROFILES = {
             unit="document",
             tags_match="any",
             max_top=50,
+        ),
+        Profile(
+            "best",
+            "what measurement says: each leg counts by how much it tells apart",
+            source="docs/ranking.md",
+            fusion="lift",
+            weights={"keyword": 1.0, "semantic": 1.5},
+            depth_least=100,
+            fluent_at=0.3,
+            foreign_at=0.6,
         ),
     )
 }

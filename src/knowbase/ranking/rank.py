@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from knowbase.ranking.boosts import Factor, factors, signals
-from knowbase.ranking.fusion import Contribution, Fused, Legs, linear, minmax, rrf
+from knowbase.ranking.fusion import Contribution, Fused, Legs, lift, linear, minmax, rrf
 from knowbase.ranking.profile import LEGS, Profile
 from knowbase.types import Candidate, Passage
 
@@ -25,13 +25,17 @@ def rank(
     profile: Profile,
     now: str,
     intent: str = "keyword",
+    trust: Mapping[str, float] = {},
 ) -> list[Ranked]:
-    """Best first; ties by newest document, then by seq, then by place in the document (C29)."""
+    """Best first; ties by newest document, then by seq, then by place in the document (C29).
+
+    `trust` are factors of the legs' weights that depend on the query.
+    """
     legs = {leg: _usable(leg, legs[leg], passages, profile) for leg in LEGS if leg in legs}
     if profile.unit == "document":
         legs = _by_document(legs, passages)
     ranked = []
-    for chunk, gains in _fuse(legs, profile, intent).items():
+    for chunk, gains in _fuse(legs, profile, intent, trust).items():
         document = passages[chunk].document
         parts = (*gains, *signals(document, profile, now))
         boosts = factors(document, profile, now)
@@ -127,10 +131,14 @@ def _by_document(legs: Legs, passages: Mapping[int, Passage]) -> dict[str, list[
     return collapsed
 
 
-def _fuse(legs: Legs, profile: Profile, intent: str) -> Fused:
-    weights = profile.weights_for(intent)
+def _fuse(legs: Legs, profile: Profile, intent: str, trust: Mapping[str, float]) -> Fused:
+    weights = {
+        leg: weight * trust.get(leg, 1.0) for leg, weight in profile.weights_for(intent).items()
+    }
     if profile.fusion == "linear":
         return linear(legs, weights, profile.keyword_full_at)
     if profile.fusion == "minmax":
         return minmax(legs, weights)
+    if profile.fusion == "lift":
+        return lift(legs, weights, max(1, profile.depth_least))
     return rrf(legs, profile.rrf_k, weights)

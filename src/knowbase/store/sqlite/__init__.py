@@ -69,6 +69,16 @@ class SqliteStore(Documents, Retrieval, Sessions):
     def close(self) -> None:
         self._connections.close()
 
+    def copy_to(self, path: str) -> None:
+        """The whole base as a new file, as it is at this moment."""
+        with translated():
+            target = apsw.Connection(path)
+            try:
+                with target.backup("main", self._connections.get(), "main") as backup:
+                    backup.step()
+            finally:
+                target.close()
+
     def apply(self, changes: "Changes", now: str, *, wait: bool = True) -> list[Document]:
         from knowbase.store.sqlite import write
 

@@ -1,0 +1,1 @@
+"""How good a search is: judged questions, metrics, and what differs by more than chance."""

@@ -1,0 +1,138 @@
+"""Asking a base its questions, system by system, as a user would."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from knowbase.answers import Hit, SearchRequest
+from knowbase.base import Base
+from knowbase.evaluate.judged import Question
+from knowbase.evaluate.metrics import METRICS, measured
+from knowbase.ranking.profile import PROFILES
+from knowbase.search import Searcher
+
+SHOWN, DEEP = 10, 100
+
+
+class System(NamedTuple):
+    """One way to search: a profile, and the legs that run."""
+
+    name: str
+    about: str
+    profile: str | None  # None: `kb` as it is shipped, whatever kb.toml says
+    mode: str = "hybrid"
+
+
+FLOORS = (
+    System("bm25", "words alone: plain BM25 over every word", None, "keyword"),
+    System("semantic", "meaning alone: cosine similarity", None, "semantic"),
+)
+
+
+class Result(NamedTuple):
+    """What one system made of one question."""
+
+    values: dict[str, float]
+    best_score: float  # of the first hit; no score at all is below every score
+    milliseconds: float
+
+
+class Asked(NamedTuple):
+    """A question that was asked, and each system's result."""
+
+    question: Question
+    group: str  # the set that it belongs to
+    results: dict[str, Result]
+
+
+def ask(
+    base: Base,
+    questions: Sequence[Question],
+    systems: Sequence[System],
+    group: str = "",
+    each: Callable[[], None] = lambda: None,
+) -> list[Asked]:
+    """Every question to every system; taking turns, so that a busy moment hits them alike."""
+    asked = []
+    for system in systems[: bool(questions)]:
+        _search(base, questions[0], system)  # loads the model, which no time should count
+    for question in questions:
+        results = {system.name: _result(base, question, system) for system in systems}
+        asked.append(Asked(question, group, results))
+        each()
+    return asked
+
+
+def _result(base: Base, question: Question, system: System) -> Result:
+    """Ten hits are what a user sees; a hundred are asked for apart, as depth can change order."""
+    started = time.perf_counter()
+    hits = _search(base, question, system)
+    milliseconds = (time.perf_counter() - started) * 1000
+    score = hits[0].score if hits else float("-inf")
+    if not question.relevant:
+        return Result(dict.fromkeys(METRICS, 0.0), score, milliseconds)
+    first = [Place(hit.id, hit.section) for hit in hits]
+    deep = _deep(base, question, system)
+    values = measured(_keys(first, question), _keys(deep, question), question.relevant)
+    return Result(values, score, milliseconds)
+
+
+class Place(NamedTuple):
+    """Where a hit is: a document's id, and its section."""
+
+    document: str
+    section: str
+
+
+def _search(base: Base, question: Question, system: System) -> tuple[Hit, ...]:
+    """What a user gets to see."""
+    searcher, request = _searcher(base, question, system, SHOWN)
+    return searcher.search(request, base.now()).hits
+
+
+def _deep(base: Base, question: Question, system: System) -> list[Place]:
+    """A hundred hits, found and ranked as ever, without making their snippets."""
+    searcher, request = _searcher(base, question, system, DEEP)
+    now = base.now()
+    query, prepared = searcher.prepared(request, now)
+    found = prepared.find(query, request, now, prepared.profile.candidates(DEEP))
+    passages = [found.passages[hit.chunk] for hit in found.ranked[:DEEP]]
+    return [Place(one.document.id, f"{one.document.code}:{one.chunk.slug}") for one in passages]
+
+
+def _searcher(
+    base: Base, question: Question, system: System, top: int
+) -> tuple[Searcher, SearchRequest]:
+    request = SearchRequest(
+        question.text,
+        top=top,
+        mode=system.mode,
+        unit="chunk" if _asks_for_sections(question) else "document",
+        profile=system.profile,
+    )
+    searcher = base.searcher(request)
+    profile = searcher.profile if system.profile else PROFILES["kb"]
+    deep_enough = profile._replace(max_top=max(profile.max_top, DEEP))
+    return searcher._replace(profile=deep_enough), request
+
+
+def _keys(places: Sequence[Place], question: Question) -> list[str]:
+    """What was found as the judgments name it, each once."""
+    by_section = _asks_for_sections(question)
+    keys = [
+        section_key(section) if by_section and document not in question.relevant else document
+        for document, section in places
+    ]
+    return list(dict.fromkeys(keys))
+
+
+def _asks_for_sections(question: Question) -> bool:
+    return any(key.startswith(_SECTION) for key in question.relevant)
+
+
+_SECTION = "section "
+
+
+def section_key(section: str) -> str:
+    """How a section is named among what is relevant; other names are ids of documents."""
+    return _SECTION + section

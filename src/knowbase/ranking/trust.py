@@ -1,0 +1,39 @@
+"""How far a leg can be trusted with a query: what the profile `best` weighs them by."""
+
+from collections.abc import Sequence
+
+from knowbase.changes import names_of
+from knowbase.text.analysis import Word, located, stems
+from knowbase.types import Passage
+
+MANY_WORDS = 4  # who has this many of the words is about what was asked, however many there are
+LEAST_FLUENCY = 0.05
+
+
+def coverage(words: Sequence[Word], passage: Passage) -> float:
+    """The share of the words that a chunk has, squared: one word of four is mostly chance."""
+    if not words:
+        return 1.0
+    document, chunk = passage.document, passage.chunk
+    fields = (*names_of(document.code, document.path), document.title, chunk.heading, chunk.text)
+    there = {token.stem for token in located("\n".join(field for field in fields if field))}
+    had = sum(_has(there, word) for word in words)
+    return min(1.0, had / min(len(words), MANY_WORDS)) ** 2
+
+
+def _has(there: set[str], word: Word) -> bool:
+    if word.prefix:
+        return any(stem.startswith(tuple(stems(word.surface))) for stem in there)
+    return there.issuperset(stems(word.surface))
+
+
+def fluency(tokens: int, size: int, fluent_at: float, foreign_at: float) -> float:
+    """How well a model knows the language of a text, by how small it has to cut it.
+
+    A model's own languages take about 0.2 tokens a byte, unknown ones up to 1. Never quite
+    nothing: what only the meaning finds keeps its order.
+    """
+    if not size or foreign_at <= fluent_at:
+        return 1.0
+    share = (foreign_at - tokens / size) / (foreign_at - fluent_at)
+    return min(1.0, max(LEAST_FLUENCY, share))
