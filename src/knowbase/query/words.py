@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from knowbase.errors import InvalidInput
 from knowbase.text.analysis import Word, clean, prefix_words, query_words, required_words
 
 MAX_WORDS = 256
@@ -17,6 +18,15 @@ class KeywordQuery(NamedTuple):
     match: str = "any"
     rule: str = "bm25"  # or ts_rank_cd, which PostgreSQL alone has
     text: str = ""  # for ts_rank_cd: what was asked
+
+    def check_rule(self) -> None:
+        """Refuse a way to score words that only PostgreSQL has."""
+        if self.rule != "bm25":
+            raise InvalidInput(
+                f"this base cannot score words by {self.rule}",
+                field="keyword",
+                hint="bm25, or a base in PostgreSQL",
+            )
 
 
 def keyword_query(text: str, match: str = "any") -> KeywordQuery:

@@ -5,18 +5,7 @@ from collections.abc import Callable
 from knowbase.changes import Draft, Edit, content_hash
 from knowbase.errors import InvalidInput
 from knowbase.query.conditions import Compare, Condition, Not, Visible, both
-from knowbase.query.words import KeywordQuery
 from knowbase.types import Document
-
-
-def check_rule(query: KeywordQuery) -> None:
-    """Refuse a way to score words that only PostgreSQL has."""
-    if query.rule != "bm25":
-        raise InvalidInput(
-            f"this base cannot score words by {query.rule}",
-            field="keyword",
-            hint="bm25, or a base in PostgreSQL",
-        )
 
 
 def same_project(project: str | None) -> Condition:

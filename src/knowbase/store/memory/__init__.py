@@ -22,7 +22,7 @@ from knowbase.store.bm25 import has_word, scores
 from knowbase.store.memory.record import record
 from knowbase.store.memory.state import State, adopted, remove, remove_rival, write
 from knowbase.store.nearest import nearest as nearest_vectors
-from knowbase.store.rules import check_chain, check_rule, known_text
+from knowbase.store.rules import check_chain, known_text
 from knowbase.store.values import FieldWeights, Page
 from knowbase.text.analysis import Word
 from knowbase.text.spelling import as_written, nearest, stem_of
@@ -152,7 +152,7 @@ class MemoryStore:
     def keyword(
         self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
     ) -> list[Candidate]:
-        check_rule(query)
+        query.check_rule()
         rows = {key: stored.row for key, stored in self._state.chunks.items()}
         return self._best(scores(rows, query, weights), condition, limit)
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 import apsw
 
 from knowbase.errors import BaseReadOnly, ModelMismatch
-from knowbase.store.rules import check_chain
 from knowbase.store.sqlite import rows, schema
 from knowbase.store.sqlite.connection import Connections, translated
 from knowbase.store.sqlite.documents import Documents
@@ -80,6 +79,7 @@ class SqliteStore(Documents, Retrieval, Sessions):
                 target.close()
 
     def apply(self, changes: "Changes", now: str, *, wait: bool = True) -> list[Document]:
+        from knowbase.store.rules import check_chain
         from knowbase.store.sqlite import write
 
         with translated():

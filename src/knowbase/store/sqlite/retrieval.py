@@ -6,7 +6,6 @@ from typing import Any
 from knowbase.query.conditions import AllOf, Condition, Visible, is_everything
 from knowbase.query.words import KeywordQuery
 from knowbase.store.nearest import nearest as nearest_vectors
-from knowbase.store.rules import check_rule
 from knowbase.store.sqlite import rows, schema
 from knowbase.store.sqlite.compile import Compiled, compile_for_chunks, match_expression
 from knowbase.store.sqlite.connection import Connected, as_json, translated
@@ -25,7 +24,7 @@ class Retrieval(Connected):
     def keyword(
         self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
     ) -> list[Candidate]:
-        check_rule(query)
+        query.check_rule()
         if not query.words or limit < 1:
             return []
         # The unary + keeps FTS5 in the lead: driven by ids, it would run the whole match
