@@ -12,16 +12,28 @@ if TYPE_CHECKING:
     from knowbase.answers import Answer, Hit, SearchRequest
     from knowbase.base import Base, create, open  # noqa: A004 - knowbase.open reads well
     from knowbase.documents import Note
+    from knowbase.entries import KnowledgeBaseSearch
     from knowbase.errors import KnowbaseError
 
 __version__ = "0.1.0"
-__all__ = ["Answer", "Base", "Hit", "KnowbaseError", "Note", "SearchRequest", "create", "open"]
+__all__ = [
+    "Answer",
+    "Base",
+    "Hit",
+    "KnowbaseError",
+    "KnowledgeBaseSearch",
+    "Note",
+    "SearchRequest",
+    "create",
+    "open",
+]
 
 _HOMES = {
     "Answer": "knowbase.answers",
     "Base": "knowbase.base",
     "Hit": "knowbase.answers",
     "KnowbaseError": "knowbase.errors",
+    "KnowledgeBaseSearch": "knowbase.entries",
     "Note": "knowbase.documents",
     "SearchRequest": "knowbase.answers",
     "create": "knowbase.base",

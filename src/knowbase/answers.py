@@ -99,5 +99,6 @@ class Answer(NamedTuple):
     query_time_ms: float
     filters: dict[str, Any]
     notices: tuple[str, ...]
+    timings: dict[str, float] = {}  # noqa: RUF012 - milliseconds of each part, never changed
     problems: "tuple[Problem, ...]" = ()
     suggestions: tuple[Suggestion, ...] = ()
