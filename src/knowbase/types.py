@@ -260,6 +260,23 @@ class Relation(NamedTuple):
     created_at: str = ""  # when it is written, the moment of the change
 
 
+class Model(NamedTuple):
+    """The identity of an embedding model; vectors of two identities are never compared."""
+
+    name: str
+    revision: str
+    dimensions: int
+
+
+class StoredModel(NamedTuple):
+    """A model whose vectors a base holds."""
+
+    model: Model
+    source: str  # how to load it; only the embedders understand it
+    vectors: int  # chunks that have one
+    active: bool  # the one that searches use
+
+
 class Changes(NamedTuple):
     """What one transaction writes, in this order; all of it happens or nothing."""
 
@@ -276,14 +293,7 @@ class Changes(NamedTuple):
     verdicts: tuple[Verdict, ...] = ()
     relations: tuple[Relation, ...] = ()
     dropped_relations: tuple[Relation, ...] = ()
-
-
-class Model(NamedTuple):
-    """The identity of an embedding model; vectors of two identities are never compared."""
-
-    name: str
-    revision: str
-    dimensions: int
+    model: Model | None = None  # whose vectors the drafts carry; None: the active one's
 
 
 class Counts(NamedTuple):
