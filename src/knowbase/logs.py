@@ -17,4 +17,5 @@ def log(level: str, event: str, **facts: Any) -> None:
     number = getattr(logging, level.upper())
     if logger.isEnabledFor(number):
         told = " ".join(f"{name}={value!r}" for name, value in facts.items())
-        logger.log(number, "%s %s", event, told, extra={"event": event, "facts": facts})
+        line = f"{event} {told}" if told else event
+        logger.log(number, "%s", line, extra={"event": event, "facts": facts})

@@ -97,7 +97,7 @@ def _open(name: str, surface: Surface) -> "Base":
 def _run_operation(operation: Operation, base: "Base", request: Any, surface: Surface) -> Any:
     if operation.writes:
         gc.enable()
-    if operation.name not in ("add", "sync"):
+    if operation.name not in ("add", "sync", "embed"):
         return operation.run(base, request)
     bar = ProgressBar(quiet=surface.quiet)
     try:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from knowbase.ingest.sync import Progress
+    from knowbase.ingest.vectors import Step
 
 _CONTROL = dict.fromkeys(
     (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F),
@@ -56,7 +57,7 @@ class ProgressBar:
         self._started = time.monotonic()
         self._drawn = 0.0
 
-    def __call__(self, progress: "Progress") -> None:
+    def __call__(self, progress: "Progress | Step") -> None:
         now = time.monotonic()
         if not self._on or now - self._drawn < _FRAME:
             return
@@ -65,11 +66,10 @@ class ProgressBar:
         filled = round(share * 24)
         left = (now - self._started) * (1 - share) / share if share else 0.0
         line = (
-            f"{'█' * filled}{'░' * (24 - filled)} {progress.done}/{progress.total} files"
-            f" · {progress.embedded} chunks embedded · {_duration(left)} left"
-            f" · {safe(os.path.basename(progress.path))}"
+            f"{'█' * filled}{'░' * (24 - filled)} {progress.told}"
+            f" · {_duration(left)} left{safe(progress.now)}"
         )
-        width = os.get_terminal_size(sys.stderr.fileno()).columns
+        width = os.get_terminal_size(sys.stderr.fileno()).columns or 80
         sys.stderr.write("\r\x1b[2K" + line[: width - 1])
         sys.stderr.flush()
 

@@ -252,8 +252,8 @@ class MemoryStore:
         return sorted(known, key=lambda one: not one.active)
 
     def use_model(self, model: Model, source: str = "") -> None:
-        if self._model not in (None, model):
-            raise ModelMismatch("the base was made with another model", field="embed.model")
+        if self._model is not None and self._model != model:
+            raise ModelMismatch.between(self._model, model)
         if self._model is None:
             self._register(model, source)
         self._model = model

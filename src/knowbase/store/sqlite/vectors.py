@@ -38,7 +38,7 @@ class Vectors(Connected):
             if known == model:
                 return
             if known is not None:
-                raise mismatch(known, model)
+                raise ModelMismatch.between(known, model)
             number = _registered(connection, model, source)
             connection.execute("UPDATE models SET active = (id = ?)", (number,))
 
@@ -112,16 +112,6 @@ class Vectors(Connected):
                 (as_json(hashes), number),
             )
             return dict(found)
-
-
-def mismatch(known: Model, model: Model) -> ModelMismatch:
-    """What is said when a base is to be filled with vectors of another model than its own."""
-    return ModelMismatch(
-        f"the base was made with the model {known.name} ({known.revision}),"
-        f" not {model.name} ({model.revision})",
-        field="embed.model",
-        hint="kb embed --model NAME changes the base's model; or take back the setting embed.model",
-    )
 
 
 def _registered(connection: apsw.Connection, model: Model, source: str) -> int:
