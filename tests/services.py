@@ -67,12 +67,11 @@ class Handler(BaseHTTPRequestHandler):
             trick = service.tricks.pop(0) if service.tricks else service.always
             service.together += 1
             service.most_together = max(service.most_together, service.together)
-        try:
-            if trick is None or not trick(self):
-                self.answer(service.embed(body["input"]))
-        finally:
-            with service.lock:
-                service.together -= 1
+        done = trick is not None and trick(self)
+        with service.lock:
+            service.together -= 1
+        if not done:
+            self.answer(service.embed(body["input"]))
 
     def answer(self, vectors: list[list[float]]) -> None:
         data = [{"index": n, "embedding": vector} for n, vector in enumerate(vectors)]

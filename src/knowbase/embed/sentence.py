@@ -28,8 +28,7 @@ class SentenceTransformers:
         digest = hashlib.sha256(prompts.encode())
         digest.update(self._state.encode())
         name = os.path.basename(os.path.normpath(self.name))
-        dimensions = self._loaded.get_embedding_dimension()
-        return Model(name, digest.hexdigest()[:12], dimensions)
+        return Model(name, digest.hexdigest()[:12], len(self.embed_query("a")) // 4)
 
     @cached_property
     def max_tokens(self) -> int:
