@@ -226,7 +226,8 @@ def test_an_interrupted_change_goes_on_where_it_stopped(
         assert (second.embedded, second.there) == (BATCH - 2, BATCH + 5)
         assert second.switched
         documents = [text for text in server.texts if text != "a"]  # without the probe
-        assert len(documents) == BATCH - 2
+        # One request of the first run may still be on its way when it is stopped.
+        assert BATCH - 2 <= len(documents) <= BATCH - 1
 
 
 def test_old_vectors_can_be_dropped(path: str, tiny: Path) -> None:
@@ -261,6 +262,8 @@ def test_another_model_than_the_bases_own_is_refused_for_writing_and_ignored_by_
         ) as refusal:
             base.note(Note("x"))
         assert "kb embed --model" in str(refusal.value.hint)
+        [warning] = base.embed("service:some-model").warnings
+        assert "embed.model is set to granite" in warning
         assert base.embed().switched
         base.note(Note("x"))
 

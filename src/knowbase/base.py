@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from knowbase import config
@@ -23,12 +23,11 @@ if TYPE_CHECKING:
     from knowbase.brief import Brief
     from knowbase.documents import Content, Listing, Note, Remembered, Status
     from knowbase.embed import Embedder
-    from knowbase.ingest.drafts import Drafter
     from knowbase.ingest.removal import Removal
     from knowbase.ingest.sync import Parts, Progress, Report
     from knowbase.ingest.vectors import Embedding, Step
     from knowbase.lifecycle import Lifecycle
-    from knowbase.models import Chosen, Models
+    from knowbase.models import Models
     from knowbase.notes import Desk
     from knowbase.plan import QueryPlan
     from knowbase.ranking.custom import Custom
@@ -240,6 +239,16 @@ class Base:
 
         return Desk(self.parts(), self.whole, lambda kind: self.check_types((kind,)))
 
+    def embed(
+        self,
+        model: str | None = None,
+        *,
+        drop_old: bool = False,
+        progress: "Callable[[Step], None]" = lambda _: None,
+    ) -> "Embedding":
+        """Make the vectors that are missing; those of another model beside, then switch to it."""
+        return self.models.embed(model, drop_old=drop_old, progress=progress)
+
     # memory
 
     def remember(self, note: "Note | str") -> "Remembered":
@@ -329,36 +338,12 @@ class Base:
         """The embedding models that this base can use."""
         from knowbase.models import Models
 
-        return Models(self.store, self.settings, self.home)
+        return Models(self.store, self.settings, self.home, self._given_embedder)
 
     @property
     def embedder(self) -> "Embedder":
         """The model of the base's vectors, loaded when something first needs it."""
-        return self._given_embedder or self.models.active().embedder
-
-    def embed(
-        self,
-        model: str | None = None,
-        *,
-        drop_old: bool = False,
-        progress: "Callable[[Step], None]" = lambda _: None,
-    ) -> "Embedding":
-        """Make the vectors that are missing; those of another model beside, then switch to it."""
-        from knowbase.ingest.vectors import drop_unused, embed_stored
-
-        chosen = self.models.named(model, os.getcwd()) if model else self._wanted()
-        result = embed_stored(self.store, self._drafter(lambda: chosen), progress)
-        if drop_old and not result.interrupted:
-            result = result._replace(dropped=drop_unused(self.store))
-        return result
-
-    def _wanted(self) -> "Chosen":
-        """The model that new text is embedded with."""
-        from knowbase.models import Chosen
-
-        if self._given_embedder is not None:
-            return Chosen(self._given_embedder, "")
-        return self.models.wanted()
+        return self.models.active().embedder
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -377,23 +362,11 @@ class Base:
         settings = self.settings
         return Parts(
             store=self.store,
-            drafter=self._drafter(cache(self._wanted)),
+            drafter=self.models.drafter(self.types),
             home=Home(self.home),
             rules=WalkRules(settings.index_hidden, settings.index_max_file_mb << 20, self.home),
             clock=self.now,
             defer=defer,
-        )
-
-    def _drafter(self, chosen: "Callable[[], Chosen]") -> "Drafter":
-        from knowbase.ingest.drafts import Drafter
-        from knowbase.text.splitting import Limits
-
-        settings = self.settings
-        return Drafter(
-            lambda: chosen().embedder,
-            lambda: chosen().source,
-            Limits(settings.chunk_max_tokens, settings.chunk_overlap, settings.chunk_min_overlap),
-            self.types,
         )
 
     def _resolve(self, reference: str) -> tuple[Document, str | None]:
