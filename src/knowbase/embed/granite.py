@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import knowbase_granite as packaged
-from knowbase.embed.runtime import open_session
+from knowbase.embed.runtime import LONGEST_TOKEN, open_session
 from knowbase.errors import ModelUnavailable
 from knowbase.types import Model, Vector
 
@@ -51,6 +51,7 @@ class Granite:
     def _embed(self, text: str) -> Vector:
         import numpy as np
 
+        text = text[: packaged.MAX_TOKENS * LONGEST_TOKEN]
         tokens = self._tokenizer.encode(text, add_special_tokens=False).ids
         start, end = self._markers
         ids = np.array([[start, *tokens[: packaged.MAX_TOKENS - 2], end]], np.int64)

@@ -7,15 +7,14 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from knowbase.embed.recipe import Recipe, has_dense_layer, recipe_of
-from knowbase.embed.runtime import bad_vector, open_session, packed
+from knowbase.embed.runtime import LONGEST_TOKEN, bad_vector, open_session, packed
 from knowbase.errors import ModelUnavailable
 from knowbase.types import Model, Vector
 
 FILES = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
 POOLED = ("sentence_embedding", "embedding", "text_embeds")
-BATCH_TOKENS = 4096  # of one run, padding included: what bounds the memory
+BATCH_TOKENS = 512  # of one run, padding included: short texts together, a long one alone
 WINDOW = 256  # texts that are sorted by length together
-LONGEST_TOKEN = 64  # characters; a longer text than the model can read is not even tokenised
 _QUANTISED_BY_BATCH = b"DynamicQuantize"
 
 
@@ -30,8 +29,8 @@ class Content(NamedTuple):
 
 
 class OnnxFolder:
-    """Texts of like length are run together, unless the model quantises by batch: then a text's
-    vector would depend on its neighbours, and each one is run alone."""
+    """Texts of like length are run together, a thread a run (see bench/embed.py), unless the
+    model quantises by batch: then a text's vector would depend on its neighbours."""
 
     def __init__(self, folder: str, wanted: Recipe = _AS_STATED, threads: int = 0) -> None:
         self._folder = os.path.abspath(folder)
@@ -75,21 +74,25 @@ class OnnxFolder:
         return next(self._embed([(self._recipe.query_prefix or "") + text]))
 
     def _embed(self, texts: Sequence[str]) -> Iterator[Vector]:
-        ids = [self._ids(text) for text in texts]
-        if self._alone:
-            from concurrent.futures import ThreadPoolExecutor
+        from concurrent.futures import ThreadPoolExecutor
 
-            _ = self._session  # loaded once, before the threads want it
-            with ThreadPoolExecutor(self._threads) as pool:
-                try:
-                    yield from pool.map(lambda one: self._run([one])[0], ids)
-                finally:
-                    pool.shutdown(cancel_futures=True)
-            return
+        ids = [self._ids(text) for text in texts]
+        batches = [[place] for place in range(len(ids))]
+        if not self._content.by_batch:
+            batches = list(_batches(ids))
+        _ = self._session, self._inputs, self._output  # loaded before the threads want them
         found: dict[int, Vector] = {}
-        for batch in _batches(ids):
-            found.update(zip(batch, self._run([ids[place] for place in batch]), strict=True))
-        yield from (found[place] for place in range(len(ids)))
+        following = 0
+        with ThreadPoolExecutor(min(self._threads, len(batches))) as pool:
+            try:
+                runs = pool.map(lambda batch: self._run([ids[place] for place in batch]), batches)
+                for batch, vectors in zip(batches, runs, strict=True):
+                    found.update(zip(batch, vectors, strict=True))
+                    while following in found:
+                        yield found.pop(following)
+                        following += 1
+            finally:
+                pool.shutdown(cancel_futures=True)
 
     def _ids(self, text: str) -> list[int]:
         front, back = self._markers
@@ -159,9 +162,8 @@ class OnnxFolder:
 
     @cached_property
     def _session(self) -> Any:
-        threads = 1 if self._alone else self._threads
         try:
-            return open_session(self._path, threads)
+            return open_session(self._path, threads=1)
         except Exception as error:
             raise self._broken("does not load") from error
 
@@ -193,10 +195,6 @@ class OnnxFolder:
         if isinstance(shape[-1], int):
             return shape[-1]
         return len(self._run([self._ids("a")])[0]) // 4
-
-    @property
-    def _alone(self) -> bool:
-        return self._content.by_batch
 
     @cached_property
     def _content(self) -> "Content":

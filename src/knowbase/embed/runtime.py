@@ -5,6 +5,10 @@ from typing import Any
 from knowbase.errors import BadVector
 from knowbase.types import Vector
 
+LONGEST_TOKEN = 64
+"""Characters: what lies further behind than so many a token is not read, nor even tokenised.
+Tokenising a text takes two hundred times its size in memory."""
+
 
 def open_session(model: "str | bytes", threads: int) -> Any:
     """A session on the CPU that keeps quiet."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-from knowbase.embed.runtime import packed
+from knowbase.embed.runtime import LONGEST_TOKEN, packed
 from knowbase.errors import ModelUnavailable
 from knowbase.types import Model, Vector
 
@@ -46,7 +46,8 @@ class WordLlama:
     def embed_query(self, text: str) -> Vector:
         import numpy as np
 
-        given = text if text.strip() else EMPTY
+        given = text[: MAX_TOKENS * LONGEST_TOKEN]
+        given = given if given.strip() else EMPTY
         tokens = self._tokenizer.encode(given, add_special_tokens=False).ids[:MAX_TOKENS]
         places = np.clip(tokens, 0, len(self._table) - 1)
         return packed(self._table[places].mean(0, dtype=np.float32)[None], NAME)[0]
