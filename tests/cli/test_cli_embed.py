@@ -202,7 +202,7 @@ def test_a_secret_in_a_setting_is_refused_and_not_repeated(kb: Kb, text: str, wo
 
 
 def test_a_search_by_words_loads_nothing_of_models(served: Kb, tiny: Path) -> None:
-    """S4-17: whatever model the base has."""
+    """S1-05: whatever model the base has."""
     import subprocess
     import sys
 

@@ -1,5 +1,6 @@
 """What a person reads of embedding models."""
 
+import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -23,12 +24,18 @@ def told(model: "Model") -> str:
 
 def _models(paint: Painter, result: "ModelList") -> Iterable[str]:
     for one in result.usable:
-        yield f"{paint('cyan', safe(one.model))}: {safe(one.about)}"
+        yield f"{paint('cyan', safe(_short(one.model)))}: {safe(one.about)}"
         yield "  " + _usable(paint, one)
     for stored in result.base:
         use = "in use" if stored.active else "not in use"
         how_many = f"{stored.vectors} of {result.chunks} chunks"
         yield f"in this base: {told(stored.model)}, {how_many}, {use}"
+
+
+def _short(model: str) -> str:
+    """A folder as its owner writes it."""
+    home = os.path.expanduser("~")
+    return "~" + model.removeprefix(home) if model.startswith(home + os.sep) else model
 
 
 def _usable(paint: Painter, one: "Usable") -> str:
