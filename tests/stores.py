@@ -3,12 +3,15 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from knowbase.store import Store
+from knowbase.changes import Draft, Reading, Section
+from knowbase.store.contract import Store
 from knowbase.store.memory import MemoryStore
+from knowbase.store.postgres import create as create_postgres
 from knowbase.store.sqlite import create
 from knowbase.text.splitting import Limits, chunks_of
-from knowbase.types import Draft, Model, Reading, Section, Vector
+from knowbase.types import Model, Vector
 from knowbase.vectors import normalize_embedding, pack
+from postgres import new_base
 
 MODEL = Model("test", "1", 4)
 NOW = "2026-01-01T00:00:00.000000Z"
@@ -16,6 +19,7 @@ NOW = "2026-01-01T00:00:00.000000Z"
 BACKENDS: dict[str, Callable[[Path], Store]] = {
     "memory": lambda _: MemoryStore(),
     "sqlite": lambda folder: create(str(folder / "base.db")),
+    "postgres": lambda _: create_postgres(new_base()),
 }
 
 

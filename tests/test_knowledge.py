@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from knowbase.base import Base, create
+from knowbase.changes import Changes
 from knowbase.errors import InvalidInput
 from knowbase.knowledge import (
     TYPE_WEIGHTS,
@@ -17,7 +18,7 @@ from knowbase.knowledge import (
     search_knowledge,
     vector_search,
 )
-from knowbase.types import Changes, Model
+from knowbase.types import Model
 from stores import draft, section, vector
 
 LATER, EARLIER = "2999-01-01T00:00:00.000000Z", "2020-01-01T00:00:00.000000Z"

@@ -14,9 +14,10 @@ import knowbase
 from conftest import FIXTURES
 from knowbase import SearchRequest
 from knowbase.base import Base, create
+from knowbase.changes import Changes
 from knowbase.errors import InvalidInput
 from knowbase.query.lexer import OPERATORS
-from knowbase.types import Changes, Model
+from knowbase.types import Model
 from stores import draft, section, vector
 
 ROOT = Path(__file__).parent.parent

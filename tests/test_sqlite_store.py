@@ -10,6 +10,7 @@ from typing import Any, cast
 import apsw
 import pytest
 
+from knowbase.changes import Changes
 from knowbase.errors import (
     BaseDamaged,
     BaseLocked,
@@ -25,7 +26,7 @@ from knowbase.store.sqlite.connection import load_vector_extension
 from knowbase.store.sqlite.schema import STEPS
 from knowbase.store.values import FieldWeights
 from knowbase.text.analysis import Word
-from knowbase.types import Changes, Model, StoredModel
+from knowbase.types import Model, StoredModel
 from stores import MODEL, NOW, draft, section, vector
 
 PLAIN = FieldWeights()
@@ -341,7 +342,7 @@ sys.path.insert(0, {tests!r})
 from stores import MODEL, NOW, draft, section
 from knowbase.query.words import KeywordQuery
 from knowbase.store.sqlite import SqliteStore
-from knowbase.types import Changes
+from knowbase.changes import Changes
 
 store = SqliteStore({path!r})
 store.use_model(MODEL)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from knowbase.changes import Changes
 from knowbase.errors import ModelMismatch
 from knowbase.query.conditions import (
     EVERYTHING,
@@ -18,10 +19,10 @@ from knowbase.query.conditions import (
     Visible,
 )
 from knowbase.query.words import KeywordQuery
-from knowbase.store import Store
+from knowbase.store.contract import Store
 from knowbase.store.values import FieldWeights, Page
 from knowbase.text.analysis import Word, query_words
-from knowbase.types import Changes, Counts, FileRecord, Model, Source
+from knowbase.types import Counts, FileRecord, Model, Source
 from stores import BACKENDS, MODEL, NOW, draft, section, vector
 
 PLAIN = FieldWeights()

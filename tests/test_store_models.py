@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from knowbase.changes import Changes
 from knowbase.errors import ModelMismatch
 from knowbase.query.conditions import EVERYTHING
-from knowbase.store import Store
-from knowbase.types import Changes, Model, StoredModel
+from knowbase.store.contract import Store
+from knowbase.types import Model, StoredModel
 from stores import BACKENDS, MODEL, NOW, draft, section, vector
 from test_store_contract import near, put
 

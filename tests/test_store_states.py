@@ -1,4 +1,4 @@
-"""Any sequence of changes leaves the SQLite store and the plain one with the same answers."""
+"""Any sequence of changes leaves every store with the same answers as the plain one."""
 
 import tempfile
 from itertools import pairwise
@@ -9,6 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from knowbase.changes import Changes, Edit, Reinforcement, Verdict
 from knowbase.query.conditions import (
     EVERYTHING,
     AllOf,
@@ -27,19 +28,7 @@ from knowbase.query.conditions import (
 from knowbase.query.words import keyword_query
 from knowbase.store.values import FieldWeights, Page
 from knowbase.text.analysis import Word
-from knowbase.types import (
-    USAGES,
-    Candidate,
-    Changes,
-    Edit,
-    Model,
-    Reinforcement,
-    Relation,
-    Session,
-    Use,
-    Vector,
-    Verdict,
-)
+from knowbase.types import USAGES, Candidate, Model, Relation, Session, Use, Vector
 from knowbase.vectors import unpack
 from stores import BACKENDS, MODEL, draft, section, vector
 
@@ -115,15 +104,20 @@ def agree(one: list[Candidate], other: list[Candidate]) -> None:
 
 
 class Stores(RuleBasedStateMachine):
+    """The plain store, and another one that is to agree with it."""
+
+    backend: str
+
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
-        self.memory, self.sqlite = (make(Path(self.folder.name)) for make in BACKENDS.values())
-        for store in (self.memory, self.sqlite):
+        self.memory = BACKENDS["memory"](Path(self.folder.name))
+        self.other = BACKENDS[self.backend](Path(self.folder.name))
+        for store in (self.memory, self.other):
             store.use_model(MODEL)
 
     def teardown(self) -> None:
-        self.sqlite.close()
+        self.other.close()
         self.folder.cleanup()
 
     @rule(
@@ -143,35 +137,35 @@ class Stores(RuleBasedStateMachine):
             **values,  # type: ignore[arg-type]
         )
         changes = Changes(drafts=(made,), model=MODEL)
-        assert self.memory.apply(changes, now) == self.sqlite.apply(changes, now)
+        assert self.memory.apply(changes, now) == self.other.apply(changes, now)
 
     @rule(identity=st.sampled_from("pqr"))
     def remove(self, identity: str) -> None:
-        for store in (self.memory, self.sqlite):
+        for store in (self.memory, self.other):
             store.apply(Changes(removed=(identity,)), TIMES[0])
 
     @rule(numbers=st.tuples(*[st.integers(-3, 3)] * 3).filter(any), most=st.integers(1, 3))
     def build_beside(self, numbers: tuple[int, ...], most: int) -> None:
         missing = self.memory.unembedded(OTHER, 0, most)
-        assert missing == self.sqlite.unembedded(OTHER, 0, most)
+        assert missing == self.other.unembedded(OTHER, 0, most)
         vectors = {passage.chunk.hash: vector(*numbers) for passage in missing}
-        for store in (self.memory, self.sqlite):
+        for store in (self.memory, self.other):
             store.put_vectors(OTHER, "", vectors)
 
     @rule(model=st.sampled_from((MODEL, OTHER)))
     def switch(self, model: Model) -> None:
-        assert self.memory.switch_model(model) == self.sqlite.switch_model(model)
-        assert self.memory.model() == self.sqlite.model()
+        assert self.memory.switch_model(model) == self.other.switch_model(model)
+        assert self.memory.model() == self.other.model()
 
     @rule()
     def drop_the_others(self) -> None:
-        for store in (self.memory, self.sqlite):
+        for store in (self.memory, self.other):
             for one in store.models():
                 if not one.active:
                     store.drop_model(one.model)
 
     def both_apply(self, changes: Changes, now: str) -> None:
-        for store in (self.memory, self.sqlite):
+        for store in (self.memory, self.other):
             store.apply(changes, now)
 
     @rule(
@@ -228,54 +222,54 @@ class Stores(RuleBasedStateMachine):
     def keyword(self, query: str, condition: Condition, match: str) -> None:
         words = keyword_query(query, match)
         agree(
-            *(s.keyword(words, condition, ALL, FieldWeights()) for s in (self.sqlite, self.memory))
+            *(s.keyword(words, condition, ALL, FieldWeights()) for s in (self.other, self.memory))
         )
 
     @rule(query=vectors, condition=text_conditions)
     def semantic(self, query: bytes, condition: Condition) -> None:
-        agree(*(s.semantic(query, condition, ALL, MODEL) for s in (self.sqlite, self.memory)))
+        agree(*(s.semantic(query, condition, ALL, MODEL) for s in (self.other, self.memory)))
         other = vector(*unpack(query)[:3])
-        agree(*(s.semantic(other, condition, ALL, OTHER) for s in (self.sqlite, self.memory)))
+        agree(*(s.semantic(other, condition, ALL, OTHER) for s in (self.other, self.memory)))
 
     @rule(condition=conditions)
     def lists(self, condition: Condition) -> None:
         for order in ("newest", "created", "created last"):
             page = Page(ALL, order=order)
-            assert self.sqlite.documents(condition, page) == self.memory.documents(condition, page)
+            assert self.other.documents(condition, page) == self.memory.documents(condition, page)
         expiring = AllOf((condition, Compare("expires_at", "present")))
         page = Page(ALL, order="expires")
-        assert self.sqlite.documents(expiring, page) == self.memory.documents(expiring, page)
-        assert self.sqlite.tags(condition) == self.memory.tags(condition)
+        assert self.other.documents(expiring, page) == self.memory.documents(expiring, page)
+        assert self.other.tags(condition) == self.memory.tags(condition)
 
     @rule(condition=text_conditions)
     def newest(self, condition: Condition) -> None:
-        assert self.sqlite.newest(condition, ALL) == self.memory.newest(condition, ALL)
+        assert self.other.newest(condition, ALL) == self.memory.newest(condition, ALL)
 
     @rule(query=texts)
     def vocabulary(self, query: str) -> None:
         words = keyword_query(query).words
         unknown = self.memory.unknown_words(words)
-        assert self.sqlite.unknown_words(words) == unknown
+        assert self.other.unknown_words(words) == unknown
         for word in unknown:
-            assert self.sqlite.nearest_words(word, 3) == self.memory.nearest_words(word, 3)
+            assert self.other.nearest_words(word, 3) == self.memory.nearest_words(word, 3)
 
     @invariant()
     def the_same_documents_and_chunks(self) -> None:
-        assert self.sqlite.counts() == self.memory.counts()
-        assert self.sqlite.models() == self.memory.models()
-        assert self.sqlite.semantic_coverage() == self.memory.semantic_coverage()
+        assert self.other.counts() == self.memory.counts()
+        assert self.other.models() == self.memory.models()
+        assert self.other.semantic_coverage() == self.memory.semantic_coverage()
         for identity in "pqr":
-            assert self.sqlite.find(identity) == self.memory.find(identity)
-            passages = self.sqlite.chunks(identity)
+            assert self.other.find(identity) == self.memory.find(identity)
+            passages = self.other.chunks(identity)
             assert passages == self.memory.chunks(identity)
             hashes = [passage.chunk.hash for passage in passages]
             for model in (None, MODEL, OTHER):
                 stored = self.memory.vectors(hashes, model)
-                assert set(self.sqlite.vectors(hashes, model)) == set(stored)
+                assert set(self.other.vectors(hashes, model)) == set(stored)
 
     @invariant()
     def the_same_sessions_and_relations(self) -> None:
-        one, other = self.sqlite, self.memory
+        one, other = self.other, self.memory
         assert one.codes() == other.codes()
         assert one.heads("pqr") == other.heads("pqr")
         assert one.openings("pqr") == other.openings("pqr")
@@ -290,5 +284,17 @@ class Stores(RuleBasedStateMachine):
             assert one.relations(identity) == other.relations(identity)
 
 
-TestStores = Stores.TestCase
-TestStores.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+class SqliteStores(Stores):
+    backend = "sqlite"
+
+
+class PostgresStores(Stores):
+    """C32, C33"""
+
+    backend = "postgres"
+
+
+TestSqlite = SqliteStores.TestCase
+TestSqlite.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+TestPostgres = PostgresStores.TestCase
+TestPostgres.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)

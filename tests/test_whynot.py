@@ -7,8 +7,9 @@ import pytest
 
 from knowbase.answers import SearchRequest
 from knowbase.base import Base, create
+from knowbase.changes import Changes
 from knowbase.errors import NotFound
-from knowbase.types import Changes, Model
+from knowbase.types import Model
 from stores import draft, section, vector
 
 MODEL = Model("test", "1", 4)

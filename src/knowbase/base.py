@@ -87,6 +87,10 @@ class Base:
     def search(self, request: SearchRequest | str) -> Answer:
         """Hits for a query, best first."""
         request = _asked(request)
+        if request.session_record is not None:
+            from knowbase.changes import session_name
+
+            request = request._replace(session_record=session_name(request.session_record))
         searcher = self.searcher(request)
         answer = searcher.search(request, self.now())
         if searcher.profile.record_use == "returned" or request.session_record is not None:
@@ -262,7 +266,8 @@ class Base:
         """Whether a hit was good: a use that counts, once a session or a day."""
         from knowbase.use import feedback_on
 
-        return feedback_on(self.store, self._resolve(reference)[0], verdict, session, self.now())
+        document = self.get(reference).document  # a section that is not there is an error
+        return feedback_on(self.store, document, verdict, session, self.now())
 
     def relate(
         self, source: str, target: str, relation: str = "RELATED_TO", *, remove: bool = False

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from knowbase.query.conditions import AnyOf, Compare, Condition, OneOf, Visible, both
 from knowbase.query.moments import ahead
-from knowbase.store import Store
+from knowbase.store.contract import Store
 from knowbase.store.values import Page
 from knowbase.times import days_between
 from knowbase.types import Document, Session
@@ -163,4 +163,4 @@ def _text(title: str, parts: Sequence[BriefPart]) -> str:
     found = "".join(
         f"\n## {part.heading}\n\n" + "".join(_line(item) for item in part.items) for part in parts
     )
-    return title + (found or "\nNothing is known yet.\n")
+    return title + (found or "\nThere are no decisions, lessons or summaries of sessions yet.\n")

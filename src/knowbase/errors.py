@@ -10,12 +10,14 @@ KnowbaseError                 exit code of `kb`
 │   ├── BaseDamaged               the database is corrupt
 │   ├── BaseLocked                another process is writing
 │   ├── BaseReadOnly              cannot write there
+│   ├── BaseUnreachable           the database server cannot be reached
 │   └── DiskFull                  no space left
 ├── EmbeddingError            5
 │   ├── ModelUnavailable          the model cannot be loaded or run
 │   ├── ServiceUnavailable        the embedding service gives no usable answer
 │   ├── BadVector                 a vector of the wrong size, or without a direction
-│   └── ModelMismatch             the base was made with another model
+│   ├── ModelMismatch             the base was made with another model
+│   └── VectorsUnavailable        the database cannot hold vectors
 └── ReadError                 6   a file that could not be read; never stops the rest
 """
 
@@ -76,6 +78,10 @@ class BaseReadOnly(BaseError):
     code = "base_read_only"
 
 
+class BaseUnreachable(BaseError):
+    code = "base_unreachable"
+
+
 class DiskFull(BaseError):
     code = "disk_full"
 
@@ -109,6 +115,10 @@ class ModelMismatch(EmbeddingError):
             field="embed.model",
             hint="kb embed --model NAME changes a base's model; or take back the setting",
         )
+
+
+class VectorsUnavailable(EmbeddingError):
+    code = "vectors_unavailable"
 
 
 class ReadError(KnowbaseError):

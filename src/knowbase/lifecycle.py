@@ -3,13 +3,14 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from knowbase.changes import Changes, Edit
 from knowbase.documents import Listing
 from knowbase.errors import InvalidInput, NotFound
 from knowbase.query.conditions import FORGOTTEN, HIDDEN_STATES, Compare, Condition, Visible, both
 from knowbase.query.moments import ahead
-from knowbase.store import Store
+from knowbase.store.contract import Store
 from knowbase.store.values import Page
-from knowbase.types import Changes, Document, Edit
+from knowbase.types import Document
 
 
 class Superseded(NamedTuple):
@@ -63,7 +64,7 @@ class Lifecycle(NamedTuple):
     def due(self, within: str | None = None, page: Page = Page()) -> Listing:  # noqa: B008
         """What has expired by now or will within that time, the first to expire first."""
         now = self.clock()
-        until = ahead(within, now) if within else now
+        until = now if within is None else ahead(within, now)
         if until is None:
             raise InvalidInput(
                 f"within cannot be {within!r}", field="within", hint="such as 7d, 12h or 2026-12-31"

@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 
-def log(level: str, event: str, **facts: Any) -> None:
+def log(level: str, event: str, exc_info: BaseException | None = None, **facts: Any) -> None:
     """One line of the logger `knowbase`: the event, and what is to be known about it."""
     logging = sys.modules.get("logging")
     if logging is None:
@@ -16,6 +16,7 @@ def log(level: str, event: str, **facts: Any) -> None:
     logger = logging.getLogger("knowbase")
     number = getattr(logging, level.upper())
     if logger.isEnabledFor(number):
+        extra = {"event": event, "facts": facts}
         told = " ".join(f"{name}={value!r}" for name, value in facts.items())
         line = f"{event} {told}" if told else event
-        logger.log(number, "%s", line, extra={"event": event, "facts": facts})
+        logger.log(number, "%s", line, exc_info=exc_info, extra=extra)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from knowbase.config import Settings
 from knowbase.embed import Embedder
 from knowbase.embed.choice import Choice, choice_of, embedder_for, from_source
-from knowbase.store import Store
+from knowbase.store.contract import Store
 
 if TYPE_CHECKING:
     from knowbase.embed.survey import Usable

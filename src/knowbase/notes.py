@@ -4,30 +4,18 @@ import uuid
 from collections.abc import Callable
 from typing import NamedTuple
 
+from knowbase.changes import Changes, Draft, Edit, Reading, content_hash, session_name
 from knowbase.documents import Note, Remembered, Similar, sections_of
-from knowbase.errors import InvalidInput
+from knowbase.errors import InvalidInput, ReadError
 from knowbase.ingest.drafts import clean_tags
 from knowbase.ingest.sync import Parts
 from knowbase.lifecycle import superseding
 from knowbase.query.conditions import Compare, Condition, Not, Visible, both
 from knowbase.read.markdown import read_markdown
-from knowbase.store import Store
+from knowbase.store.contract import Store
 from knowbase.store.values import Page
 from knowbase.text.analysis import clean
-from knowbase.types import (
-    SCOPES,
-    SECTORS,
-    TIERS,
-    Changes,
-    Document,
-    Draft,
-    Edit,
-    Model,
-    Reading,
-    Session,
-    Use,
-    content_hash,
-)
+from knowbase.types import SCOPES, SECTORS, TIERS, Document, Model, Session, Use
 
 NEARLY_THE_SAME = 0.95  # cosine similarity from which a text is reported as known
 MOST_COMPARED = 16  # chunks of a new text that are looked for
@@ -70,11 +58,15 @@ class _Writing:
     """One text on its way into the base."""
 
     def __init__(self, desk: Desk, note: Note, default_type: str) -> None:
+        _check(note)
+        if note.session is not None:
+            note = note._replace(session=session_name(note.session))
+        if note.parent is not None:
+            note = note._replace(parent=desk.whole(note.parent).code)
         self._desk = desk
         self._note = note
         self.now = desk.parts.clock()
         self.model: Model | None = None  # whose vectors the draft has
-        _check(note)
         self.old = _replaced(desk, note)
         self.superseded = desk.whole(note.supersedes) if note.supersedes else None
         self.reading = self._read(default_type)
@@ -121,9 +113,12 @@ class _Writing:
                 sessions=(Session(session, self.reading.project, self.now),),
                 uses=(Use(session, document, usage, self.now),),
             )
+        edits = []
         if self.superseded is not None:
-            changes = changes._replace(edits=(self._superseding(self.superseded, document),))
-        return changes
+            edits.append(self._superseding(self.superseded, document))
+        if self.old is not None and self._note.expires_at is not None:
+            edits.append(Edit(document, {"expires_at": self._note.expires_at}))
+        return changes._replace(edits=tuple(edits))
 
     def _superseding(self, superseded: Document, document: str) -> Edit:
         store = self._desk.parts.store
@@ -134,24 +129,36 @@ class _Writing:
 
     def _read(self, default_type: str) -> Reading:
         note = self._note
-        reading = read_markdown(clean(note.text), "")
+        try:
+            reading = read_markdown(clean(note.text), "")
+        except ReadError as error:  # front matter with a value that cannot be
+            raise InvalidInput(error.message, field=error.field) from error
         if not reading.title and reading.sections:
             first = reading.sections[0]
             reading = reading._replace(title=_first_line(first.heading or first.text))
         if not reading.sections:
-            raise InvalidInput("a note needs some text", field="text")
+            raise InvalidInput("there is no text", field="text")
         kind = note.type or str(reading.metadata.get("type") or reading.type)
         kind = default_type if kind == "markdown" else kind
         self._desk.check_type(kind)
         stated = {name: value for name in _STATED if _is_said(value := getattr(note, name))}
         reading = reading._replace(
             type=kind,
-            title=note.title or reading.title,
+            title=" ".join((note.title or "").split()) or reading.title,
             tags=clean_tags((*reading.tags, *note.tags)),
             code=note.code or reading.code,
             **stated,
         )
+        if reading.project is None and self.old is None:
+            reading = reading._replace(project=self._session_project())
         return reading if self.old is None else self._renewed(reading, self.old)
+
+    def _session_project(self) -> str | None:
+        """What is made in a session belongs to the session's project."""
+        if self._note.session is None:
+            return None
+        found = self._desk.parts.store.sessions((self._note.session,))
+        return next((session.project for session in found.values()), None)
 
     def _renewed(self, reading: Reading, old: Document) -> Reading:
         """What is not said anew stays."""

@@ -1,5 +1,6 @@
 """Retrieval: what each leg proposes for a query, filters included."""
 
+import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.errors import EmbeddingError, ModelMismatch, ServiceUnavailable
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from knowbase.embed import Embedder
-    from knowbase.store import Store
+    from knowbase.store.contract import Store
 
 
 FALLBACK = "OpenAI API unavailable, using keyword-only fallback"
@@ -47,10 +48,10 @@ class Finder:
         query = self._query
         found: dict[str, list[Candidate]] = {}
         if "keyword" in wanted and (query.text or query.open_ended):
-            found["keyword"] = self._keyword()
+            found["keyword"] = self._timed("keyword", self._keyword)
         if "semantic" in wanted:
             try:
-                found["semantic"] = self._semantic()
+                found["semantic"] = self._timed("semantic", self._semantic)
             except EmbeddingError as error:
                 if wanted == ("semantic",):
                     raise
@@ -58,6 +59,13 @@ class Finder:
                     log("warning", FALLBACK)
                 log("info", "semantic search did not run", reason=error.message)
                 self.notices.append(f"semantic search did not run: {error.message}")
+        return found
+
+    def _timed(self, leg: str, run: "Callable[[], list[Candidate]]") -> list[Candidate]:
+        started = time.perf_counter()
+        found = run()
+        took = round((time.perf_counter() - started) * 1000, 3)
+        log("info", f"{leg} search complete", results=len(found), ms=took)
         return found
 
     def _keyword(self) -> list[Candidate]:

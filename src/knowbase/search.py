@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from knowbase.embed import Embedder
     from knowbase.query.operators import Context
-    from knowbase.store import Store
+    from knowbase.store.contract import Store
     from knowbase.types import Document
 
 LEGS = {"hybrid": ("keyword", "semantic"), "keyword": ("keyword",), "semantic": ("semantic",)}
@@ -77,7 +77,8 @@ class Searcher(NamedTuple):
     def search(self, request: SearchRequest, now: str) -> Answer:
         """The answer to a request; no query string can make it fail."""
         started = time.perf_counter()
-        log("info", "search starting", query=request.query[:50], mode=request.mode)
+        project = dict(request.filters).get("project")
+        log("info", "search starting", query=request.query[:50], mode=request.mode, project=project)
         query, searcher = self.prepared(request, now)
         profile = searcher.profile
         top = request.top or min(profile.default_top, profile.max_top)
@@ -204,7 +205,9 @@ class Searcher(NamedTuple):
         """Words that the base does not have, and what is spelled like them."""
         if "keyword" not in found.legs:
             return ()
-        typed = [word for word in found.query.keyword.words if word.surface.isalpha()]
+        text = found.query.text.lower()  # what a profile adds to the words was not typed
+        words = found.query.keyword.words
+        typed = [word for word in words if word.surface.isalpha() and word.surface.lower() in text]
         unknown = self.store.unknown_words(typed[:MOST_CHECKED])
         near = {word.surface: self.store.nearest_words(word, 3) for word in unknown}
         return tuple(Suggestion(word, tuple(words)) for word, words in near.items() if words)

@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
+from knowbase.changes import Changes, session_name
 from knowbase.errors import InvalidInput, NotFound
 from knowbase.logs import log
 from knowbase.query.conditions import (
@@ -17,9 +18,9 @@ from knowbase.query.conditions import (
     Visible,
     both,
 )
-from knowbase.store import Store
+from knowbase.store.contract import Store
 from knowbase.store.values import Page
-from knowbase.types import RELATIONS, Changes, Document, Relation, Session
+from knowbase.types import RELATIONS, Document, Relation, Session
 
 
 class SessionList(NamedTuple):
@@ -88,7 +89,7 @@ class Sessions(NamedTuple):
 
     def start(self, session: str | None = None, project: str | None = None) -> Session:
         """A new session, under a name of its own or one that is given."""
-        name = uuid.uuid4().hex[:12] if session is None else clean_name(session)
+        name = uuid.uuid4().hex[:12] if session is None else session_name(session)
         if self.store.sessions((name,)):
             raise InvalidInput(
                 f"there is a session {name!r} already", field="session", hint="take another name"
@@ -105,6 +106,7 @@ class Sessions(NamedTuple):
         return self.get(session)
 
     def get(self, session: str) -> Session:
+        session = session_name(session)
         found = self.store.sessions((session,))
         if session not in found:
             raise NotFound(
@@ -118,7 +120,8 @@ class Sessions(NamedTuple):
 
     def show(self, session: str) -> SessionView:
         """A session, and each document that took part in it."""
-        known, uses = self.get(session), self.store.uses_in(session)
+        known = self.get(session)
+        uses = self.store.uses_in(known.id)
         documents = self._documents({use.document for use in uses})
         used = (Used(documents[use.document], use.usage, use.used_at) for use in uses)
         return SessionView(known, tuple(used))
@@ -177,6 +180,8 @@ class Sessions(NamedTuple):
             raise InvalidInput(f"relation cannot be {relation!r}", field="relation", hint=hint)
         if first.id == second.id:
             raise InvalidInput("a document is not related to itself", field="target")
+        if relation == "RELATED_TO":  # said in either direction, it is the same
+            first, second = sorted((first, second), key=lambda document: document.seq)
         said = (Relation(first.id, second.id, relation, "user"),)
         changes = Changes(dropped_relations=said) if remove else Changes(relations=said)
         self.store.apply(changes, self.clock())
@@ -218,13 +223,3 @@ def _beside(document: Document, sign: Operator) -> Condition:
         (Compare("created_at", "=", document.created_at), Compare("seq", sign, document.seq))
     )
     return AnyOf((Compare("created_at", sign, document.created_at), at_once))
-
-
-def clean_name(name: str) -> str:
-    """A session's name: any line of text."""
-    cleaned = " ".join(name.split())
-    if not cleaned or len(cleaned) > 200:
-        raise InvalidInput(
-            f"session cannot be {name[:40]!r}", field="session", hint="1 to 200 characters"
-        )
-    return cleaned

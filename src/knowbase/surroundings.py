@@ -7,7 +7,7 @@ from knowbase.answers import Successor
 from knowbase.types import Document, Session, is_superseded
 
 if TYPE_CHECKING:
-    from knowbase.store import Store
+    from knowbase.store.contract import Store
 
 MOST_SHOWN = 200  # S2-18: characters of what took a superseded one's place
 

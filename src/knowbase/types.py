@@ -4,8 +4,7 @@ They are named tuples rather than dataclasses because importing `dataclasses` al
 costs a third of what a whole keyword search from the command line may take.
 """
 
-from collections.abc import Iterator, Mapping
-from itertools import count
+from collections.abc import Mapping
 from typing import NamedTuple, TypeAlias
 
 Vector: TypeAlias = bytes
@@ -25,85 +24,10 @@ USAGES = ("created", "recalled", "updated", "reinforced")
 RELATIONS = ("RELATED_TO", "REFERENCES")  # what a person or an agent may say of two documents
 
 
-class Link(NamedTuple):
-    """A reference found in a text, not yet resolved to a document."""
-
-    target: str
-    kind: str  # "wiki" or "markdown"
-
-
-class Section(NamedTuple):
-    """A document's part under a heading; all headers and texts together are the document."""
-
-    slug: str  # "_preamble", "detailed-design", "detailed-design-2"
-    heading: str | None  # as shown to a person
-    header: str  # as written in the source, line end included; "" when there is none
-    text: str  # what follows the header
-    line: int  # where the section starts in the source, from 1
-    page: int | None = None
-
-
-class Reading(NamedTuple):
-    """What a reader made of one file or note."""
-
-    type: str
-    title: str
-    sections: tuple[Section, ...]
-    tags: tuple[str, ...] = ()
-    code: str | None = None
-    parent: str | None = None
-    project: str | None = None
-    roles: tuple[str, ...] = ()
-    confidence: float | None = None
-    archived: bool = False
-    expires_at: str | None = None
-    superseded_by: str | None = None
-    valid_until: str | None = None
-    scope: str | None = None
-    sector: str | None = None
-    tier: str | None = None
-    salience: float | None = None  # None: as it is, DEFAULT_SALIENCE for a new document
-    metadata: Mapping[str, object] = {}
-    links: tuple[Link, ...] = ()
-    warnings: tuple[str, ...] = ()  # what its reader could not make sense of
-
-
-def scope_of(reading: Reading) -> str:
-    """As stated; else what belongs to a project is the project's."""
-    return reading.scope or ("project" if reading.project else "global")
-
-
-def content_hash(reading: Reading) -> str:
-    """The same for two texts that differ in case and spaces alone."""
-    import hashlib
-    import unicodedata
-
-    text = "".join(section.header + section.text for section in reading.sections)
-    folded = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-    return hashlib.sha256(folded.encode()).hexdigest()
-
-
 def is_superseded(document: "Document", now: str) -> bool:
     """Whether another one has taken its place, or its time is over."""
     ended = document.valid_until is not None and document.valid_until <= now
     return document.superseded_by is not None or ended
-
-
-def moved(salience: float, amount: float) -> float:
-    """S2-21: nearer to 1 by a part of what is missing; nearer to 0 for a negative amount."""
-    return min(1.0, salience + amount * ((1 - salience) if amount > 0 else salience))
-
-
-def names_of(code: str, path: str | None) -> tuple[str, ...]:
-    """What a document is also called: its code, and its file's name."""
-    return (code, path.rpartition("/")[2]) if path else (code,)
-
-
-def assigned_codes(seq: int) -> Iterator[str]:
-    """The codes for a document that brings none: the first that nobody has is taken."""
-    yield f"KB-{seq}"
-    for number in count(2):
-        yield f"KB-{seq}-{number}"
 
 
 class Chunk(NamedTuple):
@@ -153,20 +77,6 @@ class Document(NamedTuple):
     metadata: Mapping[str, object] = {}
 
 
-class Draft(NamedTuple):
-    """A document as it is to be written, with its chunks and their vectors.
-
-    A new id with a path that a document has already means that document.
-    """
-
-    id: str
-    reading: Reading
-    path: str | None
-    updated_at: str
-    chunks: tuple[Chunk, ...]
-    vectors: tuple[Vector | None, ...]  # one a chunk; None: not embedded
-
-
 class Candidate(NamedTuple):
     """What a leg proposes: a chunk and the leg's own score, higher is better."""
 
@@ -204,16 +114,6 @@ class FileRecord(NamedTuple):
     excluded: bool = False  # removed by hand: stays out until added again
 
 
-EDITABLE = ("archived", "deleted_at", "expires_at", "superseded_by", "valid_until")
-
-
-class Edit(NamedTuple):
-    """What is said of a document's lifecycle; it outlives what the document's file says."""
-
-    document: str
-    values: Mapping[str, str | bool | None]  # of EDITABLE
-
-
 class Session(NamedTuple):
     """A stretch of work in which documents are made and used."""
 
@@ -232,22 +132,6 @@ class Use(NamedTuple):
     document: str
     usage: str  # of USAGES
     used_at: str = ""  # when it is written, the moment of the change
-
-
-class Reinforcement(NamedTuple):
-    """A document was of use: once more, and its salience rises."""
-
-    document: str
-    amount: float  # this part of what is missing to 1
-
-
-class Verdict(NamedTuple):
-    """Whether a document was a good hit; it counts once an occasion, and the last one counts."""
-
-    document: str
-    occasion: str  # a session, or a day
-    good: bool
-    amount: float  # by which part its salience moves towards 1, or towards 0
 
 
 class Relation(NamedTuple):
@@ -275,25 +159,6 @@ class StoredModel(NamedTuple):
     source: str  # how to load it; only the embedders understand it
     vectors: int  # chunks that have one
     active: bool  # the one that searches use
-
-
-class Changes(NamedTuple):
-    """What one transaction writes, in this order; all of it happens or nothing."""
-
-    removed: tuple[str, ...] = ()  # document ids
-    drafts: tuple[Draft, ...] = ()
-    files: tuple[FileRecord, ...] = ()
-    forgotten: tuple[str, ...] = ()  # file paths
-    sources: tuple[Source, ...] = ()
-    dropped_sources: tuple[str, ...] = ()
-    edits: tuple[Edit, ...] = ()
-    sessions: tuple[Session, ...] = ()  # a known one takes what is not None
-    uses: tuple[Use, ...] = ()
-    reinforced: tuple[Reinforcement, ...] = ()
-    verdicts: tuple[Verdict, ...] = ()
-    relations: tuple[Relation, ...] = ()
-    dropped_relations: tuple[Relation, ...] = ()
-    model: Model | None = None  # whose vectors the drafts carry; None: the active one's
 
 
 class Counts(NamedTuple):

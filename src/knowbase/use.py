@@ -4,15 +4,16 @@ from collections import deque
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from knowbase.changes import Changes, Reinforcement, Verdict, session_name
 from knowbase.errors import InvalidInput, KnowbaseError
 from knowbase.logs import log
-from knowbase.types import Changes, Document, Reinforcement, Session, Use, Verdict
+from knowbase.types import Document, Session, Use
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from knowbase.answers import Answer, SearchRequest
-    from knowbase.store import Store
+    from knowbase.store.contract import Store
 
 VERDICTS = ("good", "bad")
 REINFORCEMENT = 0.02  # S2-21: the part of what its salience lacks to 1
@@ -44,7 +45,9 @@ class Recorder:
                 reinforced=tuple(Reinforcement(one, REINFORCEMENT) for one in documents)
             )
         if request.session_record is not None:
-            changes = _recalled(changes, request.session_record, documents, self._clock())
+            project = dict(request.filters).get("project")
+            session = Session(request.session_record, project, self._clock())
+            changes = _recalled(changes, session, documents)
         if any(changes):
             self._pending.append(changes)
             self.flush()
@@ -61,11 +64,12 @@ class Recorder:
             log("warning", "use was not recorded", reason=error.message, waiting=len(waiting))
 
 
-def _recalled(changes: Changes, session: str, documents: Iterable[str], now: str) -> Changes:
+def _recalled(changes: Changes, session: Session, documents: Iterable[str]) -> Changes:
     """The session, made if need be, and a use for each document."""
+    now = session.started_at
     return changes._replace(
-        sessions=(Session(session, None, now),),
-        uses=tuple(Use(session, document, "recalled", now) for document in documents),
+        sessions=(session,),
+        uses=tuple(Use(session.id, document, "recalled", now) for document in documents),
     )
 
 
@@ -77,6 +81,7 @@ def feedback_on(
         raise InvalidInput(
             f"verdict cannot be {verdict!r}", field="verdict", hint="one of " + ", ".join(VERDICTS)
         )
+    session = session_name(session) if session is not None else None
     store.apply(_verdict(document, verdict == "good", session, now), now)
     after = store.find(document.id) or document
     return Feedback(after, verdict, after.confirmed != document.confirmed)
@@ -89,7 +94,8 @@ def _verdict(document: Document, good: bool, session: str | None, now: str) -> C
     if session is None or not good:
         return changes
     used = Use(session, document.id, "reinforced", now)
-    return changes._replace(sessions=(Session(session, None, now),), uses=(used,))
+    started = Session(session, document.project, now)
+    return changes._replace(sessions=(started,), uses=(used,))
 
 
 def _together(waiting: list[Changes]) -> Changes:

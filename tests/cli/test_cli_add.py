@@ -129,7 +129,7 @@ def test_a_path_that_does_not_exist_is_an_error_and_nothing_is_read(kb: Kb) -> N
 
 
 def test_add_without_a_path_is_an_error(kb: Kb) -> None:
-    assert "paths is missing" in kb.error("add", code=2)
+    assert "PATH is missing" in kb.error("add", code=2)
 
 
 def test_a_file_larger_than_the_limit_is_skipped_and_said(kb: Kb) -> None:

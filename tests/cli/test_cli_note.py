@@ -65,8 +65,8 @@ def test_replacing_what_is_not_there_is_an_error(kb: Kb) -> None:
 
 @pytest.mark.parametrize("text", ["", " \n\t\n"])
 def test_a_note_without_text_is_an_error(kb: Kb, text: str) -> None:
-    assert "a note needs some text" in kb.error("note", code=2, text=text)
-    assert "a note needs some text" in kb.error("note", "", code=2, text=text)
+    assert "there is no text" in kb.error("note", code=2, text=text)
+    assert "there is no text" in kb.error("note", "", code=2, text=text)
     assert kb.json("list")["total"] == 0
 
 

@@ -10,12 +10,9 @@ import pytest
 
 import knowbase
 from conftest import Kb, environment
+from knowbase.operations import NAMES
 
-COMMANDS = (
-    "init", "add", "note", "search", "get", "list", "tags", "rm", "sync", "watch", "status",
-    "config", "profiles", "why-not", "query",
-)  # fmt: skip
-WITHOUT_EXAMPLES = ("tags", "watch", "status", "config")
+COMMANDS = NAMES
 
 
 def test_documents_are_listed_newest_first(kb: Kb) -> None:
@@ -189,21 +186,15 @@ def test_help_names_every_command_and_the_exit_codes(
 def test_the_help_of_a_command_needs_no_base_and_shows_its_options(
     tmp_path: Path, command: str, flag: str
 ) -> None:
-    out = Kb(tmp_path)(command, flag).out
+    out = Kb(tmp_path)(*command.split(), flag).out
     assert out.startswith(f"usage: kb {command} ")
     for option in ("--base BASE", "--json", "--quiet", "--debug", "-h, --help"):
         assert option in out
 
 
-@pytest.mark.parametrize("command", [name for name in COMMANDS if name not in WITHOUT_EXAMPLES])
+@pytest.mark.parametrize("command", [*COMMANDS, "completion"])
 def test_the_help_of_a_command_has_examples(tmp_path: Path, command: str) -> None:
-    out = Kb(tmp_path)(command, "--help").out
-    assert f"  kb {command}" in out.partition("examples:\n")[2]
-
-
-@pytest.mark.parametrize("command", [*WITHOUT_EXAMPLES, "completion"])
-def test_the_help_of_the_small_commands_has_examples(tmp_path: Path, command: str) -> None:
-    out = Kb(tmp_path)(command, "--help").out
+    out = Kb(tmp_path)(*command.split(), "--help").out
     assert f"  kb {command}" in out.partition("examples:\n")[2]
 
 
@@ -242,8 +233,13 @@ def completed(kb: Kb, *words: str) -> set[str]:
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_bash_completes_commands_options_and_files(kb: Kb) -> None:
     kb.write("docs/a.md", "# A\n")
-    assert completed(kb, "kb", "s") == {"search", "sync", "status"}
-    assert completed(kb, "kb", "") == {*COMMANDS, "completion"}
+    assert completed(kb, "kb", "s") == {
+        "search", "session", "sessions", "status", "supersede", "sync",
+    }  # fmt: skip
+    assert completed(kb, "kb", "") == {
+        *(name.partition(" ")[0] for name in COMMANDS), "completion",
+    }  # fmt: skip
+    assert completed(kb, "kb", "session", "s") == {"start", "show"}
     assert completed(kb, "kb", "search", "--t") == {
         "--tags", "--tags-match", "--type", "--tier", "--top", "--threshold",
     }  # fmt: skip
@@ -254,7 +250,7 @@ def test_bash_completes_commands_options_and_files(kb: Kb) -> None:
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
 def test_other_shells_have_a_script_too(kb: Kb, shell: str) -> None:
     script = kb("completion", shell).out
-    assert all(name in script for name in COMMANDS)
+    assert all(word in script for name in COMMANDS for word in name.split())
     assert "fts-only" in script
     if shutil.which(shell):
         subprocess.run([shell, "-n"], input=script, text=True, check=True)

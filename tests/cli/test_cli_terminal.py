@@ -138,7 +138,7 @@ def test_a_note_is_written_in_the_editor(kb: Kb, variable: str) -> None:
 def test_an_editor_that_writes_nothing_makes_no_note(kb: Kb) -> None:
     shown = in_terminal(kb, "note", env={"EDITOR": editor(kb, "")})
     assert shown.code == 2
-    assert "kb: a note needs some text" in shown.out
+    assert "kb: there is no text" in shown.out
     assert kb.json("list")["total"] == 0
 
 

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from knowbase.changes import Section
 from knowbase.embed.granite import Granite
 from knowbase.text.splitting import Limits, embedding_text, split
-from knowbase.types import Chunk, Section
+from knowbase.types import Chunk
 from stores import spans
 
 SMALL = Limits(max_tokens=40, overlap=0.1, min_overlap=4)

@@ -116,9 +116,14 @@ def _place(operation: Operation, words: list[str], values: dict[str, Any]) -> No
         raise InvalidInput(
             f"kb {operation.name} takes no {words[0]!r}", hint=f"see: kb {operation.name} --help"
         )
-    for field in places[:-1]:
+    for field in places[:-1] if places and not places[-1].param.single else places:
         if words:
             values[field.name] = words.pop(0)
+    if words and places[-1].param.single:
+        raise InvalidInput(
+            f"kb {operation.name} takes no further {words[0]!r}",
+            hint=f"see: kb {operation.name} --help",
+        )
     if words:
         values[places[-1].name] = words if places[-1].kind is tuple else " ".join(words)
 
@@ -149,6 +154,8 @@ def command_of(arguments: list[str]) -> tuple[str, list[str]]:
     if rest and f"{name} {rest[0]}" in NAMES:  # kb session start
         return f"{name} {rest.pop(0)}", [*leading, *rest]
     kinds = [one.removeprefix(name + " ") for one in NAMES if one.startswith(name + " ")]
+    if kinds and {"-h", "--help"} & set(rest):
+        return "help", [name]
     if kinds:
         raise InvalidInput(
             f"kb {name} needs to know what to do",
@@ -164,10 +171,13 @@ def command_of(arguments: list[str]) -> tuple[str, list[str]]:
     return name, [*leading, *rest]
 
 
-def overview() -> str:
-    """What `kb --help` prints."""
+def overview(group: str = "") -> str:
+    """What `kb --help` prints; with a group, its commands alone."""
     width = max(map(len, NAMES))
-    lines = [f"  {name:<{width}}  {load(name).summary}" for name in NAMES]
+    names = [name for name in NAMES if not group or name.startswith(group + " ")]
+    lines = [f"  {name:<{width}}  {load(name).summary}" for name in names]
+    if group:
+        return "\n".join((f"usage: kb {group} COMMAND [options]", "", *lines))
     return "\n".join(
         (
             "usage: kb COMMAND [options]",

@@ -70,7 +70,8 @@ def _fish() -> str:
     lines = []
     for name, words in _words().items():
         summary = load(name).summary if name in NAMES else f"kb {name} …"
-        lines.append(f"complete -c kb -n __fish_use_subcommand -f -a {name} -d '{summary}'")
+        told = summary.replace("'", r"\'")
+        lines.append(f"complete -c kb -n __fish_use_subcommand -f -a {name} -d '{told}'")
         lines += [
             f"complete -c kb -n '__fish_seen_subcommand_from {name}' "
             + (f"-l {word[2:]}" if word.startswith("--") else f"-f -a {word}")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from knowbase.cli.terminal import Painter, safe, safe_lines
+from knowbase.cli.terminal import Painter, safe, safe_lines, states_of
 
 if TYPE_CHECKING:
     from knowbase.brief import Brief
@@ -24,13 +24,19 @@ def _line(paint: Painter, document: "Document") -> str:
     return f"{code}: {safe(document.title)} ({safe(document.type)})"
 
 
+def _uses(number: int) -> str:
+    return f"{number} use" + "s" * (number != 1)
+
+
 def _day(moment: str | None) -> str:
     return (moment or "")[:16].replace("T", " ")
 
 
 def _remembered(paint: Painter, result: "Remembered") -> Iterable[str]:
     document = result.document
-    told = "" if result.created else " · known already, nothing was changed"
+    told = "" if result.created else " · known already"
+    if not result.created and result.superseded is None:
+        told += ", nothing was changed"
     yield _line(paint, document) + paint("dim", told)
     if document.expires_at:
         yield paint("dim", f"  expires {_day(document.expires_at)}")
@@ -44,13 +50,7 @@ def _remembered(paint: Painter, result: "Remembered") -> Iterable[str]:
 
 def _changed(paint: Painter, result: "Changed") -> Iterable[str]:
     for document in result.documents:
-        states = {
-            "forgotten": document.deleted_at,
-            "archived": document.archived,
-            "superseded": document.superseded_by or document.valid_until,
-        }
-        told = ", ".join(name for name, value in states.items() if value) or "shown again"
-        yield f"{_line(paint, document)} · {told}"
+        yield f"{_line(paint, document)} · {', '.join(states_of(document)) or 'shown'}"
 
 
 def _superseded(paint: Painter, result: "Superseded") -> Iterable[str]:
@@ -61,7 +61,7 @@ def _superseded(paint: Painter, result: "Superseded") -> Iterable[str]:
 
 
 def _feedback(paint: Painter, result: "Feedback") -> Iterable[str]:
-    told = f"confirmed {result.document.confirmed:+d}, salience {result.document.salience:.3f}"
+    told = f"confirmed {result.document.confirmed}, salience {result.document.salience:.3f}"
     known = "" if result.counted else " · said before on this occasion: it counts once"
     yield f"{_line(paint, result.document)} · {told}{known}"
 
@@ -75,7 +75,8 @@ def _brief(_: Painter, result: "Brief") -> Iterable[str]:
 def _timeline(paint: Painter, result: "Timeline") -> Iterable[str]:
     for document in (*result.before, result.anchor, *result.after):
         mark = "→" if document.id == result.anchor.id else " "
-        yield f"{mark} {_day(document.created_at)}  {_line(paint, document)}"
+        state = "".join(f" · {state}" for state in states_of(document))
+        yield f"{mark} {_day(document.created_at)}  {_line(paint, document)}{state}"
     for session in result.sessions.values():
         yield from _session(paint, session)
 
@@ -88,9 +89,10 @@ def _context(paint: Painter, result: "DocumentContext") -> Iterable[str]:
         yield "  in no session"
     else:
         name, uses = safe(result.latest.session.id), result.latest.memories_in_session
-        yield f"  last {result.latest.usage_type} in session {name} ({uses} uses)"
+        yield f"  last use: {result.latest.usage_type} in session {name} ({_uses(uses)})"
     for related in result.related:
         arrow = "→" if related.direction == "to" else "←"
+        arrow = "↔" if related.relation == "RELATED_TO" else arrow
         yield f"  {related.relation} {arrow} {_line(paint, related.document)}"
 
 
@@ -98,7 +100,7 @@ def _session(paint: Painter, session: "Session") -> Iterable[str]:
     until = f" to {_day(session.ended_at)}" if session.ended_at else ", open"
     about = f" · {safe(session.project)}" if session.project else ""
     name = paint("cyan", f"session {safe(session.id)}")
-    yield f"{name} · {_day(session.started_at)}{until}{about} · {session.uses} uses"
+    yield f"{name} · {_day(session.started_at)}{until}{about} · {_uses(session.uses)}"
     if session.summary:
         yield f"  {safe(' '.join(session.summary.split()))}"
 

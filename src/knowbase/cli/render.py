@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from knowbase.cli.terminal import Painter, safe, safe_lines
+from knowbase.cli.terminal import Painter, safe, safe_lines, states_of
 from knowbase.text.snippets import END_MARK, MARK
 
 if TYPE_CHECKING:
@@ -171,10 +171,11 @@ class Renderer:
             line = (
                 f"{self._paint('cyan', safe(document.code).ljust(width))}  {safe(document.title)}"
             )
-            tags = " ".join(f"#{safe(tag)}" for tag in document.tags)
-            yield f"{line} ({safe(document.type)})" + (
-                f" {self._paint('dim', tags)}" if tags else ""
-            )
+            more = [f"#{safe(tag)}" for tag in document.tags]
+            more += [f"expires {document.expires_at[:10]}"] if document.expires_at else []
+            more += states_of(document)
+            dim = self._paint("dim", " ".join(more))
+            yield f"{line} ({safe(document.type)})" + (f" {dim}" if more else "")
         yield self._paint("dim", f"{len(listing.documents)} of {listing.total} documents")
 
     def _tags(self, tags: "Tags") -> Iterable[str]:

@@ -84,7 +84,7 @@ def _special(name: str, rest: list[str]) -> str:
         import knowbase
 
         return f"kb {knowbase.__version__}"
-    return overview()
+    return overview(next((word for word in rest if not word.startswith("-")), ""))
 
 
 def _open(name: str, surface: Surface) -> "Base":
@@ -165,7 +165,7 @@ def _confirm(name: str, base: "Base", request: Any) -> None:
     """Ask before removing; without anybody to ask, nothing is removed."""
     if name == "rm" and not request.dry_run:
         references = request.references
-    elif name == "expire" and request.delete:
+    elif name == "expire" and request.delete and request.within is None:
         references = [document.id for document in base.expire(page=ALL).documents]
     else:
         return

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 if TYPE_CHECKING:
     from knowbase.ingest.sync import Progress
     from knowbase.ingest.vectors import Step
+    from knowbase.types import Document
 
 _CONTROL = dict.fromkeys(
     (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F),
@@ -24,6 +25,21 @@ def is_terminal(stream: TextIO) -> bool:
 def safe(text: str) -> str:
     """Text from a document without control characters: it cannot steer the terminal."""
     return text.translate(_CONTROL)
+
+
+def states_of(document: "Document") -> list[str]:
+    """What hides a document at this moment, in a word each."""
+    from knowbase.times import timestamp
+    from knowbase.types import is_superseded
+
+    now = timestamp(time.time())
+    states = {
+        "forgotten": document.deleted_at is not None,
+        "archived": document.archived,
+        "superseded": is_superseded(document, now),
+        "expired": document.expires_at is not None and document.expires_at <= now,
+    }
+    return [name for name, holds in states.items() if holds]
 
 
 def safe_lines(text: str) -> str:

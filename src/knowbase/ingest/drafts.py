@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from knowbase.changes import Draft, Reading
 from knowbase.embed import Embedder
 from knowbase.read import read
-from knowbase.store import Store
+from knowbase.store.contract import Store
 from knowbase.text.splitting import Limits, chunks_of, embedding_text
-from knowbase.types import Draft, Model, Passage, Reading, Vector
+from knowbase.types import Model, Passage, Vector
 
 
 class Read(NamedTuple):

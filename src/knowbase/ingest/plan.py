@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from knowbase.ingest.places import Home, inside
-from knowbase.store import Store
+from knowbase.store.contract import Store
 from knowbase.types import FileRecord, Source
 from knowbase.walk import Found, Skipped, WalkRules, walk
 

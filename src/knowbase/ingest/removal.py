@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from knowbase.changes import Changes
 from knowbase.ingest.places import Home, inside
-from knowbase.store import Store
-from knowbase.types import Changes, Document, FileRecord
+from knowbase.store.contract import Store
+from knowbase.types import Document, FileRecord
 
 
 class Removal(NamedTuple):

@@ -6,15 +6,16 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from knowbase.changes import Changes, Draft, Reading
 from knowbase.errors import ReadError, ServiceUnavailable
 from knowbase.ingest.drafts import Drafter, Embedded
 from knowbase.ingest.hierarchy import parent_of
 from knowbase.ingest.places import Home
 from knowbase.ingest.plan import Plan, Problem, Scope, plans
 from knowbase.read.decode import BinaryFile
-from knowbase.store import Store
+from knowbase.store.contract import Store
 from knowbase.times import timestamp
-from knowbase.types import Changes, Document, Draft, FileRecord, Reading, Source
+from knowbase.types import Document, FileRecord, Source
 from knowbase.walk import Found, WalkRules
 
 BATCH_CHUNKS = 64

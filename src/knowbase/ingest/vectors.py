@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from knowbase.ingest.drafts import Drafter
-from knowbase.store import Store
+from knowbase.store.contract import Store
 from knowbase.types import Model, Passage, Vector
 
 BATCH = 64  # chunks; each batch is stored at once, so that a kill loses less than that

@@ -15,6 +15,7 @@ class Param(NamedTuple):
     most: float | None = None
     choices: tuple[str, ...] = ()
     positional: bool = False
+    single: bool = False  # the last positional one takes one word, not the rest of the line
     metavar: str | None = None
     short: str | None = None
     aliases: Mapping[str, str] = {}  # flags that stand for a value: --fts-only → keyword
@@ -71,7 +72,8 @@ def build(request: type, values: Mapping[str, Any]) -> Any:
             )
     for field in known.values():
         if field.required and field.name not in values:
-            raise InvalidInput(f"{field.name} is missing", field=field.name, hint=field.param.text)
+            name = field.param.metavar or field.name
+            raise InvalidInput(f"{name} is missing", field=field.name, hint=field.param.text)
     return request(**{name: _checked(known[name], value) for name, value in values.items()})
 
 

@@ -16,8 +16,8 @@ LIMIT = Param("how many", least=1, most=10_000, metavar="N", short="n")
 
 
 class Supersede(NamedTuple):
-    old: Annotated[str, Param("what no longer holds", positional=True)]
-    new: Annotated[str, Param("what takes its place", positional=True)]
+    old: Annotated[str, Param("what no longer holds", positional=True, metavar="OLD")]
+    new: Annotated[str, Param("what takes its place", positional=True, single=True, metavar="NEW")]
 
 
 def supersede(base: "Base", request: Supersede) -> "Superseded":

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from knowbase.sessions import DocumentContext, Timeline
     from knowbase.use import Feedback
 
-REFERENCE = Param("a code, id, number or path", positional=True, metavar="DOCUMENT")
+REFERENCE = Param("a code, id, number or path", positional=True, single=True, metavar="DOCUMENT")
 SESSION = Param("the session that it happens in; made if need be", metavar="ID")
 PROJECT = Param("of this project")
 
@@ -31,7 +31,9 @@ class Remember(NamedTuple):
     tier: Annotated[str | None, Param("how long it matters", choices=TIERS)] = None
     roles: Annotated[tuple[str, ...], Param("for whom it is meant", metavar="ROLE,ROLE")] = ()
     session: Annotated[str | None, SESSION] = None
-    ttl: Annotated[str | None, Param("it expires after: 12h, 90d, 8w, 1y", metavar="TIME")] = None
+    ttl: Annotated[str | None, Param("it expires after: 30min, 12h, 90d, 1y", metavar="TIME")] = (
+        None
+    )
     expires: Annotated[str | None, Param("it expires on: 2026-12-31", metavar="DATE")] = None
     confidence: Annotated[float | None, Param("how sure it is", least=0, most=1)] = None
     salience: Annotated[float | None, Param("how much it matters", least=0, most=1)] = None
@@ -57,20 +59,22 @@ def _expiry(base: "Base", ttl: str | None, expires: str | None) -> str | None:
     from knowbase.errors import InvalidInput
     from knowbase.query.moments import ahead
 
-    if ttl and expires:
+    if ttl is not None and expires is not None:
         raise InvalidInput("ttl and expires say the same twice", field="ttl", hint="choose one")
-    given = ttl or expires
-    if not given:
+    given = expires if ttl is None else ttl
+    if given is None:
         return None
     moment = ahead(given, base.now())
     if moment is None or moment <= base.now():
-        field, hint = ("ttl", "such as 12h, 90d, 8w or 1y") if ttl else ("expires", "a day to come")
+        field, hint = "ttl", "such as 30min, 12h, 90d, 8w or 1y"
+        if ttl is None:
+            field, hint = "expires", "a day to come, such as 2030-12-31"
         raise InvalidInput(f"{field} cannot be {given!r}", field=field, hint=hint)
     return moment
 
 
 class TimelineRequest(NamedTuple):
-    anchor: Annotated[str, REFERENCE]
+    anchor: Annotated[str, REFERENCE._replace(metavar="ANCHOR")]
     before: Annotated[int, Param("how many made before it", least=0, most=1000, metavar="N")] = 5
     after: Annotated[int, Param("how many made after it", least=0, most=1000, metavar="N")] = 5
     include: Annotated[tuple[str, ...], INCLUDE] = ()
@@ -89,8 +93,8 @@ def context(base: "Base", request: Reference) -> "DocumentContext":
 
 
 class Relate(NamedTuple):
-    source: Annotated[str, REFERENCE]
-    target: Annotated[str, REFERENCE]
+    source: Annotated[str, REFERENCE._replace(metavar="SOURCE")]
+    target: Annotated[str, REFERENCE._replace(metavar="TARGET")]
     relation: Annotated[str, Param("what they have to do with each other", choices=RELATIONS)] = (
         "RELATED_TO"
     )
@@ -102,9 +106,16 @@ def relate(base: "Base", request: Relate) -> "DocumentContext":
 
 
 class FeedbackRequest(NamedTuple):
-    hit: Annotated[str, Param("a hit: its code, section or id", positional=True)]
+    hit: Annotated[str, Param("a hit: its code, section or id", positional=True, metavar="HIT")]
     verdict: Annotated[
-        str, Param("whether it was what you needed", choices=("good", "bad"), positional=True)
+        str,
+        Param(
+            "whether it was what you needed",
+            choices=("good", "bad"),
+            positional=True,
+            single=True,
+            metavar="VERDICT",
+        ),
     ]
     session: Annotated[str | None, SESSION] = None
 

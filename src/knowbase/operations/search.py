@@ -76,7 +76,7 @@ FILTERS = (
 
 def search(base: "Base", request: Search) -> "Answer | QueryPlan":
     given = [(name, getattr(request, name)) for name in FILTERS]
-    given.append(("session", request.session_filter or request.session))
+    given += [("session", request.session_filter), ("session", request.session)]
     if request.min_salience is not None:
         given.append(("salience", f">={request.min_salience}"))
     asked = SearchRequest(
@@ -93,7 +93,7 @@ def search(base: "Base", request: Search) -> "Answer | QueryPlan":
         profile=request.profile,
         explain=request.explain,
         strict=request.strict,
-        session_record=request.session_record or request.session,
+        session_record=request.session if request.session is not None else request.session_record,
     )
     return base.plan(asked) if request.explain_query else base.search(asked)
 

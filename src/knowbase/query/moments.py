@@ -4,9 +4,11 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-_AGO = re.compile(r"(\d{1,6})\s*(h|d|w|m|y|hours?|days?|weeks?|months?|years?)(?:\s+ago)?")
+_UNITS = "min|h|d|w|m|y|minutes?|hours?|days?|weeks?|months?|years?"
+_AGO = re.compile(rf"(\d{{1,6}})\s*({_UNITS})(?:\s+ago)?")
+
 _DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
-_DAYS = {"h": 1 / 24, "d": 1, "w": 7, "m": 30, "y": 365}
+_DAYS = {"min": 1 / 1440, "h": 1 / 24, "d": 1, "w": 7, "m": 30, "y": 365}
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
@@ -35,16 +37,21 @@ def ahead(text: str, now: str) -> str | None:
         found = span(text, now)
         return found.start if found is not None and match is None else None
     try:
-        return _iso(today + timedelta(days=int(match[1]) * _DAYS[match[2][0]]))
+        return _iso(today + _duration(match))
     except OverflowError:
         return None
+
+
+def _duration(match: re.Match[str]) -> timedelta:
+    unit = "min" if match[2].startswith("min") else match[2][0]
+    return timedelta(days=int(match[1]) * _DAYS[unit])
 
 
 def _ago(text: str, today: datetime) -> Span | None:
     match = _AGO.fullmatch(text)
     if match is None:
         return None
-    then = today - timedelta(days=int(match[1]) * _DAYS[match[2][0]])
+    then = today - _duration(match)
     return Span(_iso(then), _iso(then))
 
 

@@ -103,9 +103,10 @@ def _role(_: str, value: str, __: Context) -> Meaning:
 
 
 def _session(_: str, value: str, context: Context) -> Meaning:
-    if not context.has_session(value):
-        return Mistake(f"there is no session {value!r} (see them with: kb sessions)")
-    return InSession(value)
+    name = " ".join(value.split())
+    if not context.has_session(name):
+        return Mistake(f"there is no session {name!r} (see them with: kb sessions)")
+    return InSession(name)
 
 
 def _below(name: str, value: str, context: Context) -> Meaning:

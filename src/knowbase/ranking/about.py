@@ -24,5 +24,5 @@ FIELDS = {
     "tags_match": "whether --tags means all of them or any",
     "default_top": "hits when nothing is asked",
     "max_top": "the most hits that may be asked for",
-    "record_use": "whether hits count as used; nothing is recorded yet",
+    "record_use": "what counts as use: off, returned (each hit), confirmed (kb feedback alone)",
 }

@@ -3,7 +3,7 @@
 import re
 from urllib.parse import unquote
 
-from knowbase.types import Link
+from knowbase.changes import Link
 
 # One letter before the colon is a Windows drive, not a scheme.
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)

@@ -1,6 +1,6 @@
 """Plain text: one section, titled by its first line."""
 
-from knowbase.types import Reading, Section
+from knowbase.changes import Reading, Section
 
 _LONGEST_TITLE = 100
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
+from knowbase.changes import Changes
 from knowbase.errors import ModelMismatch
 from knowbase.query.conditions import (
     EVERYTHING,
@@ -17,15 +18,15 @@ from knowbase.query.conditions import (
 )
 from knowbase.query.predicate import passes
 from knowbase.query.words import KeywordQuery
-from knowbase.store.memory.bm25 import has_word, scores
+from knowbase.store.bm25 import has_word, scores
 from knowbase.store.memory.record import record
 from knowbase.store.memory.state import State, adopted, remove, remove_rival, write
+from knowbase.store.nearest import nearest as nearest_vectors
 from knowbase.store.values import FieldWeights, Page
 from knowbase.text.analysis import Word
 from knowbase.text.spelling import as_written, nearest, stem_of
 from knowbase.types import (
     Candidate,
-    Changes,
     Counts,
     Document,
     FileRecord,
@@ -41,7 +42,7 @@ from knowbase.types import (
 
 
 class MemoryStore:
-    """See `knowbase.store.Store` for what each method promises."""
+    """See `knowbase.store.contract.Store` for what each method promises."""
 
     def __init__(self) -> None:
         self._state = State()
@@ -147,11 +148,11 @@ class MemoryStore:
     def semantic(
         self, vector: Vector, condition: Condition, limit: int, model: Model | None = None
     ) -> list[Candidate]:
-        query = _numbers(vector)
+        known = self._vectors(model)
         found = {
-            key: sum(a * b for a, b in zip(query, _numbers(one), strict=True))
-            for key, one in self._vectors(model).items()
-            if vector
+            one.chunk: one.score
+            for one in nearest_vectors(vector, len(known), lambda _: known.items())
+            if vector and known
         }
         return self._best(found, condition, limit)
 
@@ -187,7 +188,7 @@ class MemoryStore:
     # sessions and relations
 
     def sessions(self, ids: Collection[str]) -> dict[str, Session]:
-        number = Counter(use.session for use in self._state.uses)
+        number = Counter(u.session for u in self._state.uses if self._alive(u.document))
         known = self._state.sessions
         return {one: known[one]._replace(uses=number[one]) for one in ids if one in known}
 
@@ -374,7 +375,3 @@ class MemoryStore:
     def _passage(self, key: int) -> Passage:
         stored = self._state.chunks[key]
         return Passage(key, stored.chunk, self._state.documents[stored.document])
-
-
-def _numbers(vector: Vector | None) -> Sequence[float]:
-    return memoryview(vector or b"").cast("f")

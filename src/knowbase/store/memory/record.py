@@ -1,7 +1,8 @@
 """What is said of documents and how they are used, in the plain store."""
 
+from knowbase.changes import EDITABLE, Changes, Edit, Verdict, moved
 from knowbase.store.memory.state import State
-from knowbase.types import EDITABLE, Changes, Edit, Relation, Session, Use, Verdict, moved
+from knowbase.types import Relation, Session, Use
 
 
 def record(state: State, changes: Changes, now: str) -> None:
@@ -35,7 +36,7 @@ def _edit(state: State, edit: Edit) -> None:
 def _write_session(state: State, session: Session) -> None:
     old = state.sessions.get(session.id, session)
     state.sessions[session.id] = old._replace(
-        project=old.project if session.project is None else session.project,
+        project=session.project if old.project is None else old.project,
         ended_at=old.ended_at if session.ended_at is None else session.ended_at,
         summary=old.summary if session.summary is None else session.summary,
     )

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from copy import copy
 from typing import Any, NamedTuple
 
-from knowbase.store.memory.bm25 import Row
+from knowbase.changes import Draft, assigned_codes, content_hash, names_of, scope_of
+from knowbase.store.bm25 import Row
 from knowbase.text.analysis import index_terms, stems
 from knowbase.types import (
     Chunk,
     Document,
-    Draft,
     FileRecord,
     Model,
     Relation,
@@ -17,10 +17,6 @@ from knowbase.types import (
     Source,
     Use,
     Vector,
-    assigned_codes,
-    content_hash,
-    names_of,
-    scope_of,
 )
 
 

@@ -1,6 +1,7 @@
 """The default store: one SQLite file with FTS5 and sqlite-vec."""
 
 import os
+from typing import TYPE_CHECKING
 
 import apsw
 
@@ -11,7 +12,10 @@ from knowbase.store.sqlite.documents import Documents
 from knowbase.store.sqlite.retrieval import Retrieval
 from knowbase.store.sqlite.sessions import Sessions
 from knowbase.store.sqlite.vectors import Vectors
-from knowbase.types import Changes, Document
+from knowbase.types import Document
+
+if TYPE_CHECKING:
+    from knowbase.changes import Changes
 
 BUSY_TIMEOUT = 5.0
 
@@ -54,7 +58,7 @@ def _make_folder(path: str) -> None:
 
 
 class SqliteStore(Documents, Retrieval, Sessions, Vectors):
-    """See `knowbase.store.Store` for what each method promises."""
+    """See `knowbase.store.contract.Store` for what each method promises."""
 
     def __init__(self, path: str, busy_timeout: float = BUSY_TIMEOUT) -> None:
         self.path = path
@@ -65,7 +69,7 @@ class SqliteStore(Documents, Retrieval, Sessions, Vectors):
     def close(self) -> None:
         self._connections.close()
 
-    def apply(self, changes: Changes, now: str, *, wait: bool = True) -> list[Document]:
+    def apply(self, changes: "Changes", now: str, *, wait: bool = True) -> list[Document]:
         from knowbase.store.sqlite import write
 
         with translated():

@@ -19,7 +19,7 @@ _ORDERS = {
 
 
 class Documents(Connected):
-    """The part of `knowbase.store.Store` about documents and files."""
+    """The part of `knowbase.store.contract.Store` about documents and files."""
 
     def find(self, reference: str) -> Document | None:
         tries: list[tuple[str, Any]] = [

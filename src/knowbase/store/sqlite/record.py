@@ -5,17 +5,8 @@ from collections.abc import Iterable
 
 import apsw
 
-from knowbase.types import (
-    EDITABLE,
-    Changes,
-    Edit,
-    Reinforcement,
-    Relation,
-    Session,
-    Use,
-    Verdict,
-    moved,
-)
+from knowbase.changes import EDITABLE, Changes, Edit, Reinforcement, Verdict, moved
+from knowbase.types import Relation, Session, Use
 
 _SEQ = "(SELECT seq FROM documents WHERE id = ?)"
 
@@ -63,7 +54,7 @@ def said_values(connection: apsw.Connection, seq: int) -> dict[str, object]:
 def _write_sessions(connection: apsw.Connection, sessions: Iterable[Session]) -> None:
     connection.executemany(
         "INSERT INTO sessions VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
-        " project = coalesce(excluded.project, project),"
+        " project = coalesce(project, excluded.project),"
         " ended_at = coalesce(excluded.ended_at, ended_at),"
         " summary = coalesce(excluded.summary, summary)",
         [session[:5] for session in sessions],

@@ -5,6 +5,7 @@ from typing import Any
 
 from knowbase.query.conditions import AllOf, Condition, Visible, is_everything
 from knowbase.query.words import KeywordQuery
+from knowbase.store.nearest import nearest as nearest_vectors
 from knowbase.store.sqlite import rows, schema
 from knowbase.store.sqlite.compile import Compiled, compile_for_chunks, match_expression
 from knowbase.store.sqlite.connection import Connected, translated
@@ -18,7 +19,7 @@ MOST_NEIGHBOURS = 4096  # sqlite-vec's own limit for a nearest-neighbour query
 
 
 class Retrieval(Connected):
-    """The part of `knowbase.store.Store` about finding."""
+    """The part of `knowbase.store.contract.Store` about finding."""
 
     def keyword(
         self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
@@ -46,17 +47,18 @@ class Retrieval(Connected):
             return []
         where, values = self._passing("chunk_id", condition)
         table = schema.vector_table(number)
-        if limit > MOST_NEIGHBOURS:
-            sql = (
-                f"SELECT chunk_id, 1 - vec_distance_cosine(embedding, ?) AS similarity FROM {table}"
-                f" WHERE 1{where} ORDER BY similarity DESC, chunk_id LIMIT ?"
-            )
-            found = self._read(sql, (vector, *values, limit))
-        else:
-            sql = f"SELECT chunk_id, 1 - distance FROM {table} WHERE embedding MATCH ? AND k = ?"
-            found = self._read(sql + where, (vector, limit, *values))
-        nearest = [Candidate(chunk, score) for chunk, score in found]
-        return sorted(nearest, key=lambda candidate: (-candidate.score, candidate.chunk))
+
+        def propose(most: int) -> list[tuple[Any, ...]]:
+            if most > MOST_NEIGHBOURS:
+                sql = (
+                    f"SELECT chunk_id, embedding FROM {table} WHERE 1{where}"
+                    " ORDER BY vec_distance_cosine(embedding, ?) LIMIT ?"
+                )
+                return self._read(sql, (*values, vector, most))
+            sql = f"SELECT chunk_id, embedding FROM {table} WHERE embedding MATCH ? AND k = ?"
+            return self._read(sql + where, (vector, most, *values))
+
+        return nearest_vectors(vector, limit, propose)
 
     def unknown_words(self, words: Sequence[Word]) -> list[Word]:
         unknown = []

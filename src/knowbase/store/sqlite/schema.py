@@ -2,7 +2,7 @@
 
 import apsw
 
-from knowbase.errors import BaseTooNew, NotABase
+from knowbase.errors import BaseReadOnly, BaseTooNew, NotABase
 
 APPLICATION_ID = 0x6B6E6F77  # "know"
 
@@ -179,6 +179,7 @@ CREATE INDEX chunks_hash ON chunks (hash);
 """
 
 STEPS = (_STEP_1, _STEP_2, _STEP_3)
+WITH_CONTENT_HASHES = 2
 VECTORS_A_BLOCK = 1024  # sqlite-vec's own
 
 
@@ -200,6 +201,11 @@ def check(connection: apsw.Connection) -> None:
             hint="upgrade knowbase: pip install -U knowbase",
         )
     if version < len(STEPS):
+        if connection.readonly("main"):
+            raise BaseReadOnly(
+                f"the base has schema {version} and must be upgraded to {len(STEPS)} once",
+                hint="open it once where it can be written",
+            )
         upgrade(connection)
 
 
@@ -209,11 +215,30 @@ def upgrade(connection: apsw.Connection) -> None:
     try:
         for number in range(connection.pragma("user_version"), len(STEPS)):
             connection.execute(STEPS[number])
+            if number + 1 == WITH_CONTENT_HASHES:
+                _fill_content_hashes(connection)
             connection.execute(f"PRAGMA user_version = {number + 1:d}")
         connection.execute("COMMIT")
     except BaseException:
         connection.execute("ROLLBACK")
         raise
+
+
+def _fill_content_hashes(connection: apsw.Connection) -> None:
+    """For documents that were written before there were any."""
+    from knowbase.changes import text_hash
+
+    texts: dict[int, str] = {}
+    rows = connection.execute(
+        "SELECT document, header, text, overlap FROM chunks ORDER BY document, position"
+    )
+    for document, header, text, overlap in rows:
+        piece = text[overlap:] if overlap else header + text
+        texts[document] = texts.get(document, "") + piece
+    connection.executemany(
+        "UPDATE documents SET content_hash = ? WHERE seq = ?",
+        [(text_hash(text), document) for document, text in texts.items()],
+    )
 
 
 def vector_table(model: int) -> str:

@@ -8,13 +8,14 @@ from knowbase.types import Relation, Session, Use
 
 _SESSION = (
     "s.id, s.project, s.started_at, s.ended_at, s.summary,"
-    " (SELECT count(*) FROM uses WHERE session = s.id)"
+    " (SELECT count(*) FROM uses JOIN documents ON seq = document"
+    " WHERE session = s.id AND deleted_at IS NULL)"
 )
 _USE = "u.session, d.id, u.usage, u.used_at FROM uses u JOIN documents d ON d.seq = u.document"
 
 
 class Sessions(Connected):
-    """The part of `knowbase.store.Store` about sessions and relations."""
+    """The part of `knowbase.store.contract.Store` about sessions and relations."""
 
     def sessions(self, ids: Collection[str]) -> dict[str, Session]:
         found = self._read(

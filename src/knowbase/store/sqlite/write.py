@@ -8,22 +8,12 @@ from typing import Any, NamedTuple
 
 import apsw
 
+from knowbase.changes import Changes, Draft, assigned_codes, content_hash, names_of, scope_of
 from knowbase.store.sqlite import vectors
 from knowbase.store.sqlite.record import record, said_values
 from knowbase.store.sqlite.schema import compact_vectors
 from knowbase.text.analysis import index_terms
-from knowbase.types import (
-    DEFAULT_SALIENCE,
-    Changes,
-    Chunk,
-    Draft,
-    FileRecord,
-    Vector,
-    assigned_codes,
-    content_hash,
-    names_of,
-    scope_of,
-)
+from knowbase.types import DEFAULT_SALIENCE, Chunk, FileRecord, Vector
 
 _AS_READ = (
     "title", "type", "parent", "project", "confidence", "archived", "expires_at",

@@ -22,10 +22,11 @@ def scores(rows: Mapping[int, Row], query: KeywordQuery, weights: FieldWeights) 
     matched: dict[int, int] = {}
     for word in query.words:
         found = _frequencies(rows, word, weights)
-        idf = _idf(len(rows), len(found))
+        weight = idf(len(rows), len(found))
         for key, frequency in found.items():
             norm = K1 * (1 - B + B * lengths[key] / average)
-            total[key] = total.get(key, 0.0) + idf * frequency * (K1 + 1) / (frequency + norm)
+            gain = weight * ((frequency * (K1 + 1)) / (frequency + norm))
+            total[key] = total.get(key, 0.0) + gain
             matched[key] = matched.get(key, 0) + 1
     wanted = len(query.words) if query.match == "all" else 1
     return {key: score for key, score in total.items() if matched[key] >= wanted}
@@ -34,26 +35,26 @@ def scores(rows: Mapping[int, Row], query: KeywordQuery, weights: FieldWeights) 
 def has_word(row: Row, word: Word) -> bool:
     """Whether any field has the word, or its words in a row."""
     phrase = stems(word.surface)
-    return any(_count(field, phrase, word.prefix) for field in row)
+    return any(occurrences(field, phrase, word.prefix) for field in row)
 
 
-def _idf(rows: int, having: int) -> float:
+def idf(rows: int, having: int) -> float:
     """Robertson's weight; FTS5 never lets a word count against a row."""
-    idf = math.log((rows - having + 0.5) / (having + 0.5))
-    return idf if idf > 0 else SMALLEST_IDF
+    weight = math.log((rows - having + 0.5) / (having + 0.5))
+    return weight if weight > 0 else SMALLEST_IDF
 
 
 def _frequencies(rows: Mapping[int, Row], word: Word, weights: FieldWeights) -> dict[int, float]:
     phrase = stems(word.surface)
     found = {}
     for key, row in rows.items():
-        counts = [_count(field, phrase, word.prefix) for field in row]
+        counts = [occurrences(field, phrase, word.prefix) for field in row]
         if any(counts):
             found[key] = sum(weight * count for weight, count in zip(weights, counts, strict=True))
     return found
 
 
-def _count(field: list[str], phrase: list[str], prefix: bool) -> int:
+def occurrences(field: list[str], phrase: list[str], prefix: bool) -> int:
     """How often the phrase stands in the field; only its last word may be a prefix."""
     if not phrase:
         return 0

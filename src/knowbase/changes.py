@@ -1,0 +1,159 @@
+"""What is written: what a reader makes of a text, and what one transaction changes.
+
+Apart from `types.py`, because a search needs none of it and each value costs start-up time.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import count
+from typing import NamedTuple
+
+from knowbase.errors import InvalidInput
+from knowbase.types import Chunk, FileRecord, Model, Relation, Session, Source, Use, Vector
+
+
+class Link(NamedTuple):
+    """A reference found in a text, not yet resolved to a document."""
+
+    target: str
+    kind: str  # "wiki" or "markdown"
+
+
+class Section(NamedTuple):
+    """A document's part under a heading; all headers and texts together are the document."""
+
+    slug: str  # "_preamble", "detailed-design", "detailed-design-2"
+    heading: str | None  # as shown to a person
+    header: str  # as written in the source, line end included; "" when there is none
+    text: str  # what follows the header
+    line: int  # where the section starts in the source, from 1
+    page: int | None = None
+
+
+class Reading(NamedTuple):
+    """What a reader made of one file or note."""
+
+    type: str
+    title: str
+    sections: tuple[Section, ...]
+    tags: tuple[str, ...] = ()
+    code: str | None = None
+    parent: str | None = None
+    project: str | None = None
+    roles: tuple[str, ...] = ()
+    confidence: float | None = None
+    archived: bool = False
+    expires_at: str | None = None
+    superseded_by: str | None = None
+    valid_until: str | None = None
+    scope: str | None = None
+    sector: str | None = None
+    tier: str | None = None
+    salience: float | None = None  # None: as it is, DEFAULT_SALIENCE for a new document
+    metadata: Mapping[str, object] = {}
+    links: tuple[Link, ...] = ()
+    warnings: tuple[str, ...] = ()  # what its reader could not make sense of
+
+
+def scope_of(reading: Reading) -> str:
+    """As stated; else what belongs to a project is the project's."""
+    return reading.scope or ("project" if reading.project else "global")
+
+
+def content_hash(reading: Reading) -> str:
+    """The same for two documents whose texts differ in case and spaces alone."""
+    return text_hash("".join(section.header + section.text for section in reading.sections))
+
+
+def text_hash(text: str) -> str:
+    """The same for two texts that differ in case and spaces alone."""
+    import hashlib
+    import unicodedata
+
+    folded = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return hashlib.sha256(folded.encode()).hexdigest()
+
+
+def session_name(name: str) -> str:
+    """A session's name: any line of text, its spaces apart."""
+    cleaned = " ".join(name.split())
+    if not cleaned or len(cleaned) > 200:
+        raise InvalidInput(
+            f"session cannot be {name[:40]!r}", field="session", hint="1 to 200 characters"
+        )
+    return cleaned
+
+
+def moved(salience: float, amount: float) -> float:
+    """S2-21: nearer to 1 by a part of what is missing; nearer to 0 for a negative amount."""
+    return min(1.0, salience + amount * ((1 - salience) if amount > 0 else salience))
+
+
+def names_of(code: str, path: str | None) -> tuple[str, ...]:
+    """What a document is also called: its code, and its file's name."""
+    return (code, path.rpartition("/")[2]) if path else (code,)
+
+
+def assigned_codes(seq: int) -> Iterator[str]:
+    """The codes for a document that brings none: the first that nobody has is taken."""
+    yield f"KB-{seq}"
+    for number in count(2):
+        yield f"KB-{seq}-{number}"
+
+
+class Draft(NamedTuple):
+    """A document as it is to be written, with its chunks and their vectors.
+
+    A new id with a path that a document has already means that document.
+    """
+
+    id: str
+    reading: Reading
+    path: str | None
+    updated_at: str
+    chunks: tuple[Chunk, ...]
+    vectors: tuple[Vector | None, ...]  # one a chunk; None: not embedded
+
+
+EDITABLE = ("archived", "deleted_at", "expires_at", "superseded_by", "valid_until")
+
+
+class Edit(NamedTuple):
+    """What is said of a document's lifecycle; it outlives what the document's file says."""
+
+    document: str
+    values: Mapping[str, str | bool | None]  # of EDITABLE
+
+
+class Reinforcement(NamedTuple):
+    """A document was of use: once more, and its salience rises."""
+
+    document: str
+    amount: float  # this part of what is missing to 1
+
+
+class Verdict(NamedTuple):
+    """Whether a document was a good hit; it counts once an occasion, and the last one counts."""
+
+    document: str
+    occasion: str  # a session, or a day
+    good: bool
+    amount: float  # by which part its salience moves towards 1, or towards 0
+
+
+class Changes(NamedTuple):
+    """What one transaction writes, in this order; all of it happens or nothing."""
+
+    removed: tuple[str, ...] = ()  # document ids
+    drafts: tuple[Draft, ...] = ()
+    files: tuple[FileRecord, ...] = ()
+    forgotten: tuple[str, ...] = ()  # file paths
+    sources: tuple[Source, ...] = ()
+    dropped_sources: tuple[str, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    sessions: tuple[Session, ...] = ()  # a known one keeps its project and start
+    uses: tuple[Use, ...] = ()
+    reinforced: tuple[Reinforcement, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    dropped_relations: tuple[Relation, ...] = ()
+    model: Model | None = None  # whose vectors the drafts carry; None: the active one's

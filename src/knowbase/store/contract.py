@@ -1,0 +1,148 @@
+"""What every store promises."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Protocol
+
+from knowbase.changes import Changes
+from knowbase.query.conditions import Condition
+from knowbase.query.words import KeywordQuery
+from knowbase.store.values import FieldWeights, Page
+from knowbase.text.analysis import Word
+from knowbase.types import (
+    Candidate,
+    Counts,
+    Document,
+    FileRecord,
+    Model,
+    Passage,
+    Relation,
+    Session,
+    Source,
+    StoredModel,
+    Use,
+    Vector,
+)
+
+
+class Store(Protocol):
+    """One base. Every method is one consistent read, or one transaction."""
+
+    def close(self) -> None: ...
+
+    # writing
+    def apply(self, changes: Changes, now: str, *, wait: bool = True) -> list[Document]:
+        """Write all of it or nothing; the documents that the drafts became.
+
+        Another writer is waited for, unless told not to: then `BaseLocked` is raised at once.
+        """
+
+    # documents
+    def find(self, reference: str) -> Document | None:
+        """By id, code (any case), path or, all digits, seq; forgotten or not."""
+
+    def documents(self, condition: Condition, page: Page) -> list[Document]: ...
+
+    def count(self, condition: Condition) -> int: ...
+
+    def chunks(self, document: str) -> list[Passage]:
+        """A document's chunks in order."""
+
+    def codes(self) -> list[str]:
+        """Of all that are not forgotten."""
+
+    def openings(self, documents: Collection[str]) -> dict[str, str]:
+        """The first chunk's text of each of these documents."""
+
+    def heads(self, documents: Collection[str]) -> dict[str, Document]:
+        """For each superseded one of these, the end of its chain: what holds today.
+
+        What is forgotten is no part of a chain; a circle has no end.
+        """
+
+    def tags(self, condition: Condition) -> list[tuple[str, int]]:
+        """Tags and how many documents have them, most used first."""
+
+    # retrieval
+    def keyword(
+        self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
+    ) -> list[Candidate]:
+        """Chunks with any, or all, of the words, best BM25 first."""
+
+    def semantic(
+        self, vector: Vector, condition: Condition, limit: int, model: Model | None = None
+    ) -> list[Candidate]:
+        """Chunks by cosine similarity over every vector of the model, best first.
+
+        The model is the active one unless it is named: a vector is only ever compared with
+        those of the model that made it, even while another process switches.
+        """
+
+    def unknown_words(self, words: Sequence[Word]) -> list[Word]:
+        """Those of the words that no chunk has."""
+
+    def nearest_words(self, word: Word, limit: int) -> list[str]:
+        """Words of the base that are spelled most like this one, as they are written there."""
+
+    def newest(self, condition: Condition, limit: int) -> list[Passage]:
+        """The first chunk of each of the newest documents."""
+
+    def passages(self, chunks: Collection[int]) -> dict[int, Passage]: ...
+
+    # sessions and relations; what is forgotten is not counted
+    def sessions(self, ids: Collection[str]) -> dict[str, Session]: ...
+
+    def recent_sessions(self, project: str | None, page: Page) -> list[Session]:
+        """Those of the project, or all, the last started first."""
+
+    def uses_in(self, session: str) -> list[Use]:
+        """In the order of time."""
+
+    def latest_uses(self, documents: Collection[str], usage: str | None = None) -> dict[str, Use]:
+        """The last use of each of these documents, of any kind or of one."""
+
+    def relations(self, document: str) -> list[Relation]:
+        """Those from or to this document, oldest first."""
+
+    def related_counts(self, documents: Collection[str]) -> dict[str, int]:
+        """How many relations each of these documents has; those without are left out."""
+
+    # files
+    def sources(self) -> list[Source]: ...
+
+    def files(self) -> dict[str, FileRecord]: ...
+
+    def problems(self) -> list[FileRecord]:
+        """Files that could not be read."""
+
+    # models and their vectors
+    def model(self) -> Model | None:
+        """The active one: searches use its vectors."""
+
+    def models(self) -> list[StoredModel]:
+        """Every model that has vectors here, the active one first, then in order of arrival."""
+
+    def use_model(self, model: Model, source: str = "") -> None:
+        """Make this the active model of a base without one; refuse when another one is."""
+
+    def put_vectors(self, model: Model, source: str, vectors: Mapping[str, Vector]) -> None:
+        """Vectors by the hash of what was embedded, for each chunk that has it and no vector.
+
+        A model that is new here stays in the background until it is switched to.
+        """
+
+    def unembedded(self, model: Model, after: int, limit: int) -> list[Passage]:
+        """Chunks without a vector of this model, by number, those up to `after` left out."""
+
+    def switch_model(self, model: Model) -> bool:
+        """Make it the active one if no chunk lacks its vector; whether it is."""
+
+    def drop_model(self, model: Model) -> None:
+        """Remove its vectors and free their space; the active one's are refused."""
+
+    def vectors(self, hashes: Collection[str], model: Model | None = None) -> Mapping[str, Vector]:
+        """Vectors of the model, or the active one, by the hash of what was embedded."""
+
+    def semantic_coverage(self) -> float:
+        """How much of the base has a vector of the active model, from 0 to 1."""
+
+    def counts(self) -> Counts: ...

@@ -1,0 +1,110 @@
+"""A team's store: PostgreSQL, with pgvector for the semantic leg."""
+
+from urllib.parse import unquote
+
+from psycopg import Connection, errors
+from psycopg.sql import SQL
+
+from knowbase.changes import Changes
+from knowbase.errors import BaseMissing, InvalidInput, VectorsUnavailable
+from knowbase.store.postgres import rows, schema
+from knowbase.store.postgres.connection import Connections, find_model
+from knowbase.store.postgres.retrieval import Retrieval
+from knowbase.store.postgres.sessions import Sessions
+from knowbase.store.postgres.vectors import Vectors
+from knowbase.store.postgres.write import Writing
+from knowbase.types import Document
+
+DEFAULT_NAME = "default"
+BUSY_TIMEOUT = 5.0
+INSTALL = "install pgvector 0.5 or newer on the server, then: CREATE EXTENSION vector"
+
+
+def split(url: str) -> tuple[str, str]:
+    """The database, and the name of the base in it: postgresql://host/database#name."""
+    database, _, name = url.partition("#")
+    return database, unquote(name) or DEFAULT_NAME
+
+
+def create(url: str) -> "PostgresStore":
+    """Make a new base; an existing one is opened."""
+    database, name = split(url)
+    if len(name) > 100 or not name.isprintable():
+        raise InvalidInput(f"the base cannot be called {name[:40]!r}", field="base")
+    connections = Connections(database, BUSY_TIMEOUT)
+    try:
+        connections.run(schema.upgrade)
+        connections.run(_with_vectors_if_possible)
+        connections.run(
+            lambda connection: connection.execute(
+                "INSERT INTO bases (name) VALUES (%s) ON CONFLICT DO NOTHING", (name,)
+            )
+        )
+    finally:
+        connections.close()
+    return PostgresStore(url)
+
+
+def _with_vectors_if_possible(connection: Connection) -> None:
+    """Without pgvector, or without the right to install it, keyword search works all the same."""
+    try:
+        connection.execute("CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public")
+    except (errors.InsufficientPrivilege, errors.UndefinedFile, errors.FeatureNotSupported):
+        return
+
+
+class PostgresStore(Vectors, Retrieval, Sessions):
+    """See `knowbase.store.contract.Store` for what each method promises."""
+
+    def __init__(
+        self, url: str, busy_timeout: float = BUSY_TIMEOUT, vector_index: str = "hnsw"
+    ) -> None:
+        database, name = split(url)
+        self._connections = Connections(database, busy_timeout)
+        self._vector_index = vector_index
+        try:
+            self._base, self._vectors_known = self._connections.run(
+                lambda connection: _opened(connection, name)
+            )
+        except BaseException:
+            self._connections.close()
+            raise
+
+    def close(self) -> None:
+        self._connections.close()
+
+    def apply(self, changes: Changes, now: str, *, wait: bool = True) -> list[Document]:
+        def write(connection: Connection) -> list[Document]:
+            known = find_model(connection, self._base, changes.model)
+            seqs = Writing(connection, self._base, now, known).apply(changes)
+            found = connection.execute(
+                SQL(
+                    f"SELECT {rows.DOCUMENT} FROM documents d WHERE base_id = %s AND seq = ANY(%s)"
+                ),
+                (self._base, seqs),
+            )
+            by_seq = {row[1]: rows.document(row) for row in found}
+            return [by_seq[seq] for seq in seqs]
+
+        return self._connections.writing(write, wait=wait)
+
+    def _check_vectors(self) -> None:
+        if self._vectors_known < schema.LEAST_PGVECTOR:
+            raise VectorsUnavailable("the database cannot hold vectors", hint=INSTALL)
+
+
+def _opened(connection: Connection, name: str) -> tuple[int, tuple[int, ...]]:
+    """The base's id, and the version of pgvector; () when there is none."""
+    missing = BaseMissing(
+        f"there is no base {name!r} in this database", hint="make one with: kb init --base URL"
+    )
+    try:
+        version = schema.version_of(connection)
+    except errors.UndefinedTable as error:
+        raise missing from error
+    if version < len(schema.STEPS):
+        schema.upgrade(connection)
+    row = connection.execute("SELECT id FROM bases WHERE name = %s", (name,)).fetchone()
+    if row is None:
+        raise missing
+    return row[0], schema.pgvector(connection) or ()

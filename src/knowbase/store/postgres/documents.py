@@ -1,0 +1,171 @@
+"""Reading documents, files and what a base holds."""
+
+from collections.abc import Collection
+from typing import Any
+
+from psycopg import Connection
+from psycopg.sql import SQL
+
+from knowbase.query.conditions import FORGOTTEN, Condition, Not
+from knowbase.store.postgres import rows
+from knowbase.store.postgres.compile import compile_condition
+from knowbase.store.postgres.connection import Connected, find_model
+from knowbase.store.postgres.schema import vector_table
+from knowbase.store.values import Page
+from knowbase.types import Counts, Document, FileRecord, Model, Passage, Source
+
+_ORDERS = {
+    "newest": SQL("d.updated_at DESC, d.seq"),
+    "created": SQL("d.created_at, d.seq"),
+    "created last": SQL("d.created_at DESC, d.seq DESC"),
+    "expires": SQL("d.expires_at, d.seq"),
+}
+_DOCUMENTS = f"SELECT {rows.DOCUMENT} FROM documents d WHERE d.base_id = %s AND "
+MOST_ROWS = 2**62
+
+
+class Documents(Connected):
+    """The part of `knowbase.store.contract.Store` about documents and files."""
+
+    def find(self, reference: str) -> Document | None:
+        if "\0" in reference:
+            return None
+        is_number = reference.isdigit() and len(reference) < 18 and str(int(reference)) == reference
+        found = self._read(
+            SQL(
+                _DOCUMENTS + "(d.id = %s OR d.code_key = lower(%s) OR d.path = %s OR d.seq = %s)"
+                " ORDER BY (d.id = %s) DESC, (d.code_key = lower(%s)) DESC,"
+                " coalesce(d.path = %s, false) DESC LIMIT 1"
+            ),
+            (
+                *(self._base, reference, reference, reference),
+                int(reference) if is_number else None,
+                *(reference, reference, reference),
+            ),
+        )
+        return rows.document(found[0]) if found else None
+
+    def documents(self, condition: Condition, page: Page) -> list[Document]:
+        test, values = compile_condition(condition)
+        query = SQL(_DOCUMENTS + "{} ORDER BY {} LIMIT %s OFFSET %s")
+        found = self._read(
+            query.format(test, _ORDERS[page.order]),
+            (self._base, *values, min(page.limit, MOST_ROWS), page.offset),
+        )
+        return [rows.document(row) for row in found]
+
+    def count(self, condition: Condition) -> int:
+        test, values = compile_condition(condition)
+        query = SQL("SELECT count(*) FROM documents d WHERE d.base_id = %s AND {}").format(test)
+        return int(self._read(query, (self._base, *values))[0][0])
+
+    def chunks(self, document: str) -> list[Passage]:
+        found = self._read(
+            SQL(
+                f"SELECT c.id, {rows.CHUNK}, {rows.DOCUMENT} FROM documents d JOIN chunks c"
+                " ON c.base_id = d.base_id AND c.document = d.seq"
+                " WHERE d.base_id = %s AND d.id = %s ORDER BY c.position"
+            ),
+            (self._base, document),
+        )
+        return [rows.passage(row) for row in found]
+
+    def codes(self) -> list[str]:
+        found = self._read(
+            SQL(
+                "SELECT code FROM documents WHERE base_id = %s AND deleted_at IS NULL ORDER BY seq"
+            ),
+            (self._base,),
+        )
+        return [code for (code,) in found]
+
+    def tags(self, condition: Condition) -> list[tuple[str, int]]:
+        test, values = compile_condition(condition)
+        query = SQL(
+            "SELECT tag, count(*) FROM documents d, unnest(d.tags) AS tag"
+            " WHERE d.base_id = %s AND {} GROUP BY tag ORDER BY count(*) DESC, tag"
+        )
+        return [
+            (tag, number) for tag, number in self._read(query.format(test), (self._base, *values))
+        ]
+
+    def openings(self, documents: Collection[str]) -> dict[str, str]:
+        found = self._read(
+            SQL(
+                "SELECT d.id, (SELECT c.text FROM chunks c WHERE c.base_id = d.base_id"
+                " AND c.document = d.seq ORDER BY c.position LIMIT 1)"
+                " FROM documents d WHERE d.base_id = %s AND d.id = ANY(%s)"
+            ),
+            (self._base, list(documents)),
+        )
+        return {document: text or "" for document, text in found}
+
+    def heads(self, documents: Collection[str]) -> dict[str, Document]:
+        """Each chain is followed by names, as front matter has them; UNION ends a circle."""
+        named = (
+            "(SELECT n.seq FROM documents n WHERE n.base_id = %s AND n.deleted_at IS NULL"
+            " AND (n.id = {0} OR n.code_key = lower({0}) OR n.path = {0})"
+            " ORDER BY (n.id = {0}) DESC, (n.code_key = lower({0})) DESC LIMIT 1)"
+        )
+        found = self._read(
+            SQL(
+                "WITH RECURSIVE chain (start, seq, next) AS ("
+                " SELECT d.id, d.seq, d.superseded_by FROM documents d WHERE d.base_id = %s"
+                " AND d.id = ANY(%s) AND d.superseded_by IS NOT NULL"
+                " UNION SELECT c.start, e.seq, e.superseded_by FROM chain c JOIN documents e"
+                f" ON e.base_id = %s AND e.seq = {named.format('c.next')})"
+                f" SELECT c.start, {rows.DOCUMENT} FROM chain c JOIN documents d"
+                " ON d.base_id = %s AND d.seq = c.seq WHERE d.id <> c.start"
+                f" AND {named.format('c.next')} IS NULL"
+            ),
+            (self._base, list(documents), self._base, self._base, self._base, self._base),
+        )
+        return {row[0]: rows.document(row[1:]) for row in found}
+
+    # files
+
+    def sources(self) -> list[Source]:
+        found = self._read(
+            SQL("SELECT path, tags, parent, tree FROM sources WHERE base_id = %s ORDER BY path"),
+            (self._base,),
+        )
+        return [Source(path, tuple(tags), parent, tree) for path, tags, parent, tree in found]
+
+    def files(self) -> dict[str, FileRecord]:
+        return {record.path: record for record in self._files("true")}
+
+    def problems(self) -> list[FileRecord]:
+        return self._files("problem IS NOT NULL")
+
+    def _files(self, test: str) -> list[FileRecord]:
+        query = SQL(f"SELECT {rows.FILE} FROM files WHERE base_id = %s AND {test} ORDER BY path")
+        return [rows.file_record(row) for row in self._read(query, (self._base,))]
+
+    # the whole
+
+    def counts(self) -> Counts:
+        documents, forgotten = self.count(Not(FORGOTTEN)), self.count(FORGOTTEN)
+        chunks, embedded = self._connections.consistently(self._covered)
+        shown = "FROM documents d {} WHERE d.base_id = %s AND d.deleted_at IS NULL"
+        (tags,) = self._one("SELECT count(DISTINCT tag) " + shown.format(", unnest(d.tags) AS tag"))
+        types = self._read(
+            SQL(f"SELECT d.type, count(*) {shown.format('')} GROUP BY 1 ORDER BY 2 DESC, 1"),
+            (self._base,),
+        )
+        return Counts(documents, chunks, embedded, tags, dict(types), forgotten)
+
+    def _covered(self, connection: Connection) -> tuple[int, int]:
+        """How many chunks there are, and how many have a vector of the active model."""
+        row = connection.execute("SELECT chunks FROM bases WHERE id = %s", (self._base,)).fetchone()
+        known = find_model(connection, self._base)
+        embedded = self._embedded_by(connection, *known) if known else 0
+        return (int(row[0]) if row else 0), embedded
+
+    def _embedded_by(self, connection: Connection, number: int, model: Model) -> int:
+        statement = SQL("SELECT count(*) FROM {} WHERE base_id = %s AND model = %s")
+        table = vector_table(model.dimensions)
+        row = connection.execute(statement.format(table), (self._base, number)).fetchone()
+        return int(row[0]) if row else 0
+
+    def _one(self, query: str) -> tuple[Any, ...]:
+        return self._read(SQL(query), (self._base,))[0]

@@ -1,0 +1,321 @@
+"""The legs of retrieval, and what they refer to.
+
+Words are the same as everywhere (`text/analysis.py`), and BM25 is computed from the same
+counts as FTS5 computes it: `postings` has them for each word of each chunk.
+"""
+
+from array import array
+from collections.abc import Collection, Sequence
+from sys import byteorder
+from typing import Any
+
+from psycopg import Connection
+from psycopg.sql import SQL
+
+from knowbase.query.conditions import AllOf, Condition, Visible, is_everything
+from knowbase.query.words import KeywordQuery
+from knowbase.store.bm25 import K1, B, idf
+from knowbase.store.nearest import nearest as nearest_vectors
+from knowbase.store.postgres import rows, schema
+from knowbase.store.postgres.compile import Compiled, compile_for_chunks
+from knowbase.store.postgres.connection import Connected
+from knowbase.store.postgres.words import LAST, Matches, ids_of, key_of, matches_of
+from knowbase.store.values import FieldWeights
+from knowbase.text.analysis import Word, stems
+from knowbase.text.spelling import as_written, nearest, stem_of
+from knowbase.types import Candidate, Model, Passage, Vector
+
+EXACT = 20_000  # up to so many vectors that pass are compared one by one
+LIFECYCLE = (
+    "archived OR expires_at IS NOT NULL OR superseded_by IS NOT NULL"
+    " OR valid_until IS NOT NULL OR deleted_at IS NOT NULL"
+)
+
+
+class Retrieval(Connected):
+    """The part of `knowbase.store.contract.Store` about finding."""
+
+    def keyword(
+        self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
+    ) -> list[Candidate]:
+        if not query.words or limit < 1:
+            return []
+        return self._connections.consistently(
+            lambda connection: self._keyword(connection, query, condition, (limit, weights))
+        )
+
+    def _keyword(
+        self,
+        connection: Connection,
+        query: KeywordQuery,
+        condition: Condition,
+        asked: tuple[int, FieldWeights],
+    ) -> list[Candidate]:
+        limit, weights = asked
+        chunks, length = self._totals(connection)
+        plain, special = self._words(connection, query)
+        found = [
+            (number, idf(chunks, len(matches)), matches)
+            for number, matches in special.items()
+            if matches
+        ]
+        test, values = self._passing(connection, "f.chunk", condition)
+        statement = SQL(
+            "SELECT f.chunk, sum(f.idf * ((f.tf * {k}) / (f.tf + {k1} *"
+            " ({rest} + {b} * f.length / %s))) ORDER BY f.number) AS score FROM ("
+            "SELECT w.number, w.idf, p.chunk, p.length,"
+            " %s::float8 * p.title + %s::float8 * p.heading + %s::float8 * p.text"
+            " + %s::float8 * p.terms AS tf"
+            " FROM unnest(%s::int[], %s::int[], %s::float8[]) AS w (number, word, idf)"
+            " JOIN postings p ON p.base_id = %s AND p.word = w.word"
+            " UNION ALL SELECT * FROM"
+            " unnest(%s::int[], %s::float8[], %s::bigint[], %s::int[], %s::float8[])"
+            ") AS f (number, idf, chunk, length, tf) {passing}"
+            " GROUP BY f.chunk HAVING count(*) >= %s ORDER BY score DESC, f.chunk LIMIT %s"
+        ).format(k=_float(K1 + 1), k1=_float(K1), rest=_float(1 - B), b=_float(B), passing=test)
+        rows_found = connection.execute(
+            statement,
+            (
+                length / chunks if chunks else 1.0,
+                *weights,
+                [number for number, _, _ in plain],
+                [word for _, word, _ in plain],
+                [idf(chunks, having) for _, _, having in plain],
+                self._base,
+                *_columns(found, weights),
+                *values,
+                len(query.words) if query.match == "all" else 1,
+                limit,
+            ),
+        ).fetchall()
+        return [Candidate(chunk, score) for chunk, score in rows_found]
+
+    def _totals(self, connection: Connection) -> tuple[int, int]:
+        """How many chunks there are, and how many words they have together."""
+        row = connection.execute(
+            "SELECT chunks, length FROM bases WHERE id = %s", (self._base,)
+        ).fetchone()
+        return (row[0], row[1]) if row else (0, 0)
+
+    def _words(
+        self, connection: Connection, query: KeywordQuery
+    ) -> tuple[list[tuple[int, int, int]], dict[int, Matches]]:
+        """Plain words as (place, id, chunks that have it); what each other word matches."""
+        split = [stems(word.surface) for word in query.words]
+        is_plain = [
+            len(one) == 1 and not word.prefix for word, one in zip(query.words, split, strict=True)
+        ]
+        known = ids_of(
+            connection, self._base, [s[0] for s, p in zip(split, is_plain, strict=True) if p]
+        )
+        plain = [
+            (number, *known[key_of(split[number][0])])
+            for number in range(len(split))
+            if is_plain[number] and key_of(split[number][0]) in known
+        ]
+        special = {
+            number: matches_of(connection, self._base, word)
+            for number, word in enumerate(query.words)
+            if not is_plain[number]
+        }
+        return plain, special
+
+    def semantic(
+        self, vector: Vector, condition: Condition, limit: int, model: Model | None = None
+    ) -> list[Candidate]:
+        known = self._model(model) if vector and limit > 0 else None
+        if known is None:
+            return []
+        self._check_vectors()
+        return self._connections.consistently(
+            lambda connection: self._nearest(connection, known, (vector, condition, limit))
+        )
+
+    def _nearest(
+        self,
+        connection: Connection,
+        known: tuple[int, Model],
+        asked: tuple[Vector, Condition, int],
+    ) -> list[Candidate]:
+        vector, condition, limit = asked
+        number, model = known
+        test, values = self._passing(connection, "v.chunk", condition)
+        table = schema.vector_table(model.dimensions)
+        where = SQL("FROM {} v WHERE v.base_id = %s AND v.model = %s {}").format(table, _and(test))
+        scope = (self._base, number, *values)
+        few = self._few(connection, where, scope)
+        order = SQL("(v.embedding <=> %s::vector) + 0" if few else "v.embedding <=> %s::vector")
+        statement = SQL("SELECT v.chunk, v.embedding {} ORDER BY {} LIMIT %s").format(where, order)
+
+        def propose(number: int) -> list[tuple[int, Vector]]:
+            if not few:
+                self._widen(connection, number)
+            with connection.cursor(binary=True) as cursor:
+                cursor.execute(statement, (*scope, as_text(vector), number))
+                return [(chunk, unpacked(given)) for chunk, given in cursor]
+
+        return nearest_vectors(vector, limit, propose)
+
+    def _few(self, connection: Connection, where: Any, scope: tuple[Any, ...]) -> bool:
+        """Whether so few vectors pass that comparing each is exact and fast."""
+        statement = SQL("SELECT count(*) FROM (SELECT 1 {} LIMIT %s) few").format(where)
+        row = connection.execute(statement, (*scope, EXACT + 1)).fetchone()
+        return row is None or row[0] <= EXACT
+
+    def _widen(self, connection: Connection, number: int) -> None:
+        """Let the index look as far as it must for so many that pass."""
+        breadth = min(max(200, 2 * number), 1000)
+        connection.execute(SQL("SET LOCAL hnsw.ef_search = {}").format(breadth))
+        if self._vectors_known >= (0, 8):
+            connection.execute("SET LOCAL hnsw.iterative_scan = strict_order")
+
+    def unknown_words(self, words: Sequence[Word]) -> list[Word]:
+        unknown = []
+        for word in words:
+            stem = stem_of(word.surface)
+            found = stem and self._read(
+                SQL(
+                    "SELECT 1 FROM words WHERE base_id = %s AND stem >= %s AND stem < %s"
+                    " AND chunks > 0 LIMIT 1"
+                ),
+                (self._base, key_of(stem), key_of(stem) + (LAST if word.prefix else "\x01")),
+            )
+            unknown += [word] if stem and not found else []
+        return unknown
+
+    def nearest_words(self, word: Word, limit: int) -> list[str]:
+        stem = stem_of(word.surface)
+        found = self._read(
+            SQL(
+                "SELECT stem FROM words WHERE base_id = %s AND stem >= %s AND stem < %s"
+                " AND chunks > 0 ORDER BY stem"
+            ),
+            (self._base, stem[:1], stem[:1] + LAST),
+        )
+        return [self._as_written(near) for near in nearest(stem, (t for (t,) in found), limit)]
+
+    def _as_written(self, stem: str) -> str:
+        found = self._read(
+            SQL(
+                "SELECT c.title || ' ' || coalesce(c.heading, '') || ' ' || c.text FROM chunks c"
+                " WHERE c.base_id = %s AND c.id = (SELECT min(p.chunk) FROM words w JOIN postings p"
+                " ON p.base_id = w.base_id AND p.word = w.id WHERE w.base_id = %s AND w.stem = %s)"
+            ),
+            (self._base, self._base, key_of(stem)),
+        )
+        return as_written(stem, found[0][0]) if found else stem
+
+    def newest(self, condition: Condition, limit: int) -> list[Passage]:
+        return self._connections.consistently(
+            lambda connection: self._newest(connection, condition, limit)
+        )
+
+    def _newest(self, connection: Connection, condition: Condition, limit: int) -> list[Passage]:
+        test, values = compile_for_chunks(condition, self._having(connection))
+        statement = SQL(
+            f"SELECT c.id, {rows.CHUNK}, {rows.DOCUMENT} FROM"
+            " (SELECT DISTINCT ON (c.document) c.base_id, c.id FROM chunks c"
+            " WHERE c.base_id = %s AND {} ORDER BY c.document, c.position) first"
+            " JOIN chunks c ON c.base_id = first.base_id AND c.id = first.id"
+            " JOIN documents d ON d.base_id = c.base_id AND d.seq = c.document"
+            " ORDER BY d.updated_at DESC, d.seq LIMIT %s"
+        ).format(test)
+        found = connection.execute(statement, (self._base, *values, limit)).fetchall()
+        return [rows.passage(row) for row in found]
+
+    def passages(self, chunks: Collection[int]) -> dict[int, Passage]:
+        found = self._read(
+            SQL(
+                f"SELECT c.id, {rows.CHUNK}, {rows.DOCUMENT} FROM chunks c JOIN documents d"
+                " ON d.base_id = c.base_id AND d.seq = c.document"
+                " WHERE c.base_id = %s AND c.id = ANY(%s)"
+            ),
+            (self._base, list(chunks)),
+        )
+        return {row[0]: rows.passage(row) for row in found}
+
+    # inside
+
+    def _passing(self, connection: Connection, column: str, condition: Condition) -> Compiled:
+        """`WHERE column IN` the chunks of documents that pass; nothing when all of them do."""
+        if _is_lifecycle(condition) and (
+            is_everything(condition) or not self._has_lifecycle(connection)
+        ):
+            return SQL(""), []
+        test, values = compile_for_chunks(condition, self._having(connection))
+        return (
+            SQL("WHERE {} IN (SELECT c.id FROM chunks c WHERE c.base_id = %s AND {})").format(
+                SQL(column),
+                test,
+            ),
+            [self._base, *values],
+        )
+
+    def _has_lifecycle(self, connection: Connection) -> bool:
+        statement = SQL(f"SELECT 1 FROM documents WHERE base_id = %s AND ({LIFECYCLE}) LIMIT 1")
+        return connection.execute(statement, (self._base,)).fetchone() is not None
+
+    def _having(self, connection: Connection) -> Any:
+        """Which chunks have a word, as a condition on `chunks AS c`."""
+
+        def having(word: Word) -> Compiled:
+            found = stems(word.surface)
+            if len(found) == 1 and not word.prefix:
+                return (
+                    SQL(
+                        "EXISTS (SELECT 1 FROM words w JOIN postings p ON p.base_id = w.base_id"
+                        " AND p.word = w.id WHERE w.base_id = c.base_id AND w.stem = %s"
+                        " AND p.chunk = c.id)"
+                    ),
+                    [key_of(found[0])],
+                )
+            return SQL("c.id = ANY(%s)"), [list(matches_of(connection, self._base, word))]
+
+        return having
+
+
+def _and(test: Any) -> Any:
+    """A test that starts with WHERE, as a further one."""
+    text: str = test.as_string(None)
+    return SQL(text.replace("WHERE", "AND", 1)) if text else SQL("")
+
+
+def _columns(
+    found: Sequence[tuple[int, float, Matches]], weights: FieldWeights
+) -> tuple[list[Any], ...]:
+    """Phrases and prefixes as columns: place, idf, chunk, length, weighted frequency."""
+    lines = [
+        (
+            number,
+            weight,
+            chunk,
+            length,
+            sum(w * count for w, count in zip(weights, counts, strict=True)),
+        )
+        for number, weight, matches in found
+        for chunk, (length, counts) in matches.items()
+    ]
+    return tuple([line[place] for line in lines] for place in range(5))
+
+
+def _float(number: float) -> Any:
+    return SQL("{}::float8").format(number)
+
+
+def as_text(vector: Vector) -> str:
+    """A vector as pgvector reads it."""
+    return "[" + ",".join(map(repr, memoryview(vector).cast("f"))) + "]"
+
+
+def unpacked(given: bytes) -> Vector:
+    """A vector as pgvector sends it: a header of four bytes, then big-endian numbers."""
+    numbers = array("f", given[4:])
+    if byteorder == "little":
+        numbers.byteswap()
+    return numbers.tobytes()
+
+
+def _is_lifecycle(condition: Condition) -> bool:
+    if isinstance(condition, AllOf):
+        return all(_is_lifecycle(part) for part in condition.parts)
+    return isinstance(condition, Visible)

@@ -1,0 +1,271 @@
+"""The schema as numbered steps, run under an advisory lock; a newer one is refused.
+
+Text compares by its bytes (`COLLATE "C"`), as SQLite compares it. Moments are text of a fixed
+width, as everywhere in knowbase. `base_id` leads every key: several bases share one database,
+and the tables could be distributed by it.
+"""
+
+from psycopg import Connection, sql
+
+from knowbase.errors import BaseTooNew
+
+LOCK = 0x6B6E6F77  # "know"
+LEAST_PGVECTOR = (0, 5)  # the first with HNSW
+
+_STEP_1 = """
+CREATE TABLE bases (
+    id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name text COLLATE "C" NOT NULL UNIQUE,
+    next_seq bigint NOT NULL DEFAULT 1,
+    next_chunk bigint NOT NULL DEFAULT 1,
+    next_word integer NOT NULL DEFAULT 1,
+    chunks bigint NOT NULL DEFAULT 0,
+    length bigint NOT NULL DEFAULT 0
+);
+CREATE TABLE models (
+    base_id integer NOT NULL REFERENCES bases ON DELETE CASCADE,
+    id integer NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    revision text COLLATE "C" NOT NULL,
+    dimensions integer NOT NULL,
+    PRIMARY KEY (base_id, id)
+);
+CREATE TABLE documents (
+    base_id integer NOT NULL REFERENCES bases ON DELETE CASCADE,
+    seq bigint NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    code text COLLATE "C" NOT NULL,
+    code_key text COLLATE "C" GENERATED ALWAYS AS (lower(code)) STORED,
+    title text COLLATE "C" NOT NULL,
+    type text COLLATE "C" NOT NULL,
+    tags text[] COLLATE "C" NOT NULL,
+    path text COLLATE "C",
+    created_at text COLLATE "C" NOT NULL,
+    updated_at text COLLATE "C" NOT NULL,
+    parent text COLLATE "C",
+    parent_key text COLLATE "C" GENERATED ALWAYS AS (lower(parent)) STORED,
+    project text COLLATE "C",
+    roles text[] COLLATE "C" NOT NULL,
+    confidence double precision,
+    archived boolean NOT NULL,
+    expires_at text COLLATE "C",
+    superseded_by text COLLATE "C",
+    valid_until text COLLATE "C",
+    scope text COLLATE "C" NOT NULL,
+    sector text COLLATE "C",
+    tier text COLLATE "C",
+    salience double precision NOT NULL,
+    access_count bigint NOT NULL DEFAULT 0,
+    last_accessed_at text COLLATE "C",
+    confirmed bigint NOT NULL DEFAULT 0,
+    deleted_at text COLLATE "C",
+    content_hash text COLLATE "C" NOT NULL,
+    metadata text NOT NULL,
+    said text NOT NULL DEFAULT '{}',
+    PRIMARY KEY (base_id, seq),
+    UNIQUE (base_id, id),
+    UNIQUE (base_id, code_key),
+    UNIQUE (base_id, path)
+);
+CREATE INDEX documents_newest ON documents (base_id, updated_at DESC, seq);
+CREATE INDEX documents_created ON documents (base_id, project, created_at, seq);
+CREATE INDEX documents_type ON documents (base_id, type);
+CREATE INDEX documents_parent ON documents (base_id, parent_key) WHERE parent_key IS NOT NULL;
+CREATE INDEX documents_content ON documents (base_id, content_hash);
+CREATE INDEX documents_expiring ON documents (base_id, expires_at, seq)
+    WHERE expires_at IS NOT NULL;
+CREATE INDEX documents_with_a_lifecycle ON documents (base_id, seq)
+    WHERE archived OR expires_at IS NOT NULL OR superseded_by IS NOT NULL
+    OR valid_until IS NOT NULL OR deleted_at IS NOT NULL;
+CREATE INDEX documents_tags ON documents USING gin (tags);
+CREATE INDEX documents_roles ON documents USING gin (roles);
+CREATE TABLE links (
+    base_id integer NOT NULL,
+    document bigint NOT NULL,
+    target text COLLATE "C" NOT NULL,
+    kind text COLLATE "C" NOT NULL,
+    PRIMARY KEY (base_id, document, target, kind),
+    FOREIGN KEY (base_id, document) REFERENCES documents (base_id, seq) ON DELETE CASCADE
+);
+CREATE TABLE chunks (
+    base_id integer NOT NULL,
+    id bigint NOT NULL,
+    document bigint NOT NULL,
+    position integer NOT NULL,
+    slug text COLLATE "C" NOT NULL,
+    chunk_index integer NOT NULL,
+    model integer,
+    hash text COLLATE "C" NOT NULL,
+    line integer NOT NULL,
+    page integer,
+    tokens integer NOT NULL,
+    overlap integer NOT NULL,
+    title text COLLATE "C" NOT NULL,
+    heading text COLLATE "C",
+    header text COLLATE "C" NOT NULL,
+    text text COLLATE "C" NOT NULL,
+    terms text COLLATE "C" NOT NULL,
+    length integer NOT NULL,
+    entry tsvector GENERATED ALWAYS AS (to_tsvector('english', text)) STORED,
+    PRIMARY KEY (base_id, id),
+    UNIQUE (base_id, document, slug, chunk_index),
+    FOREIGN KEY (base_id, document) REFERENCES documents (base_id, seq) ON DELETE CASCADE
+);
+CREATE INDEX chunks_hash ON chunks (base_id, hash) WHERE model IS NOT NULL;
+CREATE INDEX chunks_entry ON chunks USING gin (entry);
+CREATE TABLE words (
+    base_id integer NOT NULL REFERENCES bases ON DELETE CASCADE,
+    id integer NOT NULL,
+    stem text COLLATE "C" NOT NULL,
+    chunks bigint NOT NULL,
+    PRIMARY KEY (base_id, id)
+);
+CREATE UNIQUE INDEX words_stem ON words (base_id, stem);
+CREATE TABLE postings (
+    base_id integer NOT NULL,
+    word integer NOT NULL,
+    chunk bigint NOT NULL,
+    length integer NOT NULL,
+    title smallint NOT NULL,
+    heading smallint NOT NULL,
+    text smallint NOT NULL,
+    terms smallint NOT NULL,
+    PRIMARY KEY (base_id, word, chunk)
+);
+CREATE INDEX postings_chunk ON postings (base_id, chunk);
+CREATE TABLE sources (
+    base_id integer NOT NULL REFERENCES bases ON DELETE CASCADE,
+    path text COLLATE "C" NOT NULL,
+    tags text[] COLLATE "C" NOT NULL,
+    parent text COLLATE "C",
+    tree boolean NOT NULL,
+    PRIMARY KEY (base_id, path)
+);
+CREATE TABLE files (
+    base_id integer NOT NULL REFERENCES bases ON DELETE CASCADE,
+    path text COLLATE "C" NOT NULL,
+    source text COLLATE "C" NOT NULL,
+    size bigint NOT NULL,
+    mtime_ns bigint NOT NULL,
+    sha256 text COLLATE "C" NOT NULL,
+    document text COLLATE "C",
+    problem text COLLATE "C",
+    excluded boolean NOT NULL,
+    PRIMARY KEY (base_id, path)
+);
+CREATE TABLE sessions (
+    base_id integer NOT NULL REFERENCES bases ON DELETE CASCADE,
+    id text COLLATE "C" NOT NULL,
+    project text COLLATE "C",
+    started_at text COLLATE "C" NOT NULL,
+    ended_at text COLLATE "C",
+    summary text COLLATE "C",
+    PRIMARY KEY (base_id, id)
+);
+CREATE INDEX sessions_started ON sessions (base_id, started_at DESC, id);
+CREATE TABLE uses (
+    base_id integer NOT NULL,
+    id bigint GENERATED ALWAYS AS IDENTITY,
+    session text COLLATE "C" NOT NULL,
+    document bigint NOT NULL,
+    usage text COLLATE "C" NOT NULL,
+    used_at text COLLATE "C" NOT NULL,
+    PRIMARY KEY (base_id, session, document, usage),
+    FOREIGN KEY (base_id, session) REFERENCES sessions (base_id, id) ON DELETE CASCADE,
+    FOREIGN KEY (base_id, document) REFERENCES documents (base_id, seq) ON DELETE CASCADE
+);
+CREATE INDEX uses_latest ON uses (base_id, document, used_at DESC, id DESC);
+CREATE TABLE verdicts (
+    base_id integer NOT NULL,
+    document bigint NOT NULL,
+    occasion text COLLATE "C" NOT NULL,
+    good boolean NOT NULL,
+    given_at text COLLATE "C" NOT NULL,
+    PRIMARY KEY (base_id, document, occasion),
+    FOREIGN KEY (base_id, document) REFERENCES documents (base_id, seq) ON DELETE CASCADE
+);
+CREATE TABLE relations (
+    base_id integer NOT NULL,
+    source bigint NOT NULL,
+    target bigint NOT NULL,
+    relation text COLLATE "C" NOT NULL,
+    origin text COLLATE "C" NOT NULL,
+    created_at text COLLATE "C" NOT NULL,
+    PRIMARY KEY (base_id, source, target, relation),
+    FOREIGN KEY (base_id, source) REFERENCES documents (base_id, seq) ON DELETE CASCADE,
+    FOREIGN KEY (base_id, target) REFERENCES documents (base_id, seq) ON DELETE CASCADE
+);
+CREATE INDEX relations_target ON relations (base_id, target, source);
+"""
+
+_STEP_2 = """
+ALTER TABLE models ADD COLUMN source text COLLATE "C" NOT NULL DEFAULT '';
+ALTER TABLE models ADD COLUMN active boolean NOT NULL DEFAULT false;
+UPDATE models m SET active = true
+    WHERE id = (SELECT min(id) FROM models o WHERE o.base_id = m.base_id);
+DROP INDEX chunks_hash;
+ALTER TABLE chunks DROP COLUMN model;
+CREATE INDEX chunks_hash ON chunks (base_id, hash);
+"""
+
+STEPS = (_STEP_1, _STEP_2)
+
+
+def upgrade(connection: Connection) -> None:
+    """Run the missing steps in one transaction; who comes second waits and finds them done."""
+    with connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+        connection.execute("CREATE SCHEMA IF NOT EXISTS knowbase")
+        connection.execute("SET LOCAL search_path TO knowbase, public")
+        connection.execute("CREATE TABLE IF NOT EXISTS steps (number integer PRIMARY KEY)")
+        version = version_of(connection)
+        for number in range(version, len(STEPS)):
+            connection.execute(sql.SQL(STEPS[number]))
+            connection.execute("INSERT INTO steps VALUES (%s)", (number + 1,))
+
+
+def version_of(connection: Connection) -> int:
+    """How many steps have been run; refuse more than we know."""
+    row = connection.execute("SELECT coalesce(max(number), 0) FROM knowbase.steps").fetchone()
+    version = int(row[0]) if row else 0
+    if version > len(STEPS):
+        raise BaseTooNew(
+            f"the database has schema {version}, this knowbase knows up to {len(STEPS)}",
+            hint="upgrade knowbase: pip install -U knowbase",
+        )
+    return version
+
+
+def pgvector(connection: Connection) -> tuple[int, ...] | None:
+    """The version of pgvector in this database, if it has it."""
+    row = connection.execute(
+        "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
+    ).fetchone()
+    return tuple(int(part) for part in row[0].split(".")[:2]) if row else None
+
+
+def vector_table(dimensions: int) -> sql.Identifier:
+    """Vectors of one length share a table: an index needs a fixed length."""
+    return sql.Identifier(f"vectors_{dimensions:d}")
+
+
+def create_vector_table(connection: Connection, dimensions: int, index: str) -> None:
+    connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+    connection.execute(
+        sql.SQL(
+            "CREATE TABLE IF NOT EXISTS {table} (base_id integer NOT NULL, model integer NOT NULL,"
+            " chunk bigint NOT NULL, embedding vector({dimensions}) NOT NULL,"
+            " PRIMARY KEY (base_id, model, chunk), FOREIGN KEY (base_id, chunk)"
+            " REFERENCES chunks (base_id, id) ON DELETE CASCADE)"
+        ).format(table=vector_table(dimensions), dimensions=sql.Literal(dimensions))
+    )
+    if index != "none":
+        connection.execute(
+            sql.SQL(
+                "CREATE INDEX IF NOT EXISTS {} ON {} USING {} (embedding vector_cosine_ops)"
+            ).format(
+                sql.Identifier(f"vectors_{dimensions:d}_{index}"),
+                vector_table(dimensions),
+                sql.Identifier(index),
+            )
+        )

