@@ -102,7 +102,7 @@ def test_when_the_service_is_away_words_answer_and_it_is_said(
 
 
 def test_a_base_of_a_service_without_an_address_answers_by_words(
-    path: str, settings: Callable[..., None]
+    path: str, settings: Callable[..., None], tmp_path: Path
 ) -> None:
     """S4-08, C20"""
     settings(url="")
@@ -110,6 +110,10 @@ def test_a_base_of_a_service_without_an_address_answers_by_words(
         answer = base.search("deploys")
         assert (answer.returned, answer.fallback_mode) == (1, True)
         assert "needs an address" in answer.notices[0]
+        report = base.add([many_files(tmp_path, 2)])
+        assert (len(report.added), report.chunks_waiting) == (2, 2)
+        assert "needs an address" in report.warnings[0]
+        assert base.add([many_files(tmp_path, 3)], defer=True).warnings == ()
 
 
 def test_files_go_in_while_the_service_is_away_and_vectors_follow(
@@ -293,6 +297,7 @@ def test_a_model_that_is_gone_leaves_the_words(path: str, tiny: Path, tmp_path: 
         assert "no model folder 'tiny'" in answer.notices[0]
         with pytest.raises(ModelUnavailable):
             base.search(SearchRequest("deploys", mode="semantic"))
+        assert base.brief().tokens > 0
         base.remove(["KB-3"])
     (tmp_path / "elsewhere").rename(tmp_path / "tiny2")
     with knowbase.open(path) as base:

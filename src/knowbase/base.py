@@ -280,10 +280,7 @@ class Base:
         """What is worth knowing before work starts, packed to a number of tokens."""
         from knowbase.brief import Briefing
 
-        def count(text: str) -> int:
-            return len(self.embedder.token_spans(text))
-
-        return Briefing(self.store, count, self.now()).brief(project, max_tokens)
+        return Briefing(self.store, self.models.count_tokens, self.now()).brief(project, max_tokens)
 
     def expire(
         self,

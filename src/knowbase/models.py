@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from knowbase.config import Settings
 from knowbase.embed import Embedder
 from knowbase.embed.choice import Choice, choice_of, embedder_for, from_source
+from knowbase.errors import EmbeddingError
 from knowbase.store.contract import Store
 
 if TYPE_CHECKING:
@@ -64,6 +65,13 @@ class Models:
         if key not in self._made:
             self._made[key] = embedder_for(choice, self._settings, os.environ, dimensions)
         return Chosen(self._made[key], choice.source)
+
+    def count_tokens(self, text: str) -> int:
+        """As the base's model counts them; as the packaged one does when that is away."""
+        try:
+            return len(self.active().embedder.token_spans(text))
+        except EmbeddingError:
+            return len(self._chosen(Choice()).embedder.token_spans(text))
 
     def drafter(self, types: Sequence[str]) -> "Drafter":
         """What turns texts into drafts with vectors of the wanted model."""

@@ -31,7 +31,7 @@ USUAL = Pace()
 
 
 def embedder(server: services.Service, wanted: Wanted = SOME, pace: Pace = USUAL) -> Service:
-    return Service(wanted, Client(server.url, lambda: ""), pace)
+    return Service(wanted, lambda: Client(server.url, lambda: ""), pace)
 
 
 def expected(text: str) -> bytes:
@@ -166,8 +166,9 @@ def test_nobody_listening_is_said(server: services.Service) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    away = Client(url, lambda: "", lambda _: None)
     with pytest.raises(ServiceUnavailable, match="Connection refused"):
-        Service(Wanted("m"), Client(url, lambda: "", lambda _: None), Pace()).embed_query("a")
+        Service(Wanted("m"), lambda: away, Pace()).embed_query("a")
 
 
 @pytest.mark.parametrize("code", [400, 401, 403, 404, 307])
@@ -226,7 +227,7 @@ def test_the_key_is_sent_and_shown_nowhere(
     """C32: also when the service repeats it in its errors."""
     caplog.set_level(logging.DEBUG)
     asking = client_for(server.url, {"KB_EMBED_KEY": KEY})
-    made = Service(Wanted("m", dimensions=8), asking, Pace())
+    made = Service(Wanted("m", dimensions=8), lambda: asking, Pace())
     made.embed_query("a")
     assert server.asked[0].key == f"Bearer {KEY}"
     server.always = status(500, f"bad key {KEY} and sk-another-secret-123")

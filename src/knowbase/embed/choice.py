@@ -139,7 +139,7 @@ def _service(
             choice.name, wanted.query_prefix or "", wanted.document_prefix or "",
             choice.max_tokens, choice.dimensions,
         ),
-        client_for(settings.embed_url, environment),
+        lambda: client_for(settings.embed_url, environment),
         Pace(
             settings.embed_batch, settings.embed_concurrency, settings.embed_timeout,
             settings.embed_query_timeout,

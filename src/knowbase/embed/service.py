@@ -2,8 +2,8 @@
 
 import hashlib
 import math
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 from knowbase.embed.granite import Granite
@@ -40,10 +40,14 @@ class Service:
     """Vectors over HTTP. Tokens are counted as the packaged model does: a service does not say."""
 
     def __init__(
-        self, wanted: Wanted, client: Client, pace: Pace, known_dimensions: int = 0
+        self,
+        wanted: Wanted,
+        client: Callable[[], Client],  # made when it is first needed: splitting needs no address
+        pace: Pace,
+        known_dimensions: int = 0,
     ) -> None:
         self._wanted = wanted
-        self._client = client
+        self._client = cache(client)
         self._pace = pace
         self._known = wanted.dimensions or known_dimensions
         self._counter = Granite()
@@ -88,7 +92,7 @@ class Service:
         asked: dict[str, Any] = {"model": self._wanted.name, "input": list(texts)}
         if self._wanted.dimensions:
             asked["dimensions"] = self._wanted.dimensions
-        return _embeddings(self._client.post("/embeddings", asked, budget), len(texts))
+        return _embeddings(self._client().post("/embeddings", asked, budget), len(texts))
 
     def _vector(self, numbers: list[float]) -> Vector:
         name, wanted = self._wanted.name, self.model.dimensions
