@@ -1,5 +1,6 @@
 """The lifecycle: one rule for what is hidden, applied by every path that reads."""
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -106,11 +107,13 @@ def test_a_chain_of_superseded_documents_leads_to_what_holds_today(base: Base) -
     assert by["W-1"] is not None
     assert by["W-2"] is not None
     assert by["W-1"].code == by["W-2"].code == "W-3"
-    base.lifecycle.forget(["W-3"])  # then the last that is left holds
+    base.lifecycle.forget(["W-2"])  # the chain leads through it
     by = {hit.code: hit.superseded_by for hit in base.search(request).hits}
     assert by["W-1"] is not None
-    assert by["W-1"].code == "W-2"
-    assert by["W-2"] is None
+    assert by["W-1"].code == "W-3"
+    base.lifecycle.forget(["W-3"])  # then nothing holds
+    by = {hit.code: hit.superseded_by for hit in base.search(request).hits}
+    assert by == {"W-1": None}
 
 
 def test_a_circle_is_refused_and_nothing_changes(base: Base) -> None:
@@ -186,3 +189,40 @@ def test_reading_and_hiding_never_change_when_a_document_was_updated(base: Base)
     later.lifecycle.restore(["W-1"])
     later.search(SearchRequest("warehouse", profile="memory"))
     assert later.whole("W-1").updated_at == before
+
+
+def test_a_word_of_a_forgotten_document_is_never_suggested(base: Base) -> None:
+    base.note(Note("The rendezvousplace is secret", code="S-1"))
+    assert base.search("rendezvousplce").suggestions
+    base.lifecycle.forget(["S-1"])
+    assert base.search("rendezvousplce").suggestions == ()
+
+
+def test_restoring_leaves_a_time_that_is_to_come(base: Base, tmp_path: Path) -> None:
+    (tmp_path / "offer.md").write_text("---\ncode: F-1\nvalid_until: 2099-01-01\n---\nOffer\n")
+    base.add([str(tmp_path / "offer.md")])
+    base.lifecycle.archive(["F-1"])
+    base.lifecycle.restore(["F-1"])
+    assert base.whole("F-1").valid_until == "2099-01-01T00:00:00.000000Z"
+
+
+def test_two_that_supersede_each_other_at_once_make_no_circle(base: Base) -> None:
+    outcomes: list[str] = []
+
+    def supersede(old: str, new: str) -> None:
+        try:
+            base.lifecycle.supersede(old, new)
+            outcomes.append("done")
+        except InvalidInput:
+            outcomes.append("refused")
+
+    for _ in range(5):
+        outcomes.clear()
+        base.lifecycle.restore(["W-1", "W-2"])
+        pairs = (("W-1", "W-2"), ("W-2", "W-1"))
+        threads = [threading.Thread(target=supersede, args=pair) for pair in pairs]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(outcomes) == ["done", "refused"]

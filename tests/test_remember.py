@@ -1,5 +1,6 @@
 """Remembering is careful: nothing twice, nothing merged, everything said."""
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -89,7 +90,7 @@ def test_what_is_superseded_at_once_is_not_told_as_alike(base: Base) -> None:
     old = base.remember(Note(REACT + " for the frontend.")).document
     new = base.remember(Note(REACT + " for our frontend.", supersedes=old.code))
     assert new.similar == ()
-    assert new.superseded == old
+    assert new.superseded == base.whole(old.id)
     assert base.whole(old.id).superseded_by == new.document.id
     assert [one.id for one in base.documents().documents] == [new.document.id]
     # The very same text can take the place of what it was.
@@ -146,3 +147,39 @@ def test_types_can_be_registered(tmp_path: Path) -> None:
     path = knowbase.create(str(tmp_path / ".kb" / "base.db")).path
     with Base(path, embedder=EMBEDDER) as base:
         assert base.remember(Note("Boil the water", type="recipe")).document.type == "recipe"
+
+
+def test_the_same_text_from_many_at_once_is_written_once(base: Base) -> None:
+    created: list[bool] = []
+    threads = [
+        threading.Thread(target=lambda: created.append(base.remember(REACT).created))
+        for _ in range(6)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert base.status().documents == 1
+    assert created.count(True) == 1
+
+
+def test_saying_it_again_with_its_code_is_no_error(base: Base) -> None:
+    first = base.remember(Note(REACT, code="D-1"))
+    assert base.remember(Note(REACT, code="D-1")).document == first.document
+    with pytest.raises(InvalidInput, match="belongs to 'We use React"):
+        base.remember(Note("Another text", code="D-1"))
+    base.lifecycle.forget(["D-1"])
+    with pytest.raises(InvalidInput, match="belongs to a forgotten document"):
+        base.remember(Note("Another text", code="D-1"))
+
+
+def test_a_role_is_found_in_any_case(base: Base) -> None:
+    base.remember(Note(REACT, roles=("QA",)))
+    assert base.search("role:QA").returned == base.search("role:qa").returned == 1
+
+
+def test_an_expiry_that_is_no_time_is_refused(base: Base) -> None:
+    with pytest.raises(InvalidInput, match="expires_at cannot be 'tomorrowish'"):
+        base.remember(Note(REACT, expires_at="tomorrowish"))
+    kept = base.remember(Note(REACT, expires_at="2099-12-31")).document
+    assert kept.expires_at == "2099-12-31T00:00:00.000000Z"

@@ -12,6 +12,7 @@ from knowbase import Base, Note, SearchRequest
 from knowbase.embed.granite import Granite
 from knowbase.errors import InvalidInput
 from knowbase.ranking.profile import PROFILES
+from knowbase.store.sqlite import SqliteStore
 
 EMBEDDER = Granite()
 DAY = 86_400.0
@@ -46,7 +47,9 @@ def traced(base: Base) -> list[str]:
         statements.append(sql)
         return True
 
-    base.store._connections.get().exec_trace = note_down
+    store = base.store
+    assert isinstance(store, SqliteStore)
+    store._connections.get().exec_trace = note_down
     return statements
 
 
@@ -177,3 +180,25 @@ def test_a_verdict_is_good_or_bad(base: Base) -> None:
     with pytest.raises(InvalidInput, match="verdict cannot be 'meh'") as caught:
         base.feedback("O-1", "meh")
     assert caught.value.hint == "one of good, bad"
+
+
+def test_a_verdict_that_is_taken_back_leaves_no_trace_in_the_salience(base: Base) -> None:
+    base.note(Note("A weak one", code="W-1", salience=0.1))
+    bad = base.feedback("W-1", "bad").document.salience
+    for _ in range(60):
+        base.feedback("W-1", "good")
+        assert base.feedback("W-1", "bad").document.salience == pytest.approx(bad)
+
+
+def test_many_threads_record_every_use(base: Base) -> None:
+    def search() -> None:
+        for _ in range(20):
+            base.search(MEMORY._replace(top=1, query="otters hold hands fact number 3"))
+
+    threads = [threading.Thread(target=search) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    base.recorder.flush()
+    assert sum(one.access_count for one in base.documents().documents) == 120

@@ -1,4 +1,4 @@
-"""Base: the object that users hold. It puts the parts together and keeps no state of its own."""
+"""Base: the object that users hold. It puts the parts together."""
 
 import os
 import time
@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 from knowbase import config
 from knowbase.answers import Answer, SearchRequest
 from knowbase.errors import InvalidInput, NotFound
-from knowbase.location import FILE, FOLDER, home_of, locate
+from knowbase.location import FILE, FOLDER, home_of, is_url, locate, shown
 from knowbase.query.conditions import Condition, OneOf, Tagged, Visible, both
 from knowbase.ranking.profile import PROFILES, Profile
 from knowbase.search import Language, Searcher, clean_tag
-from knowbase.store.sqlite import SqliteStore
-from knowbase.store.sqlite import create as create_sqlite
+from knowbase.store.opening import create_store, open_store
 from knowbase.store.values import ALL, Page
 from knowbase.times import timestamp
 from knowbase.types import DOCUMENT_TYPES, Document, Source
@@ -42,13 +41,16 @@ def open(path: str | None = None) -> "Base":  # noqa: A001 - knowbase.open reads
 
 
 def create(path: str | None = None) -> "Base":
-    """A new base at `path` (a file, or a folder to hold .kb/base.db), else here."""
+    """A new base at `path` (a file, a folder to hold .kb/base.db, or a URL), else here."""
     given = os.path.expanduser(path or os.environ.get("KB_BASE") or os.getcwd())
-    target = os.path.abspath(given)
-    if os.path.isdir(target) or given.endswith(("/", os.sep)):
+    target = given if is_url(given) else os.path.abspath(given)
+    if not is_url(given) and (os.path.isdir(target) or given.endswith(("/", os.sep))):
         target = os.path.join(target, FOLDER, FILE)
-    create_sqlite(target).close()
+    create_store(target)
     return Base(target)
+
+
+LEAST_BRIEF = 50  # tokens
 
 
 class Base:
@@ -66,14 +68,18 @@ class Base:
         self.configuration = config.load(self.home, os.environ)
         self.settings = self.configuration.settings
         self.profile(self.settings.search_profile)  # a mistake is said at once, whatever is asked
-        self.store = SqliteStore(path, self.settings.store_busy_timeout)
+        self.store = open_store(path, self.settings)
         self._given_embedder = embedder
         self._clock = clock
-        self._recorder: Recorder | None = None
+
+    @property
+    def shown(self) -> str:
+        """Where the base is, without a password."""
+        return shown(self.path)
 
     def close(self) -> None:
-        if self._recorder is not None:
-            self._recorder.flush()
+        if "recorder" in vars(self):
+            self.recorder.flush()
         self.store.close()
 
     def __enter__(self) -> "Base":
@@ -175,7 +181,7 @@ class Base:
         from knowbase.documents import Status
 
         return Status(
-            base=self.path,
+            base=self.shown,
             size_bytes=_size(self.path),
             **self.store.counts()._asdict(),
             model=self.store.model(),
@@ -280,6 +286,13 @@ class Base:
         """What is worth knowing before work starts, packed to a number of tokens."""
         from knowbase.brief import Briefing
 
+        if max_tokens < LEAST_BRIEF:
+            raise InvalidInput(
+                f"max_tokens cannot be {max_tokens}",
+                field="max_tokens",
+                hint=f"at least {LEAST_BRIEF}",
+            )
+
         return Briefing(self.store, self.models.count_tokens, self.now()).brief(project, max_tokens)
 
     def expire(
@@ -312,14 +325,12 @@ class Base:
 
         return Sessions(self.store, self.whole, self.now)
 
-    @property
+    @cached_property
     def recorder(self) -> "Recorder":
         """Writes down use, after the answers."""
-        if self._recorder is None:
-            from knowbase.use import Recorder
+        from knowbase.use import Recorder
 
-            self._recorder = Recorder(self.store, self.now)
-        return self._recorder
+        return Recorder(self.store, self.now)
 
     def remove(self, references: Sequence[str], *, dry_run: bool = False) -> "Removal":
         """Remove documents, or a source with all its documents, from the base; never a file."""

@@ -58,16 +58,9 @@ class Briefing(NamedTuple):
         parts = self._parts(project)
         title = f"# Brief{f' for {project}' if project else ''}\n"
         kept = self._packed(parts, title, max_tokens)
-        text = _text(title, kept)
-        everything = sum(len(part.items) for part in parts)
-        return Brief(
-            project,
-            max_tokens,
-            self.count_tokens(text),
-            everything - sum(len(part.items) for part in kept),
-            tuple(kept),
-            text,
-        )
+        left_out = sum(len(part.items) for part in parts) - sum(len(part.items) for part in kept)
+        text = _text(title, kept, left_out)
+        return Brief(project, max_tokens, self.count_tokens(text), left_out, tuple(kept), text)
 
     def _parts(self, project: str | None) -> list[BriefPart]:
         soon = ahead(SOON, self.now) or self.now
@@ -114,7 +107,7 @@ class Briefing(NamedTuple):
         )
 
     def _sessions(self, project: str | None) -> tuple[BriefItem, ...]:
-        recent = self.store.recent_sessions(project, Page(MOST_SESSIONS * 4))
+        recent = self.store.recent_sessions(project, Page(MOST_LOOKED_AT * 5))
         told = [session for session in recent if session.summary][:MOST_SESSIONS]
         return tuple(self._session_item(session) for session in told)
 
@@ -126,12 +119,12 @@ class Briefing(NamedTuple):
 
     def _cut(self, text: str) -> str:
         """The start of a text on one line, within LONGEST_ITEM tokens."""
-        line = " ".join(text.split())[: LONGEST_ITEM * 8]
-        words = line.split(" ")
-        while words and self.count_tokens(" ".join(words)) > LONGEST_ITEM:
-            words = words[: len(words) * 3 // 4]
-        cut = " ".join(words)
-        return cut if len(cut) == len(" ".join(text.split())) else cut.rstrip(".") + " …"
+        line = " ".join(text.split())
+        cut = line[: LONGEST_ITEM * 8]
+        while self.count_tokens(cut) > LONGEST_ITEM:
+            shorter = cut[: len(cut) * 3 // 4]
+            cut = shorter.rpartition(" ")[0] or shorter
+        return line if cut == line else cut.rstrip(" .") + " …"
 
     def _packed(self, parts: Sequence[BriefPart], title: str, most: int) -> list[BriefPart]:
         """Turn by turn the best of each kind, as long as there is room for it."""
@@ -159,8 +152,11 @@ def _line(item: BriefItem) -> str:
     return f"- [{item.code}] ({item.at[:10]}{times}) {text}\n"
 
 
-def _text(title: str, parts: Sequence[BriefPart]) -> str:
+def _text(title: str, parts: Sequence[BriefPart], left_out: int) -> str:
     found = "".join(
         f"\n## {part.heading}\n\n" + "".join(_line(item) for item in part.items) for part in parts
     )
-    return title + (found or "\nThere are no decisions, lessons or summaries of sessions yet.\n")
+    nothing = "There are no decisions, lessons or summaries of sessions yet."
+    if left_out:
+        nothing = "Nothing of what is known fits."
+    return title + (found or f"\n{nothing}\n")

@@ -54,52 +54,6 @@ class Reading(NamedTuple):
     warnings: tuple[str, ...] = ()  # what its reader could not make sense of
 
 
-def scope_of(reading: Reading) -> str:
-    """As stated; else what belongs to a project is the project's."""
-    return reading.scope or ("project" if reading.project else "global")
-
-
-def content_hash(reading: Reading) -> str:
-    """The same for two documents whose texts differ in case and spaces alone."""
-    return text_hash("".join(section.header + section.text for section in reading.sections))
-
-
-def text_hash(text: str) -> str:
-    """The same for two texts that differ in case and spaces alone."""
-    import hashlib
-    import unicodedata
-
-    folded = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-    return hashlib.sha256(folded.encode()).hexdigest()
-
-
-def session_name(name: str) -> str:
-    """A session's name: any line of text, its spaces apart."""
-    cleaned = " ".join(name.split())
-    if not cleaned or len(cleaned) > 200:
-        raise InvalidInput(
-            f"session cannot be {name[:40]!r}", field="session", hint="1 to 200 characters"
-        )
-    return cleaned
-
-
-def moved(salience: float, amount: float) -> float:
-    """S2-21: nearer to 1 by a part of what is missing; nearer to 0 for a negative amount."""
-    return min(1.0, salience + amount * ((1 - salience) if amount > 0 else salience))
-
-
-def names_of(code: str, path: str | None) -> tuple[str, ...]:
-    """What a document is also called: its code, and its file's name."""
-    return (code, path.rpartition("/")[2]) if path else (code,)
-
-
-def assigned_codes(seq: int) -> Iterator[str]:
-    """The codes for a document that brings none: the first that nobody has is taken."""
-    yield f"KB-{seq}"
-    for number in count(2):
-        yield f"KB-{seq}-{number}"
-
-
 class Draft(NamedTuple):
     """A document as it is to be written, with its chunks and their vectors.
 
@@ -112,6 +66,7 @@ class Draft(NamedTuple):
     updated_at: str
     chunks: tuple[Chunk, ...]
     vectors: tuple[Vector | None, ...]  # one a chunk; None: not embedded
+    once: bool = False  # unless a shown document of its project and type has this text
 
 
 EDITABLE = ("archived", "deleted_at", "expires_at", "superseded_by", "valid_until")
@@ -157,3 +112,75 @@ class Changes(NamedTuple):
     relations: tuple[Relation, ...] = ()
     dropped_relations: tuple[Relation, ...] = ()
     model: Model | None = None  # whose vectors the drafts carry; None: the active one's
+
+
+def scope_of(reading: Reading) -> str:
+    """As stated; else what belongs to a project is the project's."""
+    return reading.scope or ("project" if reading.project else "global")
+
+
+def content_hash(reading: Reading) -> str:
+    """The same for two documents whose texts differ in case and spaces alone."""
+    return text_hash("".join(section.header + section.text for section in reading.sections))
+
+
+def text_hash(text: str) -> str:
+    """The same for two texts that differ in case and spaces alone."""
+    import hashlib
+    import unicodedata
+
+    folded = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return hashlib.sha256(folded.encode()).hexdigest()
+
+
+def renamed(changes: Changes, ids: Mapping[str, str]) -> Changes:
+    """What is said of drafts, said of the documents that they became."""
+    uses = (use._replace(document=ids.get(use.document, use.document)) for use in changes.uses)
+    return changes._replace(
+        uses=tuple(uses), edits=tuple(_renamed(edit, ids) for edit in changes.edits)
+    )
+
+
+def _renamed(edit: Edit, ids: Mapping[str, str]) -> Edit:
+    values = {name: ids.get(str(value), value) for name, value in edit.values.items()}
+    return Edit(ids.get(edit.document, edit.document), values)
+
+
+def session_name(name: str) -> str:
+    """A session's name: any line of text, its spaces apart."""
+    cleaned = " ".join(name.encode("utf-8", "replace").decode().split())
+    if not cleaned or len(cleaned) > 200:
+        raise InvalidInput(
+            f"session cannot be {name[:40]!r}", field="session", hint="1 to 200 characters"
+        )
+    return cleaned
+
+
+def moved(salience: float, amount: float) -> float:
+    """S2-21: nearer to 1 by a part of what is missing; nearer to 0 for a negative amount."""
+    return min(1.0, salience + amount * ((1 - salience) if amount > 0 else salience))
+
+
+def moved_back(salience: float, amount: float) -> float:
+    """The salience that the same amount has moved to this one."""
+    before = (salience - amount) / (1 - amount) if amount > 0 else salience / (1 + amount)
+    return min(1.0, max(0.0, before))
+
+
+def after_verdict(salience: float, verdict: Verdict, old: bool | None) -> float:
+    """The salience once a verdict, another one before it on this occasion, has been given."""
+    if old is not None:
+        salience = moved_back(salience, verdict.amount if old else -verdict.amount)
+    return moved(salience, verdict.amount if verdict.good else -verdict.amount)
+
+
+def names_of(code: str, path: str | None) -> tuple[str, ...]:
+    """What a document is also called: its code, and its file's name."""
+    return (code, path.rpartition("/")[2]) if path else (code,)
+
+
+def assigned_codes(seq: int) -> Iterator[str]:
+    """The codes for a document that brings none: the first that nobody has is taken."""
+    yield f"KB-{seq}"
+    for number in count(2):
+        yield f"KB-{seq}-{number}"

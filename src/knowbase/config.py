@@ -39,6 +39,7 @@ class Settings(NamedTuple):
     embed_query_timeout: float = 10.0
     embed_cache_mb: int = 512
     store_busy_timeout: float = 5.0
+    store_vector_index: str = "hnsw"
 
 
 class About(NamedTuple):
@@ -47,6 +48,7 @@ class About(NamedTuple):
     text: str
     least: float | None = None
     most: float | None = None
+    choices: tuple[str, ...] = ()
 
 
 ABOUT: dict[str, About] = {
@@ -74,6 +76,10 @@ ABOUT: dict[str, About] = {
     "embed_query_timeout": About("seconds for a search's query, retries included", 0.1, 600),
     "embed_cache_mb": About("the most that this user's cache of vectors holds; 0: none", 0, 65536),
     "store_busy_timeout": About("seconds to wait for another writer", 0, 600),
+    "store_vector_index": About(
+        "the index for vectors in PostgreSQL, made with the base: hnsw, ivfflat or none",
+        choices=("hnsw", "ivfflat", "none"),
+    ),
 }
 
 DEFAULTS = Settings()
@@ -174,6 +180,8 @@ def _checked(name: str, value: Any, origin: str) -> Any:
         raise _refusal(name, value, origin, f"at least {about.least}")
     if about.most is not None and value > about.most:
         raise _refusal(name, value, origin, f"at most {about.most}")
+    if about.choices and value not in about.choices:
+        raise _refusal(name, value, origin, "one of " + ", ".join(about.choices))
     return value
 
 

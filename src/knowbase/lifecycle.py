@@ -10,7 +10,7 @@ from knowbase.query.conditions import FORGOTTEN, HIDDEN_STATES, Compare, Conditi
 from knowbase.query.moments import ahead
 from knowbase.store.contract import Store
 from knowbase.store.values import Page
-from knowbase.types import Document
+from knowbase.types import Document, is_superseded
 
 
 class Superseded(NamedTuple):
@@ -38,8 +38,7 @@ class Lifecycle(NamedTuple):
     def supersede(self, old: str, new: str) -> Superseded:
         """Let `new` take the place of `old`, which is hidden from now on."""
         before, after = self.whole(old), self.whole(new)
-        edit = superseding(self.store, before, after, self.clock())
-        self._write(edit)
+        self._write(superseding(before, after.id, self.clock()))
         head = self.store.heads([before.id]).get(before.id, after)
         return Superseded(self._now(before), after, head)
 
@@ -86,10 +85,11 @@ class Lifecycle(NamedTuple):
 
     def _restored(self, document: Document) -> Edit:
         """Only what differs is said, so that a file may go on saying the rest."""
-        shown: dict[str, str | bool | None] = {
-            "deleted_at": None, "archived": False, "superseded_by": None, "valid_until": None,
-        }  # fmt: skip
-        if document.expires_at is not None and document.expires_at <= self.clock():
+        now = self.clock()
+        shown: dict[str, str | bool | None] = {"deleted_at": None, "archived": False}
+        if is_superseded(document, now):
+            shown |= {"superseded_by": None, "valid_until": None}
+        if document.expires_at is not None and document.expires_at <= now:
             shown["expires_at"] = None
         differing = {name: v for name, v in shown.items() if getattr(document, name) != v}
         return Edit(document.id, differing)
@@ -108,19 +108,6 @@ class Lifecycle(NamedTuple):
         return found
 
 
-def superseding(store: Store, old: Document, new: Document, now: str) -> Edit:
-    """That `new` takes the place of `old`; a circle is refused."""
-    chain = [old.code]
-    following: Document | None = new
-    seen: set[str] = set()
-    while following is not None and following.id not in seen:
-        chain.append(following.code)
-        if following.id == old.id:
-            raise InvalidInput(
-                f"this would be a circle: {' → '.join(chain)}",
-                field="new",
-                hint="a document cannot come before itself",
-            )
-        seen.add(following.id)
-        following = store.find(following.superseded_by) if following.superseded_by else None
-    return Edit(old.id, {"superseded_by": new.id, "valid_until": now})
+def superseding(old: Document, new: str, now: str) -> Edit:
+    """That the document of this id takes the place of `old`; the store refuses a circle."""
+    return Edit(old.id, {"superseded_by": new, "valid_until": now})

@@ -8,9 +8,29 @@ FOLDER = ".kb"
 FILE = "base.db"
 
 
+def is_url(base: str) -> bool:
+    """Whether a base lies in a PostgreSQL database."""
+    return base.startswith(("postgresql://", "postgres://"))
+
+
+def shown(base: str) -> str:
+    """A base's place without a password."""
+    if not is_url(base):
+        return base
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(base)
+    place = parts.netloc.rpartition("@")
+    user = place[0].partition(":")[0]
+    query = "&".join(p for p in parts.query.split("&") if not p.startswith(("password", "sslpass")))
+    return parts._replace(netloc=f"{user}{place[1]}{place[2]}", query=query).geturl()
+
+
 def locate(base: str | None, start: str | None = None) -> str:
     """The base's file: as given, else KB_BASE, else .kb/base.db here or in a folder above."""
     given = base or os.environ.get("KB_BASE")
+    if given and is_url(given):
+        return given
     if given:
         given = os.path.abspath(os.path.expanduser(given))
         return os.path.join(given, FOLDER, FILE) if os.path.isdir(given) else given
@@ -28,6 +48,20 @@ def locate(base: str | None, start: str | None = None) -> str:
 
 
 def home_of(path: str) -> str:
-    """The folder that a base's relative paths start from, and where its kb.toml lies."""
+    """The folder that a base's relative paths start from, and where its kb.toml lies.
+
+    A base in a database has the nearest folder above with a kb.toml, else the working folder.
+    """
+    if is_url(path):
+        return _nearest_settings(os.getcwd())
     folder = os.path.dirname(os.path.abspath(path))
     return os.path.dirname(folder) if os.path.basename(folder) == FOLDER else folder
+
+
+def _nearest_settings(start: str) -> str:
+    folder = start
+    while not os.path.exists(os.path.join(folder, "kb.toml")):
+        if os.path.dirname(folder) == folder:
+            return start
+        folder = os.path.dirname(folder)
+    return folder

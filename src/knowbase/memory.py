@@ -93,7 +93,7 @@ class SearchService(NamedTuple):
             top=options.limit,
             mode=options.mode,
             profile="memory",
-            session_record=options.session_record or options.session_id,
+            session_record=options.session_id or options.session_record,
             only=only,
         )
         hits = self.base.search(request).hits
@@ -113,7 +113,8 @@ def _filters(options: SearchOptions) -> tuple[tuple[str, str], ...]:
         ("sector", options.sector),
         ("tier", options.tier),
         ("salience", f">={options.min_salience}" if options.min_salience else None),
-        ("session", options.session_filter or options.session_id),
+        ("session", options.session_filter),
+        ("session", options.session_id),
     )
     return tuple((name, value) for name, value in given if value is not None)
 

@@ -4,19 +4,22 @@ import uuid
 from collections.abc import Callable
 from typing import NamedTuple
 
-from knowbase.changes import Changes, Draft, Edit, Reading, content_hash, session_name
+from knowbase.changes import Changes, Draft, Edit, Reading, session_name
 from knowbase.documents import Note, Remembered, Similar, sections_of
 from knowbase.errors import InvalidInput, ReadError
 from knowbase.ingest.drafts import clean_tags
 from knowbase.ingest.sync import Parts
 from knowbase.lifecycle import superseding
 from knowbase.query.conditions import Compare, Condition, Not, Visible, both
+from knowbase.query.moments import span
 from knowbase.read.markdown import read_markdown
 from knowbase.store.contract import Store
+from knowbase.store.rules import known_text, same_project
 from knowbase.store.values import Page
 from knowbase.text.analysis import clean
 from knowbase.types import SCOPES, SECTORS, TIERS, Document, Model, Session, Use
 
+EPOCH = "1970-01-01T00:00:00.000000Z"
 NEARLY_THE_SAME = 0.95  # cosine similarity from which a text is reported as known
 MOST_COMPARED = 16  # chunks of a new text that are looked for
 MOST_SIMILAR = 5
@@ -48,21 +51,22 @@ def remember(desk: Desk, note: Note) -> Remembered:
     if known is not None:
         changes = writing.changes_for(known.id, "reinforced")
         desk.parts.store.apply(changes, writing.now)
-        return Remembered(known, False, superseded=writing.superseded)
+        superseded = desk.whole(writing.superseded.id) if writing.superseded else None
+        return Remembered(known, False, superseded=superseded)
     draft = writing.draft()
+    if writing.old is None and writing.superseded is None:
+        draft = draft._replace(once=True)  # somebody else may be about to write it
     similar = _similar(desk.parts.store, draft, writing)
-    return Remembered(writing.write(draft), True, similar, writing.superseded)
+    document = writing.write(draft)
+    superseded = desk.whole(writing.superseded.id) if writing.superseded else None
+    return Remembered(document, document.id == draft.id, similar, superseded)
 
 
 class _Writing:
     """One text on its way into the base."""
 
     def __init__(self, desk: Desk, note: Note, default_type: str) -> None:
-        _check(note)
-        if note.session is not None:
-            note = note._replace(session=session_name(note.session))
-        if note.parent is not None:
-            note = note._replace(parent=desk.whole(note.parent).code)
+        note = _cleaned(desk, note)
         self._desk = desk
         self._note = note
         self.now = desk.parts.clock()
@@ -73,26 +77,19 @@ class _Writing:
 
     def the_same(self) -> Document | None:
         """A document of the same project and type that has this text."""
-        same = both(
-            Compare("content_hash", "=", content_hash(self.reading)),
-            Compare("type", "=", self.reading.type),
-            self.neighbours,
-        )
-        found = self._desk.parts.store.documents(same, Page(2))
+        draft = Draft("", self.reading, None, self.now, (), ())
+        found = self._desk.parts.store.documents(known_text(draft, self.now), Page(2))
         others = [one for one in found if self.superseded is None or one.id != self.superseded.id]
         return next(iter(others), None)
 
     @property
     def neighbours(self) -> Condition:
         """What is shown of the same project."""
-        project = self.reading.project
-        same: Condition = Not(Compare("project", "present"))
-        if project is not None:
-            same = Compare("project", "=", project)
-        return both(Visible(self.now), same)
+        return both(Visible(self.now), same_project(self.reading.project))
 
     def draft(self) -> Draft:
         parts = self._desk.parts
+        _check_code(parts.store, self._note, self.old)
         document = self.old.id if self.old is not None else str(uuid.uuid4())
         draft = parts.drafter.draft(document, self.reading, None, self.now)
         embedded = parts.drafter.embed([draft], parts.store)
@@ -115,17 +112,10 @@ class _Writing:
             )
         edits = []
         if self.superseded is not None:
-            edits.append(self._superseding(self.superseded, document))
+            edits.append(superseding(self.superseded, document, self.now))
         if self.old is not None and self._note.expires_at is not None:
             edits.append(Edit(document, {"expires_at": self._note.expires_at}))
         return changes._replace(edits=tuple(edits))
-
-    def _superseding(self, superseded: Document, document: str) -> Edit:
-        store = self._desk.parts.store
-        existing = store.find(document)
-        if existing is not None:
-            return superseding(store, superseded, existing, self.now)
-        return Edit(superseded.id, {"superseded_by": document, "valid_until": self.now})
 
     def _read(self, default_type: str) -> Reading:
         note = self._note
@@ -167,6 +157,9 @@ class _Writing:
         }
         return reading._replace(
             **{**kept, "salience": reading.salience},
+            archived=reading.archived or old.archived,
+            valid_until=reading.valid_until or old.valid_until,
+            metadata={**old.metadata, **reading.metadata},
             type=self._note.type or old.type,
             tags=reading.tags or old.tags,
             title=self._note.title or _lasting_title(self._desk.parts.store, old) or reading.title,
@@ -189,6 +182,25 @@ def _check(note: Note) -> None:
         value = getattr(note, field)
         if value is not None and not 0 <= value <= 1:
             raise InvalidInput(f"{field} cannot be {value}", field=field, hint="from 0 to 1")
+    if note.expires_at is not None and span(note.expires_at, EPOCH) is None:
+        raise InvalidInput(
+            f"expires_at cannot be {note.expires_at!r}",
+            field="expires_at",
+            hint="such as 2030-12-31",
+        )
+
+
+def _cleaned(desk: Desk, note: Note) -> Note:
+    """The note with its names as they are stored."""
+    _check(note)
+    expires = span(note.expires_at, EPOCH) if note.expires_at is not None else None
+    return note._replace(
+        session=session_name(note.session) if note.session is not None else None,
+        parent=desk.whole(note.parent).code if note.parent is not None else None,
+        project=clean(note.project) if note.project else None,
+        roles=tuple(role.lower() for role in note.roles),
+        expires_at=expires.start if expires else None,
+    )
 
 
 def _similar(store: Store, draft: Draft, writing: _Writing) -> tuple[Similar, ...]:
@@ -206,9 +218,10 @@ def _similar(store: Store, draft: Draft, writing: _Writing) -> tuple[Similar, ..
         passages = store.passages([candidate.chunk for candidate in near])
         best: dict[str, float] = {}
         for candidate in near:
-            document = passages[candidate.chunk].document
-            documents[document.id] = document
-            best.setdefault(document.id, candidate.score)
+            if candidate.chunk in passages:
+                document = passages[candidate.chunk].document
+                documents[document.id] = document
+                best.setdefault(document.id, candidate.score)
         for document_id, score in best.items():
             found.setdefault(document_id, []).append(score)
     whole = {one: min(scores) for one, scores in found.items() if len(scores) == len(vectors)}
@@ -216,7 +229,9 @@ def _similar(store: Store, draft: Draft, writing: _Writing) -> tuple[Similar, ..
         whole.pop(writing.superseded.id, None)
     nearest = sorted(whole, key=lambda one: (-whole[one], documents[one].seq))[:MOST_SIMILAR]
     openings = store.openings(nearest)
-    return tuple(Similar(documents[one], whole[one], openings[one][:200]) for one in nearest)
+    return tuple(
+        Similar(documents[one], whole[one], openings.get(one, "")[:200]) for one in nearest
+    )
 
 
 def _lasting_title(store: Store, old: Document) -> str | None:
@@ -227,7 +242,6 @@ def _lasting_title(store: Store, old: Document) -> str | None:
 
 def _replaced(desk: Desk, note: Note) -> Document | None:
     """The note that this one takes the place of, when that may be."""
-    owner = desk.parts.store.find(note.code) if note.code else None
     replaced = desk.whole(note.replaces) if note.replaces else None
     if replaced is not None and replaced.path is not None:
         raise InvalidInput(
@@ -235,13 +249,18 @@ def _replaced(desk: Desk, note: Note) -> Document | None:
             field="replace",
             hint="change the file instead",
         )
-    if owner is not None and owner != replaced:
-        raise InvalidInput(
-            f"the code {owner.code} belongs to {owner.title!r}",
-            field="code",
-            hint="take another",
-        )
     return replaced
+
+
+def _check_code(store: Store, note: Note, replaced: Document | None) -> None:
+    """Refuse a code that another document has."""
+    owner = store.find(note.code) if note.code else None
+    if owner is None or (replaced is not None and owner.id == replaced.id):
+        return
+    whose = repr(owner.title) if owner.deleted_at is None else "a forgotten document"
+    raise InvalidInput(
+        f"the code {owner.code} belongs to {whose}", field="code", hint="take another"
+    )
 
 
 def _first_line(text: str) -> str:

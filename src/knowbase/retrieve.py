@@ -73,9 +73,8 @@ class Finder:
         log("debug", "keyword search", words=len(query.keyword.words), limit=self._depth)
         condition = both(self._asked, query.keyword_filter)
         weights = FieldWeights(**self._tools.profile.field_weights)
-        found = self._deep_enough(
-            lambda limit: store.keyword(query.keyword, condition, limit, weights)
-        )
+        words = query.keyword._replace(rule=self._tools.profile.keyword, text=query.text)
+        found = self._deep_enough(lambda limit: store.keyword(words, condition, limit, weights))
         if query.open_ended and len(found) < self._depth:
             known = {one.chunk for one in found}
             more = store.newest(condition, self._depth)

@@ -17,6 +17,7 @@ from knowbase.query.conditions import (
     EVERYTHING,
     HIDDEN_STATES,
     Condition,
+    Contains,
     OneOf,
     Tagged,
     Visible,
@@ -28,6 +29,7 @@ from knowbase.ranking.profile import Profile
 from knowbase.ranking.rank import Ranked, best_possible, rank, total
 from knowbase.retrieve import Finder, Tools
 from knowbase.surroundings import surroundings
+from knowbase.text.analysis import Word
 from knowbase.text.snippets import snippet
 from knowbase.types import Candidate, Passage, is_superseded
 
@@ -102,7 +104,7 @@ class Searcher(NamedTuple):
                 *_threshold_notices(request, profile, found),
             ),
             problems=query.problems,
-            suggestions=searcher.suggestions(found),
+            suggestions=searcher.suggestions(found, now),
         )
         log(
             "info",
@@ -201,7 +203,7 @@ class Searcher(NamedTuple):
             filters["only"] = request.only
         return filters
 
-    def suggestions(self, found: Found) -> tuple[Suggestion, ...]:
+    def suggestions(self, found: Found, now: str) -> tuple[Suggestion, ...]:
         """Words that the base does not have, and what is spelled like them."""
         if "keyword" not in found.legs:
             return ()
@@ -209,8 +211,17 @@ class Searcher(NamedTuple):
         words = found.query.keyword.words
         typed = [word for word in words if word.surface.isalpha() and word.surface.lower() in text]
         unknown = self.store.unknown_words(typed[:MOST_CHECKED])
-        near = {word.surface: self.store.nearest_words(word, 3) for word in unknown}
+        near = {
+            word.surface: [
+                one for one in self.store.nearest_words(word, 3) if self._is_shown(one, now)
+            ]
+            for word in unknown
+        }
         return tuple(Suggestion(word, tuple(words)) for word, words in near.items() if words)
+
+    def _is_shown(self, word: str, now: str) -> bool:
+        """Whether a document that may be shown has the word: no other one's is told."""
+        return bool(self.store.newest(both(Visible(now), Contains(Word(word))), 1))
 
 
 def check(request: SearchRequest, profile: Profile) -> None:

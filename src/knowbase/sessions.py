@@ -8,17 +8,18 @@ from knowbase.changes import Changes, session_name
 from knowbase.errors import InvalidInput, NotFound
 from knowbase.logs import log
 from knowbase.query.conditions import (
+    HIDDEN_STATES,
     AllOf,
     AnyOf,
     Compare,
     Condition,
-    Not,
     OneOf,
     Operator,
     Visible,
     both,
 )
 from knowbase.store.contract import Store
+from knowbase.store.rules import same_project
 from knowbase.store.values import Page
 from knowbase.types import RELATIONS, Document, Relation, Session
 
@@ -123,7 +124,8 @@ class Sessions(NamedTuple):
         known = self.get(session)
         uses = self.store.uses_in(known.id)
         documents = self._documents({use.document for use in uses})
-        used = (Used(documents[use.document], use.usage, use.used_at) for use in uses)
+        present = [use for use in uses if use.document in documents]
+        used = (Used(documents[use.document], use.usage, use.used_at) for use in present)
         return SessionView(known, tuple(used))
 
     def context(self, reference: str) -> DocumentContext:
@@ -152,16 +154,20 @@ class Sessions(NamedTuple):
     ) -> Timeline:
         """What was made in the same project before and after; superseded ones are shown too."""
         log("debug", "timeline", anchor=anchor, before=before, after=after)
+        for state in include:
+            if state not in HIDDEN_STATES:
+                hint = "one of " + ", ".join(HIDDEN_STATES)
+                raise InvalidInput(f"include cannot be {state!r}", field="include", hint=hint)
         try:
             middle = self.whole(anchor)
         except NotFound as error:
             log("warning", "timeline anchor not found", anchor=anchor)
             raise NotFound("Anchor memory not found", field="anchor", hint=error.hint) from error
         shown = Visible(self.clock(), frozenset((*include, "superseded")))
-        same = both(shown, _same_project(middle))
-        earlier = Page(before, order="created last")
+        same = both(shown, same_project(middle.project))
+        earlier = Page(max(before, 0), order="created last")
         found_before = self.store.documents(both(same, _beside(middle, "<")), earlier)
-        later = Page(after, order="created")
+        later = Page(max(after, 0), order="created")
         found_after = self.store.documents(both(same, _beside(middle, ">")), later)
         everything = [*found_before, middle, *found_after]
         contexts = self.contexts([document.id for document in everything])
@@ -204,17 +210,12 @@ class Sessions(NamedTuple):
                 relation.created_at,
             )
             for relation in relations
+            if _other(relation, document) in others
         )
 
 
 def _other(relation: Relation, document: Document) -> str:
     return relation.target if relation.source == document.id else relation.source
-
-
-def _same_project(document: Document) -> Condition:
-    if document.project is None:
-        return Not(Compare("project", "present"))
-    return Compare("project", "=", document.project)
 
 
 def _beside(document: Document, sign: Operator) -> Condition:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.answers import Successor
+from knowbase.query.conditions import Visible
 from knowbase.types import Document, Session, is_superseded
 
 if TYPE_CHECKING:
@@ -27,7 +28,9 @@ def surroundings(store: "Store", documents: Sequence[Document], now: str) -> Sur
         return Surroundings({}, {}, {})
     old = [document for document in documents if is_superseded(document, now)]
     return Surroundings(
-        _successors(store, old), _source_sessions(store, ids), store.related_counts(ids)
+        _successors(store, old),
+        _source_sessions(store, ids),
+        store.related_counts(ids, Visible(now)),
     )
 
 
@@ -55,4 +58,6 @@ def _source_sessions(store: "Store", ids: Sequence[str]) -> dict[str, Session]:
     if not uses:
         return {}
     sessions = store.sessions({use.session for use in uses.values()})
-    return {document: sessions[use.session] for document, use in uses.items()}
+    return {
+        document: sessions[use.session] for document, use in uses.items() if use.session in sessions
+    }

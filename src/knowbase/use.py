@@ -1,5 +1,6 @@
 """Use: what a search returned and what was found good, recorded without holding anybody up."""
 
+import threading
 from collections import deque
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
@@ -35,6 +36,7 @@ class Recorder:
         self._store = store
         self._clock = clock
         self._pending: deque[Changes] = deque(maxlen=MOST_PENDING)
+        self._writing = threading.Lock()
 
     def returned(self, request: "SearchRequest", answer: "Answer", record_use: str) -> None:
         """C11: under `returned` each hit is reinforced; a session gets its recalled ones."""
@@ -45,23 +47,27 @@ class Recorder:
                 reinforced=tuple(Reinforcement(one, REINFORCEMENT) for one in documents)
             )
         if request.session_record is not None:
-            project = dict(request.filters).get("project")
-            session = Session(request.session_record, project, self._clock())
+            session = Session(request.session_record, None, self._clock())
             changes = _recalled(changes, session, documents)
-        if any(changes):
+        if documents and any(changes):
             self._pending.append(changes)
             self.flush()
 
     def flush(self) -> None:
         """One write for all that waits, if nobody else is writing."""
-        waiting = [self._pending.popleft() for _ in range(len(self._pending))]
-        if not waiting:
-            return
+        if not self._writing.acquire(blocking=False):
+            return  # another thread is at it, or the next search will be
         try:
-            self._store.apply(_together(waiting), self._clock(), wait=False)
-        except KnowbaseError as error:
-            self._pending.extendleft(reversed(waiting))
-            log("warning", "use was not recorded", reason=error.message, waiting=len(waiting))
+            number = len(self._pending)
+            waiting = [self._pending[place] for place in range(number)]
+            if waiting:
+                self._store.apply(_together(waiting), self._clock(), wait=False)
+            for _ in waiting:
+                self._pending.popleft()
+        except (KnowbaseError, IndexError) as error:
+            log("warning", "use was not recorded", reason=str(error), waiting=len(self._pending))
+        finally:
+            self._writing.release()
 
 
 def _recalled(changes: Changes, session: Session, documents: Iterable[str]) -> Changes:
@@ -94,8 +100,7 @@ def _verdict(document: Document, good: bool, session: str | None, now: str) -> C
     if session is None or not good:
         return changes
     used = Use(session, document.id, "reinforced", now)
-    started = Session(session, document.project, now)
-    return changes._replace(sessions=(started,), uses=(used,))
+    return changes._replace(sessions=(Session(session, None, now),), uses=(used,))
 
 
 def _together(waiting: list[Changes]) -> Changes:

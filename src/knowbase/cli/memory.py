@@ -24,6 +24,10 @@ def _line(paint: Painter, document: "Document") -> str:
     return f"{code}: {safe(document.title)} ({safe(document.type)})"
 
 
+def _states(document: "Document") -> str:
+    return "".join(f" · {state}" for state in states_of(document))
+
+
 def _uses(number: int) -> str:
     return f"{number} use" + "s" * (number != 1)
 
@@ -75,8 +79,7 @@ def _brief(_: Painter, result: "Brief") -> Iterable[str]:
 def _timeline(paint: Painter, result: "Timeline") -> Iterable[str]:
     for document in (*result.before, result.anchor, *result.after):
         mark = "→" if document.id == result.anchor.id else " "
-        state = "".join(f" · {state}" for state in states_of(document))
-        yield f"{mark} {_day(document.created_at)}  {_line(paint, document)}{state}"
+        yield f"{mark} {_day(document.created_at)}  {_line(paint, document)}{_states(document)}"
     for session in result.sessions.values():
         yield from _session(paint, session)
 
@@ -93,7 +96,8 @@ def _context(paint: Painter, result: "DocumentContext") -> Iterable[str]:
     for related in result.related:
         arrow = "→" if related.direction == "to" else "←"
         arrow = "↔" if related.relation == "RELATED_TO" else arrow
-        yield f"  {related.relation} {arrow} {_line(paint, related.document)}"
+        line = _line(paint, related.document) + _states(related.document)
+        yield f"  {related.relation} {arrow} {line}"
 
 
 def _session(paint: Painter, session: "Session") -> Iterable[str]:
@@ -114,7 +118,8 @@ def _sessions(paint: Painter, result: "SessionList") -> Iterable[str]:
 def _session_view(paint: Painter, result: "SessionView") -> Iterable[str]:
     yield from _session(paint, result.session)
     for used in result.used:
-        yield f"  {_day(used.used_at)}  {used.usage:<10} {_line(paint, used.document)}"
+        line = _line(paint, used.document) + _states(used.document)
+        yield f"  {_day(used.used_at)}  {used.usage:<10} {line}"
 
 
 _RENDERERS: dict[str, Callable[[Painter, Any], Iterable[str]]] = {

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from knowbase.changes import Draft, Reading
 from knowbase.embed import Embedder
+from knowbase.errors import VectorsUnavailable
 from knowbase.read import read
 from knowbase.store.contract import Store
 from knowbase.text.splitting import Limits, chunks_of, embedding_text
@@ -29,6 +30,7 @@ class Embedded(NamedTuple):
     made: int
     reused: int
     waiting: int = 0
+    warning: str | None = None
 
 
 class Drafter(NamedTuple):
@@ -65,8 +67,14 @@ class Drafter(NamedTuple):
         defer: bool = False,
     ) -> Embedded:
         """Vectors for every chunk: the stored one where the text is known, else a new one, or
-        none yet when that is put off."""
-        model = store.model() if defer else self._used_by(store)
+        none yet when that is put off. A database that cannot hold vectors gets the text alone.
+        """
+        try:
+            model = store.model() if defer else self._used_by(store)
+        except VectorsUnavailable as error:
+            number = sum(len(draft.chunks) for draft in drafts)
+            told = f"{error.message}: {error.hint}"
+            return Embedded(tuple(drafts), None, 0, 0, number, told)
         hashes = {chunk.hash for draft in drafts for chunk in draft.chunks}
         vectors = dict(store.vectors(hashes, model)) if model is not None else {}
         missing = {} if defer else self._texts_without(vectors, drafts)

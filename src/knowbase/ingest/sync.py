@@ -251,6 +251,8 @@ class _Run:
             drafts, model = result.drafts, result.model
             self._reused += result.reused
             self._waiting += result.waiting
+            if result.warning is not None and result.warning not in self._warnings:
+                self._warnings.append(result.warning)
         written = self._apply(
             Changes(
                 drafts=drafts,

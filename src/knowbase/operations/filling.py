@@ -27,7 +27,7 @@ class Made(NamedTuple):
 
 def init(base: "Base", _: Nothing) -> Made:
     """The surface has made it by now: what is left is to say where."""
-    return Made(base.path)
+    return Made(base.shown)
 
 
 class Add(NamedTuple):

@@ -77,7 +77,7 @@ class Config(NamedTuple):
 def show_config(base: "Base", _: Nothing) -> Config:
     configuration = base.configuration
     return Config(
-        base.path,
+        base.shown,
         tuple(
             SettingLine(dotted(name), value, configuration.origins[name], ABOUT[name].text)
             for name, value in configuration.settings._asdict().items()

@@ -15,6 +15,8 @@ class KeywordQuery(NamedTuple):
 
     words: tuple[Word, ...]
     match: str = "any"
+    rule: str = "bm25"  # or ts_rank_cd, which PostgreSQL alone has
+    text: str = ""  # for ts_rank_cd: what was asked
 
 
 def keyword_query(text: str, match: str = "any") -> KeywordQuery:

@@ -2,6 +2,7 @@
 
 FIELDS = {
     "source": "the document that gives the constants: see docs/conformance.md",
+    "keyword": "how words are scored: bm25, or ts_rank_cd (all words; in PostgreSQL alone)",
     "match": "which words a chunk must have: any, all, any as a prefix, or as the query says",
     "fusion": "rrf: by places; linear: by scores; minmax: by scores stretched to 0..1",
     "rrf_k": "higher makes places more alike; 60 did well on every collection of its authors",

@@ -8,6 +8,7 @@ from knowbase.errors import InvalidInput
 from knowbase.ranking.profile import PROFILES, SIGNALS, Profile
 
 CHOICES = {
+    "keyword": ("bm25", "ts_rank_cd"),
     "match": ("any", "all", "any_prefix", "boolean"),
     "fusion": ("rrf", "linear", "minmax"),
     "unit": ("chunk", "document"),

@@ -23,6 +23,7 @@ class Profile(NamedTuple):
     about: str
     source: str = ""  # the document whose constants it has
     match: str = "any"
+    keyword: str = "bm25"
     fusion: str = "rrf"
     rrf_k: float = RRF_K
     weights: Mapping[str, float] = {"keyword": 1.0, "semantic": 1.0}

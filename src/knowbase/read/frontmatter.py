@@ -128,7 +128,7 @@ def _field(key: str, value: _Value) -> tuple[str, object] | None:
     if key == "tags":
         return "tags", _tags(value)
     if key == "roles":
-        return "roles", _unique(_items(value, r","))
+        return "roles", _unique([role.lower() for role in _items(value, r",")])
     return _checked_field(key, value)
 
 

@@ -56,7 +56,7 @@ class Store(Protocol):
     def heads(self, documents: Collection[str]) -> dict[str, Document]:
         """For each superseded one of these, the end of its chain: what holds today.
 
-        What is forgotten is no part of a chain; a circle has no end.
+        A chain that ends with a forgotten document, or in a circle, leads nowhere.
         """
 
     def tags(self, condition: Condition) -> list[tuple[str, int]]:
@@ -103,8 +103,8 @@ class Store(Protocol):
     def relations(self, document: str) -> list[Relation]:
         """Those from or to this document, oldest first."""
 
-    def related_counts(self, documents: Collection[str]) -> dict[str, int]:
-        """How many relations each of these documents has; those without are left out."""
+    def related_counts(self, documents: Collection[str], shown: Condition) -> dict[str, int]:
+        """How many relations each has to a document that passes; those without are left out."""
 
     # files
     def sources(self) -> list[Source]: ...

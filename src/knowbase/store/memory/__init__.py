@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
-from knowbase.changes import Changes
+from knowbase.changes import Changes, renamed
 from knowbase.errors import ModelMismatch
 from knowbase.query.conditions import (
     EVERYTHING,
@@ -22,6 +22,7 @@ from knowbase.store.bm25 import has_word, scores
 from knowbase.store.memory.record import record
 from knowbase.store.memory.state import State, adopted, remove, remove_rival, write
 from knowbase.store.nearest import nearest as nearest_vectors
+from knowbase.store.rules import check_chain, check_rule, known_text
 from knowbase.store.values import FieldWeights, Page
 from knowbase.text.analysis import Word
 from knowbase.text.spelling import as_written, nearest, stem_of
@@ -55,25 +56,31 @@ class MemoryStore:
     # writing
 
     def apply(self, changes: Changes, now: str, *, wait: bool = True) -> list[Document]:  # noqa: ARG002
+        for edit in changes.edits:
+            check_chain(edit, self.find)
         state = self._state.copied()
         for document in changes.removed:
             remove(state, document)
-        ids: dict[str | None, str] = {}
+        ids: dict[str, str] = {}
         for given in changes.drafts:
+            known = [d for d in _by_seq(state) if given.once and passes(d, known_text(given, now))]
+            if known:
+                ids[given.id] = known[0].id
+                continue
             draft = adopted(state, given)
             ids[given.id] = draft.id
             remove_rival(state, draft)
             model = changes.model or self._model
             write(state, draft, now, model if model in self._sources else None)
         for file in changes.files:
-            owner = ids.get(file.document, file.document)
+            owner = ids.get(file.document or "", file.document)
             state.files[file.path] = file._replace(document=owner)
         for path in changes.forgotten:
             state.files.pop(path, None)
         state.sources.update({source.path: source for source in changes.sources})
         for path in changes.dropped_sources:
             state.sources.pop(path, None)
-        record(state, changes, now)
+        record(state, renamed(changes, ids), now)
         self._state = state
         return [self._state.documents[ids[draft.id]] for draft in changes.drafts]
 
@@ -121,13 +128,14 @@ class MemoryStore:
             while following is not None and following.id not in seen:
                 seen.add(following.id)
                 last, following = following, self._next(following)
-            if last is not None and following is None and last.id != start:
+            ended = last is not None and following is None and last.id != start
+            if last is not None and ended and last.deleted_at is None:
                 found[start] = last
         return found
 
     def _next(self, document: Document) -> Document | None:
         name = document.superseded_by
-        known = [d for d in self._state.documents.values() if d.deleted_at is None and name]
+        known = [d for d in self._state.documents.values() if name]
         by_id = [d for d in known if d.id == name]
         by_code = [d for d in known if d.code.lower() == (name or "").lower()]
         by_path = [d for d in known if d.path == name]
@@ -142,6 +150,7 @@ class MemoryStore:
     def keyword(
         self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
     ) -> list[Candidate]:
+        check_rule(query)
         rows = {key: stored.row for key, stored in self._state.chunks.items()}
         return self._best(scores(rows, query, weights), condition, limit)
 
@@ -217,12 +226,13 @@ class MemoryStore:
         seq = {one.id: one.seq for one in self._state.documents.values()}
         return sorted(found, key=lambda r: (r.created_at, seq[r.source], seq[r.target], r.relation))
 
-    def related_counts(self, documents: Collection[str]) -> dict[str, int]:
+    def related_counts(self, documents: Collection[str], shown: Condition) -> dict[str, int]:
+        passing = {document.id for document in self._passing(shown)}
         ends = Counter(
             end
             for r in self._state.relations
             for end, other in ((r.source, r.target), (r.target, r.source))
-            if self._alive(other)
+            if other in passing
         )
         return {one: ends[one] for one in documents if ends[one]}
 
@@ -375,3 +385,7 @@ class MemoryStore:
     def _passage(self, key: int) -> Passage:
         stored = self._state.chunks[key]
         return Passage(key, stored.chunk, self._state.documents[stored.document])
+
+
+def _by_seq(state: State) -> list[Document]:
+    return sorted(state.documents.values(), key=lambda document: document.seq)

@@ -1,6 +1,6 @@
 """What is said of documents and how they are used, in the plain store."""
 
-from knowbase.changes import EDITABLE, Changes, Edit, Verdict, moved
+from knowbase.changes import EDITABLE, Changes, Edit, Verdict, after_verdict, moved
 from knowbase.store.memory.state import State
 from knowbase.types import Relation, Session, Use
 
@@ -65,13 +65,13 @@ def _judge(state: State, verdict: Verdict, now: str) -> None:
     state.verdicts[key] = verdict.good
     given = [good for (owner, _), good in state.verdicts.items() if owner == document.id]
     confirmed = sum(1 if good else -1 for good in given)
-    state.documents[document.id] = document._replace(confirmed=confirmed)
-    if verdict.good and old is None:
-        _reinforce(state, document.id, verdict.amount, now)
-    else:
-        amount = verdict.amount if verdict.good else -verdict.amount
-        changed = state.documents[document.id]
-        state.documents[document.id] = changed._replace(salience=moved(changed.salience, amount))
+    used = verdict.good and old is None
+    state.documents[document.id] = document._replace(
+        confirmed=confirmed,
+        salience=after_verdict(document.salience, verdict, old),
+        access_count=document.access_count + used,
+        last_accessed_at=now if used else document.last_accessed_at,
+    )
 
 
 def _relate(state: State, relation: Relation, now: str) -> None:

@@ -34,7 +34,6 @@ def create(url: str) -> "PostgresStore":
     connections = Connections(database, BUSY_TIMEOUT)
     try:
         connections.run(schema.upgrade)
-        connections.run(_with_vectors_if_possible)
         connections.run(
             lambda connection: connection.execute(
                 "INSERT INTO bases (name) VALUES (%s) ON CONFLICT DO NOTHING", (name,)
@@ -43,14 +42,6 @@ def create(url: str) -> "PostgresStore":
     finally:
         connections.close()
     return PostgresStore(url)
-
-
-def _with_vectors_if_possible(connection: Connection) -> None:
-    """Without pgvector, or without the right to install it, keyword search works all the same."""
-    try:
-        connection.execute("CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public")
-    except (errors.InsufficientPrivilege, errors.UndefinedFile, errors.FeatureNotSupported):
-        return
 
 
 class PostgresStore(Vectors, Retrieval, Sessions):
@@ -76,7 +67,10 @@ class PostgresStore(Vectors, Retrieval, Sessions):
     def apply(self, changes: Changes, now: str, *, wait: bool = True) -> list[Document]:
         def write(connection: Connection) -> list[Document]:
             known = find_model(connection, self._base, changes.model)
-            seqs = Writing(connection, self._base, now, known).apply(changes)
+            writing = Writing(connection, self._base, now, known)
+            seqs = writing.apply(changes)
+            if writing.grew:
+                connection.execute("ANALYZE documents, chunks, words, postings")
             found = connection.execute(
                 SQL(
                     f"SELECT {rows.DOCUMENT} FROM documents d WHERE base_id = %s AND seq = ANY(%s)"

@@ -45,7 +45,7 @@ def _compare(condition: Compare) -> Compiled:
 
 
 def _one_of(condition: OneOf) -> Compiled:
-    test = SQL("coalesce({} = ANY(%s), false)").format(_column(condition.field))
+    test = SQL("({0} IS NOT NULL AND {0} = ANY(%s))").format(_column(condition.field))
     return test, [list(condition.values)]
 
 

@@ -103,7 +103,7 @@ class Documents(Connected):
     def heads(self, documents: Collection[str]) -> dict[str, Document]:
         """Each chain is followed by names, as front matter has them; UNION ends a circle."""
         named = (
-            "(SELECT n.seq FROM documents n WHERE n.base_id = %s AND n.deleted_at IS NULL"
+            "(SELECT n.seq FROM documents n WHERE n.base_id = %s"
             " AND (n.id = {0} OR n.code_key = lower({0}) OR n.path = {0})"
             " ORDER BY (n.id = {0}) DESC, (n.code_key = lower({0})) DESC LIMIT 1)"
         )
@@ -116,6 +116,7 @@ class Documents(Connected):
                 f" ON e.base_id = %s AND e.seq = {named.format('c.next')})"
                 f" SELECT c.start, {rows.DOCUMENT} FROM chain c JOIN documents d"
                 " ON d.base_id = %s AND d.seq = c.seq WHERE d.id <> c.start"
+                " AND d.deleted_at IS NULL"
                 f" AND {named.format('c.next')} IS NULL"
             ),
             (self._base, list(documents), self._base, self._base, self._base, self._base),

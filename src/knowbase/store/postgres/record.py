@@ -7,7 +7,7 @@ from typing import Any
 from psycopg import Connection
 from psycopg.sql import SQL, Identifier
 
-from knowbase.changes import EDITABLE, Changes, Edit, Reinforcement, Verdict, moved
+from knowbase.changes import EDITABLE, Changes, Edit, Reinforcement, Verdict, after_verdict, moved
 from knowbase.types import Relation, Session, Use
 
 
@@ -81,33 +81,28 @@ class Recording:
         )
 
     def _reinforce(self, one: Reinforcement) -> None:
-        self._move(one.document, one.amount)
-        self._connection.execute(
-            "UPDATE documents SET access_count = access_count + 1, last_accessed_at = %s"
-            " WHERE base_id = %s AND id = %s",
-            (self._now, self._base, one.document),
-        )
-
-    def _move(self, document: str, amount: float) -> None:
         row = self._connection.execute(
-            "SELECT salience FROM documents WHERE base_id = %s AND id = %s", (self._base, document)
+            "SELECT salience FROM documents WHERE base_id = %s AND id = %s",
+            (self._base, one.document),
         ).fetchone()
         if row is not None:
             self._connection.execute(
-                "UPDATE documents SET salience = %s WHERE base_id = %s AND id = %s",
-                (moved(row[0], amount), self._base, document),
+                "UPDATE documents SET salience = %s, access_count = access_count + 1,"
+                " last_accessed_at = %s WHERE base_id = %s AND id = %s",
+                (moved(row[0], one.amount), self._now, self._base, one.document),
             )
 
     def _judge(self, verdict: Verdict) -> None:
         """A verdict counts once an occasion; another one of the same occasion takes its place."""
         row = self._connection.execute(
-            "SELECT d.seq, v.good FROM documents d LEFT JOIN verdicts v ON v.base_id = d.base_id"
-            " AND v.document = d.seq AND v.occasion = %s WHERE d.base_id = %s AND d.id = %s",
+            "SELECT d.seq, d.salience, v.good FROM documents d LEFT JOIN verdicts v"
+            " ON v.base_id = d.base_id AND v.document = d.seq AND v.occasion = %s"
+            " WHERE d.base_id = %s AND d.id = %s",
             (verdict.occasion, self._base, verdict.document),
         ).fetchone()
-        if row is None or row[1] == verdict.good:
+        if row is None or row[2] == verdict.good:
             return
-        seq, old = row
+        seq, salience, old = row
         self._connection.execute(
             "INSERT INTO verdicts (base_id, document, occasion, good, given_at)"
             " VALUES (%s, %s, %s, %s, %s) ON CONFLICT (base_id, document, occasion)"
@@ -120,10 +115,16 @@ class Recording:
             " WHERE d.base_id = %s AND d.seq = %s",
             (self._base, seq),
         )
-        if verdict.good and old is None:
-            self._reinforce(Reinforcement(verdict.document, verdict.amount))
-        else:
-            self._move(verdict.document, verdict.amount if verdict.good else -verdict.amount)
+        used = verdict.good and old is None
+        self._connection.execute(
+            "UPDATE documents SET salience = %s, access_count = access_count + %s,"
+            " last_accessed_at = CASE WHEN %s THEN %s ELSE last_accessed_at END"
+            " WHERE base_id = %s AND seq = %s",
+            (
+                after_verdict(salience, verdict, old),
+                *(int(used), used, self._now, self._base, seq),
+            ),
+        )
 
     def _relations(self, relations: Iterable[Relation]) -> None:
         self._many(

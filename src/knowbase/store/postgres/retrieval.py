@@ -40,6 +40,10 @@ class Retrieval(Connected):
     ) -> list[Candidate]:
         if not query.words or limit < 1:
             return []
+        if query.rule == "ts_rank_cd":
+            return self._connections.consistently(
+                lambda connection: self._cover_density(connection, query.text, condition, limit)
+            )
         return self._connections.consistently(
             lambda connection: self._keyword(connection, query, condition, (limit, weights))
         )
@@ -89,6 +93,21 @@ class Retrieval(Connected):
             ),
         ).fetchall()
         return [Candidate(chunk, score) for chunk, score in rows_found]
+
+    def _cover_density(
+        self, connection: Connection, text: str, condition: Condition, limit: int
+    ) -> list[Candidate]:
+        """S4-05: every word, as English; scores by how near they stand, divided by length."""
+        test, values = self._passing(connection, "e.id", condition)
+        statement = SQL(
+            "SELECT e.id, ts_rank_cd(e.entry, q.query, 2)::float8 AS score"
+            " FROM plainto_tsquery('english', %s) AS q (query) JOIN chunks e"
+            " ON e.base_id = %s AND e.entry @@ q.query {} ORDER BY score DESC, e.id LIMIT %s"
+        ).format(test)
+        found = connection.execute(
+            statement, (text.replace("\0", " "), self._base, *values, limit)
+        ).fetchall()
+        return [Candidate(chunk, score) for chunk, score in found]
 
     def _totals(self, connection: Connection) -> tuple[int, int]:
         """How many chunks there are, and how many words they have together."""

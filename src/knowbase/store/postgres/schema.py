@@ -5,7 +5,7 @@ width, as everywhere in knowbase. `base_id` leads every key: several bases share
 and the tables could be distributed by it.
 """
 
-from psycopg import Connection, sql
+from psycopg import Connection, errors, sql
 
 from knowbase.errors import BaseTooNew
 
@@ -215,13 +215,24 @@ def upgrade(connection: Connection) -> None:
     """Run the missing steps in one transaction; who comes second waits and finds them done."""
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
-        connection.execute("CREATE SCHEMA IF NOT EXISTS knowbase")
+        if not connection.execute("SELECT to_regnamespace('knowbase')").fetchone()[0]:  # type: ignore[index]
+            connection.execute("CREATE SCHEMA knowbase")
+        _add_pgvector(connection)
         connection.execute("SET LOCAL search_path TO knowbase, public")
         connection.execute("CREATE TABLE IF NOT EXISTS steps (number integer PRIMARY KEY)")
         version = version_of(connection)
         for number in range(version, len(STEPS)):
             connection.execute(sql.SQL(STEPS[number]))
             connection.execute("INSERT INTO steps VALUES (%s)", (number + 1,))
+
+
+def _add_pgvector(connection: Connection) -> None:
+    """Without it, or without the right to install it, keyword search works all the same."""
+    try:
+        with connection.transaction():
+            connection.execute("CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public")
+    except (errors.InsufficientPrivilege, errors.UndefinedFile, errors.FeatureNotSupported):
+        return
 
 
 def version_of(connection: Connection) -> int:

@@ -4,6 +4,8 @@ from collections.abc import Collection
 
 from psycopg.sql import SQL
 
+from knowbase.query.conditions import Condition
+from knowbase.store.postgres.compile import compile_condition
 from knowbase.store.postgres.connection import Connected
 from knowbase.store.values import Page
 from knowbase.types import Relation, Session, Use
@@ -71,15 +73,13 @@ class Sessions(Connected):
         )
         return [Relation(*row[:5]) for row in found]
 
-    def related_counts(self, documents: Collection[str]) -> dict[str, int]:
-        found = self._read(
-            SQL(
-                "SELECT d.id, count(*) FROM documents d JOIN (SELECT base_id, source AS one,"
-                " target AS other FROM relations UNION ALL SELECT base_id, target, source"
-                " FROM relations) r ON r.base_id = d.base_id AND r.one = d.seq"
-                " JOIN documents o ON o.base_id = r.base_id AND o.seq = r.other"
-                " WHERE d.base_id = %s AND d.id = ANY(%s) AND o.deleted_at IS NULL GROUP BY d.id"
-            ),
-            (self._base, list(documents)),
-        )
-        return dict(found)
+    def related_counts(self, documents: Collection[str], shown: Condition) -> dict[str, int]:
+        test, values = compile_condition(shown)
+        statement = SQL(
+            "SELECT o.id, count(*) FROM documents o JOIN (SELECT base_id, source AS one,"
+            " target AS other FROM relations UNION ALL SELECT base_id, target, source"
+            " FROM relations) r ON r.base_id = o.base_id AND r.one = o.seq"
+            " JOIN documents d ON d.base_id = r.base_id AND d.seq = r.other"
+            " WHERE o.base_id = %s AND o.id = ANY(%s) AND {} GROUP BY o.id"
+        ).format(test)
+        return dict(self._read(statement, (self._base, list(documents), *values)))

@@ -11,13 +11,24 @@ from typing import Any, NamedTuple, TypeVar
 from psycopg import Connection
 from psycopg.sql import SQL, Composed, Identifier
 
-from knowbase.changes import Changes, Draft, assigned_codes, content_hash, names_of, scope_of
+from knowbase.changes import (
+    Changes,
+    Draft,
+    assigned_codes,
+    content_hash,
+    names_of,
+    renamed,
+    scope_of,
+)
+from knowbase.store.postgres import rows
+from knowbase.store.postgres.compile import compile_condition
 from knowbase.store.postgres.record import Recording
 from knowbase.store.postgres.retrieval import as_text
 from knowbase.store.postgres.schema import vector_table
 from knowbase.store.postgres.words import Counts, counted, ids_of
+from knowbase.store.rules import check_chain, known_text
 from knowbase.text.analysis import index_terms
-from knowbase.types import DEFAULT_SALIENCE, Chunk, FileRecord, Model, Vector
+from knowbase.types import DEFAULT_SALIENCE, Chunk, Document, FileRecord, Model, Vector
 
 _AS_READ = (
     "title", "type", "parent", "project", "confidence", "archived", "expires_at",
@@ -30,6 +41,7 @@ _CHUNK = (
 
 
 T = TypeVar("T")
+MANY_CHUNKS = 50  # a transaction that writes so many has the tables analysed
 
 
 class _Stored(NamedTuple):
@@ -59,9 +71,17 @@ class Writing(Recording):
 
     def apply(self, changes: Changes) -> list[int]:
         """Everything in `changes`; returns the seq of each draft's document."""
+        for edit in changes.edits:
+            check_chain(edit, self._find)
         self._remove(changes.removed)
-        written, ids = [], {}
+        written: list[int] = []
+        ids: dict[str, str] = {}
         for given in changes.drafts:
+            known = self._known(given) if given.once else None
+            if known is not None:
+                ids[given.id], seq = known
+                written.append(seq)
+                continue
             draft = self._adopted(given)
             ids[given.id] = draft.id
             written.append(self._write_document(draft))
@@ -80,8 +100,27 @@ class Writing(Recording):
             [(path,) for path in changes.dropped_sources],
         )
         self._write_words()
-        self.record(changes)
+        self.record(renamed(changes, ids))
         return written
+
+    def _known(self, draft: Draft) -> tuple[str, int] | None:
+        """The id and seq of a document that has the draft's text already."""
+        test, values = compile_condition(known_text(draft, self._now))
+        statement = SQL(
+            "SELECT d.id, d.seq FROM documents d WHERE d.base_id = %s AND {} ORDER BY d.seq LIMIT 1"
+        ).format(test)
+        row = self._connection.execute(statement, (self._base, *values)).fetchone()
+        return (row[0], row[1]) if row else None
+
+    def _find(self, reference: str) -> Document | None:
+        """A document by its id, code or path, as this transaction sees it."""
+        statement = SQL(
+            f"SELECT {rows.DOCUMENT} FROM documents d WHERE d.base_id = %s"
+            " AND (d.id = %s OR d.code_key = lower(%s) OR d.path = %s)"
+            " ORDER BY (d.id = %s) DESC, (d.code_key = lower(%s)) DESC LIMIT 1"
+        )
+        row = self._connection.execute(statement, (self._base, *[reference] * 5)).fetchone()
+        return rows.document(row) if row else None
 
     # documents
 
@@ -319,6 +358,11 @@ class Writing(Recording):
                 *(self._chunks, self._length, base),
             ),
         )
+
+    @property
+    def grew(self) -> bool:
+        """Whether so much was written that the planner's view of the tables is out of date."""
+        return len(self._indexed) >= MANY_CHUNKS
 
     def _known_words(self) -> dict[str, int]:
         """The id of each stem, new ones included; how many chunks have it is kept in step."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from knowbase.errors import BaseReadOnly
+from knowbase.store.rules import check_chain
 from knowbase.store.sqlite import rows, schema
 from knowbase.store.sqlite.connection import Connections, translated
 from knowbase.store.sqlite.documents import Documents
@@ -76,6 +77,8 @@ class SqliteStore(Documents, Retrieval, Sessions, Vectors):
             if changes.drafts or changes.removed:
                 self._connections.with_vectors()
             with self._connections.writing(wait=wait) as connection:
+                for edit in changes.edits:
+                    check_chain(edit, self.find)
                 model = self._model_id(connection, changes.model)
                 written = write.apply(connection, changes, model, now)
                 return [self._document(connection, seq) for seq in written]

@@ -94,12 +94,13 @@ class Documents(Connected):
             " CROSS JOIN documents d ON d.id = wanted.value WHERE d.superseded_by IS NOT NULL"
             " UNION SELECT c.start, n.seq, n.id, n.superseded_by FROM chain c"
             " CROSS JOIN documents n ON n.seq = coalesce("
-            " (SELECT seq FROM documents WHERE id = c.next AND deleted_at IS NULL),"
-            " (SELECT seq FROM documents WHERE code = c.next AND deleted_at IS NULL),"
-            " (SELECT seq FROM documents WHERE path = c.next AND deleted_at IS NULL)))"
+            " (SELECT seq FROM documents WHERE id = c.next),"
+            " (SELECT seq FROM documents WHERE code = c.next),"
+            " (SELECT seq FROM documents WHERE path = c.next)))"
             f" SELECT c.start, {rows.DOCUMENT} FROM chain c JOIN documents d ON d.seq = c.seq"
-            " WHERE c.id <> c.start AND NOT EXISTS (SELECT 1 FROM documents n WHERE"
-            " n.deleted_at IS NULL AND (n.id = c.next OR n.code = c.next OR n.path = c.next))",
+            " WHERE c.id <> c.start AND d.deleted_at IS NULL AND NOT EXISTS"
+            " (SELECT 1 FROM documents n WHERE n.id = c.next OR n.code = c.next"
+            " OR n.path = c.next)",
             (as_json(documents),),
         )
         return {row[0]: rows.document(row[1:]) for row in found}

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import apsw
 
-from knowbase.changes import EDITABLE, Changes, Edit, Reinforcement, Verdict, moved
+from knowbase.changes import EDITABLE, Changes, Edit, Reinforcement, Verdict, after_verdict, moved
 from knowbase.types import Relation, Session, Use
 
 _SEQ = "(SELECT seq FROM documents WHERE id = ?)"
@@ -70,18 +70,14 @@ def _write_uses(connection: apsw.Connection, uses: Iterable[Use], now: str) -> N
 
 
 def _reinforce(connection: apsw.Connection, one: Reinforcement, now: str) -> None:
-    _move(connection, one.document, one.amount)
-    connection.execute(
-        "UPDATE documents SET access_count = access_count + 1, last_accessed_at = ? WHERE id = ?",
-        (now, one.document),
-    )
-
-
-def _move(connection: apsw.Connection, document: str, amount: float) -> None:
-    salience = connection.execute("SELECT salience FROM documents WHERE id = ?", (document,)).get
+    salience = connection.execute(
+        "SELECT salience FROM documents WHERE id = ?", (one.document,)
+    ).get
     if salience is not None:
         connection.execute(
-            "UPDATE documents SET salience = ? WHERE id = ?", (moved(salience, amount), document)
+            "UPDATE documents SET salience = ?, access_count = access_count + 1,"
+            " last_accessed_at = ? WHERE id = ?",
+            (moved(salience, one.amount), now, one.document),
         )
 
 
@@ -91,7 +87,8 @@ def _judge(connection: apsw.Connection, verdict: Verdict, now: str) -> None:
     old = connection.execute(
         f"SELECT good FROM verdicts WHERE document = {_SEQ} AND occasion = ?", key
     ).get
-    if old is not None and bool(old) == verdict.good:
+    known = connection.execute("SELECT 1 FROM documents WHERE id = ?", (verdict.document,)).get
+    if known is None or (old is not None and bool(old) == verdict.good):
         return
     connection.execute(
         "INSERT OR REPLACE INTO verdicts SELECT seq, ?, ?, ? FROM documents WHERE id = ?",
@@ -102,10 +99,18 @@ def _judge(connection: apsw.Connection, verdict: Verdict, now: str) -> None:
         " WHERE document = documents.seq) WHERE id = ?",
         (verdict.document,),
     )
-    if verdict.good and old is None:
-        _reinforce(connection, Reinforcement(verdict.document, verdict.amount), now)
-    else:
-        _move(connection, verdict.document, verdict.amount if verdict.good else -verdict.amount)
+    salience = connection.execute(
+        "SELECT salience FROM documents WHERE id = ?", (verdict.document,)
+    ).get
+    used = int(verdict.good and old is None)
+    connection.execute(
+        "UPDATE documents SET salience = ?, access_count = access_count + ?,"
+        " last_accessed_at = iif(?, ?, last_accessed_at) WHERE id = ?",
+        (
+            after_verdict(salience, verdict, None if old is None else bool(old)),
+            *(used, used, now, verdict.document),
+        ),
+    )
 
 
 def _write_relations(connection: apsw.Connection, relations: Iterable[Relation], now: str) -> None:

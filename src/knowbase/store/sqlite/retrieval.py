@@ -6,6 +6,7 @@ from typing import Any
 from knowbase.query.conditions import AllOf, Condition, Visible, is_everything
 from knowbase.query.words import KeywordQuery
 from knowbase.store.nearest import nearest as nearest_vectors
+from knowbase.store.rules import check_rule
 from knowbase.store.sqlite import rows, schema
 from knowbase.store.sqlite.compile import Compiled, compile_for_chunks, match_expression
 from knowbase.store.sqlite.connection import Connected, translated
@@ -24,6 +25,7 @@ class Retrieval(Connected):
     def keyword(
         self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
     ) -> list[Candidate]:
+        check_rule(query)
         if not query.words or limit < 1:
             return []
         # The unary + keeps FTS5 in the lead: driven by ids, it would run the whole match

@@ -2,6 +2,8 @@
 
 from collections.abc import Collection
 
+from knowbase.query.conditions import Condition
+from knowbase.store.sqlite.compile import compile_condition
 from knowbase.store.sqlite.connection import Connected, as_json
 from knowbase.store.values import Page
 from knowbase.types import Relation, Session, Use
@@ -60,13 +62,13 @@ class Sessions(Connected):
         )
         return [Relation(*row) for row in found]
 
-    def related_counts(self, documents: Collection[str]) -> dict[str, int]:
+    def related_counts(self, documents: Collection[str], shown: Condition) -> dict[str, int]:
+        sql, values = compile_condition(shown)
         found = self._read(
-            "SELECT d.id, (SELECT count(*) FROM relations r JOIN documents o ON o.seq = r.target"
-            " WHERE r.source = d.seq AND o.deleted_at IS NULL)"
-            " + (SELECT count(*) FROM relations r JOIN documents o ON o.seq = r.source"
-            " WHERE r.target = d.seq AND o.deleted_at IS NULL)"
-            " FROM json_each(?) wanted CROSS JOIN documents d ON d.id = wanted.value",
-            (as_json(documents),),
+            "SELECT o.id, count(*) FROM json_each(?) wanted CROSS JOIN documents o"
+            " ON o.id = wanted.value JOIN (SELECT source AS one, target AS other FROM relations"
+            " UNION ALL SELECT target, source FROM relations) r ON r.one = o.seq"
+            f" JOIN documents d ON d.seq = r.other WHERE {sql} GROUP BY o.id",
+            (as_json(documents), *values),
         )
-        return {document: number for document, number in found if number}
+        return dict(found)

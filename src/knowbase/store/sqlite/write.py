@@ -8,8 +8,18 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from knowbase.changes import Changes, Draft, assigned_codes, content_hash, names_of, scope_of
+from knowbase.changes import (
+    Changes,
+    Draft,
+    assigned_codes,
+    content_hash,
+    names_of,
+    renamed,
+    scope_of,
+)
+from knowbase.store.rules import known_text
 from knowbase.store.sqlite import vectors
+from knowbase.store.sqlite.compile import compile_condition
 from knowbase.store.sqlite.record import record, said_values
 from knowbase.store.sqlite.schema import compact_vectors
 from knowbase.text.analysis import index_terms
@@ -34,8 +44,14 @@ def apply(connection: apsw.Connection, changes: Changes, model: int | None, now:
     if changes.removed:
         for number in vectors.numbers(connection):
             compact_vectors(connection, number)
-    written, ids = [], {}
+    written: list[int] = []
+    ids: dict[str, str] = {}
     for given in changes.drafts:
+        known = _known(connection, given, now) if given.once else None
+        if known is not None:
+            ids[given.id], seq = known
+            written.append(seq)
+            continue
         draft = _adopted(connection, given)
         ids[given.id] = draft.id
         written.append(_write_document(connection, draft, model, now))
@@ -48,8 +64,17 @@ def apply(connection: apsw.Connection, changes: Changes, model: int | None, now:
     connection.executemany(
         "DELETE FROM sources WHERE path = ?", [(path,) for path in changes.dropped_sources]
     )
-    record(connection, changes, now)
+    record(connection, renamed(changes, ids), now)
     return written
+
+
+def _known(connection: apsw.Connection, draft: Draft, now: str) -> tuple[str, int] | None:
+    """The id and seq of a document that has the draft's text already."""
+    sql, values = compile_condition(known_text(draft, now))
+    found: tuple[str, int] | None = connection.execute(
+        f"SELECT d.id, d.seq FROM documents d WHERE {sql} ORDER BY d.seq LIMIT 1", values
+    ).fetchone()
+    return found
 
 
 def _remove(connection: apsw.Connection, ids: Iterable[str]) -> None:

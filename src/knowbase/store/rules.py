@@ -1,0 +1,55 @@
+"""Rules that every store keeps."""
+
+from collections.abc import Callable
+
+from knowbase.changes import Draft, Edit, content_hash
+from knowbase.errors import InvalidInput
+from knowbase.query.conditions import Compare, Condition, Not, Visible, both
+from knowbase.query.words import KeywordQuery
+from knowbase.types import Document
+
+
+def check_rule(query: KeywordQuery) -> None:
+    """Refuse a way to score words that only PostgreSQL has."""
+    if query.rule != "bm25":
+        raise InvalidInput(
+            f"this base cannot score words by {query.rule}",
+            field="keyword",
+            hint="bm25, or a base in PostgreSQL",
+        )
+
+
+def same_project(project: str | None) -> Condition:
+    """Of this project; without one, of none."""
+    if project is None:
+        return Not(Compare("project", "present"))
+    return Compare("project", "=", project)
+
+
+def known_text(draft: Draft, now: str) -> Condition:
+    """The documents that make a draft unnecessary, when it is to be written once."""
+    return both(
+        Compare("content_hash", "=", content_hash(draft.reading)),
+        Compare("type", "=", draft.reading.type),
+        same_project(draft.reading.project),
+        Visible(now),
+    )
+
+
+def check_chain(edit: Edit, find: Callable[[str], Document | None]) -> None:
+    """Refuse that a document comes, by way of others, before itself."""
+    following = edit.values.get("superseded_by")
+    chain, seen = [edit.document], set()
+    while isinstance(following, str) and (document := find(following)) is not None:
+        chain.append(document.code)
+        if document.id == edit.document:
+            chain[0] = document.code
+            raise InvalidInput(
+                f"this would be a circle: {' → '.join(chain)}",
+                field="new",
+                hint="a document cannot come before itself",
+            )
+        if document.id in seen:
+            return  # a circle that files made, without this one
+        seen.add(document.id)
+        following = document.superseded_by
