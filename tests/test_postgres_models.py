@@ -1,15 +1,20 @@
-"""A PostgreSQL database made before a base could have several models."""
+"""Models in PostgreSQL: a database from before there could be several, and a change of model."""
 
 import os
+import shutil
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import psycopg
 from psycopg.sql import SQL
 
+import knowbase
+from conftest import FIXTURES
+from knowbase import Note, SearchRequest
 from knowbase.query.conditions import EVERYTHING
 from knowbase.store.postgres import PostgresStore, create, schema
 from knowbase.types import StoredModel
-from postgres import server
+from postgres import new_base, server
 from stores import MODEL, vector
 
 
@@ -56,3 +61,19 @@ def test_vectors_of_an_older_database_stay_and_belong_to_their_model() -> None:
     other = create(f"{url}#y")
     assert other.models() == []
     other.close()
+
+
+def test_a_base_in_postgresql_changes_its_model_too(tmp_path: Path) -> None:
+    """C23"""
+    tiny = shutil.copytree(FIXTURES / "models" / "states", tmp_path / "tiny")
+    with knowbase.create(new_base()) as base:
+        base.note(Note("Deploys freeze on Fridays"))
+        base.note(Note("The coffee machine is descaled on Mondays"))
+        result = base.embed(str(tiny), drop_old=True)
+        assert (result.embedded, result.switched, len(result.dropped)) == (2, True, 1)
+        answer = base.search("deploys")
+        assert (answer.fallback_mode, answer.semantic_coverage) == (False, 1.0)
+        back = base.embed("granite")
+        assert (back.embedded, back.there) == (2, 0)
+        request = SearchRequest("may I release software?", mode="semantic", top=1)
+        assert base.search(request).hits[0].title == "Deploys freeze on Fridays"
