@@ -155,6 +155,7 @@ class Clustered:
 
     def __init__(self, granite: Granite) -> None:
         self.model: Model = granite.model
+        self.max_tokens = granite.max_tokens
         self.token_spans = granite.token_spans
         self.embed_query = granite.embed_query
         self.embedded: list[str] = []

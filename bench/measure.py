@@ -22,17 +22,20 @@ class Arguments(NamedTuple):
 
     rounds: int
     json: bool
+    models: tuple[str, ...] = ()
 
 
-def arguments(about: str | None, rounds: int) -> Arguments:
+def arguments(about: str | None, rounds: int, *, models: bool = False) -> Arguments:
     """The command line of a benchmark."""
     parser = argparse.ArgumentParser(
         description=about, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--rounds", type=int, default=rounds, help=f"how often ({rounds})")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    if models:
+        parser.add_argument("models", nargs="*", help="further models, as for kb embed --model")
     given = parser.parse_args()
-    return Arguments(max(1, given.rounds), given.json)
+    return Arguments(max(1, given.rounds), given.json, tuple(getattr(given, "models", ())))
 
 
 def seconds(work: Callable[[], object]) -> float:

@@ -88,6 +88,7 @@ class Remembering:
 
     def __init__(self, granite: Granite, asked: Sequence[Asked]) -> None:
         self.model = granite.model
+        self.max_tokens = granite.max_tokens
         self.token_spans = granite.token_spans
         self.embed_documents = granite.embed_documents
         self.embed_query = {one.text: one.vector for one in asked}.__getitem__

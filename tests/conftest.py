@@ -98,6 +98,12 @@ class Kb(NamedTuple):
         return {document["code"] for document in self.json("list")["documents"]}
 
 
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test embeds for itself, and leaves the user's cache alone."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+
+
 @pytest.fixture(scope="session")
 def handbook(tmp_path_factory: pytest.TempPathFactory) -> Kb:
     """The handbook, indexed once: only for tests that change nothing."""

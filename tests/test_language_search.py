@@ -32,6 +32,7 @@ class ByFirstLetter:
     """An embedder for tests: a text points where its first letter says."""
 
     model = MODEL
+    max_tokens = 512
     asked: list[str]
 
     def __init__(self) -> None:

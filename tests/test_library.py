@@ -97,6 +97,7 @@ class OtherModel:
     """An embedder of another identity that would fail if it were ever asked."""
 
     model = Model("other-model", "7", 384)
+    max_tokens = 512
 
     def token_spans(self, text: str) -> list[tuple[int, int]]:
         return [(0, len(text))]

@@ -124,6 +124,7 @@ class Hashed:
     """An embedder for tests: a text's words decide its vector."""
 
     model = Model("hashed", "1", 4)
+    max_tokens = 512
 
     def token_spans(self, text: str) -> list[tuple[int, int]]:
         return [(0, len(text))]

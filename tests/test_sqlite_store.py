@@ -22,9 +22,11 @@ from knowbase.errors import (
 from knowbase.query.conditions import EVERYTHING, Tagged
 from knowbase.query.words import KeywordQuery
 from knowbase.store.sqlite import SqliteStore, create, schema
+from knowbase.store.sqlite.connection import load_vector_extension
 from knowbase.store.sqlite.schema import STEPS
 from knowbase.store.values import FieldWeights
 from knowbase.text.analysis import Word
+from knowbase.types import Model, StoredModel
 from stores import MODEL, NOW, draft, section, vector
 
 PLAIN = FieldWeights()
@@ -115,6 +117,61 @@ def test_removed_vectors_do_not_leave_the_search_full_of_holes(
     store.apply(Changes(removed=tuple(names[:-10])), NOW)
     assert rows(path, "SELECT count(*) FROM chunks_vec_1_chunks") == [(1,)]
     assert len(store.semantic(vector(1, 2, 3, 4), EVERYTHING, 100)) == 10
+
+
+def test_dropping_a_model_gives_its_space_back_and_keeps_the_rest(
+    path: str, store: SqliteStore
+) -> None:
+    """C23, S0-22: also after removals, which leave holes that must stay where they are."""
+    wide = Model("wide", "1", 1024)
+    names = [f"document{number}" for number in range(1_500)]
+    drafts = [draft(name, section(name)) for name in names]
+    store.apply(Changes(drafts=tuple(drafts)), NOW)
+    store.put_vectors(wide, "", {one.chunks[0].hash: vector(*[1.0] * 1024) for one in drafts})
+    store.apply(Changes(removed=tuple(names[:1_100:2])), NOW)
+    before = store.semantic(vector(1, 2, 0, 0), EVERYTHING, 2_000)
+    [full] = rows(path, "SELECT page_count FROM pragma_page_count")
+    store.drop_model(wide)
+    [small] = rows(path, "SELECT page_count FROM pragma_page_count")
+    assert small[0] * 3 < full[0]
+    assert store.semantic(vector(1, 2, 0, 0), EVERYTHING, 2_000) == before
+    put(store, "another")
+    assert len(store.semantic(vector(1, 2, 0, 0), EVERYTHING, 2_000)) == len(before) + 1
+    assert rows(path, "PRAGMA integrity_check") == [("ok",)]
+
+
+def test_vectors_of_an_older_file_stay_and_belong_to_its_model(path: str) -> None:
+    """C23: a base made before models could be changed."""
+    old = apsw.Connection(path)
+    old.execute("PRAGMA journal_mode = WAL").fetchall()
+    old.execute(f"PRAGMA application_id = {schema.APPLICATION_ID:d}")
+    for step in STEPS[:2]:
+        old.execute(step)
+    old.execute("PRAGMA user_version = 2")
+    load_vector_extension(old)
+    old.execute("INSERT INTO models VALUES (1, 'test', '1', 4)")
+    schema.create_vector_table(old, 1, 4)
+    old.execute(
+        "INSERT INTO documents (id, code, title, type, created_at, updated_at, roles, archived,"
+        " scope, salience, metadata) VALUES ('one', 'X-1', 'One', 'note', '2026', '2026', '[]', 0,"
+        " 'global', 0.5, '{}')"
+    )
+    for chunk, model in ((1, 1), (2, None)):
+        old.execute(
+            "INSERT INTO chunks (id, document, position, slug, chunk_index, model, hash, line,"
+            " tokens, overlap, title, header, text, terms)"
+            " VALUES (?, 1, ?, 's', ?, ?, 'h' || ?, 1, 1, 0, 'One', '', 'alpha', '')",
+            (chunk, chunk, chunk, model, chunk),
+        )
+    old.execute("INSERT INTO chunks_vec_1 VALUES (1, ?)", (vector(1, 0, 0, 0),))
+    old.close()
+    store = SqliteStore(path)
+    assert store.models() == [StoredModel(MODEL, "", 1, True)]
+    assert [one.chunk for one in store.semantic(vector(1, 0, 0, 0), EVERYTHING, 5)] == [1]
+    assert store.semantic_coverage() == 0.5
+    assert dict(store.vectors(["h1", "h2"])) == {"h1": vector(1, 0, 0, 0)}
+    assert [passage.chunk_id for passage in store.unembedded(MODEL, 0, 5)] == [2]
+    store.close()
 
 
 def test_a_missing_file_is_no_base(tmp_path: Path) -> None:

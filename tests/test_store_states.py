@@ -29,13 +29,15 @@ from knowbase.query.conditions import (
 from knowbase.query.words import keyword_query
 from knowbase.store.values import FieldWeights, Page
 from knowbase.text.analysis import Word
-from knowbase.types import USAGES, Candidate, Relation, Session, Use, Vector
+from knowbase.types import USAGES, Candidate, Model, Relation, Session, Use, Vector
+from knowbase.vectors import unpack
 from stores import BACKENDS, MODEL, draft, section, vector
 
 WORDS = ("install", "installed", "git", "getUserName", "user", "C++", "東京", "京都", "café", "x")
 TAGS = ("ops", "production", "phase/active")
 TIMES = tuple(f"2026-01-0{day}T00:00:00.000000Z" for day in range(1, 5))
 ALL = 50
+OTHER = Model("other", "2", 3)
 SESSIONS = ("s1", "s2")
 MATCHES = ("any", "all", "any_prefix", "boolean")
 
@@ -140,13 +142,33 @@ class Stores(RuleBasedStateMachine):
             vectors=tuple(given for _, given in parts.values()),
             **values,  # type: ignore[arg-type]
         )
-        changes = Changes(drafts=(made._replace(once=once),))
+        changes = Changes(drafts=(made._replace(once=once),), model=MODEL)
         assert self.memory.apply(changes, now) == self.other.apply(changes, now)
 
     @rule(identity=st.sampled_from("pqr"))
     def remove(self, identity: str) -> None:
         for store in (self.memory, self.other):
             store.apply(Changes(removed=(identity,)), TIMES[0])
+
+    @rule(numbers=st.tuples(*[st.integers(-3, 3)] * 3).filter(any), most=st.integers(1, 3))
+    def build_beside(self, numbers: tuple[int, ...], most: int) -> None:
+        missing = self.memory.unembedded(OTHER, 0, most)
+        assert missing == self.other.unembedded(OTHER, 0, most)
+        vectors = {passage.chunk.hash: vector(*numbers) for passage in missing}
+        for store in (self.memory, self.other):
+            store.put_vectors(OTHER, "", vectors)
+
+    @rule(model=st.sampled_from((MODEL, OTHER)))
+    def switch(self, model: Model) -> None:
+        assert self.memory.switch_model(model) == self.other.switch_model(model)
+        assert self.memory.model() == self.other.model()
+
+    @rule()
+    def drop_the_others(self) -> None:
+        for store in (self.memory, self.other):
+            for one in store.models():
+                if not one.active:
+                    store.drop_model(one.model)
 
     def both_apply(self, changes: Changes, now: str) -> None:
         for store in (self.memory, self.other):
@@ -218,7 +240,9 @@ class Stores(RuleBasedStateMachine):
 
     @rule(query=vectors, condition=text_conditions)
     def semantic(self, query: bytes, condition: Condition) -> None:
-        agree(*(s.semantic(query, condition, ALL) for s in (self.other, self.memory)))
+        agree(*(s.semantic(query, condition, ALL, MODEL) for s in (self.other, self.memory)))
+        other = vector(*unpack(query)[:3])
+        agree(*(s.semantic(other, condition, ALL, OTHER) for s in (self.other, self.memory)))
 
     @rule(condition=conditions)
     def lists(self, condition: Condition) -> None:
@@ -245,13 +269,16 @@ class Stores(RuleBasedStateMachine):
     @invariant()
     def the_same_documents_and_chunks(self) -> None:
         assert self.other.counts() == self.memory.counts()
+        assert self.other.models() == self.memory.models()
+        assert self.other.semantic_coverage() == self.memory.semantic_coverage()
         for identity in "pqr":
             assert self.other.find(identity) == self.memory.find(identity)
             passages = self.other.chunks(identity)
             assert passages == self.memory.chunks(identity)
             hashes = [passage.chunk.hash for passage in passages]
-            stored = self.memory.vectors(hashes)
-            assert set(self.other.vectors(hashes)) == set(stored)
+            for model in (None, MODEL, OTHER):
+                stored = self.memory.vectors(hashes, model)
+                assert set(self.other.vectors(hashes, model)) == set(stored)
 
     @invariant()
     def the_same_sessions_and_relations(self) -> None:

@@ -19,6 +19,7 @@ class AlongFirstAxis:
     """An embedder for tests: every query points along the first axis."""
 
     model = MODEL
+    max_tokens = 512
 
     def token_spans(self, text: str) -> list[tuple[int, int]]:
         return [(0, len(text))]

@@ -96,6 +96,7 @@ class Answer(NamedTuple):
     total: int  # what the legs proposed and the threshold kept, before the cut to `top`
     search_modes_used: tuple[str, ...]
     fallback_mode: bool
+    semantic_coverage: float  # how much of the base has a vector, from 0 to 1
     query_time_ms: float
     filters: dict[str, Any]
     notices: tuple[str, ...]

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from knowbase.embed import Embedder
     from knowbase.ingest.removal import Removal
     from knowbase.ingest.sync import Parts, Progress, Report
+    from knowbase.ingest.vectors import Embedding, Step
     from knowbase.lifecycle import Lifecycle
+    from knowbase.models import Models
     from knowbase.notes import Desk
     from knowbase.plan import QueryPlan
     from knowbase.ranking.custom import Custom
@@ -184,6 +186,7 @@ class Base:
             size_bytes=_size(self.path),
             **self.store.counts()._asdict(),
             model=self.store.model(),
+            models=tuple(self.store.models()),
             sources=tuple(self.store.sources()),
             problems=tuple(self.store.problems()),
         )
@@ -197,27 +200,35 @@ class Base:
         tags: Sequence[str] = (),
         parent: str | None = None,
         tree: bool = False,
+        defer: bool = False,
         progress: "Callable[[Progress], None]" = lambda _: None,
     ) -> "Report":
-        """Put files and folders in, and keep them in step from now on."""
+        """Put files and folders in, and keep them in step from now on.
+
+        With `defer`, words find them at once and meaning after the next `embed`.
+        """
         from knowbase.ingest.scopes import scopes_for
         from knowbase.ingest.sync import sync
 
-        parts = self.parts()
+        parts = self.parts(defer=defer)
         named = self.whole(parent).code if parent else None
         wanted = Source("", tuple(tags), named, tree)
         scopes = scopes_for(paths, wanted, self.store.sources(), parts.home)
         return sync(parts, scopes, progress=progress)
 
     def sync(
-        self, *, prune: bool = False, progress: "Callable[[Progress], None]" = lambda _: None
+        self,
+        *,
+        prune: bool = False,
+        defer: bool = False,
+        progress: "Callable[[Progress], None]" = lambda _: None,
     ) -> "Report":
         """Bring every source that was added in step with the disk."""
         from knowbase.ingest.plan import Scope
         from knowbase.ingest.sync import sync
 
         scopes = [Scope(source) for source in self.store.sources()]
-        return sync(self.parts(), scopes, prune=prune, progress=progress)
+        return sync(self.parts(defer=defer), scopes, prune=prune, progress=progress)
 
     def watch(self) -> "Iterator[Report]":
         """A report for each round of changes on disk, for as long as it is asked for more."""
@@ -238,6 +249,16 @@ class Base:
         from knowbase.notes import Desk
 
         return Desk(self.parts(), self.whole, lambda kind: self.check_types((kind,)))
+
+    def embed(
+        self,
+        model: str | None = None,
+        *,
+        drop_old: bool = False,
+        progress: "Callable[[Step], None]" = lambda _: None,
+    ) -> "Embedding":
+        """Make the vectors that are missing; those of another model beside, then switch to it."""
+        return self.models.embed(model, drop_old=drop_old, progress=progress)
 
     # memory
 
@@ -273,10 +294,7 @@ class Base:
                 hint=f"at least {LEAST_BRIEF}",
             )
 
-        def count(text: str) -> int:
-            return len(self.embedder.token_spans(text))
-
-        return Briefing(self.store, count, self.now()).brief(project, max_tokens)
+        return Briefing(self.store, self.models.count_tokens, self.now()).brief(project, max_tokens)
 
     def expire(
         self,
@@ -330,13 +348,16 @@ class Base:
     # parts
 
     @cached_property
-    def embedder(self) -> "Embedder":
-        """The model, loaded when something first needs it."""
-        if self._given_embedder is not None:
-            return self._given_embedder
-        from knowbase.embed.granite import Granite
+    def models(self) -> "Models":
+        """The embedding models that this base can use."""
+        from knowbase.models import Models
 
-        return Granite(self.settings.embed_threads)
+        return Models(self.store, self.settings, self.home, self._given_embedder)
+
+    @property
+    def embedder(self) -> "Embedder":
+        """The model of the base's vectors, loaded when something first needs it."""
+        return self.models.active().embedder
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -346,24 +367,20 @@ class Base:
     def now(self) -> str:
         return timestamp(self._clock())
 
-    def parts(self) -> "Parts":
+    def parts(self, *, defer: bool = False) -> "Parts":
         """What adding and writing work with."""
-        from knowbase.ingest.drafts import Drafter
         from knowbase.ingest.places import Home
         from knowbase.ingest.sync import Parts
-        from knowbase.text.splitting import Limits
         from knowbase.walk import WalkRules
 
         settings = self.settings
-        limits = Limits(
-            settings.chunk_max_tokens, settings.chunk_overlap, settings.chunk_min_overlap
-        )
         return Parts(
             store=self.store,
-            drafter=Drafter(lambda: self.embedder, limits, self.types),
+            drafter=self.models.drafter(self.types),
             home=Home(self.home),
             rules=WalkRules(settings.index_hidden, settings.index_max_file_mb << 20, self.home),
             clock=self.now,
+            defer=defer,
         )
 
     def _resolve(self, reference: str) -> tuple[Document, str | None]:

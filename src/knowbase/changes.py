@@ -8,7 +8,7 @@ from itertools import count
 from typing import NamedTuple
 
 from knowbase.errors import InvalidInput
-from knowbase.types import Chunk, FileRecord, Relation, Session, Source, Use, Vector
+from knowbase.types import Chunk, FileRecord, Model, Relation, Session, Source, Use, Vector
 
 
 class Link(NamedTuple):
@@ -111,6 +111,7 @@ class Changes(NamedTuple):
     verdicts: tuple[Verdict, ...] = ()
     relations: tuple[Relation, ...] = ()
     dropped_relations: tuple[Relation, ...] = ()
+    model: Model | None = None  # whose vectors the drafts carry; None: the active one's
 
 
 def scope_of(reading: Reading) -> str:

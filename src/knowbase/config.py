@@ -7,7 +7,11 @@ from typing import Any, NamedTuple
 from knowbase.errors import InvalidInput
 
 FILE_NAME = "kb.toml"
-OTHERS = ("KB_SEARCH_DEFAULT_LIMIT", "KB_SEARCH_MAX_LIMIT")  # a profile's: see ranking/custom.py
+OTHERS = (
+    "KB_SEARCH_DEFAULT_LIMIT",  # a profile's: see ranking/custom.py
+    "KB_SEARCH_MAX_LIMIT",
+    "KB_EMBED_KEY",  # a secret: read where it is used, never kept
+)
 
 
 class Settings(NamedTuple):
@@ -21,7 +25,19 @@ class Settings(NamedTuple):
     chunk_max_tokens: int = 512
     chunk_overlap: float = 0.1
     chunk_min_overlap: int = 50
+    embed_model: str = ""
     embed_threads: int = 0
+    embed_pooling: str = ""
+    embed_query_prefix: str = ""
+    embed_document_prefix: str = ""
+    embed_max_tokens: int = 0
+    embed_dimensions: int = 0
+    embed_url: str = ""
+    embed_batch: int = 32
+    embed_concurrency: int = 4
+    embed_timeout: float = 60.0
+    embed_query_timeout: float = 10.0
+    embed_cache_mb: int = 512
     store_busy_timeout: float = 5.0
     store_vector_index: str = "hnsw"
     eval_cache: str = ""
@@ -47,7 +63,19 @@ ABOUT: dict[str, About] = {
     "chunk_max_tokens": About("a longer section is split", 128, 512),
     "chunk_overlap": About("how much of a piece the next one repeats", 0.0, 0.5),
     "chunk_min_overlap": About("the least number of tokens repeated", 0, 64),
+    "embed_model": About("the model of new bases and of kb embed; see kb models"),
     "embed_threads": About("threads that embed; 0: one a core", 0, 256),
+    "embed_pooling": About("mean, cls or last; else as the model's folder says"),
+    "embed_query_prefix": About("what a query starts with; else as the model wants it; or none"),
+    "embed_document_prefix": About("what a text starts with; else as the model wants it; or none"),
+    "embed_max_tokens": About("cut longer texts; 0: as the model's folder says", 0, 32768),
+    "embed_dimensions": About("ask a service for shorter vectors; 0: as they are", 0, 8192),
+    "embed_url": About("the address of an embedding service; its key is in KB_EMBED_KEY"),
+    "embed_batch": About("texts in one request to a service", 1, 2048),
+    "embed_concurrency": About("requests to a service at the same time", 1, 64),
+    "embed_timeout": About("seconds for one request, retries included", 1, 3600),
+    "embed_query_timeout": About("seconds for a search's query, retries included", 0.1, 600),
+    "embed_cache_mb": About("the most that this user's cache of vectors holds; 0: none", 0, 65536),
     "store_busy_timeout": About("seconds to wait for another writer", 0, 600),
     "store_vector_index": About(
         "the index for vectors in PostgreSQL, made with the base: hnsw, ivfflat or none",
@@ -57,6 +85,7 @@ ABOUT: dict[str, About] = {
 }
 
 DEFAULTS = Settings()
+POOLINGS = ("", "mean", "cls", "last")
 
 
 class Configuration(NamedTuple):
@@ -118,6 +147,10 @@ def _from_environment(environment: Mapping[str, str]) -> list[tuple[str, Any, st
 
 def _known(key: str, origin: str) -> str:
     name = key.rstrip(".").replace(".", "_", 1)
+    if name in ("embed_key", "embed_api_key"):
+        raise InvalidInput(
+            f"{origin}: a key is no setting", field="embed.key", hint="put it into KB_EMBED_KEY"
+        )
     if name not in Settings._fields:
         from difflib import get_close_matches
 
@@ -133,6 +166,14 @@ def _known(key: str, origin: str) -> str:
 def _checked(name: str, value: Any, origin: str) -> Any:
     """The value with the type of the default, within its bounds."""
     about, default = ABOUT[name], getattr(DEFAULTS, name)
+    if name == "embed_url" and any(sign in str(value) for sign in "@?#"):
+        raise InvalidInput(
+            f"{origin}: embed.url cannot hold a name, a password or a key",
+            field="embed.url",
+            hint="put the key into KB_EMBED_KEY",
+        )
+    if name == "embed_pooling" and value not in POOLINGS:
+        raise _refusal(name, value, origin, "one of " + ", ".join(POOLINGS[1:]))
     try:
         value = _converted(value, default)
     except (TypeError, ValueError, KeyError):

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from knowbase.errors import NotFound
-from knowbase.types import Document, FileRecord, Model, Passage, Source
+from knowbase.types import Document, FileRecord, Model, Passage, Source, StoredModel
 
 
 class SectionText(NamedTuple):
@@ -44,6 +44,7 @@ class Status(NamedTuple):
     types: Mapping[str, int]
     forgotten: int
     model: Model | None
+    models: tuple[StoredModel, ...]
     sources: tuple[Source, ...]
     problems: tuple[FileRecord, ...]
 

@@ -14,6 +14,8 @@ KnowbaseError                 exit code of `kb`
 │   └── DiskFull                  no space left
 ├── EmbeddingError            5
 │   ├── ModelUnavailable          the model cannot be loaded or run
+│   ├── ServiceUnavailable        the embedding service gives no usable answer
+│   ├── BadVector                 a vector of the wrong size, or without a direction
 │   ├── ModelMismatch             the base was made with another model
 │   └── VectorsUnavailable        the database cannot hold vectors
 └── ReadError                 6   a file that could not be read; never stops the rest
@@ -97,8 +99,26 @@ class ModelUnavailable(EmbeddingError):
     code = "model_unavailable"
 
 
+class ServiceUnavailable(EmbeddingError):
+    code = "service_unavailable"
+
+
+class BadVector(EmbeddingError):
+    code = "bad_vector"
+
+
 class ModelMismatch(EmbeddingError):
     code = "model_mismatch"
+
+    @classmethod
+    def between(cls, known: tuple[str, str, int], given: tuple[str, str, int]) -> "ModelMismatch":
+        """The base's own model, and the one that was to be used; name, revision, dimensions."""
+        return cls(
+            f"the base was made with the model {known[0]} ({known[1]}, {known[2]} dimensions),"
+            f" not {given[0]} ({given[1]}, {given[2]} dimensions)",
+            field="embed.model",
+            hint="kb embed --model NAME changes a base's model; or take back the setting",
+        )
 
 
 class VectorsUnavailable(EmbeddingError):

@@ -147,6 +147,8 @@ class _Given:
                 hint=f"{self.model.dimensions} finite numbers, not all zero",
             )
 
+    max_tokens = 512
+
     def token_spans(self, text: str) -> Sequence[tuple[int, int]]:
         return [(0, len(text))]
 

@@ -18,4 +18,5 @@ def log(level: str, event: str, exc_info: BaseException | None = None, **facts: 
     if logger.isEnabledFor(number):
         extra = {"event": event, "facts": facts}
         told = " ".join(f"{name}={value!r}" for name, value in facts.items())
-        logger.log(number, "%s %s", event, told, exc_info=exc_info, extra=extra)
+        line = f"{event} {told}" if told else event
+        logger.log(number, "%s", line, exc_info=exc_info, extra=extra)

@@ -17,7 +17,7 @@ from knowbase.store.contract import Store
 from knowbase.store.rules import known_text, same_project
 from knowbase.store.values import Page
 from knowbase.text.analysis import clean
-from knowbase.types import SCOPES, SECTORS, TIERS, Document, Session, Use
+from knowbase.types import SCOPES, SECTORS, TIERS, Document, Model, Session, Use
 
 EPOCH = "1970-01-01T00:00:00.000000Z"
 NEARLY_THE_SAME = 0.95  # cosine similarity from which a text is reported as known
@@ -70,6 +70,7 @@ class _Writing:
         self._desk = desk
         self._note = note
         self.now = desk.parts.clock()
+        self.model: Model | None = None  # whose vectors the draft has
         self.old = _replaced(desk, note)
         self.superseded = desk.whole(note.supersedes) if note.supersedes else None
         self.reading = self._read(default_type)
@@ -91,14 +92,16 @@ class _Writing:
         _check_code(parts.store, self._note, self.old)
         document = self.old.id if self.old is not None else str(uuid.uuid4())
         draft = parts.drafter.draft(document, self.reading, None, self.now)
-        return parts.drafter.embed([draft], parts.store).drafts[0]
+        embedded = parts.drafter.embed([draft], parts.store)
+        self.model = embedded.model
+        return embedded.drafts[0]
 
     def write(self, draft: Draft | None = None) -> Document:
         """The document, what it supersedes and its session, all at once."""
         draft = draft or self.draft()
         changes = self.changes_for(draft.id, "created" if self.old is None else "updated")
         store = self._desk.parts.store
-        return store.apply(changes._replace(drafts=(draft,)), self.now)[0]
+        return store.apply(changes._replace(drafts=(draft,), model=self.model), self.now)[0]
 
     def changes_for(self, document: str, usage: str) -> Changes:
         session, changes = self._note.session, Changes()
@@ -207,7 +210,11 @@ def _similar(store: Store, draft: Draft, writing: _Writing) -> tuple[Similar, ..
     documents: dict[str, Document] = {}
     vectors = [vector for vector in draft.vectors[:MOST_COMPARED] if vector is not None]
     for vector in vectors:
-        near = [c for c in store.semantic(vector, others, 20) if c.score >= NEARLY_THE_SAME]
+        near = [
+            c
+            for c in store.semantic(vector, others, 20, writing.model)
+            if c.score >= NEARLY_THE_SAME
+        ]
         passages = store.passages([candidate.chunk for candidate in near])
         best: dict[str, float] = {}
         for candidate in near:

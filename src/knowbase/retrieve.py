@@ -3,14 +3,14 @@
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from knowbase.errors import EmbeddingError, ModelMismatch
+from knowbase.errors import EmbeddingError, ModelMismatch, ServiceUnavailable
 from knowbase.logs import log
 from knowbase.query.conditions import Condition, both
 from knowbase.query.query import Query
 from knowbase.ranking.profile import Profile
 from knowbase.ranking.rank import keys_of
 from knowbase.store.values import FieldWeights
-from knowbase.types import Candidate, Passage, Vector
+from knowbase.types import Candidate, Model, Passage, Vector
 from knowbase.vectors import mean
 
 if TYPE_CHECKING:
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
     from knowbase.embed import Embedder
     from knowbase.store.contract import Store
+
+
+FALLBACK = "OpenAI API unavailable, using keyword-only fallback"
+"""S4-08: the words of the warning, whichever service it is."""
 
 
 class Tools(NamedTuple):
@@ -51,6 +55,9 @@ class Finder:
             except EmbeddingError as error:
                 if wanted == ("semantic",):
                     raise
+                if isinstance(error, ServiceUnavailable):
+                    log("warning", FALLBACK)
+                log("info", "semantic search did not run", reason=error.message)
                 self.notices.append(f"semantic search did not run: {error.message}")
         return found
 
@@ -77,9 +84,13 @@ class Finder:
 
     def _semantic(self) -> list[Candidate]:
         log("debug", "semantic search", query_length=len(self._query.text), limit=self._depth)
-        vector = self._vector()
+        store = self._tools.store
+        model = store.model()
+        if model is None:
+            return []
+        vector = self._vector(model)
         condition = both(self._asked, self._query.filter)
-        return self._deep_enough(lambda limit: self._tools.store.semantic(vector, condition, limit))
+        return self._deep_enough(lambda limit: store.semantic(vector, condition, limit, model))
 
     def _deep_enough(self, leg: "Callable[[int], list[Candidate]]") -> list[Candidate]:
         """Candidates for `depth` different hits: however often the best one matches, the
@@ -115,27 +126,20 @@ class Finder:
         if new:
             self.passages.update(self._tools.store.passages(new))
 
-    def _vector(self) -> Vector:
-        """What the semantic leg compares with; nothing when the base has no vectors."""
-        store, query = self._tools.store, self._query
-        stored = store.model()
-        if stored is None:
-            return b""
-        vectors = [vector for like in query.like for vector in self._vectors_of(like.document.id)]
+    def _vector(self, stored: Model) -> Vector:
+        """What the semantic leg compares with, made by the model of the stored vectors."""
+        query = self._query
+        likes = [like.document.id for like in query.like]
+        vectors = [vector for like in likes for vector in self._vectors_of(like, stored)]
         texts = query.similar or (() if query.like else (query.text,))
         if texts:
             embedder = self._tools.embedder()
             if embedder.model != stored:
-                raise ModelMismatch(
-                    f"the base was made with the model {stored.name} ({stored.revision}),"
-                    f" not {embedder.model.name} ({embedder.model.revision})",
-                    field="embed.model",
-                    hint="make a new base with this model: kb init --base PATH, then kb add",
-                )
+                raise ModelMismatch.between(stored, embedder.model)
             vectors += [embedder.embed_query(text) for text in texts]
         return vectors[0] if len(vectors) == 1 else mean(vectors)
 
-    def _vectors_of(self, document: str) -> list[Vector]:
+    def _vectors_of(self, document: str, model: Model) -> list[Vector]:
         """S3-11: a document's own vectors; nothing is embedded."""
         hashes = [passage.chunk.hash for passage in self._tools.store.chunks(document)]
-        return list(self._tools.store.vectors(hashes).values())
+        return list(self._tools.store.vectors(hashes, model).values())

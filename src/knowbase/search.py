@@ -96,6 +96,7 @@ class Searcher(NamedTuple):
             total=len(kept),
             search_modes_used=tuple(found.legs),
             fallback_mode=found.fallback,
+            semantic_coverage=round(self.store.semantic_coverage(), 4),
             query_time_ms=round((time.perf_counter() - started) * 1000, 3),
             filters=_filters_applied(request, top, profile),
             notices=(

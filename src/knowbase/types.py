@@ -152,6 +152,15 @@ class Model(NamedTuple):
     dimensions: int
 
 
+class StoredModel(NamedTuple):
+    """A model whose vectors a base holds."""
+
+    model: Model
+    source: str  # how to load it; only the embedders understand it
+    vectors: int  # chunks that have one
+    active: bool  # the one that searches use
+
+
 class Counts(NamedTuple):
     """How much a base holds."""
 

@@ -10,7 +10,8 @@ from conftest import Kb, environment, one_json
 
 ANSWER = {
     "query", "hits", "returned", "total", "search_modes_used", "fallback_mode",
-    "query_time_ms", "filters", "notices", "profile", "problems", "suggestions",
+    "semantic_coverage", "query_time_ms", "filters", "notices", "profile", "problems",
+    "suggestions",
 }  # fmt: skip
 HIT = {
     "id", "code", "title", "type", "tags", "path", "section", "heading", "line", "page",

@@ -67,8 +67,10 @@ class Renderer:
             name = _BY_TYPE[type(result).__name__]
         if name in renderers:
             return "\n".join(renderers[name](result))
-        from knowbase.cli.memory import lines
-
+        if name in ("models", "embed"):
+            from knowbase.cli.models import lines
+        else:
+            from knowbase.cli.memory import lines
         return "\n".join(lines(self._paint, name, result))
 
     # finding
@@ -81,7 +83,7 @@ class Renderer:
         yield self._paint(
             "dim",
             f"returned: {answer.returned} of {answer.total} · {how}"
-            f" · {answer.query_time_ms:.0f} ms",
+            f" · {answer.query_time_ms:.0f} ms{_coverage(answer)}",
         )
         yield from self._problems_of(answer)
         for notice in answer.notices[len(answer.problems) :]:
@@ -193,6 +195,10 @@ class Renderer:
         yield f"chunks     {status.chunks}, {status.embedded} with a vector"
         yield f"tags       {status.tags}"
         yield f"model      {safe(f'{model.name} ({model.revision})') if model else 'none used yet'}"
+        for other in status.models:
+            if not other.active:
+                name = safe(f"{other.model.name} ({other.model.revision})")
+                yield f"beside     {name}, {other.vectors} of {status.chunks} chunks, not in use"
         for source in status.sources:
             tags = " ".join(f"#{tag}" for tag in source.tags)
             yield f"source     {safe(source.path)} {safe(tags)}".rstrip()
@@ -263,6 +269,7 @@ class Renderer:
         yield (
             ", ".join(shown)
             + f" · {report.chunks_embedded} chunks embedded, {report.chunks_reused} reused"
+            + (f", {report.chunks_waiting} wait for kb embed" if report.chunks_waiting else "")
         )
         yield from self._problems("skipped", report.skipped)
         yield from self._problems("failed", report.failed)
@@ -284,6 +291,14 @@ class Renderer:
         for document in removal.documents:
             yield f"{verb} {safe(document.code)}: {safe(document.title)}"
         yield self._paint("dim", f"{verb} {len(removal.documents)} documents; files stay on disk")
+
+
+def _coverage(answer: "Answer") -> str:
+    """How much meaning can find, when it is not all."""
+    share = answer.semantic_coverage
+    if share == 1 or answer.filters["mode"] == "keyword":
+        return ""
+    return f" · {int(share * 100)} % has a vector (kb embed makes the rest)"
 
 
 def _value(value: Any) -> str:

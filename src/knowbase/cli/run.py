@@ -107,7 +107,7 @@ def _run_operation(
 ) -> Any:
     if operation.writes or operation.name == "eval":
         gc.enable()
-    if operation.name not in ("add", "sync", "eval"):
+    if operation.name not in ("add", "sync", "eval", "embed"):
         return operation.run(base, request)
     bar = ProgressBar(quiet=surface.quiet)
     try:

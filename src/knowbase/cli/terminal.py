@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from knowbase.ingest.sync import Progress
+    from knowbase.ingest.vectors import Step
     from knowbase.types import Document
 
 _CONTROL = dict.fromkeys(
@@ -73,7 +74,7 @@ class ProgressBar:
         self._drawn = 0.0
         self._stage = ""
 
-    def __call__(self, progress: "Progress") -> None:
+    def __call__(self, progress: "Progress | Step") -> None:
         now = time.monotonic()
         if progress.unit != self._stage:  # another kind of work has another pace
             self._stage, self._started = progress.unit, now
@@ -83,12 +84,11 @@ class ProgressBar:
         share = progress.done / progress.total if progress.total else 0.0
         filled = round(share * 24)
         left = (now - self._started) * (1 - share) / share if share else 0.0
-        embedded = f" · {progress.embedded} chunks embedded" if progress.embedded else ""
         line = (
-            f"{'█' * filled}{'░' * (24 - filled)} {progress.done}/{progress.total} {progress.unit}"
-            f"{embedded} · {_duration(left)} left · {safe(os.path.basename(progress.path))}"
+            f"{'█' * filled}{'░' * (24 - filled)} {progress.told}"
+            f" · {_duration(left)} left{safe(progress.now)}"
         )
-        width = os.get_terminal_size(sys.stderr.fileno()).columns
+        width = os.get_terminal_size(sys.stderr.fileno()).columns or 80
         sys.stderr.write("\r\x1b[2K" + line[: width - 1])
         sys.stderr.flush()
 

@@ -7,10 +7,14 @@ from knowbase.types import Model, Vector
 
 
 class Embedder(Protocol):
-    """One embedding model. Equal texts give equal vectors, whatever they are embedded with."""
+    """One embedding model. A text has the same vector, whatever it is embedded with."""
 
     @property
     def model(self) -> Model: ...
+
+    @property
+    def max_tokens(self) -> int:
+        """How many tokens of a text are read, markers included; what is longer is cut."""
 
     def token_spans(self, text: str) -> Sequence[tuple[int, int]]:
         """Where each token of the text starts and ends, the model's markers left out."""

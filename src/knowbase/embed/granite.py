@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import knowbase_granite as packaged
+from knowbase.embed.runtime import LONGEST_TOKEN, open_session
 from knowbase.errors import ModelUnavailable
 from knowbase.types import Model, Vector
 
@@ -18,9 +19,14 @@ class Granite:
     """
 
     model = Model(packaged.NAME, packaged.REVISION, packaged.DIMENSIONS)
+    max_tokens = packaged.MAX_TOKENS
 
     def __init__(self, threads: int = 0) -> None:
         self._threads = threads or os.cpu_count() or 1
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(map(os.path.getsize, (packaged.MODEL, packaged.TOKENIZER)))
 
     def token_spans(self, text: str) -> Sequence[tuple[int, int]]:
         spans: list[tuple[int, int]] = self._tokenizer.encode(
@@ -45,6 +51,7 @@ class Granite:
     def _embed(self, text: str) -> Vector:
         import numpy as np
 
+        text = text[: packaged.MAX_TOKENS * LONGEST_TOKEN]
         tokens = self._tokenizer.encode(text, add_special_tokens=False).ids
         start, end = self._markers
         ids = np.array([[start, *tokens[: packaged.MAX_TOKENS - 2], end]], np.int64)
@@ -65,16 +72,8 @@ class Granite:
 
     @cached_property
     def _session(self) -> Any:
-        import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
         try:
-            return onnxruntime.InferenceSession(
-                _checked(packaged.MODEL), options, providers=["CPUExecutionProvider"]
-            )
+            return open_session(_checked(packaged.MODEL), threads=1)
         except ModelUnavailable:
             raise
         except Exception as error:

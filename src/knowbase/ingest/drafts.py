@@ -9,7 +9,7 @@ from knowbase.errors import VectorsUnavailable
 from knowbase.read import read
 from knowbase.store.contract import Store
 from knowbase.text.splitting import Limits, chunks_of, embedding_text
-from knowbase.types import Vector
+from knowbase.types import Model, Passage, Vector
 
 
 class Read(NamedTuple):
@@ -19,12 +19,17 @@ class Read(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
+SHORTEST = 64  # tokens of a chunk, however little a model reads
+
+
 class Embedded(NamedTuple):
-    """Drafts with their vectors, and how many of those had to be made."""
+    """Drafts with their vectors, who made them, and how many were made, known, or wait."""
 
     drafts: tuple[Draft, ...]
+    model: Model | None
     made: int
     reused: int
+    waiting: int = 0
     warning: str | None = None
 
 
@@ -32,6 +37,7 @@ class Drafter(NamedTuple):
     """Makes drafts; the model is loaded when the first one needs it."""
 
     embedder: Callable[[], Embedder]
+    source: Callable[[], str]  # how the base is to load this embedder again
     limits: Limits
     types: tuple[str, ...]
 
@@ -49,44 +55,73 @@ class Drafter(NamedTuple):
 
     def draft(self, document: str, reading: Reading, path: str | None, updated: str) -> Draft:
         """The document with its chunks, not yet embedded."""
-        chunks = chunks_of(reading, self.embedder().token_spans, self.limits)
+        chunks = chunks_of(reading, self.embedder().token_spans, self._limits())
         return Draft(document, reading, path, updated, chunks, (None,) * len(chunks))
 
     def embed(
-        self, drafts: Sequence[Draft], store: Store, each: Callable[[], None] = lambda: None
+        self,
+        drafts: Sequence[Draft],
+        store: Store,
+        each: Callable[[], None] = lambda: None,
+        *,
+        defer: bool = False,
     ) -> Embedded:
-        """Vectors for every chunk: the stored one where the text is known, else a new one.
-
-        A database that cannot hold vectors gets the text alone.
+        """Vectors for every chunk: the stored one where the text is known, else a new one, or
+        none yet when that is put off. A database that cannot hold vectors gets the text alone.
         """
         try:
-            store.use_model(self.embedder().model)
+            model = store.model() if defer else self._used_by(store)
         except VectorsUnavailable as error:
-            return Embedded(tuple(drafts), 0, 0, f"{error.message}: {error.hint}")
-        vectors = dict(store.vectors({c.hash for draft in drafts for c in draft.chunks}))
-        missing = self._texts_without(vectors, drafts)
+            number = sum(len(draft.chunks) for draft in drafts)
+            told = f"{error.message}: {error.hint}"
+            return Embedded(tuple(drafts), None, 0, 0, number, told)
+        hashes = {chunk.hash for draft in drafts for chunk in draft.chunks}
+        vectors = dict(store.vectors(hashes, model)) if model is not None else {}
+        missing = {} if defer else self._texts_without(vectors, drafts)
         for digest, vector in zip(missing, self._embedded(missing), strict=True):
             vectors[digest] = vector
             each()
         done = tuple(
-            draft._replace(vectors=tuple(vectors[chunk.hash] for chunk in draft.chunks))
+            draft._replace(vectors=tuple(vectors.get(chunk.hash) for chunk in draft.chunks))
             for draft in drafts
         )
-        total = sum(len(draft.chunks) for draft in drafts)
-        return Embedded(done, len(missing), total - len(missing))
+        given = [vector is not None for draft in done for vector in draft.vectors]
+        made = len(missing)
+        return Embedded(done, model, made, sum(given) - made, len(given) - sum(given))
+
+    def _used_by(self, store: Store) -> Model:
+        """The embedder's model, once it is the base's own."""
+        model = self.embedder().model
+        store.use_model(model, self.source())
+        return model
+
+    def _limits(self) -> Limits:
+        """What a model does not read makes a chunk of its own, rather than being cut off."""
+        most = max(SHORTEST, min(self.limits.max_tokens, self.embedder().max_tokens))
+        return self.limits._replace(max_tokens=most)
 
     def _embedded(self, texts: dict[str, str]) -> Iterator[Vector]:
-        return self.embedder().embed_documents(list(texts.values()))
+        return self.embedder().embed_documents(list(texts.values())) if texts else iter(())
 
     def _texts_without(self, vectors: dict[str, Vector], drafts: Sequence[Draft]) -> dict[str, str]:
         """Hash and text of each chunk that has no vector yet; equal texts once."""
-        spans = self.embedder().token_spans
+        spans, limits = self.embedder().token_spans, self._limits()
         return {
-            chunk.hash: embedding_text(chunk, draft.reading.title, spans, self.limits)
+            chunk.hash: embedding_text(chunk, draft.reading.title, spans, limits)
             for draft in drafts
             for chunk in draft.chunks
             if chunk.hash not in vectors
         }
+
+    def text_of(self, passage: Passage) -> str:
+        """What the model reads of a stored chunk."""
+        spans = self.embedder().token_spans
+        return embedding_text(passage.chunk, passage.document.title, spans, self._limits())
+
+    def is_cut(self, text: str) -> bool:
+        """Whether the model does not read all of the text."""
+        embedder = self.embedder()
+        return len(embedder.token_spans(text)) + self.limits.markers > embedder.max_tokens
 
 
 def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:

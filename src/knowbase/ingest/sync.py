@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from knowbase.changes import Changes, Draft, Reading
-from knowbase.errors import ReadError
-from knowbase.ingest.drafts import Drafter
+from knowbase.errors import ReadError, ServiceUnavailable
+from knowbase.ingest.drafts import Drafter, Embedded
 from knowbase.ingest.hierarchy import parent_of
 from knowbase.ingest.places import Home
 from knowbase.ingest.plan import Plan, Problem, Scope, plans
@@ -36,6 +36,7 @@ class Report(NamedTuple):
     warnings: tuple[str, ...] = ()
     chunks_embedded: int = 0
     chunks_reused: int = 0
+    chunks_waiting: int = 0  # stored without a vector: kb embed makes it
     interrupted: bool = False
 
 
@@ -48,6 +49,16 @@ class Progress(NamedTuple):
     path: str
     unit: str = "files"
 
+    @property
+    def told(self) -> str:
+        embedded = f" · {self.embedded} chunks embedded" if self.embedded else ""
+        return f"{self.done}/{self.total} {self.unit}{embedded}"
+
+    @property
+    def now(self) -> str:
+        """What is under way."""
+        return " · " + self.path.rpartition("/")[2]
+
 
 class Parts(NamedTuple):
     """What a sync works with."""
@@ -57,6 +68,7 @@ class Parts(NamedTuple):
     home: Home
     rules: WalkRules
     clock: Callable[[], str]
+    defer: bool = False  # store text without vectors; they follow
 
 
 class Prepared(NamedTuple):
@@ -111,7 +123,8 @@ class _Run:
                     self._gone.setdefault(record.sha256, []).append(record)
         self._moved_from: set[str] = set()
         self.interrupted = False
-        self._embedded = self._reused = 0
+        self._embedded = self._reused = self._waiting = 0
+        self._defer = parts.defer
         self._unchanged = sum(each.unchanged for each in work)
         self._failed = [problem for each in work for problem in each.failed]
         self._skipped = [problem for each in work for problem in each.skipped]
@@ -133,6 +146,7 @@ class _Run:
             warnings=tuple(self._warnings),
             chunks_embedded=self._embedded,
             chunks_reused=self._reused,
+            chunks_waiting=self._waiting,
             interrupted=self.interrupted,
         )
 
@@ -233,17 +247,18 @@ class _Run:
     def flush(self) -> None:
         """Embed what waits and write it, in one transaction."""
         drafts: tuple[Draft, ...] = ()
+        model = None
         if self._prepared:
-            result = self._parts.drafter.embed(
-                [prepared.draft for prepared in self._prepared], self._parts.store, self._count
-            )
-            drafts = result.drafts
+            result = self._with_vectors([prepared.draft for prepared in self._prepared])
+            drafts, model = result.drafts, result.model
             self._reused += result.reused
+            self._waiting += result.waiting
             if result.warning is not None and result.warning not in self._warnings:
                 self._warnings.append(result.warning)
         written = self._apply(
             Changes(
                 drafts=drafts,
+                model=model,
                 removed=tuple(self._emptied),
                 files=(*self._records, *(prepared.record for prepared in self._prepared)),
                 forgotten=tuple(p.moved_from for p in self._prepared if p.moved_from),
@@ -259,6 +274,17 @@ class _Run:
             prepared.listed.append(prepared.record.path)
             self._moved_from |= {prepared.moved_from} if prepared.moved_from else set()
         self._prepared, self._records, self._emptied = [], [], []
+
+    def _with_vectors(self, drafts: Sequence[Draft]) -> Embedded:
+        """A service that is away holds up the vectors, never the text."""
+        drafter, store, before = self._parts.drafter, self._parts.store, self._embedded
+        if not self._defer:
+            try:
+                return drafter.embed(drafts, store, self._count)
+            except ServiceUnavailable as error:
+                self._defer, self._embedded = True, before
+                self._warnings.append(f"{error.message}; the vectors wait for: kb embed")
+        return drafter.embed(drafts, store, defer=True)
 
     def _count(self) -> None:
         self._embedded += 1

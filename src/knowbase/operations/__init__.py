@@ -31,6 +31,8 @@ _HOMES = {
     "rm": "filling",
     "sync": "filling",
     "watch": "filling",
+    "embed": "models",
+    "models": "models",
     "status": "finding",
     "config": "finding",
     "profiles": "ranking",

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from knowbase.types import Document
 
 
+DEFER = Param("store the text at once, and leave the vectors to kb embed")
+
+
 class Nothing(NamedTuple):
     pass
 
@@ -36,6 +39,7 @@ class Add(NamedTuple):
         None
     )
     tree: Annotated[bool, Param("folders make a hierarchy: their index page is the parent")] = False
+    defer: Annotated[bool, DEFER] = False
 
 
 def add(
@@ -46,6 +50,7 @@ def add(
         tags=request.tags,
         parent=request.parent,
         tree=request.tree,
+        defer=request.defer,
         progress=progress,
     )
 
@@ -89,12 +94,13 @@ def remove(base: "Base", request: Remove) -> "Removal":
 
 class Sync(NamedTuple):
     prune: Annotated[bool, Param("remove what is gone, even if it is more than half")] = False
+    defer: Annotated[bool, DEFER] = False
 
 
 def sync(
     base: "Base", request: Sync, progress: "Callable[[Progress], None]" = lambda _: None
 ) -> "Report":
-    return base.sync(prune=request.prune, progress=progress)
+    return base.sync(prune=request.prune, defer=request.defer, progress=progress)
 
 
 def watch(base: "Base", _: Nothing) -> "Iterator[Report]":

@@ -18,6 +18,7 @@ from knowbase.types import (
     Relation,
     Session,
     Source,
+    StoredModel,
     Use,
     Vector,
 )
@@ -34,9 +35,6 @@ class Store(Protocol):
 
         Another writer is waited for, unless told not to: then `BaseLocked` is raised at once.
         """
-
-    def use_model(self, model: Model) -> None:
-        """Make this the model whose vectors are stored; refuse when another one's are."""
 
     # documents
     def find(self, reference: str) -> Document | None:
@@ -70,8 +68,14 @@ class Store(Protocol):
     ) -> list[Candidate]:
         """Chunks with any, or all, of the words, best BM25 first."""
 
-    def semantic(self, vector: Vector, condition: Condition, limit: int) -> list[Candidate]:
-        """Chunks by cosine similarity over every vector of the active model, best first."""
+    def semantic(
+        self, vector: Vector, condition: Condition, limit: int, model: Model | None = None
+    ) -> list[Candidate]:
+        """Chunks by cosine similarity over every vector of the model, best first.
+
+        The model is the active one unless it is named: a vector is only ever compared with
+        those of the model that made it, even while another process switches.
+        """
 
     def unknown_words(self, words: Sequence[Word]) -> list[Word]:
         """Those of the words that no chunk has."""
@@ -110,10 +114,35 @@ class Store(Protocol):
     def problems(self) -> list[FileRecord]:
         """Files that could not be read."""
 
-    # vectors and the whole
-    def model(self) -> Model | None: ...
+    # models and their vectors
+    def model(self) -> Model | None:
+        """The active one: searches use its vectors."""
 
-    def vectors(self, hashes: Collection[str]) -> Mapping[str, Vector]:
-        """Stored vectors by the hash of what was embedded: the work that need not be done again."""
+    def models(self) -> list[StoredModel]:
+        """Every model that has vectors here, the active one first, then in order of arrival."""
+
+    def use_model(self, model: Model, source: str = "") -> None:
+        """Make this the active model of a base without one; refuse when another one is."""
+
+    def put_vectors(self, model: Model, source: str, vectors: Mapping[str, Vector]) -> None:
+        """Vectors by the hash of what was embedded, for each chunk that has it and no vector.
+
+        A model that is new here stays in the background until it is switched to.
+        """
+
+    def unembedded(self, model: Model, after: int, limit: int) -> list[Passage]:
+        """Chunks without a vector of this model, by number, those up to `after` left out."""
+
+    def switch_model(self, model: Model) -> bool:
+        """Make it the active one if no chunk lacks its vector; whether it is."""
+
+    def drop_model(self, model: Model) -> None:
+        """Remove its vectors and free their space; the active one's are refused."""
+
+    def vectors(self, hashes: Collection[str], model: Model | None = None) -> Mapping[str, Vector]:
+        """Vectors of the model, or the active one, by the hash of what was embedded."""
+
+    def semantic_coverage(self) -> float:
+        """How much of the base has a vector of the active model, from 0 to 1."""
 
     def counts(self) -> Counts: ...

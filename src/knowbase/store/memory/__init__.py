@@ -36,6 +36,7 @@ from knowbase.types import (
     Relation,
     Session,
     Source,
+    StoredModel,
     Use,
     Vector,
 )
@@ -47,6 +48,7 @@ class MemoryStore:
     def __init__(self) -> None:
         self._state = State()
         self._model: Model | None = None
+        self._sources: dict[Model, str] = {}  # of every model, in order of arrival
 
     def close(self) -> None:
         """Nothing to close."""
@@ -68,7 +70,8 @@ class MemoryStore:
             draft = adopted(state, given)
             ids[given.id] = draft.id
             remove_rival(state, draft)
-            write(state, draft, now, self._model)
+            model = changes.model or self._model
+            write(state, draft, now, model if model in self._sources else None)
         for file in changes.files:
             owner = ids.get(file.document or "", file.document)
             state.files[file.path] = file._replace(document=owner)
@@ -80,11 +83,6 @@ class MemoryStore:
         record(state, renamed(changes, ids), now)
         self._state = state
         return [self._state.documents[ids[draft.id]] for draft in changes.drafts]
-
-    def use_model(self, model: Model) -> None:
-        if self._model not in (None, model):
-            raise ModelMismatch("the base was made with another model", field="embed.model")
-        self._model = model
 
     # documents
 
@@ -156,16 +154,16 @@ class MemoryStore:
         rows = {key: stored.row for key, stored in self._state.chunks.items()}
         return self._best(scores(rows, query, weights), condition, limit)
 
-    def semantic(self, vector: Vector, condition: Condition, limit: int) -> list[Candidate]:
+    def semantic(
+        self, vector: Vector, condition: Condition, limit: int, model: Model | None = None
+    ) -> list[Candidate]:
+        known = self._vectors(model)
         found = {
             one.chunk: one.score
-            for one in nearest_vectors(vector, len(self._state.chunks), lambda _: self._vectors())
-            if vector
+            for one in nearest_vectors(vector, len(known), lambda _: known.items())
+            if vector and known
         }
         return self._best(found, condition, limit)
-
-    def _vectors(self) -> list[tuple[int, Vector]]:
-        return [(key, s.vector) for key, s in self._state.chunks.items() if s.vector is not None]
 
     def unknown_words(self, words: Sequence[Word]) -> list[Word]:
         rows = [stored.row for stored in self._state.chunks.values()]
@@ -257,12 +255,67 @@ class MemoryStore:
     def model(self) -> Model | None:
         return self._model
 
-    def vectors(self, hashes: Collection[str]) -> Mapping[str, Vector]:
+    def models(self) -> list[StoredModel]:
+        known = [
+            StoredModel(model, source, len(self._vectors(model)), model == self._model)
+            for model, source in self._sources.items()
+        ]
+        return sorted(known, key=lambda one: not one.active)
+
+    def use_model(self, model: Model, source: str = "") -> None:
+        if self._model is not None and self._model != model:
+            raise ModelMismatch.between(self._model, model)
+        if self._model is None:
+            self._register(model, source)
+        self._model = model
+
+    def put_vectors(self, model: Model, source: str, vectors: Mapping[str, Vector]) -> None:
+        self._register(model, source)
+        for key, stored in self._state.chunks.items():
+            if stored.chunk.hash in vectors and model not in stored.vectors:
+                given = {**stored.vectors, model: vectors[stored.chunk.hash]}
+                self._state.chunks[key] = stored._replace(vectors=given)
+
+    def _register(self, model: Model, source: str) -> None:
+        if any(one[:2] == model[:2] and one != model for one in self._sources):
+            raise ModelMismatch("the model has other dimensions here", field="embed.model")
+        self._sources[model] = source
+
+    def unembedded(self, model: Model, after: int, limit: int) -> list[Passage]:
+        missing = [k for k, one in self._state.chunks.items() if model not in one.vectors]
+        return [self._passage(key) for key in sorted(missing) if key > after][:limit]
+
+    def switch_model(self, model: Model) -> bool:
+        if model not in self._sources or self.unembedded(model, 0, 1):
+            return False
+        self._model = model
+        return True
+
+    def drop_model(self, model: Model) -> None:
+        if model == self._model:
+            raise ModelMismatch(f"{model.name} is the model in use", field="embed.model")
+        self._sources.pop(model, None)
+        for key, stored in self._state.chunks.items():
+            kept = {one: vector for one, vector in stored.vectors.items() if one != model}
+            self._state.chunks[key] = stored._replace(vectors=kept)
+
+    def vectors(self, hashes: Collection[str], model: Model | None = None) -> Mapping[str, Vector]:
+        of_model = self._vectors(model)
         return {
-            stored.chunk.hash: stored.vector
-            for stored in self._state.chunks.values()
-            if stored.vector is not None and stored.chunk.hash in hashes
+            stored.chunk.hash: of_model[key]
+            for key, stored in self._state.chunks.items()
+            if key in of_model and stored.chunk.hash in hashes
         }
+
+    def semantic_coverage(self) -> float:
+        chunks = self._state.chunks
+        return len(self._vectors(self._model)) / len(chunks) if chunks else 1.0
+
+    def _vectors(self, model: Model | None) -> dict[int, Vector]:
+        """Each chunk's vector of the model, or of the active one."""
+        wanted = model or self._model
+        chunks = self._state.chunks.items()
+        return {k: one.vectors[wanted] for k, one in chunks if wanted and wanted in one.vectors}
 
     def counts(self) -> Counts:
         chunks = self._state.chunks.values()
@@ -270,7 +323,7 @@ class MemoryStore:
         return Counts(
             documents=len(shown),
             chunks=len(chunks),
-            embedded=sum(stored.vector is not None for stored in chunks),
+            embedded=len(self._vectors(self._model)),
             tags=len(self.tags(Not(FORGOTTEN))),
             types=Counter(document.type for document in shown),
             forgotten=self.count(FORGOTTEN),

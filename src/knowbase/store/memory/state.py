@@ -1,5 +1,6 @@
 """Everything that the plain store holds, and how a change of documents makes the next state."""
 
+from collections.abc import Mapping
 from copy import copy
 from typing import Any, NamedTuple
 
@@ -26,7 +27,7 @@ class Stored(NamedTuple):
     position: int
     chunk: Chunk
     row: Row
-    vector: Vector | None
+    vectors: Mapping[Model, Vector]
 
 
 class State:
@@ -92,12 +93,13 @@ def write(state: State, draft: Draft, now: str, model: Model | None) -> None:
     for position, chunk in enumerate(draft.chunks):
         key, stored = before.get((chunk.slug, chunk.chunk_index), (state.next_chunk, None))
         state.next_chunk += stored is None
-        vector = draft.vectors[position] if model else None
-        if stored is not None and stored.vector is not None and stored.chunk.hash == chunk.hash:
-            vector = stored.vector
-        state.chunks[key] = Stored(
-            draft.id, position, chunk, _row(draft, chunk, state.documents[draft.id].code), vector
-        )
+        given, vectors = draft.vectors[position], {}
+        if model is not None and given is not None:
+            vectors[model] = given
+        if stored is not None and stored.chunk.hash == chunk.hash:
+            vectors |= stored.vectors
+        row = _row(draft, chunk, state.documents[draft.id].code)
+        state.chunks[key] = Stored(draft.id, position, chunk, row, vectors)
 
 
 def _document(state: State, draft: Draft, old: Document | None, seq: int, now: str) -> Document:

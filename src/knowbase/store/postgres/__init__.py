@@ -6,14 +6,14 @@ from psycopg import Connection, errors
 from psycopg.sql import SQL
 
 from knowbase.changes import Changes
-from knowbase.errors import BaseMissing, InvalidInput, ModelMismatch, VectorsUnavailable
+from knowbase.errors import BaseMissing, InvalidInput, VectorsUnavailable
 from knowbase.store.postgres import rows, schema
-from knowbase.store.postgres.connection import Connections
-from knowbase.store.postgres.documents import Documents
+from knowbase.store.postgres.connection import Connections, find_model
 from knowbase.store.postgres.retrieval import Retrieval
 from knowbase.store.postgres.sessions import Sessions
+from knowbase.store.postgres.vectors import Vectors
 from knowbase.store.postgres.write import Writing
-from knowbase.types import Document, Model
+from knowbase.types import Document
 
 DEFAULT_NAME = "default"
 BUSY_TIMEOUT = 5.0
@@ -44,7 +44,7 @@ def create(url: str) -> "PostgresStore":
     return PostgresStore(url)
 
 
-class PostgresStore(Documents, Retrieval, Sessions):
+class PostgresStore(Vectors, Retrieval, Sessions):
     """See `knowbase.store.contract.Store` for what each method promises."""
 
     def __init__(
@@ -65,9 +65,8 @@ class PostgresStore(Documents, Retrieval, Sessions):
         self._connections.close()
 
     def apply(self, changes: Changes, now: str, *, wait: bool = True) -> list[Document]:
-        known = self._model()
-
         def write(connection: Connection) -> list[Document]:
+            known = find_model(connection, self._base, changes.model)
             writing = Writing(connection, self._base, now, known)
             seqs = writing.apply(changes)
             if writing.grew:
@@ -82,35 +81,6 @@ class PostgresStore(Documents, Retrieval, Sessions):
             return [by_seq[seq] for seq in seqs]
 
         return self._connections.writing(write, wait=wait)
-
-    def use_model(self, model: Model) -> None:
-        self._check_vectors()
-        if self.model() == model:
-            return
-        self._connections.writing(lambda connection: self._use(connection, model))
-
-    def _use(self, connection: Connection, model: Model) -> None:
-        connection.execute("SELECT 1 FROM bases WHERE id = %s FOR UPDATE", (self._base,))
-        row = connection.execute(
-            "SELECT name, revision, dimensions FROM models WHERE base_id = %s ORDER BY id LIMIT 1",
-            (self._base,),
-        ).fetchone()
-        known = Model(*row) if row else None
-        if known == model:
-            return
-        if known is not None:
-            raise ModelMismatch(
-                f"the base was made with the model {known.name} ({known.revision}),"
-                f" not {model.name} ({model.revision})",
-                field="embed.model",
-                hint="make a new base with this model: kb init --base PATH, then kb add",
-            )
-        connection.execute(
-            "INSERT INTO models (base_id, id, name, revision, dimensions)"
-            " VALUES (%s, 1, %s, %s, %s)",
-            (self._base, *model),
-        )
-        schema.create_vector_table(connection, model.dimensions, self._vector_index)
 
     def _check_vectors(self) -> None:
         if self._vectors_known < schema.LEAST_PGVECTOR:

@@ -17,6 +17,7 @@ from knowbase.errors import (
     InvalidInput,
 )
 from knowbase.logs import log
+from knowbase.types import Model
 
 Result = TypeVar("Result")
 Query: TypeAlias = sql.SQL | sql.Composed
@@ -140,9 +141,27 @@ class Connected:
     def _read(self, query: Query, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         return self._connections.read(query, values)
 
+    def _model(self, model: Model | None = None) -> tuple[int, Model] | None:
+        """The model, or the active one, with its number."""
+        return self._connections.run(lambda connection: find_model(connection, self._base, model))
+
     def _check_vectors(self) -> None:
         """Refuse to work with vectors that the database cannot hold."""
         raise NotImplementedError
+
+
+def find_model(
+    connection: Connection, base: int, model: Model | None = None
+) -> tuple[int, Model] | None:
+    """The model, or the active one, with its number."""
+    where = "name = %s AND revision = %s AND dimensions = %s" if model else "active"
+    row = connection.execute(
+        sql.SQL(
+            f"SELECT id, name, revision, dimensions FROM models WHERE base_id = %s AND {where}"
+        ),
+        (base, *(model or ())),
+    ).fetchone()
+    return (row[0], Model(*row[1:])) if row else None
 
 
 def _configure(connection: Connection) -> None:

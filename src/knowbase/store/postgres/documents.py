@@ -3,14 +3,16 @@
 from collections.abc import Collection
 from typing import Any
 
+from psycopg import Connection
 from psycopg.sql import SQL
 
 from knowbase.query.conditions import FORGOTTEN, Condition, Not
 from knowbase.store.postgres import rows
 from knowbase.store.postgres.compile import compile_condition
-from knowbase.store.postgres.connection import Connected
+from knowbase.store.postgres.connection import Connected, find_model
+from knowbase.store.postgres.schema import vector_table
 from knowbase.store.values import Page
-from knowbase.types import Counts, Document, FileRecord, Passage, Source
+from knowbase.types import Counts, Document, FileRecord, Model, Passage, Source
 
 _ORDERS = {
     "newest": SQL("d.updated_at DESC, d.seq"),
@@ -144,7 +146,7 @@ class Documents(Connected):
 
     def counts(self) -> Counts:
         documents, forgotten = self.count(Not(FORGOTTEN)), self.count(FORGOTTEN)
-        chunks, embedded = self._one("SELECT count(*), count(model) FROM chunks WHERE base_id = %s")
+        chunks, embedded = self._connections.consistently(self._covered)
         shown = "FROM documents d {} WHERE d.base_id = %s AND d.deleted_at IS NULL"
         (tags,) = self._one("SELECT count(DISTINCT tag) " + shown.format(", unnest(d.tags) AS tag"))
         types = self._read(
@@ -152,6 +154,19 @@ class Documents(Connected):
             (self._base,),
         )
         return Counts(documents, chunks, embedded, tags, dict(types), forgotten)
+
+    def _covered(self, connection: Connection) -> tuple[int, int]:
+        """How many chunks there are, and how many have a vector of the active model."""
+        row = connection.execute("SELECT chunks FROM bases WHERE id = %s", (self._base,)).fetchone()
+        known = find_model(connection, self._base)
+        embedded = self._embedded_by(connection, *known) if known else 0
+        return (int(row[0]) if row else 0), embedded
+
+    def _embedded_by(self, connection: Connection, number: int, model: Model) -> int:
+        statement = SQL("SELECT count(*) FROM {} WHERE base_id = %s AND model = %s")
+        table = vector_table(model.dimensions)
+        row = connection.execute(statement.format(table), (self._base, number)).fetchone()
+        return int(row[0]) if row else 0
 
     def _one(self, query: str) -> tuple[Any, ...]:
         return self._read(SQL(query), (self._base,))[0]

@@ -5,7 +5,7 @@ counts as FTS5 computes it: `postings` has them for each word of each chunk.
 """
 
 from array import array
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from sys import byteorder
 from typing import Any
 
@@ -34,20 +34,6 @@ LIFECYCLE = (
 
 class Retrieval(Connected):
     """The part of `knowbase.store.contract.Store` about finding."""
-
-    def model(self) -> Model | None:
-        found = self._model()
-        return found[1] if found else None
-
-    def _model(self) -> tuple[int, Model] | None:
-        found = self._read(
-            SQL(
-                "SELECT id, name, revision, dimensions FROM models WHERE base_id = %s"
-                " ORDER BY id LIMIT 1"
-            ),
-            (self._base,),
-        )
-        return (found[0][0], Model(*found[0][1:])) if found else None
 
     def keyword(
         self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
@@ -153,8 +139,10 @@ class Retrieval(Connected):
         }
         return plain, special
 
-    def semantic(self, vector: Vector, condition: Condition, limit: int) -> list[Candidate]:
-        known = self._model() if vector and limit > 0 else None
+    def semantic(
+        self, vector: Vector, condition: Condition, limit: int, model: Model | None = None
+    ) -> list[Candidate]:
+        known = self._model(model) if vector and limit > 0 else None
         if known is None:
             return []
         self._check_vectors()
@@ -264,24 +252,6 @@ class Retrieval(Connected):
             (self._base, list(chunks)),
         )
         return {row[0]: rows.passage(row) for row in found}
-
-    def vectors(self, hashes: Collection[str]) -> Mapping[str, Vector]:
-        known = self._model()
-        if known is None or not self._vectors_known:
-            return {}
-        number, model = known
-        statement = SQL(
-            "SELECT DISTINCT ON (c.hash) c.hash, v.embedding FROM chunks c JOIN {} v"
-            " ON v.base_id = c.base_id AND v.chunk = c.id AND v.model = %s"
-            " WHERE c.base_id = %s AND c.hash = ANY(%s) ORDER BY c.hash, c.id"
-        ).format(schema.vector_table(model.dimensions))
-
-        def read(connection: Connection) -> dict[str, Vector]:
-            with connection.cursor(binary=True) as cursor:
-                cursor.execute(statement, (number, self._base, list(hashes)))
-                return {digest: unpacked(given) for digest, given in cursor}
-
-        return self._connections.run(read)
 
     # inside
 

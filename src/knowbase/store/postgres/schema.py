@@ -198,7 +198,17 @@ CREATE TABLE relations (
 CREATE INDEX relations_target ON relations (base_id, target, source);
 """
 
-STEPS = (_STEP_1,)
+_STEP_2 = """
+ALTER TABLE models ADD COLUMN source text COLLATE "C" NOT NULL DEFAULT '';
+ALTER TABLE models ADD COLUMN active boolean NOT NULL DEFAULT false;
+UPDATE models m SET active = true
+    WHERE id = (SELECT min(id) FROM models o WHERE o.base_id = m.base_id);
+DROP INDEX chunks_hash;
+ALTER TABLE chunks DROP COLUMN model;
+CREATE INDEX chunks_hash ON chunks (base_id, hash);
+"""
+
+STEPS = (_STEP_1, _STEP_2)
 
 
 def upgrade(connection: Connection) -> None:

@@ -36,7 +36,7 @@ _AS_READ = (
 )  # fmt: skip
 _CHUNK = (
     "id", "document", "slug", "chunk_index", "position", "hash", "line", "page", "tokens",
-    "overlap", "header", "model", "title", "heading", "text", "terms", "length",
+    "overlap", "header", "title", "heading", "text", "terms", "length",
 )  # fmt: skip
 
 
@@ -49,7 +49,6 @@ class _Stored(NamedTuple):
 
     id: int
     hash: str
-    model: int | None
     terms: str
     length: int
 
@@ -228,7 +227,7 @@ class Writing(Recording):
     def _write_chunks(self, seq: int, draft: Draft) -> None:
         """A chunk at the same place keeps its number; its words only change when its text did."""
         rows = self._connection.execute(
-            "SELECT slug, chunk_index, id, hash, model, terms, length FROM chunks"
+            "SELECT slug, chunk_index, id, hash, terms, length FROM chunks"
             " WHERE base_id = %s AND document = %s",
             (self._base, seq),
         )
@@ -242,27 +241,30 @@ class Writing(Recording):
         )
         code = self._value("SELECT code FROM documents WHERE base_id = %s AND seq = %s", seq)
         names = names_of(str(code), draft.path)
-        lines, vectors = [], {}
+        lines, vectors, changed = [], {}, []
+        embedded = self._embedded([old.id for old in stored.values()])
         for position, (chunk, vector) in enumerate(zip(draft.chunks, draft.vectors, strict=True)):
             old = stored.get((chunk.slug, chunk.chunk_index))
             number = old.id if old else self._numbered()
             title = draft.reading.title
             terms = _clean(index_terms(draft.reading.type, names, title, chunk.heading, chunk.text))
             length = self._index(number, old, chunk, (title, terms))
-            kept = old is not None and old.model is not None and old.hash == chunk.hash
-            if not kept:
+            if old is not None and old.hash != chunk.hash:
+                changed.append(number)
+            elif number in embedded:
+                vector = None  # what is there is as good
+            if vector is not None:
                 vectors[number] = vector
-            embedded = self._model is not None and (kept or vector is not None)
             lines.append(
                 (
                     *(number, seq, chunk.slug, chunk.chunk_index, position, chunk.hash),
                     *(chunk.line, chunk.page, chunk.tokens, chunk.overlap, _clean(chunk.header)),
-                    self._model[0] if self._model and embedded else None,
                     *(_clean(title), _clean(chunk.heading), _clean(chunk.text)),
                     *(terms, length),
                 )
             )
         self._many_chunks(lines)
+        self._forget_vectors(changed)
         self._write_vectors(vectors)
 
     def _numbered(self) -> int:
@@ -295,27 +297,40 @@ class Writing(Recording):
                 statement, [(self._base, *line) for line in lines]
             )
 
-    def _write_vectors(self, vectors: dict[int, Vector | None]) -> None:
+    def _embedded(self, chunks: list[int]) -> set[int]:
+        """Those of the chunks that have a vector of the model."""
+        if self._model is None or not chunks:
+            return set()
+        statement = SQL(
+            "SELECT chunk FROM {} WHERE base_id = %s AND model = %s AND chunk = ANY(%s)"
+        ).format(vector_table(self._model[1].dimensions))
+        found = self._connection.execute(statement, (self._base, self._model[0], chunks))
+        return {chunk for (chunk,) in found}
+
+    def _forget_vectors(self, chunks: list[int]) -> None:
+        """Of a text that has changed, whichever model made them."""
+        if not chunks:
+            return
+        found = self._connection.execute(
+            "SELECT DISTINCT dimensions FROM models WHERE base_id = %s", (self._base,)
+        ).fetchall()
+        for (dimensions,) in found:
+            self._connection.execute(
+                SQL("DELETE FROM {} WHERE base_id = %s AND chunk = ANY(%s)").format(
+                    vector_table(dimensions)
+                ),
+                (self._base, chunks),
+            )
+
+    def _write_vectors(self, vectors: dict[int, Vector]) -> None:
         if self._model is None or not vectors:
             return
         number, model = self._model
-        table = vector_table(model.dimensions)
-        self._connection.execute(
-            SQL("DELETE FROM {} WHERE base_id = %s AND model = %s AND chunk = ANY(%s)").format(
-                table
-            ),
-            (self._base, number, list(vectors)),
-        )
-        lines = [
-            (self._base, number, chunk, as_text(vector))
-            for chunk, vector in vectors.items()
-            if vector is not None
-        ]
         statement = SQL(
             "INSERT INTO {} (base_id, model, chunk, embedding) VALUES (%s, %s, %s, %s::vector)"
-        ).format(table)
-        if lines:
-            self._connection.cursor().executemany(statement, lines)
+        ).format(vector_table(model.dimensions))
+        lines = [(self._base, number, chunk, as_text(one)) for chunk, one in vectors.items()]
+        self._connection.cursor().executemany(statement, lines)
 
     # words
 

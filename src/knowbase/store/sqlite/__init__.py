@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from knowbase.errors import BaseReadOnly, ModelMismatch
+from knowbase.errors import BaseReadOnly
 from knowbase.store.sqlite import rows, schema
 from knowbase.store.sqlite.connection import Connections, translated
 from knowbase.store.sqlite.documents import Documents
 from knowbase.store.sqlite.retrieval import Retrieval
 from knowbase.store.sqlite.sessions import Sessions
-from knowbase.types import Document, Model
+from knowbase.store.sqlite.vectors import Vectors
+from knowbase.types import Document
 
 if TYPE_CHECKING:
     from knowbase.changes import Changes
@@ -56,7 +57,7 @@ def _make_folder(path: str) -> None:
         ) from error
 
 
-class SqliteStore(Documents, Retrieval, Sessions):
+class SqliteStore(Documents, Retrieval, Sessions, Vectors):
     """See `knowbase.store.contract.Store` for what each method promises."""
 
     def __init__(self, path: str, busy_timeout: float = BUSY_TIMEOUT) -> None:
@@ -88,35 +89,9 @@ class SqliteStore(Documents, Retrieval, Sessions):
             with self._connections.writing(wait=wait) as connection:
                 for edit in changes.edits:
                     check_chain(edit, self.find)
-                model = self._model_id(connection)
+                model = self._model_id(connection, changes.model)
                 written = write.apply(connection, changes, model, now)
                 return [self._document(connection, seq) for seq in written]
-
-    def use_model(self, model: Model) -> None:
-        if self.model() == model:
-            return
-        with translated():
-            self._connections.with_vectors()
-        with translated(), self._connections.writing() as connection:
-            known = self.model()  # again: another process may have been faster
-            if known == model:
-                return
-            if known is not None:
-                raise ModelMismatch(
-                    f"the base was made with the model {known.name} ({known.revision}),"
-                    f" not {model.name} ({model.revision})",
-                    field="embed.model",
-                    hint="make a new base with this model: kb init --base PATH, then kb add",
-                )
-            connection.execute(
-                "INSERT INTO models (name, revision, dimensions) VALUES (?, ?, ?)", model
-            )
-            number = connection.last_insert_rowid()
-            schema.create_vector_table(connection, number, model.dimensions)
-
-    def model(self) -> Model | None:
-        found = self._read("SELECT name, revision, dimensions FROM models ORDER BY id LIMIT 1")
-        return Model(*found[0]) if found else None
 
     def _document(self, connection: apsw.Connection, seq: int) -> Document:
         sql = f"SELECT {rows.DOCUMENT} FROM documents d WHERE d.seq = ?"

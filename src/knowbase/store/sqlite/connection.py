@@ -18,6 +18,7 @@ from knowbase.errors import (
     ModelUnavailable,
     NotABase,
 )
+from knowbase.types import Model
 
 _MEANING: tuple[tuple[tuple[type[apsw.Error], ...], type[BaseError], str, str], ...] = (
     (
@@ -112,8 +113,11 @@ class Connected:
         with translated():
             return self._connections.get().execute(sql, values).fetchall()
 
-    def _model_id(self, connection: apsw.Connection) -> int | None:
-        found: int | None = connection.execute("SELECT id FROM models ORDER BY id LIMIT 1").get
+    def _model_id(self, connection: apsw.Connection, model: Model | None = None) -> int | None:
+        """The number of the model, or of the active one."""
+        where = "name = ? AND revision = ? AND dimensions = ?" if model else "active"
+        sql = f"SELECT id FROM models WHERE {where}"
+        found: int | None = connection.execute(sql, tuple(model or ())).get
         return found
 
 

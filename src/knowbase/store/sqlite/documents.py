@@ -124,7 +124,10 @@ class Documents(Connected):
 
     def counts(self) -> Counts:
         documents, forgotten = self.count(Not(FORGOTTEN)), self.count(FORGOTTEN)
-        chunks, embedded = self._read("SELECT count(*), count(model) FROM chunks")[0]
+        chunks, embedded = self._read(
+            "SELECT (SELECT count(*) FROM chunks), (SELECT count(*) FROM embedded"
+            " WHERE model = (SELECT id FROM models WHERE active))"
+        )[0]
         tags = self._read(
             "SELECT count(DISTINCT name) FROM tags JOIN documents ON seq = document"
             " WHERE deleted_at IS NULL"

@@ -1,6 +1,6 @@
 """The legs of retrieval, and what they refer to."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from knowbase.query.conditions import AllOf, Condition, Visible, is_everything
@@ -8,11 +8,11 @@ from knowbase.query.words import KeywordQuery
 from knowbase.store.nearest import nearest as nearest_vectors
 from knowbase.store.sqlite import rows, schema
 from knowbase.store.sqlite.compile import Compiled, compile_for_chunks, match_expression
-from knowbase.store.sqlite.connection import Connected, as_json, translated
+from knowbase.store.sqlite.connection import Connected, translated
 from knowbase.store.values import FieldWeights
 from knowbase.text.analysis import Word
 from knowbase.text.spelling import as_written, nearest, stem_of
-from knowbase.types import Candidate, Passage, Vector
+from knowbase.types import Candidate, Model, Passage, Vector
 
 LAST = "\U0010ffff"  # sorts after every word
 MOST_NEIGHBOURS = 4096  # sqlite-vec's own limit for a nearest-neighbour query
@@ -37,25 +37,27 @@ class Retrieval(Connected):
         )
         return [Candidate(chunk, score) for chunk, score in found]
 
-    def semantic(self, vector: Vector, condition: Condition, limit: int) -> list[Candidate]:
+    def semantic(
+        self, vector: Vector, condition: Condition, limit: int, model: Model | None = None
+    ) -> list[Candidate]:
         if not vector or limit < 1:
             return []
         with translated():
-            model = self._model_id(self._connections.with_vectors())
-        if model is None:
+            number = self._model_id(self._connections.with_vectors(), model)
+        if number is None:
             return []
         where, values = self._passing("chunk_id", condition)
-        table = schema.vector_table(model)
+        table = schema.vector_table(number)
 
-        def propose(number: int) -> list[tuple[Any, ...]]:
-            if number > MOST_NEIGHBOURS:
+        def propose(most: int) -> list[tuple[Any, ...]]:
+            if most > MOST_NEIGHBOURS:
                 sql = (
                     f"SELECT chunk_id, embedding FROM {table} WHERE 1{where}"
                     " ORDER BY vec_distance_cosine(embedding, ?) LIMIT ?"
                 )
-                return self._read(sql, (*values, vector, number))
+                return self._read(sql, (*values, vector, most))
             sql = f"SELECT chunk_id, embedding FROM {table} WHERE embedding MATCH ? AND k = ?"
-            return self._read(sql + where, (vector, number, *values))
+            return self._read(sql + where, (vector, most, *values))
 
         return nearest_vectors(vector, limit, propose)
 
@@ -116,21 +118,6 @@ class Retrieval(Connected):
             ("[" + ",".join(map(str, chunks)) + "]",),
         )
         return {row[0]: rows.passage(row) for row in found}
-
-    def vectors(self, hashes: Collection[str]) -> Mapping[str, Vector]:
-        with translated():
-            connection = self._connections.with_vectors()
-            model = self._model_id(connection)
-            if model is None:
-                return {}
-            found = connection.execute(
-                "SELECT c.hash, v.embedding FROM json_each(?) wanted"
-                " CROSS JOIN chunks c ON c.id ="
-                " (SELECT id FROM chunks WHERE hash = wanted.value AND model = ? LIMIT 1)"
-                f" CROSS JOIN {schema.vector_table(model)} v ON v.chunk_id = c.id",
-                (as_json(hashes), model),
-            )
-            return dict(found)
 
     def _passing(self, column: str, condition: Condition) -> Compiled:
         """`AND column IN` the chunks of documents that pass; nothing when all of them do."""

@@ -162,7 +162,23 @@ CREATE TABLE relations (
 CREATE INDEX relations_target ON relations (target, source);
 """
 
-STEPS = (_STEP_1, _STEP_2)
+_STEP_3 = """
+ALTER TABLE models ADD COLUMN source TEXT NOT NULL DEFAULT '';
+ALTER TABLE models ADD COLUMN active INTEGER NOT NULL DEFAULT 0;
+UPDATE models SET active = 1 WHERE id = (SELECT min(id) FROM models);
+CREATE TABLE embedded (
+    model INTEGER NOT NULL REFERENCES models (id),
+    chunk INTEGER NOT NULL REFERENCES chunks (id) ON DELETE CASCADE,
+    PRIMARY KEY (model, chunk)
+) WITHOUT ROWID;
+CREATE INDEX embedded_chunk ON embedded (chunk);
+INSERT INTO embedded SELECT model, id FROM chunks WHERE model IS NOT NULL;
+DROP INDEX chunks_hash;
+ALTER TABLE chunks DROP COLUMN model;
+CREATE INDEX chunks_hash ON chunks (hash);
+"""
+
+STEPS = (_STEP_1, _STEP_2, _STEP_3)
 WITH_CONTENT_HASHES = 2
 VECTORS_A_BLOCK = 1024  # sqlite-vec's own
 

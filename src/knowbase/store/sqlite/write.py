@@ -18,9 +18,10 @@ from knowbase.changes import (
     scope_of,
 )
 from knowbase.store.rules import known_text
+from knowbase.store.sqlite import vectors
 from knowbase.store.sqlite.compile import compile_condition
 from knowbase.store.sqlite.record import record, said_values
-from knowbase.store.sqlite.schema import compact_vectors, vector_table
+from knowbase.store.sqlite.schema import compact_vectors
 from knowbase.text.analysis import index_terms
 from knowbase.types import DEFAULT_SALIENCE, Chunk, FileRecord, Vector
 
@@ -39,9 +40,10 @@ def _json(value: object) -> str:
 
 def apply(connection: apsw.Connection, changes: Changes, model: int | None, now: str) -> list[int]:
     """Everything in `changes`; returns the seq of each draft's document."""
-    _remove(connection, changes.removed, model)
-    if changes.removed and model is not None:
-        compact_vectors(connection, model)
+    _remove(connection, changes.removed)
+    if changes.removed:
+        for number in vectors.numbers(connection):
+            compact_vectors(connection, number)
     written: list[int] = []
     ids: dict[str, str] = {}
     for given in changes.drafts:
@@ -50,7 +52,7 @@ def apply(connection: apsw.Connection, changes: Changes, model: int | None, now:
             ids[given.id], seq = known
             written.append(seq)
             continue
-        draft = _adopted(connection, given, model)
+        draft = _adopted(connection, given)
         ids[given.id] = draft.id
         written.append(_write_document(connection, draft, model, now))
     _write_files(connection, changes.files, ids)
@@ -75,20 +77,18 @@ def _known(connection: apsw.Connection, draft: Draft, now: str) -> tuple[str, in
     return found
 
 
-def _remove(connection: apsw.Connection, ids: Iterable[str], model: int | None) -> None:
+def _remove(connection: apsw.Connection, ids: Iterable[str]) -> None:
     for document_id in ids:
         row = connection.execute("SELECT seq FROM documents WHERE id = ?", (document_id,)).get
         if row is not None:
             chunks = connection.execute("SELECT id FROM chunks WHERE document = ?", (row,))
-            _remove_chunks(connection, [chunk for (chunk,) in chunks], model)
+            _remove_chunks(connection, [chunk for (chunk,) in chunks])
             connection.execute("DELETE FROM documents WHERE seq = ?", (row,))
 
 
-def _remove_chunks(connection: apsw.Connection, chunks: list[int], model: int | None) -> None:
-    if model is not None:
-        connection.executemany(
-            f"DELETE FROM {vector_table(model)} WHERE chunk_id = ?", [(c,) for c in chunks]
-        )
+def _remove_chunks(connection: apsw.Connection, chunks: list[int]) -> None:
+    for chunk in chunks:
+        vectors.remove(connection, chunk)
     connection.executemany("DELETE FROM chunks WHERE id = ?", [(chunk,) for chunk in chunks])
 
 
@@ -160,40 +160,38 @@ class _Stored(NamedTuple):
 
     id: int
     hash: str
-    model: int | None
     terms: str
+    embedded: bool  # by the model of the draft's vectors
 
 
 def _write_chunks(connection: apsw.Connection, seq: int, draft: Draft, model: int | None) -> None:
     stored = {
         (slug, index): _Stored(*rest)
         for slug, index, *rest in connection.execute(
-            "SELECT slug, chunk_index, id, hash, model, terms FROM chunks WHERE document = ?",
-            (seq,),
+            "SELECT slug, chunk_index, id, hash, terms, EXISTS (SELECT 1 FROM embedded e"
+            " WHERE e.model = ? AND e.chunk = chunks.id) FROM chunks WHERE document = ?",
+            (model, seq),
         )
     }
     code = str(connection.execute("SELECT code FROM documents WHERE seq = ?", (seq,)).get)
     names = names_of(code, draft.path)
     wanted = {(chunk.slug, chunk.chunk_index) for chunk in draft.chunks}
     orphans = [old.id for key, old in stored.items() if key not in wanted]
-    _remove_chunks(connection, orphans, model)
+    _remove_chunks(connection, orphans)
     for position, (chunk, vector) in enumerate(zip(draft.chunks, draft.vectors, strict=True)):
         old = stored.get((chunk.slug, chunk.chunk_index))
-        kept = old is not None and old.model is not None and old.hash == chunk.hash
-        embedded_by = model if kept or vector is not None else None
         terms = index_terms(
             draft.reading.type, names, draft.reading.title, chunk.heading, chunk.text
         )
-        values = _chunk_values(chunk, draft.reading.title, position, embedded_by) | {"terms": terms}
+        values = _chunk_values(chunk, draft.reading.title, position) | {"terms": terms}
         if old is None:
             chunk_id = _insert_chunk(connection, seq, chunk, values)
         else:
             chunk_id = old.id
             same_words = (old.hash, old.terms) == (chunk.hash, values["terms"])
             _update_chunk(connection, chunk_id, values, indexed=not same_words)
-        if not kept and model is not None:
-            replace = old is not None and old.model is not None
-            _write_vector(connection, model, chunk_id, vector, replace=replace)
+        there = old or _Stored(chunk_id, "", "", False)
+        _write_vector(connection, model, chunk, vector, there)
 
 
 def _update_chunk(
@@ -209,9 +207,7 @@ def _update_chunk(
     )
 
 
-def _chunk_values(
-    chunk: Chunk, title: str, position: int, embedded_by: int | None
-) -> dict[str, Any]:
+def _chunk_values(chunk: Chunk, title: str, position: int) -> dict[str, Any]:
     return {
         "position": position,
         "hash": chunk.hash,
@@ -220,7 +216,6 @@ def _chunk_values(
         "tokens": chunk.tokens,
         "overlap": chunk.overlap,
         "header": chunk.header,
-        "model": embedded_by,
         "title": title,
         "heading": chunk.heading,
         "text": chunk.text,
@@ -240,20 +235,26 @@ def _insert_chunk(
 
 
 def _write_vector(
-    connection: apsw.Connection, model: int, chunk: int, vector: Vector | None, *, replace: bool
+    connection: apsw.Connection,
+    model: int | None,
+    chunk: Chunk,
+    vector: Vector | None,
+    old: "_Stored",
 ) -> None:
-    table = vector_table(model)
-    if vector is None:
-        connection.execute(f"DELETE FROM {table} WHERE chunk_id = ?", (chunk,))
-    elif replace:
-        connection.execute(f"UPDATE {table} SET embedding = ? WHERE chunk_id = ?", (vector, chunk))
-    else:
-        connection.execute(
-            f"INSERT INTO {table} (chunk_id, embedding) VALUES (?, ?)", (chunk, vector)
-        )
+    """The chunk's vector; one of a text that has changed goes, whichever model made it."""
+    changed = old.hash not in ("", chunk.hash)
+    in_place = changed and vector is not None and old.embedded
+    if changed:
+        vectors.remove(connection, old.id, kept=model if in_place else None)
+    if model is None or vector is None:
+        return
+    if in_place:
+        vectors.update(connection, model, old.id, vector)
+    elif changed or not old.embedded:
+        vectors.insert(connection, model, old.id, vector)
 
 
-def _adopted(connection: apsw.Connection, draft: Draft, model: int | None) -> Draft:
+def _adopted(connection: apsw.Connection, draft: Draft) -> Draft:
     """The draft under the id of the document that its path has already, if there is one."""
     known = connection.execute("SELECT id FROM documents WHERE path = ?", (draft.path,)).get
     exists = connection.execute("SELECT 1 FROM documents WHERE id = ?", (draft.id,)).get
@@ -261,7 +262,7 @@ def _adopted(connection: apsw.Connection, draft: Draft, model: int | None) -> Dr
         return draft
     if not exists:
         return draft._replace(id=str(known))
-    _remove(connection, [str(known)], model)  # the path now belongs to the one that moved there
+    _remove(connection, [str(known)])  # the path now belongs to the one that moved there
     return draft
 
 

@@ -1,0 +1,74 @@
+"""What a person reads of embedding models."""
+
+import os
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from knowbase.cli.terminal import Painter, safe
+
+if TYPE_CHECKING:
+    from knowbase.embed.survey import Usable
+    from knowbase.ingest.vectors import Embedding
+    from knowbase.operations.models import ModelList
+    from knowbase.types import Model
+
+
+def lines(paint: Painter, name: str, result: Any) -> Iterable[str]:
+    """The lines for the result of the operation of that name."""
+    return RENDERERS[name](paint, result)
+
+
+def told(model: "Model") -> str:
+    return safe(f"{model.name} ({model.revision}, {model.dimensions} dimensions)")
+
+
+def _models(paint: Painter, result: "ModelList") -> Iterable[str]:
+    for one in result.usable:
+        yield f"{paint('cyan', safe(_short(one.model)))}: {safe(one.about)}"
+        yield "  " + _usable(paint, one)
+    for stored in result.base:
+        use = "in use" if stored.active else "not in use"
+        how_many = f"{stored.vectors} of {result.chunks} chunks"
+        yield f"in this base: {told(stored.model)}, {how_many}, {use}"
+
+
+def _short(model: str) -> str:
+    """A folder as its owner writes it."""
+    home = os.path.expanduser("~")
+    return "~" + model.removeprefix(home) if model.startswith(home + os.sep) else model
+
+
+def _usable(paint: Painter, one: "Usable") -> str:
+    if one.problem is not None:
+        return paint("red", "not usable: ") + safe(
+            one.problem + (f" ({one.hint})" if one.hint else "")
+        )
+    facts = [f"{one.dimensions} dimensions", f"reads {one.max_tokens} tokens"]
+    if one.size_bytes is not None:
+        facts.append(f"{one.size_bytes / 1e6:.0f} MB")
+    if one.texts_per_second is not None:
+        facts.append(f"{one.texts_per_second:,.0f} texts/s here")
+    return " · ".join(facts)
+
+
+def _embedding(paint: Painter, result: "Embedding") -> Iterable[str]:
+    yield f"{result.embedded} chunks embedded with {told(result.model)}, {result.there} had one"
+    if result.cut:
+        yield (
+            paint("red", "note: ") + f"{result.cut} texts are longer than the {result.max_tokens}"
+            " tokens that this model reads: their ends are found by words only"
+        )
+    if result.interrupted:
+        yield paint("red", "interrupted: ") + "what was embedded is stored; run it again"
+    elif result.switched and result.previous is not None:
+        yield f"searches use it from now on, no longer {told(result.previous)}"
+    for model in result.dropped:
+        yield f"dropped the vectors of {told(model)}"
+    for warning in result.warnings:
+        yield paint("red", "warning: ") + safe(warning)
+
+
+RENDERERS: dict[str, Callable[[Painter, Any], Iterable[str]]] = {
+    "models": _models,
+    "embed": _embedding,
+}

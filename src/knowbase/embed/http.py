@@ -1,0 +1,169 @@
+"""JSON over HTTP to one service: retries with backoff, a time budget, and a key nobody sees."""
+
+import json
+import random
+import re
+import time
+from collections.abc import Callable, Mapping
+from itertools import count
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from knowbase.errors import ServiceUnavailable
+from knowbase.logs import log
+
+RETRIES = 3
+FIRST_WAIT = 0.25  # seconds; each further one is twice as long, give or take a half
+AGAIN = (408, 425, 429, 500, 502, 503, 504, 529)
+LARGEST_ANSWER = 256 << 20
+OPENAI = "api.openai.com"
+_LOOKS_LIKE_A_KEY = re.compile(r"\b(sk|key|pk|api)[-_][\w-]{8,}", re.I)
+
+
+class _Problem(Exception):
+    """One try that failed; whether another one makes sense, and when."""
+
+    def __init__(self, reason: str, *, again: bool = True, after: float = 0.0) -> None:
+        super().__init__(reason)
+        self.reason, self.again, self.after = reason, again, after
+
+
+class Client(NamedTuple):
+    """Posts to one address. The key goes into the request's header and nowhere else."""
+
+    url: str
+    key: Callable[[], str]  # not the key itself: no value that is shown may hold it
+    sleep: Callable[[float], None] = time.sleep
+
+    def post(self, path: str, body: Mapping[str, Any], budget: float) -> Any:
+        """The answer, after at most three retries and `budget` seconds, all waiting included."""
+        data = json.dumps(body).encode()
+        deadline = time.monotonic() + budget
+        for tried in count():
+            try:
+                return self._once(path, data, deadline)
+            except _Problem as problem:
+                wait = max(problem.after, FIRST_WAIT * 2**tried * random.uniform(0.5, 1.5))  # noqa: S311
+                in_time = time.monotonic() + wait < deadline
+                if not (problem.again and tried < RETRIES and in_time):
+                    raise self._given_up(problem, tried) from problem
+                reason = problem.reason
+                log("info", "embedding service asked again", retry=tried + 1, reason=reason)
+                self.sleep(wait)
+        raise AssertionError("counting never ends")
+
+    def _given_up(self, problem: _Problem, retries: int) -> ServiceUnavailable:
+        told = f" ({retries} retries)" if problem.again else ""
+        return ServiceUnavailable(
+            f"the embedding service at {urlsplit(self.url).netloc} gives no answer:"
+            f" {problem.reason}{told}",
+            field="embed.url",
+            hint="is it running, and are embed.url, embed.model and KB_EMBED_KEY right?",
+        )
+
+    def _once(self, path: str, data: bytes, deadline: float) -> Any:
+        import http.client
+        import urllib.error
+        from urllib.request import Request
+
+        headers = {"Content-Type": "application/json", "User-Agent": "knowbase"}
+        key = self.key()
+        if key:
+            headers["Authorization"] = f"Bearer {key}"
+        request = Request(self.url.rstrip("/") + path, data, headers)  # noqa: S310 - checked
+        left = max(0.05, deadline - time.monotonic())
+        try:
+            with _opener(self.url).open(request, timeout=left) as response:
+                return json.loads(_body(response, deadline))
+        except urllib.error.HTTPError as error:
+            raise self._refused(error, deadline) from None
+        except (OSError, http.client.HTTPException) as error:  # URLError is an OSError
+            reason = getattr(error, "reason", error)
+            raise _Problem(str(reason) or type(error).__name__) from None
+        except ValueError:
+            raise _Problem("it answers with something else than JSON") from None
+
+    def _refused(self, error: Any, deadline: float) -> _Problem:
+        try:
+            text = _body(error, deadline)[:2000].decode("utf-8", "replace")
+        except (OSError, _Problem):
+            text = ""
+        told = self._without_secrets(" ".join(text.split()))[:200]
+        reason = f"HTTP {error.code}" + (f": {told}" if told else "")
+        if error.code in AGAIN:
+            return _Problem(reason, after=_retry_after(error.headers.get("Retry-After")))
+        return _Problem(reason, again=False)
+
+    def _without_secrets(self, text: str) -> str:
+        key = self.key()
+        text = text.replace(key, "…") if key else text
+        return _LOOKS_LIKE_A_KEY.sub("…", text)
+
+
+def _opener(url: str) -> Any:
+    """No redirects: a key must not travel to where somebody else points."""
+    from urllib.request import HTTPRedirectHandler, ProxyHandler, build_opener
+
+    class Stay(HTTPRedirectHandler):
+        def redirect_request(self, *_: Any) -> None:
+            return None
+
+    direct = [ProxyHandler({})] if is_local(url) else []
+    return build_opener(Stay, *direct)
+
+
+def _body(response: Any, deadline: float) -> bytes:
+    """All of it, in time: a service that sends a byte a second does not hold us for ever."""
+    parts, size = [], 0
+    while part := response.read1(1 << 16):
+        parts.append(part)
+        size += len(part)
+        if size > LARGEST_ANSWER:
+            raise _Problem("its answer is too large", again=False)
+        if time.monotonic() > deadline:
+            raise _Problem("its answer takes too long")
+    return b"".join(parts)
+
+
+def _retry_after(value: str | None) -> float:
+    """Seconds, from a number or a date."""
+    if not value:
+        return 0.0
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    from email.utils import parsedate_to_datetime
+
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return 0.0
+
+
+def is_local(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    return host in ("localhost", "::1") or host.startswith("127.")
+
+
+def client_for(url: str, environment: Mapping[str, str]) -> Client:
+    """The client for an address; which key it is sent depends on where it leads."""
+    if not url:
+        raise ServiceUnavailable(
+            "a service needs an address",
+            field="embed.url",
+            hint=f"https://{OPENAI}/v1, or http://localhost:11434/v1 for Ollama",
+        )
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ServiceUnavailable(
+            "embed.url is no address", field="embed.url", hint="http://… or https://…"
+        )
+    key = environment.get("KB_EMBED_KEY", "")
+    if not key and parts.hostname == OPENAI:
+        key = environment.get("OPENAI_API_KEY", "")
+    if key and parts.scheme == "http" and not is_local(url):
+        raise ServiceUnavailable(
+            "a key is not sent over plain http", field="embed.url", hint="use https, or no key"
+        )
+    return Client(url, lambda: key)

@@ -1,0 +1,81 @@
+"""Operations on embedding models: models, embed."""
+
+import os
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+from knowbase.errors import InvalidInput
+from knowbase.operations.declare import Operation, Param
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from knowbase.base import Base
+    from knowbase.embed.survey import Usable
+    from knowbase.ingest.vectors import Embedding, Step
+    from knowbase.types import StoredModel
+
+
+class ModelsRequest(NamedTuple):
+    folders: Annotated[
+        tuple[str, ...],
+        Param("folders with ONNX models to try too", positional=True, metavar="FOLDER"),
+    ] = ()
+    quick: Annotated[bool, Param("do not measure how fast they are")] = False
+
+
+class ModelList(NamedTuple):
+    """What can be used here, and what the base has vectors of."""
+
+    usable: "tuple[Usable, ...]"
+    base: "tuple[StoredModel, ...]"
+    chunks: int
+
+
+def models(base: "Base", request: ModelsRequest) -> ModelList:
+    for folder in request.folders:
+        if not os.path.isdir(folder):
+            raise InvalidInput(f"there is no folder {folder!r}", field="folders")
+    return ModelList(
+        base.models.usable(request.folders, measure=not request.quick),
+        tuple(base.store.models()),
+        base.store.counts().chunks,
+    )
+
+
+class Embed(NamedTuple):
+    model: Annotated[
+        str | None, Param("the model to change to; see kb models", metavar="MODEL")
+    ] = None
+    drop_old: Annotated[bool, Param("then remove the vectors of all other models")] = False
+
+
+def embed(
+    base: "Base", request: Embed, progress: "Callable[[Step], None]" = lambda _: None
+) -> "Embedding":
+    return base.embed(request.model, drop_old=request.drop_old, progress=progress)
+
+
+OPERATIONS = {
+    operation.name: operation
+    for operation in (
+        Operation(
+            "models",
+            "List the embedding models that are usable here, and how fast",
+            ModelsRequest,
+            models,
+            examples=("kb models", "kb models ~/models --quick"),
+        ),
+        Operation(
+            "embed",
+            "Make the vectors that are missing, or all of them with another model",
+            Embed,
+            embed,
+            writes=True,
+            examples=(
+                "kb embed",
+                "kb embed --model ~/models/bge-small-en-v1.5",
+                "kb embed --model service:nomic-embed-text --drop-old",
+            ),
+        ),
+    )
+}

@@ -1,0 +1,186 @@
+"""Vectors of several models side by side; models of equal dimensions share a table."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from psycopg import Connection
+from psycopg.sql import SQL
+
+from knowbase.errors import ModelMismatch
+from knowbase.store.postgres import rows, schema
+from knowbase.store.postgres.connection import find_model
+from knowbase.store.postgres.documents import Documents
+from knowbase.store.postgres.retrieval import as_text, unpacked
+from knowbase.types import Model, Passage, StoredModel, Vector
+
+_WITHOUT = (
+    "NOT EXISTS (SELECT 1 FROM {} v WHERE v.base_id = c.base_id AND v.model = %s AND"
+    " v.chunk = c.id)"
+)
+
+
+class Vectors(Documents):
+    """The part of `knowbase.store.contract.Store` about models and their vectors."""
+
+    _vector_index: str
+
+    def model(self) -> Model | None:
+        found = self._model()
+        return found[1] if found else None
+
+    def models(self) -> list[StoredModel]:
+        return self._connections.consistently(self._models)
+
+    def _models(self, connection: Connection) -> list[StoredModel]:
+        known = connection.execute(
+            "SELECT id, source, active, name, revision, dimensions FROM models WHERE base_id = %s"
+            " ORDER BY active DESC, id",
+            (self._base,),
+        ).fetchall()
+        return [
+            StoredModel(
+                Model(*rest), source, self._embedded_by(connection, number, Model(*rest)), active
+            )
+            for number, source, active, *rest in known
+        ]
+
+    def use_model(self, model: Model, source: str = "") -> None:
+        self._check_vectors()
+        if self.model() != model:
+            self._connections.writing(lambda connection: self._use(connection, model, source))
+
+    def _use(self, connection: Connection, model: Model, source: str) -> None:
+        self._lock(connection)
+        known = find_model(connection, self._base)
+        if known is not None and known[1] != model:
+            raise ModelMismatch.between(known[1], model)
+        self._activate(connection, self._registered(connection, model, source))
+
+    def put_vectors(self, model: Model, source: str, vectors: Mapping[str, Vector]) -> None:
+        self._check_vectors()
+
+        def write(connection: Connection) -> None:
+            self._lock(connection)
+            number = self._registered(connection, model, source)
+            table = schema.vector_table(model.dimensions)
+            statement = SQL(
+                "INSERT INTO {} (base_id, model, chunk, embedding) SELECT c.base_id, %s, c.id,"
+                " %s::vector FROM chunks c WHERE c.base_id = %s AND c.hash = %s"
+                " ON CONFLICT DO NOTHING"
+            ).format(table)
+            lines = [
+                (number, as_text(vector), self._base, digest) for digest, vector in vectors.items()
+            ]
+            if lines:
+                connection.cursor().executemany(statement, lines)
+
+        self._connections.writing(write)
+
+    def unembedded(self, model: Model, after: int, limit: int) -> list[Passage]:
+        known = self._model(model)
+        test, values = (SQL("true"), ()) if known is None else self._without(*known)
+        found = self._read(
+            SQL(
+                f"SELECT c.id, {rows.CHUNK}, {rows.DOCUMENT} FROM chunks c JOIN documents d"
+                " ON d.base_id = c.base_id AND d.seq = c.document"
+                " WHERE c.base_id = %s AND c.id > %s AND {} ORDER BY c.id LIMIT %s"
+            ).format(test),
+            (self._base, after, *values, limit),
+        )
+        return [rows.passage(row) for row in found]
+
+    def _without(self, number: int, model: Model) -> Any:
+        return SQL(_WITHOUT).format(schema.vector_table(model.dimensions)), (number,)
+
+    def switch_model(self, model: Model) -> bool:
+        def switch(connection: Connection) -> bool:
+            self._lock(connection)
+            known = find_model(connection, self._base, model)
+            if known is None:
+                return False
+            test, values = self._without(*known)
+            statement = SQL("SELECT 1 FROM chunks c WHERE c.base_id = %s AND {} LIMIT 1")
+            missing = connection.execute(statement.format(test), (self._base, *values)).fetchone()
+            if missing is None:
+                self._activate(connection, known[0])
+            return missing is None
+
+        return self._connections.writing(switch)
+
+    def drop_model(self, model: Model) -> None:
+        """The server reuses the space."""
+
+        def drop(connection: Connection) -> None:
+            self._lock(connection)
+            known = find_model(connection, self._base, model)
+            if known is None:
+                return
+            if known == find_model(connection, self._base):
+                raise ModelMismatch(f"{model.name} is the model in use", field="embed.model")
+            statement = SQL("DELETE FROM {} WHERE base_id = %s AND model = %s")
+            table = schema.vector_table(model.dimensions)
+            connection.execute(statement.format(table), (self._base, known[0]))
+            connection.execute(
+                "DELETE FROM models WHERE base_id = %s AND id = %s", (self._base, known[0])
+            )
+
+        self._connections.writing(drop)
+
+    def semantic_coverage(self) -> float:
+        chunks, embedded = self._connections.consistently(self._covered)
+        return embedded / chunks if chunks else 1.0
+
+    def vectors(self, hashes: Collection[str], model: Model | None = None) -> Mapping[str, Vector]:
+        known = self._model(model)
+        if known is None or not self._vectors_known:
+            return {}
+        statement = SQL(
+            "SELECT DISTINCT ON (c.hash) c.hash, v.embedding FROM chunks c JOIN {} v"
+            " ON v.base_id = c.base_id AND v.chunk = c.id AND v.model = %s"
+            " WHERE c.base_id = %s AND c.hash = ANY(%s) ORDER BY c.hash, c.id"
+        ).format(schema.vector_table(known[1].dimensions))
+
+        def read(connection: Connection) -> dict[str, Vector]:
+            with connection.cursor(binary=True) as cursor:
+                cursor.execute(statement, (known[0], self._base, list(hashes)))
+                return {digest: unpacked(given) for digest, given in cursor}
+
+        return self._connections.run(read)
+
+    # inside
+
+    def _lock(self, connection: Connection) -> None:
+        """As every writer does: a switch sees all vectors, or comes after them."""
+        connection.execute("SELECT 1 FROM bases WHERE id = %s FOR UPDATE", (self._base,))
+
+    def _activate(self, connection: Connection, number: int) -> None:
+        connection.execute(
+            "UPDATE models SET active = (id = %s) WHERE base_id = %s", (number, self._base)
+        )
+
+    def _registered(self, connection: Connection, model: Model, source: str) -> int:
+        """The model's number; one that is new gets its place."""
+        row = connection.execute(
+            "SELECT id, dimensions FROM models WHERE base_id = %s AND name = %s AND revision = %s",
+            (self._base, *model[:2]),
+        ).fetchone()
+        if row is not None:
+            if row[1] != model.dimensions:
+                raise ModelMismatch(
+                    f"{model.name} ({model.revision}) has other dimensions in this base",
+                    field="embed.model",
+                    hint="kb embed --drop-old drops vectors that are not in use",
+                )
+            connection.execute(
+                "UPDATE models SET source = %s WHERE base_id = %s AND id = %s",
+                (source, self._base, row[0]),
+            )
+            return int(row[0])
+        schema.create_vector_table(connection, model.dimensions, self._vector_index)
+        made = connection.execute(
+            "INSERT INTO models (base_id, id, name, revision, dimensions, source)"
+            " SELECT %s, coalesce(max(id), 0) + 1, %s, %s, %s, %s FROM models WHERE base_id = %s"
+            " RETURNING id",
+            (self._base, *model, source, self._base),
+        ).fetchone()
+        return int(made[0]) if made else 0
