@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+import postgres
+
 FIXTURES = Path(__file__).parent / "fixtures"
 COMMAND = (sys.executable, "-m", "knowbase.cli")
 
@@ -128,3 +130,8 @@ def kb(tmp_path: Path) -> Kb:
     kb.folder.mkdir()
     kb("init")
     return kb
+
+
+def pytest_sessionfinish() -> None:
+    """No server outlives the tests; a worker process runs no exit handlers."""
+    postgres.stop()

@@ -1,8 +1,8 @@
 """A real PostgreSQL with pgvector for the tests: one that is given, or one that is started."""
 
-import atexit
 import os
 import tempfile
+from collections.abc import Callable
 from functools import cache
 from itertools import count
 from urllib.parse import urlsplit
@@ -12,9 +12,12 @@ import psycopg
 _numbers = count(1)
 
 
+_stop: list[Callable[[], object]] = []
+
+
 @cache
 def server() -> str:
-    """The URL of a server; KB_TEST_POSTGRES, else one of our own, stopped at the end."""
+    """The URL of a server; KB_TEST_POSTGRES, else one of our own until `stop`."""
     given = os.environ.get("KB_TEST_POSTGRES")
     if given:
         return given
@@ -22,9 +25,14 @@ def server() -> str:
 
     folder = tempfile.TemporaryDirectory(prefix="kb-pg-")
     started = get_server(folder.name, cleanup_mode="stop")
-    atexit.register(folder.cleanup)
-    atexit.register(started.cleanup)
+    _stop.extend((started.cleanup, folder.cleanup))
     return str(started.get_uri())
+
+
+def stop() -> None:
+    """Stop the server that was started, if one was."""
+    while _stop:
+        _stop.pop(0)()
 
 
 @cache
