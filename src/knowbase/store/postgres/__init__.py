@@ -10,6 +10,7 @@ from knowbase.errors import BaseMissing, InvalidInput, ModelMismatch, VectorsUna
 from knowbase.store.postgres import rows, schema
 from knowbase.store.postgres.connection import Connections
 from knowbase.store.postgres.documents import Documents
+from knowbase.store.postgres.graph import Graph
 from knowbase.store.postgres.retrieval import Retrieval
 from knowbase.store.postgres.sessions import Sessions
 from knowbase.store.postgres.write import Writing
@@ -53,7 +54,7 @@ def _with_vectors_if_possible(connection: Connection) -> None:
         return
 
 
-class PostgresStore(Documents, Retrieval, Sessions):
+class PostgresStore(Documents, Retrieval, Sessions, Graph):
     """See `knowbase.store.contract.Store` for what each method promises."""
 
     def __init__(

@@ -198,7 +198,56 @@ CREATE TABLE relations (
 CREATE INDEX relations_target ON relations (base_id, target, source);
 """
 
-STEPS = (_STEP_1,)
+_STEP_2 = """
+CREATE TABLE names (
+    base_id integer NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    kind smallint NOT NULL,
+    document bigint NOT NULL,
+    PRIMARY KEY (base_id, name, kind, document),
+    FOREIGN KEY (base_id, document) REFERENCES documents (base_id, seq) ON DELETE CASCADE
+);
+CREATE INDEX names_document ON names (base_id, document);
+CREATE TABLE mentions (
+    base_id integer NOT NULL,
+    document bigint NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    relation text COLLATE "C" NOT NULL,
+    target text COLLATE "C" NOT NULL,
+    origin text COLLATE "C" NOT NULL,
+    reach smallint NOT NULL,
+    inverse boolean NOT NULL,
+    weight double precision NOT NULL,
+    PRIMARY KEY (base_id, document, name, relation, target, origin),
+    FOREIGN KEY (base_id, document) REFERENCES documents (base_id, seq) ON DELETE CASCADE
+);
+CREATE INDEX mentions_name ON mentions (base_id, name, document);
+CREATE TABLE edges (
+    base_id integer NOT NULL,
+    source bigint NOT NULL,
+    target bigint NOT NULL,
+    relation text COLLATE "C" NOT NULL,
+    weight double precision NOT NULL,
+    origin text COLLATE "C" NOT NULL,
+    PRIMARY KEY (base_id, source, target, relation),
+    FOREIGN KEY (base_id, source) REFERENCES documents (base_id, seq) ON DELETE CASCADE,
+    FOREIGN KEY (base_id, target) REFERENCES documents (base_id, seq) ON DELETE CASCADE
+);
+CREATE INDEX edges_target ON edges (base_id, target, source);
+CREATE TABLE unlinked (
+    base_id integer NOT NULL,
+    document bigint NOT NULL,
+    PRIMARY KEY (base_id, document),
+    FOREIGN KEY (base_id, document) REFERENCES documents (base_id, seq) ON DELETE CASCADE
+);
+CREATE TABLE graph (
+    base_id integer PRIMARY KEY REFERENCES bases ON DELETE CASCADE,
+    similar_above double precision
+);
+"""
+
+STEPS = (_STEP_1, _STEP_2)
+WITH_A_GRAPH = 2
 
 
 def upgrade(connection: Connection) -> None:
@@ -211,7 +260,17 @@ def upgrade(connection: Connection) -> None:
         version = version_of(connection)
         for number in range(version, len(STEPS)):
             connection.execute(sql.SQL(STEPS[number]))
+            if number + 1 == WITH_A_GRAPH:
+                _link_all(connection)
             connection.execute("INSERT INTO steps VALUES (%s)", (number + 1,))
+
+
+def _link_all(connection: Connection) -> None:
+    """For bases that were written before there was a graph."""
+    from knowbase.store.postgres.links import Linking
+
+    for (base,) in connection.execute("SELECT id FROM bases").fetchall():
+        Linking(connection, base).relink()
 
 
 def version_of(connection: Connection) -> int:

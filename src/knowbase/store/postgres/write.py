@@ -12,6 +12,7 @@ from psycopg import Connection
 from psycopg.sql import SQL, Composed, Identifier
 
 from knowbase.changes import Changes, Draft, assigned_codes, content_hash, names_of, scope_of
+from knowbase.store.postgres.links import Linking
 from knowbase.store.postgres.record import Recording
 from knowbase.store.postgres.retrieval import as_text
 from knowbase.store.postgres.schema import vector_table
@@ -54,6 +55,8 @@ class Writing(Recording):
             "SELECT next_seq, next_chunk, next_word FROM bases WHERE id = %s FOR UPDATE", (base,)
         ).fetchone()
         self._next_seq, self._next_chunk, self._next_word = map(int, row or (1, 1, 1))
+        self._linking = Linking(connection, base)
+        self._unlinked: set[int] = set()  # documents whose vectors changed
         self._unindexed: set[int] = set()  # chunks whose words are to be forgotten
         self._indexed: dict[int, tuple[int, dict[str, Counts]]] = {}
         self._chunks = self._length = 0  # how many more there are
@@ -82,7 +85,26 @@ class Writing(Recording):
         )
         self._write_words()
         self.record(changes)
+        self._link(changes, written)
         return written
+
+    def _link(self, changes: Changes, written: Sequence[int]) -> None:
+        """Bring the links in step, and note which documents are to be compared."""
+        self._linking.write_codes(changes.codes)
+        ends = (*changes.relations, *changes.dropped_relations)
+        touched = [one.document for one in changes.edits]
+        touched += [one.document for one in changes.codes]
+        touched += [one.source for one in ends]
+        found = self._connection.execute(
+            "SELECT seq FROM documents WHERE base_id = %s AND id = ANY(%s)", (self._base, touched)
+        )
+        documents = {*written, *(seq for (seq,) in found)}
+        if documents or changes.removed:
+            self._linking.refresh(documents)
+        self._many(
+            "INSERT INTO unlinked (base_id, document) VALUES (%s, %s) ON CONFLICT DO NOTHING",
+            [(seq,) for seq in sorted(self._unlinked)],
+        )
 
     # documents
 
@@ -95,6 +117,7 @@ class Writing(Recording):
             (self._base, list(ids)),
         ).fetchall()
         self._forget_words(chunks)
+        self._linking.forget(ids)
         self._connection.execute(
             "DELETE FROM documents WHERE base_id = %s AND id = ANY(%s)", (self._base, list(ids))
         )
@@ -196,6 +219,8 @@ class Writing(Recording):
         stored = {(slug, index): _Stored(*rest) for slug, index, *rest in rows}
         wanted = {(chunk.slug, chunk.chunk_index) for chunk in draft.chunks}
         orphans = [old for key, old in stored.items() if key not in wanted]
+        if orphans:
+            self._unlinked.add(seq)
         self._forget_words((old.id, old.length) for old in orphans)
         self._connection.execute(
             "DELETE FROM chunks WHERE base_id = %s AND id = ANY(%s)",
@@ -213,6 +238,7 @@ class Writing(Recording):
             kept = old is not None and old.model is not None and old.hash == chunk.hash
             if not kept:
                 vectors[number] = vector
+                self._unlinked.add(seq)
             embedded = self._model is not None and (kept or vector is not None)
             lines.append(
                 (

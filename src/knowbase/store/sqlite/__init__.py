@@ -14,7 +14,11 @@ from knowbase.store.sqlite.sessions import Sessions
 from knowbase.types import Document, Model
 
 if TYPE_CHECKING:
-    from knowbase.changes import Changes
+    from collections.abc import Collection
+
+    from knowbase.changes import Changes, Link
+    from knowbase.edges import Edge
+    from knowbase.query.conditions import Condition
 
 BUSY_TIMEOUT = 5.0
 
@@ -104,6 +108,51 @@ class SqliteStore(Documents, Retrieval, Sessions):
     def model(self) -> Model | None:
         found = self._read("SELECT name, revision, dimensions FROM models ORDER BY id LIMIT 1")
         return Model(*found[0]) if found else None
+
+    # the graph: its module is loaded when it is asked for
+
+    def edges(self, condition: "Condition") -> "list[Edge]":
+        from knowbase.store.sqlite import graph
+
+        with translated():
+            return graph.edges(self._connections.get(), condition)
+
+    def edges_around(
+        self, documents: "Collection[str]", depth: int, condition: "Condition"
+    ) -> "list[Edge]":
+        from knowbase.store.sqlite import graph
+
+        with translated():
+            return graph.edges_around(self._connections.get(), documents, depth, condition)
+
+    def unresolved(self, document: str) -> "list[Link]":
+        from knowbase.store.sqlite import graph
+
+        with translated():
+            return graph.unresolved(self._connections.get(), document)
+
+    def sharing_tags(
+        self, document: str, least: int, condition: "Condition"
+    ) -> list[tuple[str, int]]:
+        from knowbase.store.sqlite import graph
+
+        with translated():
+            return graph.sharing_tags(self._connections.get(), document, least, condition)
+
+    def link_similar(self, threshold: float) -> int:
+        from knowbase.store.sqlite import graph
+
+        with translated():
+            if graph.is_linked(self._connections.with_vectors(), threshold):
+                return 0
+            with self._connections.writing() as connection:
+                return graph.link_similar(connection, self._model_id(connection), threshold)
+
+    def relink(self) -> None:
+        from knowbase.store.sqlite import graph
+
+        with translated(), self._connections.writing() as connection:
+            graph.relink(connection)
 
     def _document(self, connection: apsw.Connection, seq: int) -> Document:
         sql = f"SELECT {rows.DOCUMENT} FROM documents d WHERE d.seq = ?"

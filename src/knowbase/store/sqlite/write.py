@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from knowbase.changes import Changes, Draft, assigned_codes, content_hash, names_of, scope_of
+from knowbase.store.sqlite.graph import refresh
 from knowbase.store.sqlite.record import record, said_values
 from knowbase.store.sqlite.schema import compact_vectors, vector_table
 from knowbase.text.analysis import index_terms
@@ -46,7 +47,9 @@ def apply(connection: apsw.Connection, changes: Changes, model: int | None, now:
     connection.executemany(
         "DELETE FROM sources WHERE path = ?", [(path,) for path in changes.dropped_sources]
     )
-    record(connection, changes, now)
+    touched = record(connection, changes, now)
+    if written or touched or changes.removed:
+        refresh(connection, {*written, *touched})
     return written
 
 
@@ -152,6 +155,7 @@ def _write_chunks(connection: apsw.Connection, seq: int, draft: Draft, model: in
     wanted = {(chunk.slug, chunk.chunk_index) for chunk in draft.chunks}
     orphans = [old.id for key, old in stored.items() if key not in wanted]
     _remove_chunks(connection, orphans, model)
+    changed = bool(orphans)
     for position, (chunk, vector) in enumerate(zip(draft.chunks, draft.vectors, strict=True)):
         old = stored.get((chunk.slug, chunk.chunk_index))
         kept = old is not None and old.model is not None and old.hash == chunk.hash
@@ -166,9 +170,12 @@ def _write_chunks(connection: apsw.Connection, seq: int, draft: Draft, model: in
             chunk_id = old.id
             same_words = (old.hash, old.terms) == (chunk.hash, values["terms"])
             _update_chunk(connection, chunk_id, values, indexed=not same_words)
+        changed = changed or not kept
         if not kept and model is not None:
             replace = old is not None and old.model is not None
             _write_vector(connection, model, chunk_id, vector, replace=replace)
+    if changed:
+        connection.execute("INSERT OR IGNORE INTO unlinked VALUES (?)", (seq,))
 
 
 def _update_chunk(
