@@ -23,6 +23,8 @@ class Settings(NamedTuple):
     chunk_min_overlap: int = 50
     embed_threads: int = 0
     store_busy_timeout: float = 5.0
+    graph_code_pattern: str = r"\b[A-Z][A-Z0-9]+-(?:[A-Z]+-)?\d+\b"
+    graph_similar_above: float = 0.8
 
 
 class About(NamedTuple):
@@ -46,6 +48,8 @@ ABOUT: dict[str, About] = {
     "chunk_min_overlap": About("the least number of tokens repeated", 0, 64),
     "embed_threads": About("threads that embed; 0: one a core", 0, 256),
     "store_busy_timeout": About("seconds to wait for another writer", 0, 600),
+    "graph_code_pattern": About("what looks like a code in a text: a regular expression"),
+    "graph_similar_above": About("chunks more alike than this link their documents", 0.0, 1.0),
 }
 
 DEFAULTS = Settings()

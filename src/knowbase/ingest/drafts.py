@@ -1,11 +1,13 @@
 """From a file's bytes or a note's text to a draft with chunks and vectors."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from knowbase.changes import Draft, Reading
 from knowbase.embed import Embedder
 from knowbase.read import read
+from knowbase.read.links import code_links
 from knowbase.store.contract import Store
 from knowbase.text.splitting import Limits, chunks_of, embedding_text
 from knowbase.types import Vector
@@ -32,6 +34,7 @@ class Drafter(NamedTuple):
     embedder: Callable[[], Embedder]
     limits: Limits
     types: tuple[str, ...]
+    codes: re.Pattern[str]  # what looks like the code of a document
 
     def read(self, path: str, data: bytes, tags: Sequence[str]) -> Read:
         """The file's reading, with the tags that its source adds."""
@@ -46,7 +49,9 @@ class Drafter(NamedTuple):
         return Read(reading, (f"unknown type {declared!r}; stored as {reading.type}",))
 
     def draft(self, document: str, reading: Reading, path: str | None, updated: str) -> Draft:
-        """The document with its chunks, not yet embedded."""
+        """The document with its chunks, not yet embedded, and the codes that its text names."""
+        text = "".join(section.header + section.text for section in reading.sections)
+        reading = reading._replace(links=(*reading.links, *code_links(text, self.codes)))
         chunks = chunks_of(reading, self.embedder().token_spans, self.limits)
         return Draft(document, reading, path, updated, chunks, (None,) * len(chunks))
 
