@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.errors import EmbeddingError, ModelMismatch
 from knowbase.logs import log
-from knowbase.query.conditions import Condition, both
+from knowbase.query.conditions import Condition, OneOf, both
 from knowbase.query.query import Query
 from knowbase.ranking.profile import Profile
 from knowbase.ranking.rank import keys_of
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from knowbase.store.contract import Store
 
 
+BATCH = 1000  # documents that are asked for by name at once
+
+
 class Tools(NamedTuple):
     """What retrieval works with; the embedder is made only when a leg asks for it."""
 
@@ -31,10 +34,13 @@ class Tools(NamedTuple):
 class Finder:
     """Runs the legs for one query; what could not run is in the notices."""
 
-    def __init__(self, tools: Tools, query: Query, asked: Condition, depth: int) -> None:
+    def __init__(
+        self, tools: Tools, query: Query, visible: Condition, asked: Condition, depth: int
+    ) -> None:
         self._tools = tools
         self._query = query
-        self._asked = asked
+        self._visible = visible
+        self._asked = both(visible, asked)
         self._depth = depth
         self.passages: dict[int, Passage] = {}
         self.notices: list[str] = []
@@ -45,13 +51,15 @@ class Finder:
         found: dict[str, list[Candidate]] = {}
         if "keyword" in wanted and (query.text or query.open_ended):
             found["keyword"] = self._timed("keyword", self._keyword)
-        if "semantic" in wanted:
+        if "semantic" in wanted and (query.text or query.similar or query.like):
             try:
                 found["semantic"] = self._timed("semantic", self._semantic)
             except EmbeddingError as error:
                 if wanted == ("semantic",):
                     raise
                 self.notices.append(f"semantic search did not run: {error.message}")
+        if query.related:
+            found["graph"] = self._timed("graph", self._graph)
         return found
 
     def _timed(self, leg: str, run: "Callable[[], list[Candidate]]") -> list[Candidate]:
@@ -81,6 +89,39 @@ class Finder:
         vector = self._vector()
         condition = both(self._asked, self._query.filter)
         return self._deep_enough(lambda limit: self._tools.store.semantic(vector, condition, limit))
+
+    def _graph(self) -> list[Candidate]:
+        """The nearest documents by links, each by its first chunk that passes.
+
+        A walk goes through whatever is visible; the filters choose among what it reaches.
+        """
+        near = self._near()
+        ordered = sorted(near, key=lambda document: (-near[document], document))
+        found: list[Candidate] = []
+        for start in range(0, len(ordered), BATCH):
+            some = OneOf("id", tuple(ordered[start : start + BATCH]))
+            condition = both(self._asked, self._query.filter, some)
+            for passage in self._tools.store.newest(condition, BATCH):
+                self.passages[passage.chunk_id] = passage
+                found.append(Candidate(passage.chunk_id, near[passage.document.id]))
+            if len(found) >= self._depth:
+                break
+        found.sort(key=lambda one: (-one.score, one.chunk))
+        return found[: self._depth]
+
+    def _near(self) -> dict[str, float]:
+        from knowbase.ranking.proximity import LEAST_SHARED_TAGS, proximities, with_tags
+
+        store, query = self._tools.store, self._query
+        starts = [one.document for one in query.related]
+        ids = {document.id for document in starts}
+        edges = store.edges_around(ids, query.hops, self._visible)
+        near = proximities(ids, edges, query.hops)
+        for document in starts:
+            shared = store.sharing_tags(document.id, LEAST_SHARED_TAGS, self._visible)
+            others = [one for one in shared if one[0] not in ids]
+            near = with_tags(near, others, len(document.tags))
+        return near
 
     def _deep_enough(self, leg: "Callable[[int], list[Candidate]]") -> list[Candidate]:
         """Candidates for `depth` different hits: however often the best one matches, the
