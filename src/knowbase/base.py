@@ -20,9 +20,12 @@ from knowbase.times import timestamp
 from knowbase.types import DOCUMENT_TYPES, Document, Source
 
 if TYPE_CHECKING:
+    import re
+
     from knowbase.brief import Brief
     from knowbase.documents import Content, Listing, Note, Remembered, Status
     from knowbase.embed import Embedder
+    from knowbase.graph import Graph
     from knowbase.ingest.removal import Removal
     from knowbase.ingest.sync import Parts, Progress, Report
     from knowbase.lifecycle import Lifecycle
@@ -348,10 +351,34 @@ class Base:
         )
         return Parts(
             store=self.store,
-            drafter=Drafter(lambda: self.embedder, limits, self.types),
+            drafter=Drafter(lambda: self.embedder, limits, self.types, self.code_pattern),
             home=Home(self.home),
             rules=WalkRules(settings.index_hidden, settings.index_max_file_mb << 20, self.home),
             clock=self.now,
+            similar_above=settings.graph_similar_above,
+        )
+
+    @cached_property
+    def code_pattern(self) -> "re.Pattern[str]":
+        """What looks like a code in a text."""
+        import re
+
+        try:
+            return re.compile(self.settings.graph_code_pattern)
+        except re.error as error:
+            raise InvalidInput(
+                f"graph.code_pattern is no regular expression: {error}",
+                field="graph.code_pattern",
+                hint=r"such as PROJ-[A-Z]-\d{4}",
+            ) from error
+
+    @cached_property
+    def graph(self) -> "Graph":
+        """Links between documents: related work, paths, communities, importance."""
+        from knowbase.graph import Graph
+
+        return Graph(
+            self.store, self._find, self.whole, self.now, self.settings, lambda: self.code_pattern
         )
 
     def _resolve(self, reference: str) -> tuple[Document, str | None]:

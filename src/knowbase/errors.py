@@ -16,7 +16,8 @@ KnowbaseError                 exit code of `kb`
 │   ├── ModelUnavailable          the model cannot be loaded or run
 │   ├── ModelMismatch             the base was made with another model
 │   └── VectorsUnavailable        the database cannot hold vectors
-└── ReadError                 6   a file that could not be read; never stops the rest
+├── ReadError                 6   a file that could not be read; never stops the rest
+└── ToolMissing               7   an optional package that is not installed
 """
 
 
@@ -104,3 +105,8 @@ class VectorsUnavailable(EmbeddingError):
 class ReadError(KnowbaseError):
     code = "unreadable"
     exit_code = 6
+
+
+class ToolMissing(KnowbaseError):
+    code = "tool_missing"
+    exit_code = 7

@@ -65,9 +65,10 @@ class Renderer:
             name = _BY_TYPE[type(result).__name__]
         if name in renderers:
             return "\n".join(renderers[name](result))
-        from knowbase.cli.memory import lines
+        from knowbase.cli import graph, memory
 
-        return "\n".join(lines(self._paint, name, result))
+        part = graph if name in graph.RENDERERS else memory
+        return "\n".join(part.lines(self._paint, name, result))
 
     # finding
 
