@@ -355,7 +355,7 @@ class Base:
             home=Home(self.home),
             rules=WalkRules(settings.index_hidden, settings.index_max_file_mb << 20, self.home),
             clock=self.now,
-            similar_above=settings.graph_similar_above,
+            similar_above=settings.graph_similarity,
         )
 
     @cached_property

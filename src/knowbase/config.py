@@ -24,7 +24,7 @@ class Settings(NamedTuple):
     embed_threads: int = 0
     store_busy_timeout: float = 5.0
     graph_code_pattern: str = r"\b[A-Z][A-Z0-9]+-(?:[A-Z]+-)?\d+\b"
-    graph_similar_above: float = 0.8
+    graph_similarity: float = 0.8
 
 
 class About(NamedTuple):
@@ -49,7 +49,7 @@ ABOUT: dict[str, About] = {
     "embed_threads": About("threads that embed; 0: one a core", 0, 256),
     "store_busy_timeout": About("seconds to wait for another writer", 0, 600),
     "graph_code_pattern": About("what looks like a code in a text: a regular expression"),
-    "graph_similar_above": About("chunks more alike than this link their documents", 0.0, 1.0),
+    "graph_similarity": About("chunks more alike than this link their documents", 0.0, 1.0),
 }
 
 DEFAULTS = Settings()

@@ -142,7 +142,7 @@ class Graph(NamedTuple):
             found = tuple(self._codes(one) for one in documents[start : start + BATCH])
             self.store.apply(Changes(codes=found), self.clock())
         self.store.relink()
-        self.store.link_similar(self.settings.graph_similar_above)
+        self.store.link_similar(self.settings.graph_similarity)
         counts: dict[str, int] = {}
         for edge in self.store.edges(EVERYTHING):
             counts[edge.relation] = counts.get(edge.relation, 0) + 1

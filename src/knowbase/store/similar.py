@@ -36,26 +36,31 @@ def similar_documents(
         return {}
     owner = np.asarray(owners, dtype=np.int64)
     matrix = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(len(vectors), -1)
-    rows = np.flatnonzero(np.isin(owner, np.fromiter(due, dtype=np.int64)))
+    is_due = np.isin(owner, np.fromiter(due, dtype=np.int64))
+    # What is due comes first: a row is compared with itself and all behind it, never twice.
+    order = np.argsort(~is_due, kind="stable")
+    owner, matrix = owner[order], matrix[order]
     found: dict[tuple[int, int], float] = {}
     block = max(1, _ENTRIES // len(vectors))
-    for start in range(0, len(rows), block):
-        for pair, value in _in_block(matrix, owner, rows[start : start + block], threshold):
+    last = int(is_due.sum())
+    for start in range(0, last, block):
+        rows = min(block, last - start)
+        for pair, value in _in_block(matrix[start:], owner[start:], rows, threshold):
             if value > max(threshold, found.get(pair, -1.0)):
                 found[pair] = value
     return found
 
 
 def _in_block(
-    matrix: "Floats", owner: "Integers", rows: "Integers", threshold: float
+    matrix: "Floats", owner: "Integers", rows: int, threshold: float
 ) -> Iterator[tuple[tuple[int, int], float]]:
-    """The best pair of chunks of each pair of documents, or several that are as good."""
+    """The first rows with all: the best pair of chunks of each pair of documents, or several
+    that are as good."""
     import numpy as np
 
-    products = matrix[rows] @ matrix.T
-    row, right = np.nonzero(products > threshold - _MARGIN)
-    about = products[row, right]
-    left = rows[row]
+    products = matrix[:rows] @ matrix.T
+    left, right = np.nonzero(products > threshold - _MARGIN)
+    about = products[left, right]
     other = owner[left] != owner[right]
     left, right, about = left[other], right[other], about[other]
     if not len(left):

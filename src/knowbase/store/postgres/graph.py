@@ -1,7 +1,9 @@
 """Reading the graph."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from typing import Any
 
+from psycopg import Connection
 from psycopg.sql import SQL
 
 from knowbase.changes import Link
@@ -12,7 +14,20 @@ from knowbase.store.postgres.connection import Connected
 from knowbase.store.postgres.links import Linking
 from knowbase.types import Model
 
-_EDGE = "s.id, t.id, e.relation, e.weight, e.origin"
+_EDGE = "SELECT source, target, relation, weight, origin FROM edges WHERE base_id = %s"
+_REACHED = (
+    "WITH RECURSIVE reached (seq, id, hops) AS ("
+    " SELECT d.seq, d.id, 0 FROM documents d WHERE d.base_id = %s AND d.id = ANY(%s)"
+    " AND d.deleted_at IS NULL"
+    " UNION SELECT d.seq, d.id, r.hops + 1 FROM reached r CROSS JOIN LATERAL ("
+    "  SELECT e.target AS seq FROM edges e WHERE e.base_id = %s AND e.source = r.seq"
+    "  UNION SELECT e.source FROM edges e WHERE e.base_id = %s AND e.target = r.seq"
+    "  OFFSET 0) beside CROSS JOIN LATERAL (SELECT d.seq, d.id FROM documents d"
+    "  WHERE d.base_id = %s AND d.seq = beside.seq AND {} OFFSET 0) d WHERE r.hops < %s)"
+    " SELECT seq, id, min(hops) FROM reached GROUP BY seq, id"
+)
+"""UNION drops a place reached before in as many hops, so that a circle ends; OFFSET 0 keeps the
+order of the joins, whatever the planner believes of a table that has just grown."""
 
 
 class Graph(Connected):
@@ -20,42 +35,36 @@ class Graph(Connected):
 
     def edges(self, condition: Condition) -> list[Edge]:
         test, values = compile_condition(both(Not(FORGOTTEN), condition))
-        query = SQL(
-            "WITH passing AS MATERIALIZED (SELECT d.seq, d.id FROM documents d"
-            " WHERE d.base_id = %s AND {})"
-            f" SELECT {_EDGE} FROM edges e JOIN passing s ON s.seq = e.source"
-            " JOIN passing t ON t.seq = e.target WHERE e.base_id = %s"
-            " ORDER BY s.seq, t.seq, e.relation"
-        ).format(test)
-        return [Edge(*row) for row in self._read(query, (self._base, *values, self._base))]
+        passing = SQL("SELECT d.seq, d.id FROM documents d WHERE d.base_id = %s AND {}")
+
+        def read(connection: Connection) -> list[Edge]:
+            found = connection.execute(passing.format(test), (self._base, *values))
+            known: dict[int, str] = dict(found.fetchall())
+            order = " ORDER BY source, target, relation"
+            rows = connection.execute(SQL(_EDGE + order), (self._base,))
+            return _edges(rows, known)
+
+        return self._connections.consistently(read)
 
     def edges_around(
         self, documents: Collection[str], depth: int, condition: Condition
     ) -> list[Edge]:
-        """UNION drops a place reached before in as many hops, so that a circle ends."""
         test, values = compile_condition(both(Not(FORGOTTEN), condition))
-        query = SQL(
-            "WITH RECURSIVE reached (seq, hops) AS ("
-            " SELECT d.seq, 0 FROM documents d WHERE d.base_id = %s AND d.id = ANY(%s)"
-            " AND d.deleted_at IS NULL"
-            " UNION SELECT d.seq, r.hops + 1 FROM reached r CROSS JOIN LATERAL ("
-            "  SELECT e.target AS other FROM edges e WHERE e.base_id = %s AND e.source = r.seq"
-            "  UNION ALL SELECT e.source FROM edges e WHERE e.base_id = %s AND e.target = r.seq"
-            " ) beside JOIN documents d ON d.base_id = %s AND d.seq = beside.other"
-            " WHERE r.hops < %s AND {}),"
-            " near AS MATERIALIZED (SELECT seq, min(hops) AS hops FROM reached GROUP BY seq)"
-            f" SELECT {_EDGE} FROM near a JOIN edges e ON e.base_id = %s AND e.source = a.seq"
-            " JOIN near b ON b.seq = e.target AND least(a.hops, b.hops) < %s"
-            " JOIN documents s ON s.base_id = e.base_id AND s.seq = e.source"
-            " JOIN documents t ON t.base_id = e.base_id AND t.seq = e.target"
-            " ORDER BY s.seq, t.seq, e.relation"
-        ).format(test)
         base = self._base
-        found = self._read(
-            query,
-            (base, list(documents), base, base, base, depth, *values, base, depth),
-        )
-        return [Edge(*row) for row in found]
+
+        def read(connection: Connection) -> list[Edge]:
+            reached = connection.execute(
+                SQL(_REACHED).format(test),
+                (base, list(documents), base, base, base, *values, depth),
+            ).fetchall()
+            within = [seq for seq, _, hops in reached if hops < depth]
+            beside = f"{_EDGE} AND source = ANY(%s) UNION {_EDGE} AND target = ANY(%s)"
+            rows = connection.execute(
+                SQL(beside + " ORDER BY source, target, relation"), (base, within, base, within)
+            )
+            return _edges(rows, {seq: identity for seq, identity, _ in reached})
+
+        return self._connections.consistently(read)
 
     def unresolved(self, document: str) -> list[Link]:
         found = self._read(
@@ -96,3 +105,12 @@ class Graph(Connected):
 
     def _model(self) -> tuple[int, Model] | None:
         raise NotImplementedError
+
+
+def _edges(rows: Iterable[tuple[Any, ...]], known: dict[int, str]) -> list[Edge]:
+    """The edges between known documents."""
+    return [
+        Edge(known[source], known[target], *rest)
+        for source, target, *rest in rows
+        if source in known and target in known
+    ]
