@@ -116,7 +116,7 @@ def _partition(igraph: Any, graph: Any, asked: tuple[str, int, float]) -> tuple[
     algorithm, seed, resolution = asked
     if not graph.ecount():
         return [], 0.0
-    with _seeded(igraph, seed):
+    with seeded(igraph, seed):
         if algorithm == "leiden":
             found = graph.community_leiden(
                 objective_function="modularity",
@@ -130,7 +130,7 @@ def _partition(igraph: Any, graph: Any, asked: tuple[str, int, float]) -> tuple[
 
 
 @contextmanager
-def _seeded(igraph: Any, seed: int) -> Iterator[None]:
+def seeded(igraph: Any, seed: int) -> Iterator[None]:
     """igraph has one source of chance for all; afterwards it is Python's again."""
     igraph.set_random_number_generator(random.Random(seed))  # noqa: S311 - no secret
     try:

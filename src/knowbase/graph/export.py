@@ -92,7 +92,7 @@ def _json(network: Network) -> str:
 
 
 _KEYS = (
-    *((name, "node", "string") for name in ("id", "code", "short_code", "title", "type")),
+    *((name, "node", "string") for name in ("code", "short_code", "title", "type")),
     *((name, "node", "string") for name in ("phase", "path", "project")),
     ("number", "node", "long"),
     ("relation", "edge", "string"),
@@ -129,7 +129,11 @@ def _graphml(network: Network) -> str:
 
 
 def _data(values: Mapping[str, object]) -> str:
-    return "".join(f'<data key="{key}">{xml(str(value))}</data>' for key, value in values.items())
+    return "".join(
+        f'<data key="{key}">{xml(str(value))}</data>'
+        for key, value in values.items()
+        if key != "id"
+    )
 
 
 def xml(text: str) -> str:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from knowbase.edges import Edge
 from knowbase.errors import InvalidInput
-from knowbase.graph.clusters import igraph_module
+from knowbase.graph.clusters import igraph_module, seeded
 from knowbase.graph.export import Exported, replaced, write_text, xml
 from knowbase.graph.network import Network
 from knowbase.ranking.proximity import proximities
@@ -68,8 +68,10 @@ def _spots(network: Network) -> dict[str, Spot]:
     chance = random.Random(1)  # noqa: S311 - no secret: the same picture each time
     begin = [(chance.uniform(-1, 1), chance.uniform(-1, 1)) for _ in range(count)]
     pairs = [(place[edge.source], place[edge.target]) for edge in network.edges]
-    graph = igraph_module().Graph(n=count, edges=pairs)
-    found = graph.layout_fruchterman_reingold(seed=begin, niter=500, grid=False)
+    igraph = igraph_module()
+    graph = igraph.Graph(n=count, edges=pairs)
+    with seeded(igraph, 1):
+        found = graph.layout_fruchterman_reingold(seed=begin, niter=500, grid=False)
     columns, rows = [spot[0] for spot in found], [spot[1] for spot in found]
     return {
         document.id: Spot(
