@@ -12,6 +12,7 @@ over to igraph included; against it, igraph alone on the same graph.
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import igraph
 import numpy as np
@@ -54,7 +55,7 @@ def _draft(name: str, sections: int, links: tuple[Link, ...], vectors: list[byte
     return Draft(name, reading, None, NOW, chunks, (*vectors, *[None] * (sections - len(vectors))))
 
 
-def _vectors() -> "np.ndarray[tuple[int, int], np.dtype[np.float32]]":
+def _vectors() -> Any:
     chance = np.random.default_rng(1)
     centres = chance.normal(size=(CLUSTERS, DIMENSIONS))
     near = centres[chance.integers(0, CLUSTERS, CHUNKS)]

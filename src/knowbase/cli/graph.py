@@ -79,7 +79,8 @@ def _communities(paint: Painter, result: "Communities") -> Iterable[str]:
 
 def _rank(paint: Painter, result: "Ranking") -> Iterable[str]:
     for one in result.documents:
-        told = paint("dim", f" · {one.links_to_it} links to it")
+        links = "1 link" if one.links_to_it == 1 else f"{one.links_to_it} links"
+        told = paint("dim", f" · {links} to it")
         yield f"{one.score:.5f}  {_line(paint, one.document)}{told}"
     yield paint("dim", f"{len(result.documents)} of {result.total} documents")
 

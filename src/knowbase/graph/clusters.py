@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from knowbase.edges import SYMMETRIC
 from knowbase.errors import ToolMissing
 from knowbase.graph.network import Network
 from knowbase.text.stopwords import STOP_WORDS
@@ -65,7 +66,7 @@ def igraph_module() -> Any:
 
 def ranking(network: Network, top: int) -> Ranking:
     """PageRank over the links in their direction, each counting alike."""
-    scores, entering = _scores(network)
+    scores, entering = _scores(network, network.pairs())
     ordered = _by_score(range(len(network.documents)), scores)
     return Ranking(
         tuple(Important(network.documents[p], scores[p], entering[p]) for p in ordered[:top]),
@@ -73,12 +74,16 @@ def ranking(network: Network, top: int) -> Ranking:
     )
 
 
-def _scores(network: Network) -> tuple[list[float], list[int]]:
-    place = network.places()
-    pairs = [(place[edge.source], place[edge.target]) for edge in network.directed()]
-    graph = igraph_module().Graph(n=len(network.documents), edges=pairs, directed=True)
+def _scores(network: Network, pairs: list[tuple[int, int]]) -> tuple[list[float], list[int]]:
+    igraph = igraph_module()
     if not network.documents:
         return [], []
+    both_ways = [
+        (target, source)
+        for (source, target), edge in zip(pairs, network.edges, strict=True)
+        if edge.relation in SYMMETRIC
+    ]
+    graph = igraph.Graph(n=len(network.documents), edges=pairs + both_ways, directed=True)
     return graph.pagerank(damping=DAMPING), graph.indegree()
 
 
@@ -90,8 +95,7 @@ def _by_score(places: Any, scores: list[float]) -> list[int]:
 def communities(network: Network, algorithm: str, seed: int, resolution: float) -> Communities:
     """Louvain (Blondel et al. 2008) or Leiden (Traag et al. 2019), both by modularity."""
     igraph = igraph_module()
-    place = network.places()
-    pairs = [(place[edge.source], place[edge.target]) for edge in network.edges]
+    pairs = network.pairs()
     graph = igraph.Graph(n=len(network.documents), edges=pairs, directed=False)
     graph.es["weight"] = [edge.weight for edge in network.edges]
     graph.simplify(combine_edges={"weight": "sum"})
@@ -103,7 +107,7 @@ def communities(network: Network, algorithm: str, seed: int, resolution: float) 
         clusters.setdefault(member, []).append(linked[vertex])
     ordered = sorted(clusters.values(), key=lambda places: (-len(places), places[0]))
     labels = _Labels(network.documents)
-    scores, _ = _scores(network)
+    scores, _ = _scores(network, pairs)
     return Communities(
         tuple(_community(network, places, labels, scores) for places in ordered),
         modularity,

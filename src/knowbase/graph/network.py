@@ -16,6 +16,11 @@ class Network(NamedTuple):
         """Where each document stands, by its id."""
         return {document.id: place for place, document in enumerate(self.documents)}
 
+    def pairs(self) -> list[tuple[int, int]]:
+        """Each link as the places of its ends."""
+        place = self.places()
+        return [(place[edge.source], place[edge.target]) for edge in self.edges]
+
     def directed(self) -> list[Edge]:
         """Every link in its direction; what holds both ways is there both ways."""
         return [
