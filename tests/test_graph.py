@@ -409,8 +409,9 @@ def test_a_base_is_never_written_over_and_nothing_is_left_behind(family: Base) -
     with pytest.raises(InvalidInput, match="is a knowbase base"):
         family.graph.export(family.path)
     folder = os.path.dirname(family.path)
-    with pytest.raises(InvalidInput, match="cannot be written"):
-        family.graph.export(os.path.join(folder, "no", "such", "folder.json"))
+    for name in ("folder.json", "folder.db"):
+        with pytest.raises(InvalidInput, match="cannot be written"):
+            family.graph.export(os.path.join(folder, "no", "such", name))
     family.graph.export(os.path.join(folder, "g.db"))
     family.graph.export(os.path.join(folder, "g.db"))
     assert not [name for name in os.listdir(folder) if name.endswith(".new")]

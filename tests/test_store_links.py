@@ -3,13 +3,22 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import apsw
+import psycopg
 import pytest
 
 from knowbase.changes import Changes, Codes, Draft, Edit, Link
 from knowbase.edges import Edge
 from knowbase.query.conditions import EVERYTHING, Tagged, Visible
 from knowbase.store.contract import Store
+from knowbase.store.postgres import PostgresStore
+from knowbase.store.postgres import create as create_postgres
+from knowbase.store.postgres import schema as postgres_schema
+from knowbase.store.similar import similar_documents
+from knowbase.store.sqlite import SqliteStore, create, graph
+from knowbase.store.sqlite.schema import WITH_A_GRAPH
 from knowbase.types import Relation
+from postgres import database, new_base
 from stores import BACKENDS, MODEL, NOW, draft, section, vector
 
 
@@ -250,3 +259,64 @@ def test_all_links_found_anew_are_those_that_were_kept(store: Store) -> None:
     store.relink()
     store.link_similar(0.8)
     assert store.edges(EVERYTHING) == kept
+
+
+GRAPH = ("names", "mentions", "edges", "unlinked", "graph")
+
+
+def test_an_older_sqlite_base_gets_its_links_when_it_is_opened(tmp_path: Path) -> None:
+    path = str(tmp_path / "old.db")
+    store = create(path)
+    store.use_model(MODEL)
+    put(store, page("one", wiki("two"), parent="two"), draft("two", section("a")))
+    put(store, draft("three", section("b")))
+    store.link_similar(0.8)
+    kept = store.edges(EVERYTHING)
+    store.close()
+    connection = apsw.Connection(path)
+    for table in (*GRAPH, "stale_names"):
+        connection.execute(f"DROP TABLE {table}")
+    connection.execute(f"PRAGMA user_version = {WITH_A_GRAPH - 1}")
+    connection.close()
+    older = SqliteStore(path)
+    assert older.edges(EVERYTHING) == [e for e in kept if e.relation != "SIMILAR_TO"]
+    older.link_similar(0.8)
+    assert older.edges(EVERYTHING) == kept
+    assert len(kept) == 3
+    older.close()
+
+
+def test_an_older_postgresql_database_gets_its_links_when_it_is_opened() -> None:
+    url = new_base()
+    store = create_postgres(url)
+    put(store, page("one", wiki("two"), parent="two"), page("two"))
+    kept = store.edges(EVERYTHING)
+    store.close()
+    with psycopg.connect(database(), autocommit=True) as connection:
+        for table in GRAPH:
+            connection.execute(f"DROP TABLE knowbase.{table}")
+        connection.execute(
+            "DELETE FROM knowbase.steps WHERE number >= %s", (postgres_schema.WITH_A_GRAPH,)
+        )
+    older = PostgresStore(url)
+    assert older.edges(EVERYTHING) == kept
+    assert len(kept) == 2
+    older.close()
+
+
+def test_what_changes_while_vectors_are_compared_is_not_linked_by_old_ones(tmp_path: Path) -> None:
+    near, far = vector(1, 0, 0, 0), vector(0, 1, 0, 0)
+    store = create(str(tmp_path / "base.db"))
+    store.use_model(MODEL)
+    put(store, draft("a", section("a"), vectors=(near,)), draft("b", section("b"), vectors=(near,)))
+    connection = store._connections.with_vectors()
+    due = graph.vectors_due(connection, 1, 0.8)
+    pairs = similar_documents(due.owners, due.vectors, due.documents, 0.8)
+    assert len(pairs) == 1
+    put(store, draft("b", section("b b"), vectors=(far,)))
+    with store._connections.writing() as writing:
+        assert not graph.write_similar(writing, due, pairs, 0.8)
+    assert likenesses(store) == {}
+    assert store.link_similar(0.8) == 2
+    assert likenesses(store) == {}
+    store.close()

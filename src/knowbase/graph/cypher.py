@@ -4,6 +4,7 @@ The extension is loaded into apsw: Python's own sqlite3 is often built without e
 are written as graphqlite's own bulk loader writes them.
 """
 
+import errno
 import json
 from typing import Any
 
@@ -18,9 +19,14 @@ LABEL = "Document"
 
 def write(network: Network, path: str) -> None:
     """A file that graphqlite opens."""
-    connection = _connected(path)
+    try:
+        connection = _connected(path)
+    except apsw.CantOpenError as error:
+        raise OSError(errno.ENOENT, "no file can be made there") from error
     try:
         _fill(connection, network)
+    except (apsw.FullError, apsw.IOError) as error:
+        raise OSError(errno.ENOSPC, "the disk is full or failing") from error
     finally:
         connection.close()
 

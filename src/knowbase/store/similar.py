@@ -4,8 +4,8 @@ Single-precision products propose pairs; the cosine that counts is computed in d
 and rounded, so that it depends on the two vectors alone, not on the block they stood in.
 """
 
-from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from knowbase.types import Vector
 
@@ -20,12 +20,43 @@ DIGITS = 6  # of a similarity
 _MARGIN = 1e-4  # more than single precision is ever wrong by
 _ENTRIES = 4_000_000  # of a block: 16 MB
 _EXACT = 4096  # pairs that are compared at once
+_TRIES = 3
+
+Similar: TypeAlias = dict[tuple[int, int], float]
+"""Pairs of documents, the lower number first, with their cosine similarity."""
+
+
+class VectorsDue(NamedTuple):
+    """What is to be compared, as it was at one moment."""
+
+    version: int  # another one when a vector has changed
+    documents: list[int]  # whose vectors changed since they were compared
+    owners: list[int]  # for each vector of the base its document
+    vectors: list[Vector]
+
+
+def link(
+    read: Callable[[], VectorsDue],
+    write: Callable[[VectorsDue, Similar], bool],
+    threshold: float,
+) -> int:
+    """Compare what is due with everything while nobody has to wait, then write the links.
+
+    When others have changed vectors meanwhile, it is done again, but not for ever: what is left
+    is due, and each of them compares at the end of his own writing.
+    """
+    for _ in range(_TRIES):
+        due = read()
+        pairs = similar_documents(due.owners, due.vectors, due.documents, threshold)
+        if write(due, pairs):
+            return len(due.documents)
+    return 0
 
 
 def similar_documents(
     owners: Sequence[int], vectors: Sequence[Vector], due: Collection[int], threshold: float
-) -> dict[tuple[int, int], float]:
-    """Pairs of documents, the lower number first, of which one is due and whose most similar
+) -> Similar:
+    """Pairs of documents, of which one is due and whose most similar
     chunks are more alike than the threshold, with their cosine similarity.
 
     `owners` has for each vector the document that it belongs to.
@@ -40,7 +71,7 @@ def similar_documents(
     # What is due comes first: a row is compared with itself and all behind it, never twice.
     order = np.argsort(~is_due, kind="stable")
     owner, matrix = owner[order], matrix[order]
-    found: dict[tuple[int, int], float] = {}
+    found: Similar = {}
     block = max(1, _ENTRIES // len(vectors))
     last = int(is_due.sum())
     for start in range(0, last, block):

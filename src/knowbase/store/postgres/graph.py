@@ -95,10 +95,20 @@ class Graph(Connected):
         return [(identity, number) for identity, number in found]
 
     def link_similar(self, threshold: float) -> int:
+        from knowbase.store import similar
+
         base, known = self._base, self._model()
-        if self._connections.run(lambda c: Linking(c, base).is_linked(threshold)):
+        if not self._connections.run(lambda c: Linking(c, base).is_due(threshold)):
             return 0
-        return self._connections.writing(lambda c: Linking(c, base).link_similar(known, threshold))
+        return similar.link(
+            lambda: self._connections.consistently(
+                lambda c: Linking(c, base).vectors_due(known, threshold)
+            ),
+            lambda due, pairs: self._connections.writing(
+                lambda c: Linking(c, base).write_similar(due, pairs, threshold)
+            ),
+            threshold,
+        )
 
     def relink(self) -> None:
         self._connections.writing(lambda c: Linking(c, self._base).relink())

@@ -9,6 +9,7 @@ from knowbase.changes import Codes, Link
 from knowbase.edges import WEIGHTS
 from knowbase.store.postgres.retrieval import unpacked
 from knowbase.store.postgres.schema import vector_table
+from knowbase.store.similar import Similar, VectorsDue
 from knowbase.text.names import Named, mentions_of, names_of_document
 from knowbase.types import Model
 
@@ -149,6 +150,7 @@ class Linking:
         for table in ("edges", "mentions", "names"):
             self._connection.execute(SQL(f"DELETE FROM {table} WHERE base_id = %s"), (self._base,))
         self._all_due()
+        self.changed()
         seqs = [
             seq
             for (seq,) in self._connection.execute(
@@ -160,55 +162,41 @@ class Linking:
         self._stale = set()
         self._resolve(seqs)
 
-    def link_similar(self, known: tuple[int, Model] | None, threshold: float) -> int:
-        """Compare documents whose vectors changed with all others."""
-        from knowbase.store.similar import similar_documents
-
-        connection, base = self._connection, self._base
-        connection.execute("SELECT 1 FROM bases WHERE id = %s FOR UPDATE", (base,))
-        if self.threshold() != threshold:
-            self._all_due()
-            connection.execute(
-                "INSERT INTO graph (base_id, similar_above) VALUES (%s, %s)"
-                " ON CONFLICT (base_id) DO UPDATE SET similar_above = excluded.similar_above",
-                (base, threshold),
-            )
-        due = [
-            document
-            for (document,) in connection.execute(
-                "DELETE FROM unlinked WHERE base_id = %s RETURNING document", (base,)
-            )
-        ]
-        connection.execute(
-            "DELETE FROM edges WHERE base_id = %s AND relation = 'SIMILAR_TO'"
-            " AND (source = ANY(%s) OR target = ANY(%s))",
-            (base, due, due),
+    def changed(self) -> None:
+        """Note that vectors have changed."""
+        self._connection.execute(
+            "INSERT INTO graph (base_id, version) VALUES (%s, 1)"
+            " ON CONFLICT (base_id) DO UPDATE SET version = graph.version + 1",
+            (self._base,),
         )
-        if known is None or not due:
-            return len(due)
-        pairs = similar_documents(*self._vectors(known), due, threshold)
-        weight = WEIGHTS["SIMILAR_TO"]
-        columns = "base_id, source, target, relation, weight, origin"
-        with connection.cursor() as cursor, cursor.copy(f"COPY edges ({columns}) FROM STDIN") as to:
-            for pair, cosine in pairs.items():
-                to.write_row((base, *pair, "SIMILAR_TO", cosine * weight, "vectors"))
-        return len(due)
 
-    def threshold(self) -> float | None:
-        """The similarity above which documents were linked the last time."""
-        row = self._connection.execute(
-            "SELECT similar_above FROM graph WHERE base_id = %s", (self._base,)
-        ).fetchone()
-        return row[0] if row else None
-
-    def is_linked(self, threshold: float) -> bool:
-        """Whether nothing is left to be compared."""
+    def is_due(self, threshold: float) -> bool:
+        """Whether anything is to be compared."""
         left = self._connection.execute(
             "SELECT 1 FROM unlinked WHERE base_id = %s LIMIT 1", (self._base,)
         ).fetchone()
-        return left is None and self.threshold() == threshold
+        return left is not None or self._state()[0] != threshold
 
-    def _vectors(self, known: tuple[int, Model]) -> tuple[list[int], list[bytes]]:
+    def _state(self) -> tuple[float | None, int]:
+        """The similarity above which documents were linked the last time, and the version."""
+        row = self._connection.execute(
+            "SELECT similar_above, version FROM graph WHERE base_id = %s", (self._base,)
+        ).fetchone()
+        return (row[0], row[1]) if row else (None, 0)
+
+    def vectors_due(self, known: tuple[int, Model] | None, threshold: float) -> VectorsDue:
+        """The documents whose vectors changed, and every vector; all for a new threshold."""
+        above, version = self._state()
+        table = "unlinked" if above == threshold else "documents"
+        column = "document" if above == threshold else "seq"
+        due = [
+            document
+            for (document,) in self._connection.execute(
+                SQL(f"SELECT {column} FROM {table} WHERE base_id = %s"), (self._base,)
+            )
+        ]
+        if known is None or not due:
+            return VectorsDue(version, due, [], [])
         number, model = known
         statement = SQL(
             "SELECT c.document, v.embedding FROM {} v JOIN chunks c ON c.base_id = v.base_id"
@@ -216,7 +204,32 @@ class Linking:
         ).format(vector_table(model.dimensions))
         with self._connection.cursor(binary=True) as cursor:
             rows = cursor.execute(statement, (self._base, number)).fetchall()
-        return [row[0] for row in rows], [unpacked(row[1]) for row in rows]
+        vectors = [unpacked(row[1]) for row in rows]
+        return VectorsDue(version, due, [row[0] for row in rows], vectors)
+
+    def write_similar(self, due: VectorsDue, pairs: Similar, threshold: float) -> bool:
+        """Write the links of what was due; not when a vector has changed since it was read."""
+        connection, base = self._connection, self._base
+        connection.execute("SELECT 1 FROM bases WHERE id = %s FOR UPDATE", (base,))
+        if self._state()[1] != due.version:
+            return False
+        connection.execute(
+            "DELETE FROM edges WHERE base_id = %s AND relation = 'SIMILAR_TO'"
+            " AND (source = ANY(%s) OR target = ANY(%s))",
+            (base, due.documents, due.documents),
+        )
+        connection.execute("DELETE FROM unlinked WHERE base_id = %s", (base,))
+        connection.execute(
+            "INSERT INTO graph (base_id, similar_above) VALUES (%s, %s)"
+            " ON CONFLICT (base_id) DO UPDATE SET similar_above = excluded.similar_above",
+            (base, threshold),
+        )
+        weight = WEIGHTS["SIMILAR_TO"]
+        columns = "base_id, source, target, relation, weight, origin"
+        with connection.cursor() as cursor, cursor.copy(f"COPY edges ({columns}) FROM STDIN") as to:
+            for pair, cosine in pairs.items():
+                to.write_row((base, *pair, "SIMILAR_TO", cosine * weight, "vectors"))
+        return True
 
     def _all_due(self) -> None:
         self._connection.execute(

@@ -242,7 +242,8 @@ CREATE TABLE unlinked (
 );
 CREATE TABLE graph (
     base_id integer PRIMARY KEY REFERENCES bases ON DELETE CASCADE,
-    similar_above double precision
+    similar_above double precision,
+    version bigint NOT NULL DEFAULT 0
 );
 """
 

@@ -99,6 +99,8 @@ class Writing(Recording):
             "SELECT seq FROM documents WHERE base_id = %s AND id = ANY(%s)", (self._base, touched)
         )
         documents = {*written, *(seq for (seq,) in found)}
+        if written or changes.removed:
+            self._linking.changed()
         if documents or changes.removed:
             self._linking.refresh(documents)
         self._many(

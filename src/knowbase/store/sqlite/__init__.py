@@ -140,13 +140,23 @@ class SqliteStore(Documents, Retrieval, Sessions):
             return graph.sharing_tags(self._connections.get(), document, least, condition)
 
     def link_similar(self, threshold: float) -> int:
+        from knowbase.store import similar
         from knowbase.store.sqlite import graph
 
-        with translated():
-            if graph.is_linked(self._connections.with_vectors(), threshold):
-                return 0
+        def read() -> similar.VectorsDue:
+            connection = self._connections.with_vectors()
+            with connection:  # one state of the base
+                due = graph.vectors_due(connection, self._model_id(connection), threshold)
+            return due  # noqa: RET504 - to mypy, the block could swallow an error
+
+        def write(due: similar.VectorsDue, pairs: similar.Similar) -> bool:
             with self._connections.writing() as connection:
-                return graph.link_similar(connection, self._model_id(connection), threshold)
+                return graph.write_similar(connection, due, pairs, threshold)
+
+        with translated():
+            if not graph.is_due(self._connections.get(), threshold):
+                return 0
+            return similar.link(read, write, threshold)
 
     def relink(self) -> None:
         from knowbase.store.sqlite import graph

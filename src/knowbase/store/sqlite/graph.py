@@ -11,6 +11,7 @@ import apsw
 from knowbase.changes import Link
 from knowbase.edges import WEIGHTS, Edge
 from knowbase.query.conditions import FORGOTTEN, Condition, Not, both
+from knowbase.store.similar import Similar, VectorsDue
 from knowbase.store.sqlite.compile import compile_condition
 from knowbase.store.sqlite.connection import as_json
 from knowbase.store.sqlite.schema import vector_table
@@ -128,6 +129,7 @@ def write_codes(connection: apsw.Connection, document: str, codes: Iterable[str]
 def relink(connection: apsw.Connection) -> None:
     """Every name, mention and edge anew; every document is to be compared again."""
     connection.execute("DELETE FROM edges; DELETE FROM mentions; DELETE FROM names")
+    connection.execute("UPDATE graph SET version = version + 1")
     connection.execute("INSERT OR IGNORE INTO unlinked SELECT seq FROM documents")
     seqs = [seq for (seq,) in connection.execute("SELECT seq FROM documents ORDER BY seq")]
     for start in range(0, len(seqs), _BATCH):
@@ -136,40 +138,47 @@ def relink(connection: apsw.Connection) -> None:
     _resolve(connection, seqs)
 
 
-def is_linked(connection: apsw.Connection, threshold: float) -> bool:
-    """Whether nothing is left to be compared."""
+def is_due(connection: apsw.Connection, threshold: float) -> bool:
+    """Whether anything is to be compared."""
     known = connection.execute("SELECT similar_above FROM graph").get
-    left = connection.execute("SELECT 1 FROM unlinked LIMIT 1").get
-    return left is None and known == threshold
+    return known != threshold or bool(connection.execute("SELECT 1 FROM unlinked LIMIT 1").get)
 
 
-def link_similar(connection: apsw.Connection, model: int | None, threshold: float) -> int:
-    """Compare documents whose vectors changed with all others."""
-    from knowbase.store.similar import similar_documents
+def vectors_due(connection: apsw.Connection, model: int | None, threshold: float) -> VectorsDue:
+    """The documents whose vectors changed, and every vector; all are due for a new threshold."""
+    graph: Any = connection.execute("SELECT similar_above, version FROM graph").fetchone()
+    table = "unlinked" if graph[0] == threshold else "(SELECT seq AS document FROM documents)"
+    due: Any = [document for (document,) in connection.execute(f"SELECT document FROM {table}")]
+    rows: Any = []
+    if due and model is not None:
+        rows = connection.execute(
+            f"SELECT c.document, v.embedding FROM {vector_table(model)} v"
+            " CROSS JOIN chunks c ON c.id = v.chunk_id"
+        ).fetchall()
+    return VectorsDue(graph[1], due, [row[0] for row in rows], [row[1] for row in rows])
 
-    if connection.execute("SELECT similar_above FROM graph").get != threshold:
-        connection.execute("INSERT OR IGNORE INTO unlinked SELECT seq FROM documents")
-        connection.execute("UPDATE graph SET similar_above = ?", (threshold,))
-    due = [document for (document,) in connection.execute("SELECT document FROM unlinked")]
+
+def write_similar(
+    connection: apsw.Connection, due: VectorsDue, pairs: Similar, threshold: float
+) -> bool:
+    """Write the links of what was due; not when a vector has changed since it was read."""
+    if connection.execute("SELECT version FROM graph").get != due.version:
+        return False
+    wanted = _numbers(due.documents)
     for end in ("source", "target"):
         connection.execute(
-            f"DELETE FROM edges WHERE {end} IN (SELECT document FROM unlinked)"
-            " AND relation = 'SIMILAR_TO'"
+            f"DELETE FROM edges WHERE {end} IN (SELECT value FROM json_each(?))"
+            " AND relation = 'SIMILAR_TO'",
+            (wanted,),
         )
     connection.execute("DELETE FROM unlinked")
-    if model is None or not due:
-        return len(due)
-    rows: Any = connection.execute(
-        f"SELECT c.document, v.embedding FROM {vector_table(model)} v"
-        " CROSS JOIN chunks c ON c.id = v.chunk_id"
-    ).fetchall()
-    pairs = similar_documents([row[0] for row in rows], [row[1] for row in rows], due, threshold)
+    connection.execute("UPDATE graph SET similar_above = ?", (threshold,))
     weight = WEIGHTS["SIMILAR_TO"]
     connection.executemany(
         "INSERT INTO edges VALUES (?, ?, 'SIMILAR_TO', ?, 'vectors')",
         [(*pair, cosine * weight) for pair, cosine in pairs.items()],
     )
-    return len(due)
+    return True
 
 
 # reading

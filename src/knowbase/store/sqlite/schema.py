@@ -201,8 +201,8 @@ CREATE INDEX edges_target ON edges (target, source);
 CREATE TABLE unlinked (
     document INTEGER PRIMARY KEY REFERENCES documents (seq) ON DELETE CASCADE
 );
-CREATE TABLE graph (similar_above REAL);
-INSERT INTO graph VALUES (NULL);
+CREATE TABLE graph (similar_above REAL, version INTEGER NOT NULL);
+INSERT INTO graph VALUES (NULL, 0);
 """
 
 STEPS = (_STEP_1, _STEP_2, _STEP_3)

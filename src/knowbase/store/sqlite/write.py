@@ -48,6 +48,8 @@ def apply(connection: apsw.Connection, changes: Changes, model: int | None, now:
         "DELETE FROM sources WHERE path = ?", [(path,) for path in changes.dropped_sources]
     )
     touched = record(connection, changes, now)
+    if written or changes.removed:
+        connection.execute("UPDATE graph SET version = version + 1")
     if written or touched or changes.removed:
         refresh(connection, {*written, *touched})
     return written
