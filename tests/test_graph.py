@@ -276,6 +276,8 @@ def test_a_filter_never_costs_a_hit_of_the_graph_leg(tmp_path: Path) -> None:
             Changes(drafts=(page("hub", code="HUB"), *near, page("far", "n1", tags=("t",)))), NOW
         )
         assert found(base, "related:HUB tag:t", top=3) == [base.whole("far").code]
+        # Of thousands as near, those with the lowest numbers, not those with the lowest ids.
+        assert found(base, "related:HUB", top=3) == ["KB-2", "KB-3", "KB-4"]
 
 
 ROADS = ("harbour-1", "harbour-2", "market-1")

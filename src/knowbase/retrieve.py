@@ -97,17 +97,20 @@ class Finder:
         """
         near = self._near()
         ordered = sorted(near, key=lambda document: (-near[document], document))
-        found: list[Candidate] = []
+        found: list[Passage] = []
         for start in range(0, len(ordered), BATCH):
-            some = OneOf("id", tuple(ordered[start : start + BATCH]))
-            condition = both(self._asked, self._query.filter, some)
-            for passage in self._tools.store.newest(condition, BATCH):
-                self.passages[passage.chunk_id] = passage
-                found.append(Candidate(passage.chunk_id, near[passage.document.id]))
-            if len(found) >= self._depth:
+            # Equal ones are all looked at: no accident of their ids decides (C29).
+            last = found[self._depth - 1] if len(found) >= self._depth else None
+            if last is not None and near[ordered[start]] < near[last.document.id]:
                 break
-        found.sort(key=lambda one: (-one.score, one.chunk))
-        return found[: self._depth]
+            some = OneOf("id", tuple(ordered[start : start + BATCH]))
+            found += self._tools.store.newest(both(self._asked, self._query.filter, some), BATCH)
+            found.sort(key=lambda one: one.document.seq)
+            found.sort(key=lambda one: one.document.updated_at, reverse=True)
+            found.sort(key=lambda one: near[one.document.id], reverse=True)
+        kept = found[: self._depth]
+        self.passages.update({passage.chunk_id: passage for passage in kept})
+        return [Candidate(passage.chunk_id, near[passage.document.id]) for passage in kept]
 
     def _near(self) -> dict[str, float]:
         from knowbase.ranking.proximity import LEAST_SHARED_TAGS, proximities, with_tags
