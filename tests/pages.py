@@ -75,7 +75,8 @@ def settings_table() -> str:
     for name, about in ABOUT.items():
         bounds = f" ({about.least:g} … {about.most:g})" if about.least is not None else ""
         default = getattr(DEFAULTS, name)
-        shown = "" if default == () else str(default).lower()
+        shown = str(default).lower() if isinstance(default, bool) else str(default or "")
+        shown = "0" if default == 0 and shown == "" else shown
         lines.append(f"| `{dotted(name)}` | `KB_{name.upper()}` | {shown} | {about.text}{bounds} |")
     return "\n".join(lines)
 

@@ -9,7 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from knowbase.changes import Changes, Edit, Reinforcement, Verdict
+from knowbase.changes import Changes, Codes, Edit, Link, Reinforcement, Verdict
 from knowbase.errors import InvalidInput
 from knowbase.query.conditions import (
     EVERYTHING,
@@ -39,6 +39,16 @@ TIMES = tuple(f"2026-01-0{day}T00:00:00.000000Z" for day in range(1, 5))
 ALL = 50
 OTHER = Model("other", "2", 3)
 SESSIONS = ("s1", "s2")
+LINKS = (
+    Link("A-1", "code"),
+    Link("b-2", "code"),
+    Link("b.md", "markdown"),
+    Link("./a.md#top", "markdown"),
+    Link("P", "wiki"),
+    Link("b", "wiki"),
+    Link("q", "wiki"),
+    Link("nobody", "wiki"),
+)
 MATCHES = ("any", "all", "any_prefix", "boolean")
 
 texts = st.lists(st.sampled_from(WORDS), min_size=0, max_size=6).map(" ".join)
@@ -61,6 +71,7 @@ fields = st.fixed_dictionaries(
         "path": st.none() | st.sampled_from(("a.md", "b.md")),
         "code": st.none() | st.sampled_from(("A-1", "a-1", "B-2")),
         "updated_at": st.sampled_from(TIMES),
+        "links": st.lists(st.sampled_from(LINKS), unique=True, max_size=3).map(tuple),
     }
 )
 conditions: st.SearchStrategy[Condition] = st.one_of(
@@ -114,6 +125,7 @@ class Stores(RuleBasedStateMachine):
         self.folder = tempfile.TemporaryDirectory()
         self.memory = BACKENDS["memory"](Path(self.folder.name))
         self.other = BACKENDS[self.backend](Path(self.folder.name))
+        self.threshold = 0.8
         for store in (self.memory, self.other):
             store.use_model(MODEL)
 
@@ -231,6 +243,35 @@ class Stores(RuleBasedStateMachine):
         changes = Changes(dropped_relations=said) if drop else Changes(relations=said)
         self.both_apply(changes, TIMES[0])
 
+    @rule(identity=st.sampled_from("pqr"), codes=st.sets(st.sampled_from(("A-1", "KB-2", "X-9"))))
+    def codes(self, identity: str, codes: set[str]) -> None:
+        self.both_apply(Changes(codes=(Codes(identity, tuple(codes)),)), TIMES[0])
+
+    @rule(threshold=st.sampled_from((0.5, 0.8)))
+    def similarity(self, threshold: float) -> None:
+        self.threshold = threshold
+
+    @rule()
+    def relink(self) -> None:
+        """C24: all links found anew are the links that were kept."""
+        self.other.link_similar(self.threshold)
+        kept = self.other.edges(EVERYTHING)
+        self.other.relink()
+        self.other.link_similar(self.threshold)
+        assert self.other.edges(EVERYTHING) == kept
+
+    @rule(starts=st.sets(st.sampled_from("pqr")), depth=st.integers(1, 3), condition=conditions)
+    def walk(self, starts: set[str], depth: int, condition: Condition) -> None:
+        one, other = self.other, self.memory
+        assert one.edges(condition) == other.edges(condition)
+        assert one.edges_around(starts, depth, condition) == other.edges_around(
+            starts, depth, condition
+        )
+        for identity in "pqr":
+            assert one.sharing_tags(identity, 1, condition) == other.sharing_tags(
+                identity, 1, condition
+            )
+
     @rule(query=texts, condition=text_conditions, match=st.sampled_from(MATCHES))
     def keyword(self, query: str, condition: Condition, match: str) -> None:
         words = keyword_query(query, match)
@@ -296,6 +337,15 @@ class Stores(RuleBasedStateMachine):
             assert one.uses_in(session) == other.uses_in(session)
         for identity in "pqr":
             assert one.relations(identity) == other.relations(identity)
+
+    @invariant()
+    def the_same_links(self) -> None:
+        """C24: what is kept step by step is what the plain store finds anew each time."""
+        for store in (self.other, self.memory):
+            store.link_similar(self.threshold)
+        assert self.other.edges(EVERYTHING) == self.memory.edges(EVERYTHING)
+        for identity in "pqr":
+            assert self.other.unresolved(identity) == self.memory.unresolved(identity)
 
 
 class SqliteStores(Stores):

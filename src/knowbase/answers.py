@@ -68,9 +68,9 @@ class Hit(NamedTuple):
     page: int | None
     snippet: str  # plain text with <mark> around matched words
     score: float
-    sources: tuple[str, ...]  # "fts", "vec"
+    sources: tuple[str, ...]  # "fts", "vec", "graph"
     created_at: str = ""
-    match_type: str = ""  # "keyword", "semantic" or "both"; "" when nothing was looked for
+    match_type: str = ""  # "keyword", "semantic", "both" or "graph"; "" when nothing was looked for
     is_superseded: bool = False
     superseded_by: Successor | None = None
     source_session: Session | None = None  # in which the document was made

@@ -19,9 +19,12 @@ from knowbase.times import timestamp
 from knowbase.types import DOCUMENT_TYPES, Document, Source
 
 if TYPE_CHECKING:
+    import re
+
     from knowbase.brief import Brief
     from knowbase.documents import Content, Listing, Note, Remembered, Status
     from knowbase.embed import Embedder
+    from knowbase.graph import Graph
     from knowbase.ingest.removal import Removal
     from knowbase.ingest.sync import Parts, Progress, Report
     from knowbase.ingest.vectors import Embedding, Step
@@ -258,7 +261,9 @@ class Base:
         progress: "Callable[[Step], None]" = lambda _: None,
     ) -> "Embedding":
         """Make the vectors that are missing; those of another model beside, then switch to it."""
-        return self.models.embed(model, drop_old=drop_old, progress=progress)
+        result = self.models.embed(model, drop_old=drop_old, progress=progress)
+        self.parts().link_similar()
+        return result
 
     # memory
 
@@ -376,11 +381,35 @@ class Base:
         settings = self.settings
         return Parts(
             store=self.store,
-            drafter=self.models.drafter(self.types),
+            drafter=self.models.drafter(self.types, self.code_pattern),
             home=Home(self.home),
             rules=WalkRules(settings.index_hidden, settings.index_max_file_mb << 20, self.home),
             clock=self.now,
             defer=defer,
+            similar_above=settings.graph_similarity,
+        )
+
+    @cached_property
+    def code_pattern(self) -> "re.Pattern[str]":
+        """What looks like a code in a text."""
+        import re
+
+        try:
+            return re.compile(self.settings.graph_code_pattern)
+        except re.error as error:
+            raise InvalidInput(
+                f"graph.code_pattern is no regular expression: {error}",
+                field="graph.code_pattern",
+                hint=r"such as PROJ-[A-Z]-\d{4}",
+            ) from error
+
+    @cached_property
+    def graph(self) -> "Graph":
+        """Links between documents: related work, paths, communities, importance."""
+        from knowbase.graph import Graph
+
+        return Graph(
+            self.store, self._find, self.whole, self.now, self.settings, lambda: self.code_pattern
         )
 
     def _resolve(self, reference: str) -> tuple[Document, str | None]:

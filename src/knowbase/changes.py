@@ -15,7 +15,7 @@ class Link(NamedTuple):
     """A reference found in a text, not yet resolved to a document."""
 
     target: str
-    kind: str  # "wiki" or "markdown"
+    kind: str  # "wiki", "markdown" or "code"
 
 
 class Section(NamedTuple):
@@ -95,6 +95,13 @@ class Verdict(NamedTuple):
     amount: float  # by which part its salience moves towards 1, or towards 0
 
 
+class Codes(NamedTuple):
+    """The codes that a document's text names, in place of those that were known."""
+
+    document: str
+    codes: tuple[str, ...]
+
+
 class Changes(NamedTuple):
     """What one transaction writes, in this order; all of it happens or nothing."""
 
@@ -111,6 +118,7 @@ class Changes(NamedTuple):
     verdicts: tuple[Verdict, ...] = ()
     relations: tuple[Relation, ...] = ()
     dropped_relations: tuple[Relation, ...] = ()
+    codes: tuple[Codes, ...] = ()
     model: Model | None = None  # whose vectors the drafts carry; None: the active one's
 
 

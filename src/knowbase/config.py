@@ -41,6 +41,8 @@ class Settings(NamedTuple):
     store_busy_timeout: float = 5.0
     store_vector_index: str = "hnsw"
     eval_cache: str = ""
+    graph_code_pattern: str = r"\b[A-Z][A-Z0-9]+-(?:[A-Z]+-)?\d+\b"
+    graph_similarity: float = 0.8
 
 
 class About(NamedTuple):
@@ -82,6 +84,8 @@ ABOUT: dict[str, About] = {
         choices=("hnsw", "ivfflat", "none"),
     ),
     "eval_cache": About("where kb eval keeps indexed corpora; empty: the user's cache folder"),
+    "graph_code_pattern": About("what looks like a code in a text: a regular expression"),
+    "graph_similarity": About("chunks more alike than this link their documents", 0.0, 1.0),
 }
 
 DEFAULTS = Settings()

@@ -18,7 +18,8 @@ KnowbaseError                 exit code of `kb`
 │   ├── BadVector                 a vector of the wrong size, or without a direction
 │   ├── ModelMismatch             the base was made with another model
 │   └── VectorsUnavailable        the database cannot hold vectors
-└── ReadError                 6   a file that could not be read; never stops the rest
+├── ReadError                 6   a file that could not be read; never stops the rest
+└── ToolMissing               8   an optional package that is not installed
 
 `kb eval --gate` ends with 7 when a metric fell: a finding, not an error, so nothing is raised.
 """
@@ -128,3 +129,8 @@ class VectorsUnavailable(EmbeddingError):
 class ReadError(KnowbaseError):
     code = "unreadable"
     exit_code = 6
+
+
+class ToolMissing(KnowbaseError):
+    code = "tool_missing"
+    exit_code = 8

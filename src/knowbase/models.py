@@ -12,6 +12,8 @@ from knowbase.errors import EmbeddingError
 from knowbase.store.contract import Store
 
 if TYPE_CHECKING:
+    import re
+
     from knowbase.embed.survey import Usable
     from knowbase.ingest.drafts import Drafter
     from knowbase.ingest.vectors import Embedding, Step
@@ -73,11 +75,16 @@ class Models:
         except EmbeddingError:
             return len(self._chosen(Choice()).embedder.token_spans(text))
 
-    def drafter(self, types: Sequence[str]) -> "Drafter":
+    def drafter(self, types: Sequence[str], codes: "re.Pattern[str]") -> "Drafter":
         """What turns texts into drafts with vectors of the wanted model."""
-        return self._drafter(cache(self.wanted), types)
+        return self._drafter(cache(self.wanted), types, codes)
 
-    def _drafter(self, chosen: Callable[[], Chosen], types: Sequence[str] = ()) -> "Drafter":
+    def _drafter(
+        self,
+        chosen: Callable[[], Chosen],
+        types: Sequence[str] = (),
+        codes: "re.Pattern[str] | None" = None,
+    ) -> "Drafter":
         from knowbase.ingest.drafts import Drafter
         from knowbase.text.splitting import Limits
 
@@ -87,6 +94,7 @@ class Models:
             lambda: chosen().source,
             Limits(said.chunk_max_tokens, said.chunk_overlap, said.chunk_min_overlap),
             tuple(types),
+            codes,
         )
 
     def embed(

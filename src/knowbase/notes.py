@@ -100,8 +100,12 @@ class _Writing:
         """The document, what it supersedes and its session, all at once."""
         draft = draft or self.draft()
         changes = self.changes_for(draft.id, "created" if self.old is None else "updated")
-        store = self._desk.parts.store
-        return store.apply(changes._replace(drafts=(draft,), model=self.model), self.now)[0]
+        parts = self._desk.parts
+        document = parts.store.apply(changes._replace(drafts=(draft,), model=self.model), self.now)[
+            0
+        ]
+        parts.link_similar()
+        return document
 
     def changes_for(self, document: str, usage: str) -> Changes:
         session, changes = self._note.session, Changes()

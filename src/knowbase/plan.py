@@ -55,7 +55,9 @@ def _legs(query: Query, mode: str) -> tuple[str, ...]:
     if query.is_empty:
         return ("newest",)
     words = bool(query.text)
-    return tuple(leg for leg in LEGS[mode] if leg != "keyword" or words)
+    meaning = words or bool(query.similar or query.like)
+    runs = {"keyword": words, "semantic": meaning}
+    return (*(leg for leg in LEGS[mode] if runs[leg]), *(["graph"] if query.related else []))
 
 
 def flags_in_the_language(request: SearchRequest) -> tuple[str, ...]:

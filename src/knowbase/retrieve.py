@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.errors import EmbeddingError, ModelMismatch, ServiceUnavailable
 from knowbase.logs import log
-from knowbase.query.conditions import Condition, both
+from knowbase.query.conditions import Condition, OneOf, both
 from knowbase.query.query import Query
 from knowbase.ranking.profile import Profile
 from knowbase.ranking.rank import keys_of
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 FALLBACK = "OpenAI API unavailable, using keyword-only fallback"
 """S4-08: the words of the warning, whichever service it is."""
+BATCH = 1000  # documents that are asked for by name at once
 
 
 class Tools(NamedTuple):
@@ -35,10 +36,13 @@ class Tools(NamedTuple):
 class Finder:
     """Runs the legs for one query; what could not run is in the notices."""
 
-    def __init__(self, tools: Tools, query: Query, asked: Condition, depth: int) -> None:
+    def __init__(
+        self, tools: Tools, query: Query, visible: Condition, asked: Condition, depth: int
+    ) -> None:
         self._tools = tools
         self._query = query
-        self._asked = asked
+        self._visible = visible
+        self._asked = both(visible, asked)
         self._depth = depth
         self.passages: dict[int, Passage] = {}
         self.notices: list[str] = []
@@ -49,7 +53,7 @@ class Finder:
         found: dict[str, list[Candidate]] = {}
         if "keyword" in wanted and (query.text or query.open_ended):
             found["keyword"] = self._timed("keyword", self._keyword)
-        if "semantic" in wanted:
+        if "semantic" in wanted and (query.text or query.similar or query.like):
             try:
                 found["semantic"] = self._timed("semantic", self._semantic)
             except EmbeddingError as error:
@@ -59,6 +63,8 @@ class Finder:
                     log("warning", FALLBACK)
                 log("info", "semantic search did not run", reason=error.message)
                 self.notices.append(f"semantic search did not run: {error.message}")
+        if query.related:
+            found["graph"] = self._timed("graph", self._graph)
         return found
 
     def _timed(self, leg: str, run: "Callable[[], list[Candidate]]") -> list[Candidate]:
@@ -91,6 +97,42 @@ class Finder:
         vector = self._vector(model)
         condition = both(self._asked, self._query.filter)
         return self._deep_enough(lambda limit: store.semantic(vector, condition, limit, model))
+
+    def _graph(self) -> list[Candidate]:
+        """The nearest documents by links, each by its first chunk that passes.
+
+        A walk goes through whatever is visible; the filters choose among what it reaches.
+        """
+        near = self._near()
+        ordered = sorted(near, key=lambda document: (-near[document], document))
+        found: list[Passage] = []
+        for start in range(0, len(ordered), BATCH):
+            # Equal ones are all looked at: no accident of their ids decides (C29).
+            last = found[self._depth - 1] if len(found) >= self._depth else None
+            if last is not None and near[ordered[start]] < near[last.document.id]:
+                break
+            some = OneOf("id", tuple(ordered[start : start + BATCH]))
+            found += self._tools.store.newest(both(self._asked, self._query.filter, some), BATCH)
+            found.sort(key=lambda one: one.document.seq)
+            found.sort(key=lambda one: one.document.updated_at, reverse=True)
+            found.sort(key=lambda one: near[one.document.id], reverse=True)
+        kept = found[: self._depth]
+        self.passages.update({passage.chunk_id: passage for passage in kept})
+        return [Candidate(passage.chunk_id, near[passage.document.id]) for passage in kept]
+
+    def _near(self) -> dict[str, float]:
+        from knowbase.ranking.proximity import LEAST_SHARED_TAGS, proximities, with_tags
+
+        store, query = self._tools.store, self._query
+        starts = [one.document for one in query.related]
+        ids = {document.id for document in starts}
+        edges = store.edges_around(ids, query.hops, self._visible)
+        near = proximities(ids, edges, query.hops)
+        for document in starts:
+            shared = store.sharing_tags(document.id, LEAST_SHARED_TAGS, self._visible)
+            others = [one for one in shared if one[0] not in ids]
+            near = with_tags(near, others, len(document.tags))
+        return near
 
     def _deep_enough(self, leg: "Callable[[int], list[Candidate]]") -> list[Candidate]:
         """Candidates for `depth` different hits: however often the best one matches, the

@@ -142,6 +142,9 @@ class Searcher(NamedTuple):
         if query.weights is not None:
             weights = {**profile.weights, **query.weights._asdict()}
             profile = profile._replace(weights=weights, intents={})
+        elif query.related and "graph" not in profile.weights:
+            counts = max(profile.weights.get(leg, 0.0) for leg in LEGS["hybrid"])
+            profile = profile._replace(weights={**profile.weights, "graph": counts})
         if query.similar or query.like:
             floor = profile.min_similarity if profile.min_similarity > -1 else SIMILAR_FLOOR
             profile = profile._replace(min_similarity=floor, default_top=SIMILAR_TOP)
@@ -168,7 +171,7 @@ class Searcher(NamedTuple):
         if query.is_empty:
             return self._newest(query, both(asked, query.filter), visible, depth)
         tools = Tools(self.store, self.embedder, self.profile)
-        finder = Finder(tools, query, both(visible, asked), depth)
+        finder = Finder(tools, query, visible, asked, depth)
         legs = finder.legs(LEGS[request.mode])
         trust = self._trust(query, legs, finder.passages)
         ranked = rank(legs, finder.passages, self.profile, now, query.intent, trust)
@@ -327,7 +330,8 @@ def _hit(ranked: Ranked, found: Found, profile: Profile, explain: bool) -> Hit:
 
 def _match_type(ranked: Ranked) -> str:
     """S2-15: which legs proposed it, whatever their scores."""
-    legs = {part.leg for part in ranked.contributions} & {"keyword", "semantic"}
+    proposed = {part.leg for part in ranked.contributions}
+    legs = proposed & {"keyword", "semantic"} or proposed & {"graph"}
     return "both" if len(legs) > 1 else "".join(legs)
 
 

@@ -145,6 +145,9 @@ def _not_proposed(legs: tuple[LegStanding, ...], query: Query, floor: float) -> 
 def _unmatched(leg: str, query: Query) -> str:
     if leg == "semantic":
         return "it has no vector"
+    if leg == "graph":
+        named = " or ".join(one.document.code for one in query.related)
+        return f"no walk of {query.hops} links from {named} leads to it, nor do shared tags"
     if query.keyword.match == "all":
         return "it does not have all of the words that were looked for"
     return "it has none of the words that were looked for"

@@ -193,6 +193,7 @@ def overview(group: str = "") -> str:
             "kb COMMAND --help shows the options and examples of a command.",
             "exit codes: 0 done, 1 unexpected, 2 bad input, 3 not found, 4 base, 5 model,",
             "            6 some files could not be read, 7 kb eval: below the baseline,",
+            "            8 an optional package is missing,",
             "            130 interrupted",
         )
     )

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from knowbase.whynot import WhyNot
 
 MOST_LISTED = 10
+_GRAPH = (
+    "links", "related", "path", "communities", "rank", "graph export", "graph query",
+    "graph show", "graph rebuild",
+)  # fmt: skip
 _BY_TYPE = {"QueryPlan": "query", "Listing": "list", "Removal": "rm"}
 """Results that look the same whatever was asked."""
 
@@ -69,6 +73,8 @@ class Renderer:
             return "\n".join(renderers[name](result))
         if name in ("models", "embed"):
             from knowbase.cli.models import lines
+        elif name in _GRAPH:
+            from knowbase.cli.graph import lines
         else:
             from knowbase.cli.memory import lines
         return "\n".join(lines(self._paint, name, result))

@@ -1,5 +1,6 @@
 """From a file's bytes or a note's text to a draft with chunks and vectors."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -7,6 +8,7 @@ from knowbase.changes import Draft, Reading
 from knowbase.embed import Embedder
 from knowbase.errors import VectorsUnavailable
 from knowbase.read import read
+from knowbase.read.links import code_links
 from knowbase.store.contract import Store
 from knowbase.text.splitting import Limits, chunks_of, embedding_text
 from knowbase.types import Model, Passage, Vector
@@ -40,6 +42,7 @@ class Drafter(NamedTuple):
     source: Callable[[], str]  # how the base is to load this embedder again
     limits: Limits
     types: tuple[str, ...]
+    codes: re.Pattern[str] | None = None  # what looks like the code of a document
 
     def read(self, path: str, data: bytes, tags: Sequence[str]) -> Read:
         """The file's reading, with the tags that its source adds."""
@@ -54,7 +57,10 @@ class Drafter(NamedTuple):
         return Read(reading, (f"unknown type {declared!r}; stored as {reading.type}",))
 
     def draft(self, document: str, reading: Reading, path: str | None, updated: str) -> Draft:
-        """The document with its chunks, not yet embedded."""
+        """The document with its chunks, not yet embedded, and the codes that its text names."""
+        text = "".join(section.header + section.text for section in reading.sections)
+        if self.codes is not None:
+            reading = reading._replace(links=(*reading.links, *code_links(text, self.codes)))
         chunks = chunks_of(reading, self.embedder().token_spans, self._limits())
         return Draft(document, reading, path, updated, chunks, (None,) * len(chunks))
 

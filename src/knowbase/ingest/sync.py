@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from knowbase.changes import Changes, Draft, Reading
-from knowbase.errors import ReadError, ServiceUnavailable
+from knowbase.errors import BaseLocked, ReadError, ServiceUnavailable
 from knowbase.ingest.drafts import Drafter, Embedded
 from knowbase.ingest.hierarchy import parent_of
 from knowbase.ingest.places import Home
 from knowbase.ingest.plan import Plan, Problem, Scope, plans
+from knowbase.logs import log
 from knowbase.read.decode import BinaryFile
 from knowbase.store.contract import Store
 from knowbase.times import timestamp
@@ -68,7 +69,15 @@ class Parts(NamedTuple):
     home: Home
     rules: WalkRules
     clock: Callable[[], str]
+    similar_above: float
     defer: bool = False  # store text without vectors; they follow
+
+    def link_similar(self) -> None:
+        """Compare what was written with everything; when another writes, the next one does it."""
+        try:
+            self.store.link_similar(self.similar_above)
+        except BaseLocked as error:
+            log("info", "similar documents are linked later", reason=error.message)
 
 
 class Prepared(NamedTuple):
@@ -98,6 +107,7 @@ def sync(
         for each in work:
             run.remove_missing(each, prune)
         run.add_sources([scope.source for scope in scopes], new=False)
+        parts.link_similar()
     except KeyboardInterrupt:
         run.interrupted = True
     return run.report()

@@ -9,7 +9,7 @@ from knowbase.query.tree import Problem
 OPERATORS = (
     "tag", "tags", "type", "project", "role", "session", "sector", "scope", "tier", "under",
     "children", "parent", "similar", "like", "after", "before", "created", "updated", "expires",
-    "confidence", "salience", "is", "include", "weights",
+    "confidence", "salience", "is", "include", "weights", "related", "depth",
 )  # fmt: skip
 
 _LONGEST = max(map(len, OPERATORS))

@@ -1,7 +1,7 @@
 """A query's tree as what a search does: words to score, conditions for each leg, directives."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from knowbase.query.conditions import (
     EVERYTHING,
@@ -13,9 +13,20 @@ from knowbase.query.conditions import (
     both,
     is_everything,
 )
-from knowbase.query.operators import Context, Include, Like, Mistake, Similar, Weights, meaning_of
+from knowbase.query.operators import (
+    Context,
+    Depth,
+    Include,
+    Like,
+    Meaning,
+    Mistake,
+    Related,
+    Similar,
+    Weights,
+    meaning_of,
+)
 from knowbase.query.parser import parse
-from knowbase.query.query import Query
+from knowbase.query.query import HOPS, Query
 from knowbase.query.tree import (
     And,
     Must,
@@ -75,6 +86,8 @@ class _Reader:
         self._like: list[Like] = []
         self._include: frozenset[str] = frozenset()
         self._weights: Weights | None = None
+        self._related: list[Related] = []
+        self._depth: tuple[int, int] | None = None  # hops, and where it is said
 
     # operators
 
@@ -82,6 +95,9 @@ class _Reader:
         """The tree with every operator that means nothing read as words."""
         if isinstance(node, Operator):
             return self._operator(node)
+        if isinstance(node, Without) and _is_related(node.part):
+            message = "related: looks for documents, it cannot leave them out"
+            return node._replace(part=self._as_words(node.part, message))
         if isinstance(node, Without | Must):
             return node._replace(part=self.read(node.part))
         if isinstance(node, And | Or | Together):
@@ -90,23 +106,33 @@ class _Reader:
 
     def _operator(self, node: Operator) -> Node:
         meaning = meaning_of(node.name, node.value, self._context)
-        condition: Condition = EVERYTHING
         if isinstance(meaning, Mistake):
-            self.problems.append(Problem(meaning.message, node.at, "it is read as words"))
-            return Text(f"{node.name} {node.value}", node.at)
+            return self._as_words(node, meaning.message)
+        self._conditions[node.at] = self._noted(meaning, node.at)
+        return node
+
+    def _as_words(self, node: Operator, message: str) -> Text:
+        self.problems.append(Problem(message, node.at, "it is read as words"))
+        return Text(f"{node.name} {node.value}", node.at)
+
+    def _noted(self, meaning: Meaning, at: int) -> Condition:
+        """The condition of an operator; what is none is kept for the query."""
         if isinstance(meaning, Similar):
             self._similar.append(meaning.text)
         elif isinstance(meaning, Like):
             self._like.append(meaning)
+        elif isinstance(meaning, Related):
+            self._related.append(meaning)
+        elif isinstance(meaning, Depth):
+            self._depth = (meaning.hops, at)
         elif isinstance(meaning, Weights):
             self._weights = meaning
         elif isinstance(meaning, Include):
             self._include |= meaning.states
-            condition = meaning.condition or EVERYTHING
-        else:
-            condition = meaning
-        self._conditions[node.at] = condition
-        return node
+            return meaning.condition or EVERYTHING
+        elif not isinstance(meaning, Mistake):
+            return meaning
+        return EVERYTHING
 
     # conditions
 
@@ -158,7 +184,11 @@ class _Reader:
 
     def query(self, text: str, tree: Node | None, problems: tuple[Problem, ...]) -> Query:
         positive = list(_positive(tree)) if tree is not None else []
-        others = both(*(Not(Compare("id", "=", like.document.id)) for like in self._like))
+        named = [one.document for one in self._like] + [one.document for one in self._related]
+        others = both(*(Not(Compare("id", "=", document.id)) for document in named))
+        if self._depth is not None and not self._related:
+            message = "depth: says how far related: goes, and there is none"
+            problems += (Problem(message, self._depth[1], "it is left out"),)
         plain = tree is not None and _is_plain(tree)
         words = text if plain else " ".join(leaf.text for leaf in positive)
         return Query(
@@ -173,6 +203,8 @@ class _Reader:
             tree=tree,
             problems=problems + tuple(_too_many(words)),
             open_ended=bool(positive) and tree is not None and not _needs_text(tree),
+            related=tuple(self._related),
+            hops=self._depth[0] if self._depth is not None else HOPS,
         )
 
     def _keyword(
@@ -243,6 +275,10 @@ def _positive(tree: Node) -> Iterator[Text | Phrase]:
     for leaf, excluded in _leaves(tree, excluded=False):
         if not excluded and isinstance(leaf, Text | Phrase):
             yield leaf
+
+
+def _is_related(node: Node) -> TypeGuard[Operator]:
+    return isinstance(node, Operator) and node.name == "related"
 
 
 def _contains(leaf: Text | Phrase) -> Condition:

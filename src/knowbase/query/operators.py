@@ -26,6 +26,7 @@ _CLOCKS = {
     "after": "updated_at",
     "before": "updated_at",
 }
+MOST_HOPS = 6
 _SIGNS: tuple[Operator, ...] = (">=", "<=", ">", "<", "=")
 
 
@@ -39,6 +40,18 @@ class Like(NamedTuple):
     """like:CODE: a document whose own vectors are compared."""
 
     document: Document
+
+
+class Related(NamedTuple):
+    """related:CODE: a document whose links are walked."""
+
+    document: Document
+
+
+class Depth(NamedTuple):
+    """depth:N: how many links far `related:` goes."""
+
+    hops: int
 
 
 class Include(NamedTuple):
@@ -72,7 +85,7 @@ class Context(NamedTuple):
     has_session: Callable[[str], bool]
 
 
-Meaning: TypeAlias = Condition | Similar | Like | Include | Weights | Mistake
+Meaning: TypeAlias = Condition | Similar | Like | Related | Depth | Include | Weights | Mistake
 
 
 def meaning_of(name: str, value: str, context: Context) -> Meaning:
@@ -126,6 +139,19 @@ def _like(_: str, value: str, context: Context) -> Meaning:
     if document is None:
         return Mistake(f"there is no document {value!r} ({context.nearest(value)})")
     return Like(document)
+
+
+def _related(_: str, value: str, context: Context) -> Meaning:
+    document = context.find(value)
+    if document is None:
+        return Mistake(f"there is no document {value!r} ({context.nearest(value)})")
+    return Related(document)
+
+
+def _depth(_: str, value: str, __: Context) -> Meaning:
+    if not (value.isdecimal() and value.isascii() and 1 <= int(value) <= MOST_HOPS):
+        return Mistake(f"depth: takes a whole number from 1 to {MOST_HOPS}")
+    return Depth(int(value))
 
 
 def _time(name: str, value: str, context: Context) -> Meaning:
@@ -207,6 +233,8 @@ _MEANINGS: dict[str, Callable[[str, str, Context], Meaning]] = {
     "parent": _below,
     "similar": _similar,
     "like": _like,
+    "related": _related,
+    "depth": _depth,
     "after": _time,
     "before": _time,
     "created": _time,

@@ -7,9 +7,10 @@ from knowbase.query.words import MAX_WORDS, KeywordQuery, keyword_query
 from knowbase.text.analysis import clean
 
 if TYPE_CHECKING:
-    from knowbase.query.operators import Like, Weights
+    from knowbase.query.operators import Like, Related, Weights
     from knowbase.query.tree import Node, Problem
 
+HOPS = 2  # S3-12: how far `related:` goes unless it is said
 _MARKS = frozenset('":()+-#*')
 _CONNECTIVES = frozenset(("AND", "OR", "NOT"))
 
@@ -28,16 +29,20 @@ class Query(NamedTuple):
     tree: "Node | None" = None
     problems: "tuple[Problem, ...]" = ()
     open_ended: bool = False  # the filter alone can be enough: auth OR tag:x
+    related: "tuple[Related, ...]" = ()
+    hops: int = HOPS
 
     @property
     def intent(self) -> str:
         """S3-38: what the query asks for."""
+        if self.related:
+            return "graph"
         return "semantic" if self.similar or self.like else "keyword"
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is looked for: only filters, or nothing at all."""
-        return not (self.text or self.similar or self.like)
+        return not (self.text or self.similar or self.like or self.related)
 
 
 def is_plain(text: str) -> bool:

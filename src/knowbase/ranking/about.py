@@ -6,7 +6,7 @@ FIELDS = {
     "match": "which words a chunk must have: any, all, any as a prefix, or as the query says",
     "fusion": "rrf: by places; linear: by scores; minmax: stretched to 0..1; lift: above the rest",
     "rrf_k": "higher makes places more alike; 60 did well on every collection of its authors",
-    "weights": "how much each leg and signal counts; there is no graph leg yet",
+    "weights": "how much each leg and signal counts; the graph leg runs when related: is asked",
     "intents": "weights instead, by what the query asks for",
     "depth": "candidates a leg proposes, as a multiple of the hits asked for",
     "depth_least": "… but at least this many: a short list is the start of a long one",

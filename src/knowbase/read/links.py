@@ -5,6 +5,8 @@ from urllib.parse import unquote
 
 from knowbase.changes import Link
 
+LONGEST = 500  # characters; what is longer names no file, and no index could hold it
+
 # One letter before the colon is a Windows drive, not a scheme.
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 
@@ -12,7 +14,7 @@ _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 def document_link(href: str) -> Link | None:
     """The link for an href, percent escapes decoded; None for URLs and mere anchors."""
     href = href.strip()
-    if not href or href.startswith(("#", "//")) or _SCHEME.match(href):
+    if not href or href.startswith(("#", "//")) or _SCHEME.match(href) or len(href) > LONGEST:
         return None
     return Link(unquote(href), "markdown")
 
@@ -20,4 +22,11 @@ def document_link(href: str) -> Link | None:
 def wiki_link(inside: str) -> Link | None:
     """The link for what stands between [[ and ]]; None when it names no document."""
     target = inside.split("|", 1)[0].strip()
-    return Link(target, "wiki") if target and not target.startswith("#") else None
+    names = target and not target.startswith("#") and len(target) <= LONGEST
+    return Link(target, "wiki") if names else None
+
+
+def code_links(text: str, pattern: re.Pattern[str]) -> list[Link]:
+    """The codes that a text names, each once."""
+    found = dict.fromkeys(match[0] for match in pattern.finditer(text))
+    return [Link(code, "code") for code in found if 0 < len(code) <= LONGEST]

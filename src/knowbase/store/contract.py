@@ -3,7 +3,8 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
-from knowbase.changes import Changes
+from knowbase.changes import Changes, Link
+from knowbase.edges import Edge
 from knowbase.query.conditions import Condition
 from knowbase.query.words import KeywordQuery
 from knowbase.store.values import FieldWeights, Page
@@ -105,6 +106,35 @@ class Store(Protocol):
 
     def related_counts(self, documents: Collection[str], shown: Condition) -> dict[str, int]:
         """How many relations each has to a document that passes; those without are left out."""
+
+    # the graph; what is forgotten is no part of it
+    def edges(self, condition: Condition) -> list[Edge]:
+        """Every link between documents that pass, by the numbers of source and target."""
+
+    def edges_around(
+        self, documents: Collection[str], depth: int, condition: Condition
+    ) -> list[Edge]:
+        """The links that a walk of at most `depth` hops from these documents can take, in any
+        direction, over documents that pass; those it starts from need not."""
+
+    def unresolved(self, document: str) -> list[Link]:
+        """The links of a document's text that lead to no document yet; codes are left out."""
+
+    def sharing_tags(
+        self, document: str, least: int, condition: Condition
+    ) -> list[tuple[str, int]]:
+        """Other documents with at least so many of its tags, those with the most first."""
+
+    def link_similar(self, threshold: float) -> int:
+        """Bring SIMILAR_TO in step with the vectors; how many documents were looked at.
+
+        Only documents whose vectors changed are compared with all others, unless the threshold
+        is another one than before.
+        """
+
+    def relink(self) -> None:
+        """Forget every link but what was read and said, and find them all again;
+        `link_similar` then looks at every document."""
 
     # files
     def sources(self) -> list[Source]: ...

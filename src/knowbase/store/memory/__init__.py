@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
-from knowbase.changes import Changes, renamed
+from knowbase.changes import Changes, Link, renamed
+from knowbase.edges import Edge
 from knowbase.errors import ModelMismatch
 from knowbase.query.conditions import (
     EVERYTHING,
@@ -19,6 +20,7 @@ from knowbase.query.conditions import (
 from knowbase.query.predicate import passes
 from knowbase.query.words import KeywordQuery
 from knowbase.store.bm25 import has_word, scores
+from knowbase.store.memory import graph
 from knowbase.store.memory.record import record
 from knowbase.store.memory.state import State, adopted, remove, remove_rival, write
 from knowbase.store.nearest import nearest as nearest_vectors
@@ -49,6 +51,7 @@ class MemoryStore:
         self._state = State()
         self._model: Model | None = None
         self._sources: dict[Model, str] = {}  # of every model, in order of arrival
+        self._similar: list[Edge] = []
 
     def close(self) -> None:
         """Nothing to close."""
@@ -238,6 +241,42 @@ class MemoryStore:
 
     def _alive(self, document: str) -> bool:
         return self._state.documents[document].deleted_at is None
+
+    # the graph
+
+    def edges(self, condition: Condition) -> list[Edge]:
+        passing = {d.id for d in self._passing(condition) if d.deleted_at is None}
+        found = graph.resolved(self._state) + self._similar
+        seq = {one.id: one.seq for one in self._state.documents.values()}
+        kept = [edge for edge in found if passing.issuperset(edge[:2])]
+        return sorted(kept, key=lambda e: (seq[e.source], seq[e.target], e.relation))
+
+    def edges_around(
+        self, documents: Collection[str], depth: int, condition: Condition
+    ) -> list[Edge]:
+        passing = {d.id for d in self._passing(condition) if d.deleted_at is None}
+        starts = {one for one in documents if one in self._state.documents and self._alive(one)}
+        return graph.around(self.edges(EVERYTHING), starts, passing, depth)
+
+    def unresolved(self, document: str) -> list[Link]:
+        return graph.unresolved(self._state, document)
+
+    def sharing_tags(
+        self, document: str, least: int, condition: Condition
+    ) -> list[tuple[str, int]]:
+        own = set(self._state.documents[document].tags) if document in self._state.documents else ()
+        others = [d for d in self._passing(condition) if d.id != document and d.deleted_at is None]
+        shared = [(d.seq, d.id, len(set(own) & set(d.tags))) for d in others]
+        kept = [one for one in shared if one[2] >= least]
+        kept.sort(key=lambda one: (-one[2], one[0]))
+        return [(identity, number) for _, identity, number in kept]
+
+    def link_similar(self, threshold: float) -> int:
+        self._similar = graph.similar(self._state, self._model, threshold)
+        return len(self._state.documents)
+
+    def relink(self) -> None:
+        self._similar = []
 
     # files
 

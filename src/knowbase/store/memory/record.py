@@ -1,6 +1,8 @@
 """What is said of documents and how they are used, in the plain store."""
 
-from knowbase.changes import EDITABLE, Changes, Edit, Verdict, after_verdict, moved
+from collections.abc import Sequence
+
+from knowbase.changes import EDITABLE, Changes, Edit, Link, Verdict, after_verdict, moved
 from knowbase.store.memory.state import State
 from knowbase.types import Relation, Session, Use
 
@@ -19,6 +21,8 @@ def record(state: State, changes: Changes, now: str) -> None:
         _judge(state, verdict, now)
     for relation in changes.relations:
         _relate(state, relation, now)
+    for document, codes in changes.codes:
+        _write_codes(state, document, codes)
     dropped = {one[:3] for one in changes.dropped_relations}
     state.relations = [one for one in state.relations if one[:3] not in dropped]
 
@@ -72,6 +76,12 @@ def _judge(state: State, verdict: Verdict, now: str) -> None:
         access_count=document.access_count + used,
         last_accessed_at=now if used else document.last_accessed_at,
     )
+
+
+def _write_codes(state: State, document: str, codes: Sequence[str]) -> None:
+    if document in state.documents:
+        others = [link for link in state.links[document] if link.kind != "code"]
+        state.links[document] = (*others, *(Link(code, "code") for code in codes))
 
 
 def _relate(state: State, relation: Relation, now: str) -> None:

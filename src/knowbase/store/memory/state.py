@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from copy import copy
 from typing import Any, NamedTuple
 
-from knowbase.changes import Draft, assigned_codes, content_hash, names_of, scope_of
+from knowbase.changes import Draft, Link, assigned_codes, content_hash, names_of, scope_of
 from knowbase.store.bm25 import Row
 from knowbase.text.analysis import index_terms, stems
 from knowbase.types import (
@@ -45,6 +45,7 @@ class State:
         self.uses: list[Use] = []
         self.verdicts: dict[tuple[str, str], bool] = {}  # by document and occasion
         self.relations: list[Relation] = []
+        self.links: dict[str, tuple[Link, ...]] = {}  # by document
 
     def copied(self) -> "State":
         new = State()
@@ -76,6 +77,7 @@ def remove(state: State, document: str) -> None:
     state.uses = [use for use in state.uses if use.document != document]
     state.verdicts = {key: good for key, good in state.verdicts.items() if key[0] != document}
     state.relations = [r for r in state.relations if document not in (r.source, r.target)]
+    state.links.pop(document, None)
 
 
 def write(state: State, draft: Draft, now: str, model: Model | None) -> None:
@@ -84,6 +86,7 @@ def write(state: State, draft: Draft, now: str, model: Model | None) -> None:
     seq = old.seq if old else state.next_seq
     state.next_seq += old is None
     state.documents[draft.id] = _document(state, draft, old, seq, now)
+    state.links[draft.id] = draft.reading.links
     before = {
         (s.chunk.slug, s.chunk.chunk_index): (key, s)
         for key, s in state.chunks.items()

@@ -208,7 +208,57 @@ ALTER TABLE chunks DROP COLUMN model;
 CREATE INDEX chunks_hash ON chunks (base_id, hash);
 """
 
-STEPS = (_STEP_1, _STEP_2)
+_STEP_3 = """
+CREATE TABLE names (
+    base_id integer NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    kind smallint NOT NULL,
+    document bigint NOT NULL,
+    PRIMARY KEY (base_id, name, kind, document),
+    FOREIGN KEY (base_id, document) REFERENCES documents (base_id, seq) ON DELETE CASCADE
+);
+CREATE INDEX names_document ON names (base_id, document);
+CREATE TABLE mentions (
+    base_id integer NOT NULL,
+    document bigint NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    relation text COLLATE "C" NOT NULL,
+    target text COLLATE "C" NOT NULL,
+    origin text COLLATE "C" NOT NULL,
+    reach smallint NOT NULL,
+    inverse boolean NOT NULL,
+    weight double precision NOT NULL,
+    PRIMARY KEY (base_id, document, name, relation, target, origin),
+    FOREIGN KEY (base_id, document) REFERENCES documents (base_id, seq) ON DELETE CASCADE
+);
+CREATE INDEX mentions_name ON mentions (base_id, name, document);
+CREATE TABLE edges (
+    base_id integer NOT NULL,
+    source bigint NOT NULL,
+    target bigint NOT NULL,
+    relation text COLLATE "C" NOT NULL,
+    weight double precision NOT NULL,
+    origin text COLLATE "C" NOT NULL,
+    PRIMARY KEY (base_id, source, target, relation),
+    FOREIGN KEY (base_id, source) REFERENCES documents (base_id, seq) ON DELETE CASCADE,
+    FOREIGN KEY (base_id, target) REFERENCES documents (base_id, seq) ON DELETE CASCADE
+);
+CREATE INDEX edges_target ON edges (base_id, target, source);
+CREATE TABLE unlinked (
+    base_id integer NOT NULL,
+    document bigint NOT NULL,
+    PRIMARY KEY (base_id, document),
+    FOREIGN KEY (base_id, document) REFERENCES documents (base_id, seq) ON DELETE CASCADE
+);
+CREATE TABLE graph (
+    base_id integer PRIMARY KEY REFERENCES bases ON DELETE CASCADE,
+    similar_above double precision,
+    version bigint NOT NULL DEFAULT 0
+);
+"""
+
+STEPS = (_STEP_1, _STEP_2, _STEP_3)
+WITH_A_GRAPH = 3
 
 
 def upgrade(connection: Connection) -> None:
@@ -223,6 +273,8 @@ def upgrade(connection: Connection) -> None:
         version = version_of(connection)
         for number in range(version, len(STEPS)):
             connection.execute(sql.SQL(STEPS[number]))
+            if number + 1 == WITH_A_GRAPH:
+                _link_all(connection)
             connection.execute("INSERT INTO steps VALUES (%s)", (number + 1,))
 
 
@@ -233,6 +285,14 @@ def _add_pgvector(connection: Connection) -> None:
             connection.execute("CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public")
     except (errors.InsufficientPrivilege, errors.UndefinedFile, errors.FeatureNotSupported):
         return
+
+
+def _link_all(connection: Connection) -> None:
+    """For bases that were written before there was a graph."""
+    from knowbase.store.postgres.links import Linking
+
+    for (base,) in connection.execute("SELECT id FROM bases").fetchall():
+        Linking(connection, base).relink()
 
 
 def version_of(connection: Connection) -> int:

@@ -73,6 +73,7 @@ class Vectors(Documents):
             ]
             if lines:
                 connection.cursor().executemany(statement, lines)
+            self._compare_anew(connection)
 
         self._connections.writing(write)
 
@@ -156,6 +157,14 @@ class Vectors(Documents):
     def _activate(self, connection: Connection, number: int) -> None:
         connection.execute(
             "UPDATE models SET active = (id = %s) WHERE base_id = %s", (number, self._base)
+        )
+        self._compare_anew(connection)
+
+    def _compare_anew(self, connection: Connection) -> None:
+        """Which documents are similar is to be found again."""
+        connection.execute(
+            "UPDATE graph SET similar_above = NULL, version = version + 1 WHERE base_id = %s",
+            (self._base,),
         )
 
     def _registered(self, connection: Connection, model: Model, source: str) -> int:

@@ -22,6 +22,7 @@ from knowbase.changes import (
 )
 from knowbase.store.postgres import rows
 from knowbase.store.postgres.compile import compile_condition
+from knowbase.store.postgres.links import Linking
 from knowbase.store.postgres.record import Recording
 from knowbase.store.postgres.retrieval import as_text
 from knowbase.store.postgres.schema import vector_table
@@ -65,6 +66,8 @@ class Writing(Recording):
             "SELECT next_seq, next_chunk, next_word FROM bases WHERE id = %s FOR UPDATE", (base,)
         ).fetchone()
         self._next_seq, self._next_chunk, self._next_word = map(int, row or (1, 1, 1))
+        self._linking = Linking(connection, base)
+        self._unlinked: set[int] = set()  # documents whose vectors changed
         self._unindexed: set[int] = set()  # chunks whose words are to be forgotten
         self._indexed: dict[int, tuple[int, dict[str, Counts]]] = {}
         self._chunks = self._length = 0  # how many more there are
@@ -100,7 +103,9 @@ class Writing(Recording):
             [(path,) for path in changes.dropped_sources],
         )
         self._write_words()
-        self.record(renamed(changes, ids))
+        said = renamed(changes, ids)
+        self.record(said)
+        self._link(said, written)
         return written
 
     def _known(self, draft: Draft) -> tuple[str, int] | None:
@@ -122,6 +127,26 @@ class Writing(Recording):
         row = self._connection.execute(statement, (self._base, *[reference] * 5)).fetchone()
         return rows.document(row) if row else None
 
+    def _link(self, changes: Changes, written: Sequence[int]) -> None:
+        """Bring the links in step, and note which documents are to be compared."""
+        self._linking.write_codes(changes.codes)
+        ends = (*changes.relations, *changes.dropped_relations)
+        touched = [one.document for one in changes.edits]
+        touched += [one.document for one in changes.codes]
+        touched += [one.source for one in ends]
+        found = self._connection.execute(
+            "SELECT seq FROM documents WHERE base_id = %s AND id = ANY(%s)", (self._base, touched)
+        )
+        documents = {*written, *(seq for (seq,) in found)}
+        if written or changes.removed:
+            self._linking.changed()
+        if documents or changes.removed:
+            self._linking.refresh(documents)
+        self._many(
+            "INSERT INTO unlinked (base_id, document) VALUES (%s, %s) ON CONFLICT DO NOTHING",
+            [(seq,) for seq in sorted(self._unlinked)],
+        )
+
     # documents
 
     def _remove(self, ids: Sequence[str]) -> None:
@@ -133,6 +158,7 @@ class Writing(Recording):
             (self._base, list(ids)),
         ).fetchall()
         self._forget_words(chunks)
+        self._linking.forget(ids)
         self._connection.execute(
             "DELETE FROM documents WHERE base_id = %s AND id = ANY(%s)", (self._base, list(ids))
         )
@@ -234,6 +260,8 @@ class Writing(Recording):
         stored = {(slug, index): _Stored(*rest) for slug, index, *rest in rows}
         wanted = {(chunk.slug, chunk.chunk_index) for chunk in draft.chunks}
         orphans = [old for key, old in stored.items() if key not in wanted]
+        if orphans:
+            self._unlinked.add(seq)
         self._forget_words((old.id, old.length) for old in orphans)
         self._connection.execute(
             "DELETE FROM chunks WHERE base_id = %s AND id = ANY(%s)",
@@ -255,6 +283,7 @@ class Writing(Recording):
                 vector = None  # what is there is as good
             if vector is not None:
                 vectors[number] = vector
+                self._unlinked.add(seq)
             lines.append(
                 (
                     *(number, seq, chunk.slug, chunk.chunk_index, position, chunk.hash),

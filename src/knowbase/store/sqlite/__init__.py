@@ -15,7 +15,11 @@ from knowbase.store.sqlite.vectors import Vectors
 from knowbase.types import Document
 
 if TYPE_CHECKING:
-    from knowbase.changes import Changes
+    from collections.abc import Collection
+
+    from knowbase.changes import Changes, Link
+    from knowbase.edges import Edge
+    from knowbase.query.conditions import Condition
 
 BUSY_TIMEOUT = 5.0
 
@@ -92,6 +96,61 @@ class SqliteStore(Documents, Retrieval, Sessions, Vectors):
                 model = self._model_id(connection, changes.model)
                 written = write.apply(connection, changes, model, now)
                 return [self._document(connection, seq) for seq in written]
+
+    # the graph: its module is loaded when it is asked for
+
+    def edges(self, condition: "Condition") -> "list[Edge]":
+        from knowbase.store.sqlite import graph
+
+        with translated():
+            return graph.edges(self._connections.get(), condition)
+
+    def edges_around(
+        self, documents: "Collection[str]", depth: int, condition: "Condition"
+    ) -> "list[Edge]":
+        from knowbase.store.sqlite import graph
+
+        with translated():
+            return graph.edges_around(self._connections.get(), documents, depth, condition)
+
+    def unresolved(self, document: str) -> "list[Link]":
+        from knowbase.store.sqlite import graph
+
+        with translated():
+            return graph.unresolved(self._connections.get(), document)
+
+    def sharing_tags(
+        self, document: str, least: int, condition: "Condition"
+    ) -> list[tuple[str, int]]:
+        from knowbase.store.sqlite import graph
+
+        with translated():
+            return graph.sharing_tags(self._connections.get(), document, least, condition)
+
+    def link_similar(self, threshold: float) -> int:
+        from knowbase.store import similar
+        from knowbase.store.sqlite import graph
+
+        def read() -> similar.VectorsDue:
+            connection = self._connections.with_vectors()
+            with connection:  # one state of the base
+                due = graph.vectors_due(connection, self._model_id(connection), threshold)
+            return due  # noqa: RET504 - to mypy, the block could swallow an error
+
+        def write(due: similar.VectorsDue, pairs: similar.Similar) -> bool:
+            with self._connections.writing() as connection:
+                return graph.write_similar(connection, due, pairs, threshold)
+
+        with translated():
+            if not graph.is_due(self._connections.get(), threshold):
+                return 0
+            return similar.link(read, write, threshold)
+
+    def relink(self) -> None:
+        from knowbase.store.sqlite import graph
+
+        with translated(), self._connections.writing() as connection:
+            graph.relink(connection)
 
     def _document(self, connection: apsw.Connection, seq: int) -> Document:
         sql = f"SELECT {rows.DOCUMENT} FROM documents d WHERE d.seq = ?"

@@ -6,13 +6,15 @@ from collections.abc import Iterable
 import apsw
 
 from knowbase.changes import EDITABLE, Changes, Edit, Reinforcement, Verdict, after_verdict, moved
+from knowbase.store.sqlite.graph import write_codes
 from knowbase.types import Relation, Session, Use
 
 _SEQ = "(SELECT seq FROM documents WHERE id = ?)"
 
 
-def record(connection: apsw.Connection, changes: Changes, now: str) -> None:
-    """Everything in `changes` that is not the text of documents and files."""
+def record(connection: apsw.Connection, changes: Changes, now: str) -> set[int]:
+    """Everything in `changes` that is not the text of documents and files; the numbers of
+    documents whose links it may have changed."""
     for edit in changes.edits:
         _edit(connection, edit)
     _write_sessions(connection, changes.sessions)
@@ -26,6 +28,11 @@ def record(connection: apsw.Connection, changes: Changes, now: str) -> None:
         f"DELETE FROM relations WHERE source = {_SEQ} AND target = {_SEQ} AND relation = ?",
         [one[:3] for one in changes.dropped_relations],
     )
+    ends = (*changes.relations, *changes.dropped_relations)
+    touched = {one.document for one in changes.edits} | {one.source for one in ends}
+    found = [connection.execute(_SEQ[1:-1], (one,)).get for one in touched]
+    found += [write_codes(connection, *one) for one in changes.codes]
+    return {seq for seq in found if seq is not None}
 
 
 def _edit(connection: apsw.Connection, edit: Edit) -> None:

@@ -178,8 +178,52 @@ ALTER TABLE chunks DROP COLUMN model;
 CREATE INDEX chunks_hash ON chunks (hash);
 """
 
-STEPS = (_STEP_1, _STEP_2, _STEP_3)
+_STEP_4 = """
+CREATE TABLE names (
+    name TEXT NOT NULL,
+    kind INTEGER NOT NULL,
+    document INTEGER NOT NULL REFERENCES documents (seq) ON DELETE CASCADE,
+    PRIMARY KEY (name, kind, document)
+) WITHOUT ROWID;
+CREATE INDEX names_document ON names (document);
+CREATE TABLE stale_names (name TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TRIGGER names_inserted AFTER INSERT ON names BEGIN
+    INSERT OR IGNORE INTO stale_names VALUES (new.name);
+END;
+CREATE TRIGGER names_deleted AFTER DELETE ON names BEGIN
+    INSERT OR IGNORE INTO stale_names VALUES (old.name);
+END;
+CREATE TABLE mentions (
+    document INTEGER NOT NULL REFERENCES documents (seq) ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    relation TEXT NOT NULL,
+    target TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    reach INTEGER NOT NULL,
+    inverse INTEGER NOT NULL,
+    weight REAL NOT NULL,
+    PRIMARY KEY (document, name, relation, target, origin)
+) WITHOUT ROWID;
+CREATE INDEX mentions_name ON mentions (name, document);
+CREATE TABLE edges (
+    source INTEGER NOT NULL REFERENCES documents (seq) ON DELETE CASCADE,
+    target INTEGER NOT NULL REFERENCES documents (seq) ON DELETE CASCADE,
+    relation TEXT NOT NULL,
+    weight REAL NOT NULL,
+    origin TEXT NOT NULL,
+    PRIMARY KEY (source, target, relation)
+) WITHOUT ROWID;
+CREATE INDEX edges_target ON edges (target, source);
+CREATE TABLE unlinked (
+    document INTEGER PRIMARY KEY REFERENCES documents (seq) ON DELETE CASCADE
+);
+CREATE TABLE graph (similar_above REAL, version INTEGER NOT NULL);
+INSERT INTO graph VALUES (NULL, 0);
+"""
+
+STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4)
 WITH_CONTENT_HASHES = 2
+WITH_A_GRAPH = 4
 VECTORS_A_BLOCK = 1024  # sqlite-vec's own
 
 
@@ -217,6 +261,10 @@ def upgrade(connection: apsw.Connection) -> None:
             connection.execute(STEPS[number])
             if number + 1 == WITH_CONTENT_HASHES:
                 _fill_content_hashes(connection)
+            if number + 1 == WITH_A_GRAPH:
+                from knowbase.store.sqlite.graph import relink
+
+                relink(connection)
             connection.execute(f"PRAGMA user_version = {number + 1:d}")
         connection.execute("COMMIT")
     except BaseException:

@@ -50,6 +50,7 @@ class Vectors(Connected):
                 for digest, vector in vectors.items():
                     for chunk in _chunks_without(connection, number, digest):
                         insert(connection, number, chunk, vector)
+                _compare_anew(connection)
 
     def unembedded(self, model: Model, after: int, limit: int) -> list[Passage]:
         with translated():
@@ -75,6 +76,7 @@ class Vectors(Connected):
             ).get
             if not missing:
                 connection.execute("UPDATE models SET active = (id = ?)", (number,))
+                _compare_anew(connection)
             return not missing
 
     def drop_model(self, model: Model) -> None:
@@ -112,6 +114,11 @@ class Vectors(Connected):
                 (as_json(hashes), number),
             )
             return dict(found)
+
+
+def _compare_anew(connection: apsw.Connection) -> None:
+    """Which documents are similar is to be found again."""
+    connection.execute("UPDATE graph SET similar_above = NULL, version = version + 1")
 
 
 def _registered(connection: apsw.Connection, model: Model, source: str) -> int:

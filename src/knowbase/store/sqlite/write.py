@@ -20,6 +20,7 @@ from knowbase.changes import (
 from knowbase.store.rules import known_text
 from knowbase.store.sqlite import vectors
 from knowbase.store.sqlite.compile import compile_condition
+from knowbase.store.sqlite.graph import refresh
 from knowbase.store.sqlite.record import record, said_values
 from knowbase.store.sqlite.schema import compact_vectors
 from knowbase.text.analysis import index_terms
@@ -64,7 +65,11 @@ def apply(connection: apsw.Connection, changes: Changes, model: int | None, now:
     connection.executemany(
         "DELETE FROM sources WHERE path = ?", [(path,) for path in changes.dropped_sources]
     )
-    record(connection, renamed(changes, ids), now)
+    touched = record(connection, renamed(changes, ids), now)
+    if written or changes.removed:
+        connection.execute("UPDATE graph SET version = version + 1")
+    if written or touched or changes.removed:
+        refresh(connection, {*written, *touched})
     return written
 
 
@@ -178,6 +183,7 @@ def _write_chunks(connection: apsw.Connection, seq: int, draft: Draft, model: in
     wanted = {(chunk.slug, chunk.chunk_index) for chunk in draft.chunks}
     orphans = [old.id for key, old in stored.items() if key not in wanted]
     _remove_chunks(connection, orphans)
+    changed = bool(orphans)
     for position, (chunk, vector) in enumerate(zip(draft.chunks, draft.vectors, strict=True)):
         old = stored.get((chunk.slug, chunk.chunk_index))
         terms = index_terms(
@@ -192,6 +198,9 @@ def _write_chunks(connection: apsw.Connection, seq: int, draft: Draft, model: in
             _update_chunk(connection, chunk_id, values, indexed=not same_words)
         there = old or _Stored(chunk_id, "", "", False)
         _write_vector(connection, model, chunk, vector, there)
+        changed = changed or vector is not None or there.hash != chunk.hash
+    if changed:
+        connection.execute("INSERT OR IGNORE INTO unlinked VALUES (?)", (seq,))
 
 
 def _update_chunk(

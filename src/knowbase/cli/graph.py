@@ -1,0 +1,125 @@
+"""What a person reads of links, related work, communities and importance."""
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from knowbase.cli.terminal import Painter, safe, states_of
+
+if TYPE_CHECKING:
+    from knowbase.graph import Answers, Rebuilt
+    from knowbase.graph.clusters import Communities, Ranking
+    from knowbase.graph.export import Exported
+    from knowbase.graph.related import RelatedAnswer
+    from knowbase.graph.walks import DocumentLinks, LinkLine, Path
+    from knowbase.types import Document
+
+WIDE = 60  # characters of a value in a table
+
+
+def lines(paint: Painter, name: str, result: Any) -> Iterable[str]:
+    """The lines for the result of the operation of that name."""
+    return RENDERERS[name](paint, result)
+
+
+def _line(paint: Painter, document: "Document") -> str:
+    code = paint("cyan", safe(document.code))
+    state = "".join(f" · {state}" for state in states_of(document))
+    return f"{code}: {safe(document.title)} ({safe(document.type)}){state}"
+
+
+def _arrow(line: "LinkLine") -> str:
+    from knowbase.edges import SYMMETRIC
+
+    if line.relation in SYMMETRIC:
+        return "↔"
+    return "→" if line.direction == "to" else "←"
+
+
+def _links(paint: Painter, result: "DocumentLinks") -> Iterable[str]:
+    yield _line(paint, result.document)
+    for line in result.links:
+        weight = f" {line.weight:.2f}" if line.relation == "SIMILAR_TO" else ""
+        told = paint("dim", f" · {safe(line.origin)}{weight}")
+        yield f"  {line.relation} {_arrow(line)} {_line(paint, line.document)}{told}"
+    for link in result.unresolved:
+        yield f"  {paint('red', 'leads nowhere')}: {safe(link.target)} ({link.kind})"
+    yield paint("dim", f"{len(result.links)} links, {len(result.unresolved)} lead nowhere")
+
+
+def _related(paint: Painter, result: "RelatedAnswer") -> Iterable[str]:
+    for one in result.results:
+        why = {
+            "tag_overlap": f"{one.shared_tags} shared tags",
+            "linked": f"linked, {one.proximity:.3f}",
+        }.get(one.relation, one.relation)
+        yield f"{_line(paint, one.document)}{paint('dim', f' · {why}')}"
+    yield paint("dim", f"{len(result.results)} of {result.metadata.total} related")
+
+
+def _path(paint: Painter, result: "Path") -> Iterable[str]:
+    yield _line(paint, result.source)
+    for step in result.steps:
+        yield f"  {step.relation} {_arrow(step)} {_line(paint, step.document)}"
+    if not result.found:
+        yield f"no links lead from there to {_line(paint, result.target)}"
+
+
+def _communities(paint: Painter, result: "Communities") -> Iterable[str]:
+    for number, community in enumerate(result.communities, start=1):
+        label = paint("bold", safe(community.label))
+        yield f"{number}. {label} · {community.size} documents"
+        for document in community.central:
+            yield f"     {_line(paint, document)}"
+    yield paint(
+        "dim",
+        f"{len(result.communities)} communities by {result.algorithm},"
+        f" modularity {result.modularity:.3f} · {result.unlinked} documents without links",
+    )
+
+
+def _rank(paint: Painter, result: "Ranking") -> Iterable[str]:
+    for one in result.documents:
+        links = "1 link" if one.links_to_it == 1 else f"{one.links_to_it} links"
+        told = paint("dim", f" · {links} to it")
+        yield f"{one.score:.5f}  {_line(paint, one.document)}{told}"
+    yield paint("dim", f"{len(result.documents)} of {result.total} documents")
+
+
+def _exported(paint: Painter, result: "Exported") -> Iterable[str]:
+    yield f"{safe(result.path)} ({result.format})"
+    yield paint("dim", f"{result.documents} documents, {result.links} links")
+
+
+def _answers(paint: Painter, result: "Answers") -> Iterable[str]:
+    import json
+
+    names = list(dict.fromkeys(name for row in result.rows for name in row))
+    if names:
+        yield paint("bold", safe("  ".join(names)))
+    for row in result.rows:
+        values = (row.get(name) for name in names)
+        texts = [
+            value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            for value in values
+        ]
+        yield "  ".join(safe(text if len(texts) == 1 else text[:WIDE]) for text in texts)
+    yield paint("dim", f"{len(result.rows)} rows")
+
+
+def _rebuilt(paint: Painter, result: "Rebuilt") -> Iterable[str]:
+    for relation, number in result.links.items():
+        yield f"{number:8}  {relation}"
+    yield paint("dim", f"{sum(result.links.values())} links of {result.documents} documents")
+
+
+RENDERERS: dict[str, Callable[[Painter, Any], Iterable[str]]] = {
+    "links": _links,
+    "related": _related,
+    "path": _path,
+    "communities": _communities,
+    "rank": _rank,
+    "graph export": _exported,
+    "graph show": _exported,
+    "graph query": _answers,
+    "graph rebuild": _rebuilt,
+}

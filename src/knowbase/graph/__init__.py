@@ -1,0 +1,163 @@
+"""The graph of documents: what belongs to a document, what leads where, what matters.
+
+Links are kept by the store; this asks for them and answers in documents.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from knowbase.changes import Changes, Codes
+from knowbase.config import Settings
+from knowbase.graph.network import Network
+from knowbase.query.conditions import EVERYTHING, AnyOf, Compare, Condition, Visible
+from knowbase.store.contract import Store
+from knowbase.store.values import ALL, Page
+from knowbase.types import Document
+
+if TYPE_CHECKING:
+    from knowbase.graph.clusters import Communities, Ranking
+    from knowbase.graph.export import Exported
+    from knowbase.graph.related import RelatedAnswer
+    from knowbase.graph.walks import DocumentLinks, Path
+
+BATCH = 200  # documents that are read again at once
+
+
+class Rebuilt(NamedTuple):
+    """The links that were found anew."""
+
+    documents: int
+    links: dict[str, int]  # by relation
+
+
+class Answers(NamedTuple):
+    """What a Cypher query returns."""
+
+    rows: tuple[dict[str, object], ...]
+
+
+class Graph(NamedTuple):
+    """The links of a base."""
+
+    store: Store
+    find: Callable[[str], Document | None]
+    whole: Callable[[str], Document]  # the document that a reference names
+    clock: Callable[[], str]
+    settings: Settings
+    code_pattern: Callable[[], re.Pattern[str]]
+
+    def links(self, reference: str) -> "DocumentLinks":
+        """Each link from or to a document, and what its text names and nothing is called."""
+        from knowbase.graph.walks import links_of
+
+        return links_of(self.store, self.whole(reference))
+
+    def related(
+        self, reference: str, limit: int = 5, depth: int = 2, include: Sequence[str] = ()
+    ) -> "RelatedAnswer":
+        """Parent, siblings, documents with shared tags, then what links lead to; an unknown
+        document has nothing that is related (S4-15)."""
+        from knowbase.graph.related import NOTHING, Relatives
+
+        document = self.find(reference)
+        if document is None:
+            return NOTHING
+        return Relatives(self.store, document, self.shown(include)).answer(limit, depth)
+
+    def path(self, source: str, target: str, include: Sequence[str] = ()) -> "Path":
+        """The fewest links that lead from one document to another, in any direction."""
+        from knowbase.graph.walks import path_between
+
+        start, end = self.whole(source), self.whole(target)
+        passing = AnyOf((self.shown(include), Compare("id", "=", end.id)))
+        return path_between(self.store, start, end, passing)
+
+    def communities(
+        self,
+        algorithm: str = "louvain",
+        seed: int = 1,
+        resolution: float = 1.0,
+        relations: Sequence[str] = (),
+    ) -> "Communities":
+        """Documents that are linked among each other more than with others."""
+        from knowbase.graph.clusters import communities
+
+        return communities(self.network(relations), algorithm, seed, resolution)
+
+    def rank(self, top: int = 20, relations: Sequence[str] = ()) -> "Ranking":
+        """Documents by PageRank: what is linked from what matters, matters."""
+        from knowbase.graph.clusters import ranking
+
+        return ranking(self.network(relations), top)
+
+    def network(self, relations: Sequence[str] = ()) -> Network:
+        """Every document that is shown, and every link between them, of these relations or all."""
+        shown = self.shown()
+        edges = [
+            edge for edge in self.store.edges(shown) if not relations or edge.relation in relations
+        ]
+        documents = sorted(self.store.documents(shown, ALL), key=lambda document: document.seq)
+        known = {document.id for document in documents}
+        # Another process may have written between the two.
+        kept = (edge for edge in edges if edge.source in known and edge.target in known)
+        return Network(tuple(documents), tuple(kept))
+
+    def around(self, reference: str, depth: int, include: Sequence[str] = ()) -> Network:
+        """A document, what is within so many links of it, and the links between them."""
+        from knowbase.graph.walks import documents_of
+
+        start = self.whole(reference)
+        edges = self.store.edges_around((start.id,), depth, self.shown(include))
+        ids = {end for edge in edges for end in edge[:2]} | {start.id}
+        return Network(tuple(documents_of(self.store, ids).values()), tuple(edges))
+
+    def export(
+        self,
+        path: str,
+        format: str | None = None,  # noqa: A002 - what it is called everywhere
+        relations: Sequence[str] = (),
+    ) -> "Exported":
+        """Write the graph to a file: for graphqlite, or as GraphML, JSON or DOT."""
+        from knowbase.graph.export import export
+
+        return export(self.network(relations), path, format)
+
+    def query(self, cypher: str) -> Answers:
+        """Ask the graph in Cypher; whatever the query writes is forgotten at once."""
+        from knowbase.graph.cypher import ask
+
+        return Answers(tuple(ask(self.network(), cypher)))
+
+    def show(self, reference: str, depth: int, path: str) -> "Exported":
+        """Draw what is around a document."""
+        from knowbase.graph.picture import draw
+
+        return draw(self.around(reference, depth), self.whole(reference), path)
+
+    def rebuild(self) -> Rebuilt:
+        """Find every link anew from the stored texts, names and vectors."""
+        documents = self.store.documents(EVERYTHING, Page(ALL.limit, order="created"))
+        for start in range(0, len(documents), BATCH):
+            found = tuple(self._codes(one) for one in documents[start : start + BATCH])
+            self.store.apply(Changes(codes=found), self.clock())
+        self.store.relink()
+        self.store.link_similar(self.settings.graph_similarity)
+        counts: dict[str, int] = {}
+        for edge in self.store.edges(EVERYTHING):
+            counts[edge.relation] = counts.get(edge.relation, 0) + 1
+        return Rebuilt(len(documents), dict(sorted(counts.items())))
+
+    def _codes(self, document: Document) -> Codes:
+        """The codes that a stored text names, as they were found when it was read."""
+        from knowbase.documents import sections_of
+        from knowbase.read.links import code_links
+
+        sections = sections_of(self.store.chunks(document.id), document.code)
+        text = "".join(section.text for section in sections)
+        found = code_links(text, self.code_pattern())
+        return Codes(document.id, tuple(link.target for link in found))
+
+    def shown(self, include: Sequence[str] = ()) -> Condition:
+        """What the lifecycle shows."""
+        return Visible(self.clock(), frozenset(include))

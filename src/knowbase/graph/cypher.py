@@ -1,0 +1,122 @@
+"""The graph for graphqlite, an extension of SQLite that answers Cypher.
+
+The extension is loaded into apsw: Python's own sqlite3 is often built without extensions. Rows
+are written as graphqlite's own bulk loader writes them.
+"""
+
+import errno
+import json
+from typing import Any
+
+import apsw
+
+from knowbase.errors import InvalidInput, ToolMissing
+from knowbase.graph.export import properties
+from knowbase.graph.network import Network
+
+LABEL = "Document"
+
+
+def write(network: Network, path: str) -> None:
+    """A file that graphqlite opens."""
+    try:
+        connection = _connected(path)
+    except apsw.CantOpenError as error:
+        raise OSError(errno.ENOENT, "no file can be made there") from error
+    try:
+        _fill(connection, network)
+    except (apsw.FullError, apsw.IOError) as error:
+        raise OSError(errno.ENOSPC, "the disk is full or failing") from error
+    finally:
+        connection.close()
+
+
+def ask(network: Network, query: str) -> list[dict[str, object]]:
+    """The rows of a Cypher query."""
+    connection = _connected(":memory:")
+    try:
+        _fill(connection, network)
+        return answered(connection, query)
+    finally:
+        connection.close()
+
+
+def answered(connection: apsw.Connection, query: str) -> list[dict[str, object]]:
+    """What a connection with the extension answers."""
+    try:
+        text = connection.execute("SELECT cypher(?)", (query,)).get
+    except apsw.Error as error:
+        raise InvalidInput(
+            f"Cypher: {_reason(error)}", field="query", hint="such as MATCH (d:Document) RETURN d"
+        ) from error
+    found = json.loads(text) if text else []
+    rows = found if isinstance(found, list) else [found]
+    return [row if isinstance(row, dict) else {"result": row} for row in rows]
+
+
+def _reason(error: apsw.Error) -> str:
+    try:
+        told = json.loads(str(error))
+        return str(told["error"])
+    except (ValueError, KeyError, TypeError):
+        return str(error)
+
+
+def _connected(path: str) -> apsw.Connection:
+    try:
+        from graphqlite import loadable_path
+    except ImportError as error:
+        raise ToolMissing(
+            "this needs the graphqlite package", hint="pip install 'knowbase[graph]'"
+        ) from error
+    connection = apsw.Connection(path)
+    connection.enable_load_extension(True)
+    connection.load_extension(loadable_path())
+    connection.enable_load_extension(False)
+    return connection
+
+
+def _fill(connection: apsw.Connection, network: Network) -> None:
+    place = network.places()
+    nodes = [properties(document) for document in network.documents]
+    edges = network.directed()
+    keys = _keys(connection, {name for node in nodes for name in node} | {"weight", "origin"})
+    with connection:
+        numbers = [(number,) for number in range(1, len(nodes) + 1)]
+        connection.executemany("INSERT INTO nodes (id) VALUES (?)", numbers)
+        connection.executemany(
+            "INSERT INTO node_labels VALUES (?, ?)", [(number, LABEL) for (number,) in numbers]
+        )
+        for kind, table in ((str, "node_props_text"), (int, "node_props_int")):
+            connection.executemany(
+                f"INSERT INTO {table} VALUES (?, ?, ?)",  # noqa: S608 - a name of ours
+                [
+                    (number, keys[name], value)
+                    for number, node in enumerate(nodes, start=1)
+                    for name, value in node.items()
+                    if type(value) is kind
+                ],
+            )
+        connection.executemany(
+            "INSERT INTO edges (id, source_id, target_id, type) VALUES (?, ?, ?, ?)",
+            [
+                (number, place[edge.source] + 1, place[edge.target] + 1, edge.relation)
+                for number, edge in enumerate(edges, start=1)
+            ],
+        )
+        for name, table in (("weight", "edge_props_real"), ("origin", "edge_props_text")):
+            connection.executemany(
+                f"INSERT INTO {table} VALUES (?, ?, ?)",  # noqa: S608 - a name of ours
+                [
+                    (number, keys[name], getattr(edge, name))
+                    for number, edge in enumerate(edges, start=1)
+                ],
+            )
+
+
+def _keys(connection: apsw.Connection, names: set[str]) -> dict[str, int]:
+    connection.executemany(
+        "INSERT OR IGNORE INTO property_keys (key) VALUES (?)", [(name,) for name in sorted(names)]
+    )
+    rows: Any = connection.execute("SELECT key, id FROM property_keys")
+    return dict(rows)

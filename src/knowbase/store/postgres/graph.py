@@ -1,0 +1,122 @@
+"""Reading the graph."""
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from psycopg import Connection
+from psycopg.sql import SQL
+
+from knowbase.changes import Link
+from knowbase.edges import Edge
+from knowbase.query.conditions import FORGOTTEN, Condition, Not, both
+from knowbase.store.postgres.compile import compile_condition
+from knowbase.store.postgres.connection import Connected
+from knowbase.store.postgres.links import Linking
+
+_EDGE = "SELECT source, target, relation, weight, origin FROM edges WHERE base_id = %s"
+_REACHED = (
+    "WITH RECURSIVE reached (seq, id, hops) AS ("
+    " SELECT d.seq, d.id, 0 FROM documents d WHERE d.base_id = %s AND d.id = ANY(%s)"
+    " AND d.deleted_at IS NULL"
+    " UNION SELECT d.seq, d.id, r.hops + 1 FROM reached r CROSS JOIN LATERAL ("
+    "  SELECT e.target AS seq FROM edges e WHERE e.base_id = %s AND e.source = r.seq"
+    "  UNION SELECT e.source FROM edges e WHERE e.base_id = %s AND e.target = r.seq"
+    "  OFFSET 0) beside CROSS JOIN LATERAL (SELECT d.seq, d.id FROM documents d"
+    "  WHERE d.base_id = %s AND d.seq = beside.seq AND {} OFFSET 0) d WHERE r.hops < %s)"
+    " SELECT seq, id, min(hops) FROM reached GROUP BY seq, id"
+)
+"""UNION drops a place reached before in as many hops, so that a circle ends; OFFSET 0 keeps the
+order of the joins, whatever the planner believes of a table that has just grown."""
+
+
+class Graph(Connected):
+    """The part of `knowbase.store.contract.Store` about links between documents."""
+
+    def edges(self, condition: Condition) -> list[Edge]:
+        test, values = compile_condition(both(Not(FORGOTTEN), condition))
+        passing = SQL("SELECT d.seq, d.id FROM documents d WHERE d.base_id = %s AND {}")
+
+        def read(connection: Connection) -> list[Edge]:
+            found = connection.execute(passing.format(test), (self._base, *values))
+            known: dict[int, str] = dict(found.fetchall())
+            order = " ORDER BY source, target, relation"
+            rows = connection.execute(SQL(_EDGE + order), (self._base,))
+            return _edges(rows, known)
+
+        return self._connections.consistently(read)
+
+    def edges_around(
+        self, documents: Collection[str], depth: int, condition: Condition
+    ) -> list[Edge]:
+        test, values = compile_condition(both(Not(FORGOTTEN), condition))
+        base = self._base
+
+        def read(connection: Connection) -> list[Edge]:
+            reached = connection.execute(
+                SQL(_REACHED).format(test),
+                (base, list(documents), base, base, base, *values, depth),
+            ).fetchall()
+            within = [seq for seq, _, hops in reached if hops < depth]
+            beside = f"{_EDGE} AND source = ANY(%s) UNION {_EDGE} AND target = ANY(%s)"
+            rows = connection.execute(
+                SQL(beside + " ORDER BY source, target, relation"), (base, within, base, within)
+            )
+            return _edges(rows, {seq: identity for seq, identity, _ in reached})
+
+        return self._connections.consistently(read)
+
+    def unresolved(self, document: str) -> list[Link]:
+        found = self._read(
+            SQL(
+                "SELECT m.target, m.origin FROM mentions m JOIN documents d"
+                " ON d.base_id = m.base_id AND d.seq = m.document"
+                " WHERE d.base_id = %s AND d.id = %s AND d.deleted_at IS NULL"
+                " AND m.origin IN ('wiki', 'markdown') AND NOT EXISTS (SELECT 1 FROM names n"
+                " WHERE n.base_id = m.base_id AND n.name = m.name AND n.kind <= m.reach)"
+                " ORDER BY 1, 2"
+            ),
+            (self._base, document),
+        )
+        return [Link(*row) for row in found]
+
+    def sharing_tags(
+        self, document: str, least: int, condition: Condition
+    ) -> list[tuple[str, int]]:
+        test, values = compile_condition(both(Not(FORGOTTEN), condition))
+        query = SQL(
+            "SELECT id, shared FROM (SELECT d.id, d.seq, (SELECT count(*) FROM unnest(d.tags) AS"
+            " tag WHERE tag = ANY(o.tags)) AS shared FROM documents o JOIN documents d"
+            " ON d.base_id = o.base_id AND d.tags && o.tags AND d.seq <> o.seq"
+            " WHERE o.base_id = %s AND o.id = %s AND {}) others"
+            " WHERE shared >= %s ORDER BY shared DESC, seq"
+        ).format(test)
+        found = self._read(query, (self._base, document, *values, least))
+        return [(identity, number) for identity, number in found]
+
+    def link_similar(self, threshold: float) -> int:
+        from knowbase.store import similar
+
+        base, known = self._base, self._model()
+        if not self._connections.run(lambda c: Linking(c, base).is_due(threshold)):
+            return 0
+        return similar.link(
+            lambda: self._connections.consistently(
+                lambda c: Linking(c, base).vectors_due(known, threshold)
+            ),
+            lambda due, pairs: self._connections.writing(
+                lambda c: Linking(c, base).write_similar(due, pairs, threshold)
+            ),
+            threshold,
+        )
+
+    def relink(self) -> None:
+        self._connections.writing(lambda c: Linking(c, self._base).relink())
+
+
+def _edges(rows: Iterable[tuple[Any, ...]], known: dict[int, str]) -> list[Edge]:
+    """The edges between known documents."""
+    return [
+        Edge(known[source], known[target], *rest)
+        for source, target, *rest in rows
+        if source in known and target in known
+    ]
