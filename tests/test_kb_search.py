@@ -8,7 +8,7 @@ import pytest
 import knowbase
 from entries import fixtures, seed
 from knowbase import Base, KnowledgeBaseSearch, Note
-from knowbase.entries import kb_search
+from knowbase.entries import kb_get_related, kb_search
 from knowbase.errors import InvalidInput
 from postgres import new_base
 
@@ -128,3 +128,39 @@ def test_the_database_and_the_embedding_client_can_be_given(base: Base) -> None:
     theirs = search.search(query="release", limit=5)
     assert [entry.id for entry in ours.results] == [entry.id for entry in theirs.results]
     search.close()
+
+
+def test_related_entries_come_parent_first_then_siblings_then_shared_tags(base: Base) -> None:
+    """S4-14, S4-15, S4-16"""
+    made = {
+        code: base.remember(
+            Note(f"A related entry called {code}", code=code, parent=parent, tags=tags)
+        ).document.id
+        for code, parent, tags in (
+            ("Q-0", None, ()),
+            ("Q-1", "Q-0", ("x1", "x2", "x3")),
+            ("Q-2", "Q-0", ("x1", "x2")),  # a sibling that shares tags is told once
+            ("Q-3", None, ("x1", "x2")),
+            ("Q-4", None, ("x1", "x2", "x3")),
+            ("Q-5", None, ("x1",)),
+        )
+    }
+    found = kb_get_related(base, entry_id=made["Q-1"])
+    told = [(one.document.code, one.relation) for one in found.results]
+    assert told == [
+        ("Q-0", "parent"), ("Q-2", "sibling"), ("Q-4", "tag_overlap"), ("Q-3", "tag_overlap"),
+    ]  # fmt: skip
+    assert found.metadata == (4, ("parent", "sibling", "tag_overlap"))
+    assert len(kb_get_related(base, entry_id=made["Q-1"], limit=2).results) == 2
+    unknown = kb_get_related(base, entry_id="00000000-0000-0000-0000-000000000000")
+    assert (unknown.results, unknown.metadata.total) == ((), 0)
+    assert kb_get_related(base, entry_id=made["Q-5"]).results == ()
+    base.remove(list(made.values()))
+
+
+@pytest.mark.parametrize("limit", [0, 21])
+def test_a_limit_out_of_bounds_is_refused(limit: int) -> None:
+    """S4-13, S4-14"""
+    with pytest.raises(InvalidInput, match="limit cannot be") as caught:
+        kb_get_related(Nothing(), entry_id="x", limit=limit)  # type: ignore[arg-type]
+    assert caught.value.hint == "from 1 to 20"

@@ -252,14 +252,16 @@ def test_files_are_searched_when_asked_for(
 
 
 def test_searches_are_logged(service: SearchService, caplog: pytest.LogCaptureFixture) -> None:
-    """S2-27"""
+    """S2-27, S4-18"""
     with caplog.at_level(logging.DEBUG, "knowbase"):
         service.search(SearchOptions("React " * 20, "proj1"))
     facts = {record.event: record.facts for record in caplog.records}  # type: ignore[attr-defined]
     assert facts["search starting"] == {
         "query": ("React " * 20)[:50], "mode": "hybrid", "project": "proj1",
     }  # fmt: skip
-    assert facts["search complete"].keys() == {"total", "returned", "mode", "ms"}
+    timings = {"keyword_ms", "semantic_ms", "ranking_ms"}  # S4-18
+    assert facts["search complete"].keys() == {"total", "returned", "mode", "ms", *timings}
+    assert facts["ranking complete"].keys() == {"results", "ms"}
     assert facts["keyword search"].keys() == {"words", "limit"}
     assert facts["keyword search complete"].keys() == {"results", "ms"}
     assert facts["semantic search"].keys() == {"query_length", "limit"}

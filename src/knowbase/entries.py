@@ -1,4 +1,4 @@
-"""A team's entries as agents ask for them: kb_search and KnowledgeBaseSearch (S4).
+"""A team's entries as agents ask for them: kb_search, kb_get_related, KnowledgeBaseSearch (S4).
 
 >>> from knowbase import KnowledgeBaseSearch
 >>> search = KnowledgeBaseSearch("postgresql://…", embedding_client=my_embedder)
@@ -23,6 +23,7 @@ from knowbase.types import Document
 
 if TYPE_CHECKING:
     from knowbase.embed import Embedder
+    from knowbase.graph.related import RelatedAnswer
 
 ROLES = ("pm", "dev", "qa", "all")
 ENTRY_TYPES = ("fact", "summary", "template")
@@ -76,6 +77,13 @@ class SearchMetadata(NamedTuple):
     debug_info: dict[str, Any] | None = None
 
 
+class RelatedInput(NamedTuple):
+    """S4-14."""
+
+    entry_id: Annotated[str, Param("the id of an entry")]
+    limit: Annotated[int, Param("how many results", least=1, most=20)] = 5
+
+
 class SearchOutput(NamedTuple):
     results: tuple[Entry, ...]
     metadata: SearchMetadata
@@ -103,6 +111,13 @@ def kb_search(base: Base, **arguments: Any) -> SearchOutput:
     return SearchOutput(_entries(base, answer.hits), _metadata(base, asked, answer))
 
 
+def kb_get_related(base: Base, **arguments: Any) -> "RelatedAnswer":
+    """S4-14: the parent, the siblings, then entries that share two tags or more; an unknown id
+    has nothing that is related."""
+    asked: RelatedInput = build(RelatedInput, arguments)
+    return base.graph.related(asked.entry_id, asked.limit, depth=0)
+
+
 class KnowledgeBaseSearch:
     """S4-25: search with an embedding client and a database of your own."""
 
@@ -116,6 +131,9 @@ class KnowledgeBaseSearch:
 
     def search(self, **arguments: Any) -> SearchOutput:
         return kb_search(self.base, **arguments)
+
+    def get_related(self, **arguments: Any) -> "RelatedAnswer":
+        return kb_get_related(self.base, **arguments)
 
     def close(self) -> None:
         self.base.close()

@@ -8,14 +8,18 @@ import sys
 from typing import Any
 
 
-def log(level: str, event: str, exc_info: BaseException | None = None, **facts: Any) -> None:
-    """One line of the logger `knowbase`: the event, and what is to be known about it."""
+def log(level: str, event: str, **facts: Any) -> None:
+    """One line of the logger `knowbase`: the event, and what is to be known about it.
+
+    `exc_info` among the facts is an error whose traceback belongs to the line.
+    """
     logging = sys.modules.get("logging")
     if logging is None:
         return
     logger = logging.getLogger("knowbase")
     number = getattr(logging, level.upper())
     if logger.isEnabledFor(number):
+        exc_info = facts.pop("exc_info", None)
         extra = {"event": event, "facts": facts}
         told = " ".join(f"{name}={value!r}" for name, value in facts.items())
         line = f"{event} {told}" if told else event

@@ -46,6 +46,7 @@ class Finder:
         self._depth = depth
         self.passages: dict[int, Passage] = {}
         self.notices: list[str] = []
+        self.timings: dict[str, float] = {}
 
     def legs(self, wanted: tuple[str, ...]) -> dict[str, list[Candidate]]:
         """What each leg proposes, and in `passages` what that refers to."""
@@ -71,6 +72,7 @@ class Finder:
         started = time.perf_counter()
         found = run()
         took = round((time.perf_counter() - started) * 1000, 3)
+        self.timings[f"{leg}_ms"] = took
         log("info", f"{leg} search complete", results=len(found), ms=took)
         return found
 

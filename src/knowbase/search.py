@@ -58,6 +58,7 @@ class Found(NamedTuple):
     trust: dict[str, float] = {}  # noqa: RUF012 - a value, never changed
     notices: tuple[str, ...] = ()
     fallback: bool = False
+    timings: dict[str, float] = {}  # noqa: RUF012 - a value, never changed
 
 
 class Language(NamedTuple):
@@ -104,17 +105,17 @@ class Searcher(NamedTuple):
                 *found.notices,
                 *_threshold_notices(request, profile, found),
             ),
+            timings=dict(found.timings),
             problems=query.problems,
             suggestions=searcher.suggestions(found, now),
         )
-        log(
-            "info",
-            "search complete",
-            total=answer.total,
-            returned=answer.returned,
-            mode=request.mode,
-            ms=answer.query_time_ms,
-        )
+        facts: dict[str, Any] = {
+            "total": answer.total,
+            "returned": answer.returned,
+            "mode": request.mode,
+            "ms": answer.query_time_ms,
+        }
+        log("info", "search complete", **facts, **answer.timings)
         return answer
 
     def hits(self, shown: list[Ranked], found: Found, explain: bool, now: str) -> tuple[Hit, ...]:
@@ -174,9 +175,20 @@ class Searcher(NamedTuple):
         finder = Finder(tools, query, visible, asked, depth)
         legs = finder.legs(LEGS[request.mode])
         trust = self._trust(query, legs, finder.passages)
+        started = time.perf_counter()
         ranked = rank(legs, finder.passages, self.profile, now, query.intent, trust)
-        notices = tuple(finder.notices)
-        return Found(query, legs, finder.passages, ranked, trust, notices, bool(notices))
+        took = round((time.perf_counter() - started) * 1000, 3)
+        log("debug", "ranking complete", results=len(ranked), ms=took)
+        return Found(
+            query=query,
+            legs=legs,
+            passages=finder.passages,
+            ranked=ranked,
+            trust=trust,
+            notices=tuple(finder.notices),
+            fallback=bool(finder.notices),
+            timings={**finder.timings, "ranking_ms": took},
+        )
 
     def _trust(
         self, query: Query, legs: dict[str, list[Candidate]], passages: dict[int, Passage]

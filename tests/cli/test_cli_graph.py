@@ -146,7 +146,7 @@ def test_a_missing_package_is_told_with_how_to_get_it(
     handbook: Kb, package: str, command: list[str]
 ) -> None:
     done = python(handbook, f"sys.modules['{package}'] = None", "sys.exit(code)", *command)
-    assert done.returncode == 7, done
+    assert done.returncode == 8, done
     assert done.stderr == f"kb: this needs the {package} package (pip install 'knowbase[graph]')\n"
 
 
