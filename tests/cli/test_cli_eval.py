@@ -66,6 +66,15 @@ def test_a_judged_folder_gives_every_metric_for_the_product_and_its_floors(judge
     assert all(one["low"] <= one["mean"] <= one["high"] for one in found["differences"])
 
 
+def test_the_model_of_the_settings_is_the_one_that_is_measured(judged: Judged) -> None:
+    corpus(judged, "tales")
+    judged.write("kb.toml", '[embed]\nmodel = "nonsense"\n')
+    assert "there is no model 'nonsense'" in judged.error("eval", "tales", code=2)
+    judged.write("kb.toml", '[embed]\nmodel = "granite"\n')
+    judged.json("eval", "tales")
+    assert len(judged.cached) == 1
+
+
 def test_profiles_are_compared_with_the_floors_and_the_first_of_them(judged: Judged) -> None:
     corpus(judged, "tales")
     found = judged.json("eval", "tales", "--compare", "kb,entries")

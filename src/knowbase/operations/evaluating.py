@@ -70,12 +70,16 @@ def evaluate(
 
 def _shelf(base: "Base | None", fresh: bool, progress: "Callable[[Progress], None]") -> "Shelf":
     from knowbase import config
-    from knowbase.embed.granite import Granite
+    from knowbase.embed.choice import choice_of, embedder_for
     from knowbase.evaluate.corpus import Shelf, cache_folder
 
     configuration = base.configuration if base else config.load(os.getcwd(), os.environ)
     settings = configuration.settings
-    embedder = base.embedder if base else Granite(settings.embed_threads)
+    if base is not None and not settings.embed_model:
+        embedder = base.embedder
+    else:  # as the settings say, so that models can be compared
+        choice = choice_of(settings.embed_model, settings, os.getcwd())
+        embedder = embedder_for(choice, settings, os.environ)
     return Shelf(cache_folder(settings.eval_cache), configuration, embedder, fresh, progress)
 
 
