@@ -54,6 +54,13 @@ class Reading(NamedTuple):
     warnings: tuple[str, ...] = ()  # what its reader could not make sense of
 
 
+AS_READ = (
+    "title", "type", "parent", "project", "confidence", "archived", "expires_at",
+    "superseded_by", "valid_until", "sector", "tier",
+)  # fmt: skip
+"""What a store keeps of a reading as it is."""
+
+
 class Draft(NamedTuple):
     """A document as it is to be written, with its chunks and their vectors.
 

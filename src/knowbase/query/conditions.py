@@ -118,6 +118,13 @@ def is_everything(condition: Condition) -> bool:
     return isinstance(condition, AllOf) and not condition.parts
 
 
+def is_lifecycle(condition: Condition) -> bool:
+    """Whether it asks for nothing but the lifecycle."""
+    if isinstance(condition, AllOf):
+        return all(is_lifecycle(part) for part in condition.parts)
+    return isinstance(condition, Visible)
+
+
 def has_text(condition: Condition) -> bool:
     """Whether it asks for words of a chunk, not only for fields of a document."""
     if isinstance(condition, Not):

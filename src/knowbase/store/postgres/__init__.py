@@ -6,7 +6,7 @@ from psycopg import Connection, errors
 from psycopg.sql import SQL
 
 from knowbase.changes import Changes
-from knowbase.errors import BaseMissing, InvalidInput, VectorsUnavailable
+from knowbase.errors import BaseMissing, InvalidInput
 from knowbase.store.postgres import rows, schema
 from knowbase.store.postgres.connection import Connections, find_model
 from knowbase.store.postgres.graph import Graph
@@ -18,7 +18,6 @@ from knowbase.types import Document
 
 DEFAULT_NAME = "default"
 BUSY_TIMEOUT = 5.0
-INSTALL = "install pgvector 0.5 or newer on the server, then: CREATE EXTENSION vector"
 
 
 def split(url: str) -> tuple[str, str]:
@@ -82,10 +81,6 @@ class PostgresStore(Vectors, Retrieval, Sessions, Graph):
             return [by_seq[seq] for seq in seqs]
 
         return self._connections.writing(write, wait=wait)
-
-    def _check_vectors(self) -> None:
-        if self._vectors_known < schema.LEAST_PGVECTOR:
-            raise VectorsUnavailable("the database cannot hold vectors", hint=INSTALL)
 
 
 def _opened(connection: Connection, name: str) -> tuple[int, tuple[int, ...]]:

@@ -15,11 +15,14 @@ from knowbase.errors import (
     BaseUnreachable,
     DiskFull,
     InvalidInput,
+    VectorsUnavailable,
 )
 from knowbase.logs import log
 from knowbase.types import Model
 
 Result = TypeVar("Result")
+LEAST_PGVECTOR = (0, 5)  # the first with HNSW
+INSTALL = "install pgvector 0.5 or newer on the server, then: CREATE EXTENSION vector"
 Query: TypeAlias = sql.SQL | sql.Composed
 
 _MEANING: tuple[tuple[tuple[type[Exception], ...], type[BaseError], str, str], ...] = (
@@ -147,7 +150,8 @@ class Connected:
 
     def _check_vectors(self) -> None:
         """Refuse to work with vectors that the database cannot hold."""
-        raise NotImplementedError
+        if self._vectors_known < LEAST_PGVECTOR:
+            raise VectorsUnavailable("the database cannot hold vectors", hint=INSTALL)
 
 
 def find_model(

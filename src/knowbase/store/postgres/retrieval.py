@@ -12,7 +12,7 @@ from typing import Any
 from psycopg import Connection
 from psycopg.sql import SQL
 
-from knowbase.query.conditions import AllOf, Condition, Visible, is_everything
+from knowbase.query.conditions import Condition, is_everything, is_lifecycle
 from knowbase.query.words import KeywordQuery
 from knowbase.store.bm25 import K1, B, idf
 from knowbase.store.nearest import nearest as nearest_vectors
@@ -74,7 +74,7 @@ class Retrieval(Connected):
             " JOIN postings p ON p.base_id = %s AND p.word = w.word"
             " UNION ALL SELECT * FROM"
             " unnest(%s::int[], %s::float8[], %s::bigint[], %s::int[], %s::float8[])"
-            ") AS f (number, idf, chunk, length, tf) {passing}"
+            ") AS f (number, idf, chunk, length, tf) WHERE {passing}"
             " GROUP BY f.chunk HAVING count(*) >= %s ORDER BY score DESC, f.chunk LIMIT %s"
         ).format(k=_float(K1 + 1), k1=_float(K1), rest=_float(1 - B), b=_float(B), passing=test)
         rows_found = connection.execute(
@@ -102,7 +102,7 @@ class Retrieval(Connected):
         statement = SQL(
             "SELECT e.id, ts_rank_cd(e.entry, q.query, 2)::float8 AS score"
             " FROM plainto_tsquery('english', %s) AS q (query) JOIN chunks e"
-            " ON e.base_id = %s AND e.entry @@ q.query {} ORDER BY score DESC, e.id LIMIT %s"
+            " ON e.base_id = %s AND e.entry @@ q.query WHERE {} ORDER BY score DESC, e.id LIMIT %s"
         ).format(test)
         found = connection.execute(
             statement, (text.replace("\0", " "), self._base, *values, limit)
@@ -160,7 +160,7 @@ class Retrieval(Connected):
         number, model = known
         test, values = self._passing(connection, "v.chunk", condition)
         table = schema.vector_table(model.dimensions)
-        where = SQL("FROM {} v WHERE v.base_id = %s AND v.model = %s {}").format(table, _and(test))
+        where = SQL("FROM {} v WHERE v.base_id = %s AND v.model = %s AND {}").format(table, test)
         scope = (self._base, number, *values)
         few = self._few(connection, where, scope)
         order = SQL("(v.embedding <=> %s::vector) + 0" if few else "v.embedding <=> %s::vector")
@@ -256,14 +256,14 @@ class Retrieval(Connected):
     # inside
 
     def _passing(self, connection: Connection, column: str, condition: Condition) -> Compiled:
-        """`WHERE column IN` the chunks of documents that pass; nothing when all of them do."""
-        if _is_lifecycle(condition) and (
+        """That a column is one of the chunks that pass; true when all of them do."""
+        if is_lifecycle(condition) and (
             is_everything(condition) or not self._has_lifecycle(connection)
         ):
-            return SQL(""), []
+            return SQL("true"), []
         test, values = compile_for_chunks(condition, self._having(connection))
         return (
-            SQL("WHERE {} IN (SELECT c.id FROM chunks c WHERE c.base_id = %s AND {})").format(
+            SQL("{} IN (SELECT c.id FROM chunks c WHERE c.base_id = %s AND {})").format(
                 SQL(column),
                 test,
             ),
@@ -291,12 +291,6 @@ class Retrieval(Connected):
             return SQL("c.id = ANY(%s)"), [list(matches_of(connection, self._base, word))]
 
         return having
-
-
-def _and(test: Any) -> Any:
-    """A test that starts with WHERE, as a further one."""
-    text: str = test.as_string(None)
-    return SQL(text.replace("WHERE", "AND", 1)) if text else SQL("")
 
 
 def _columns(
@@ -332,9 +326,3 @@ def unpacked(given: bytes) -> Vector:
     if byteorder == "little":
         numbers.byteswap()
     return numbers.tobytes()
-
-
-def _is_lifecycle(condition: Condition) -> bool:
-    if isinstance(condition, AllOf):
-        return all(_is_lifecycle(part) for part in condition.parts)
-    return isinstance(condition, Visible)

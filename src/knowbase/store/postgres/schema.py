@@ -10,7 +10,6 @@ from psycopg import Connection, errors, sql
 from knowbase.errors import BaseTooNew
 
 LOCK = 0x6B6E6F77  # "know"
-LEAST_PGVECTOR = (0, 5)  # the first with HNSW
 
 _STEP_1 = """
 CREATE TABLE bases (

@@ -12,6 +12,7 @@ from psycopg import Connection
 from psycopg.sql import SQL, Composed, Identifier
 
 from knowbase.changes import (
+    AS_READ,
     Changes,
     Draft,
     assigned_codes,
@@ -31,10 +32,6 @@ from knowbase.store.rules import check_chain, known_text
 from knowbase.text.analysis import index_terms
 from knowbase.types import DEFAULT_SALIENCE, Chunk, Document, FileRecord, Model, Vector
 
-_AS_READ = (
-    "title", "type", "parent", "project", "confidence", "archived", "expires_at",
-    "superseded_by", "valid_until", "sector", "tier",
-)  # fmt: skip
 _CHUNK = (
     "id", "document", "slug", "chunk_index", "position", "hash", "line", "page", "tokens",
     "overlap", "header", "title", "heading", "text", "terms", "length",
@@ -187,7 +184,7 @@ class Writing(Recording):
     def _write_document(self, draft: Draft) -> int:
         reading = draft.reading
         values: dict[str, Any] = {
-            **{name: _clean(getattr(reading, name)) for name in _AS_READ},
+            **{name: _clean(getattr(reading, name)) for name in AS_READ},
             "path": draft.path,
             "updated_at": draft.updated_at,
             "tags": sorted({_clean(tag) for tag in reading.tags}),

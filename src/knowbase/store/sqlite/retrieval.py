@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from knowbase.query.conditions import AllOf, Condition, Visible, is_everything
+from knowbase.query.conditions import Condition, is_everything, is_lifecycle
 from knowbase.query.words import KeywordQuery
 from knowbase.store.nearest import nearest as nearest_vectors
 from knowbase.store.sqlite import rows, schema
@@ -121,7 +121,7 @@ class Retrieval(Connected):
 
     def _passing(self, column: str, condition: Condition) -> Compiled:
         """`AND column IN` the chunks of documents that pass; nothing when all of them do."""
-        if _is_lifecycle(condition) and (is_everything(condition) or not self._has_lifecycle()):
+        if is_lifecycle(condition) and (is_everything(condition) or not self._has_lifecycle()):
             return "", []
         sql, values = compile_for_chunks(condition)
         return f" AND {column} IN (SELECT c.id FROM chunks c WHERE {sql})", values
@@ -130,9 +130,3 @@ class Retrieval(Connected):
         """Whether any document could be hidden: one look at a partial index."""
         found = self._read(f"SELECT 1 FROM documents WHERE {schema.HAS_A_LIFECYCLE} LIMIT 1")
         return bool(found)
-
-
-def _is_lifecycle(condition: Condition) -> bool:
-    if isinstance(condition, AllOf):
-        return all(_is_lifecycle(part) for part in condition.parts)
-    return isinstance(condition, Visible)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from knowbase.changes import (
+    AS_READ,
     Changes,
     Draft,
     assigned_codes,
@@ -26,10 +27,6 @@ from knowbase.store.sqlite.schema import compact_vectors
 from knowbase.text.analysis import index_terms
 from knowbase.types import DEFAULT_SALIENCE, Chunk, FileRecord, Vector
 
-_AS_READ = (
-    "title", "type", "parent", "project", "confidence", "archived", "expires_at",
-    "superseded_by", "valid_until", "sector", "tier",
-)  # fmt: skip
 _INDEXED = ("title", "heading", "text", "terms")
 
 
@@ -100,7 +97,7 @@ def _remove_chunks(connection: apsw.Connection, chunks: list[int]) -> None:
 def _write_document(connection: apsw.Connection, draft: Draft, model: int | None, now: str) -> int:
     reading = draft.reading
     values: dict[str, Any] = {
-        **{name: getattr(reading, name) for name in _AS_READ},
+        **{name: getattr(reading, name) for name in AS_READ},
         "path": draft.path,
         "updated_at": draft.updated_at,
         "roles": _json(reading.roles),
