@@ -1,4 +1,4 @@
-"""What a person reads, one function an operation, and the JSON that a program reads."""
+"""What a person reads, one function an operation."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -27,17 +27,6 @@ _GRAPH = (
 )  # fmt: skip
 _BY_TYPE = {"QueryPlan": "query", "Listing": "list", "Removal": "rm"}
 """Results that look the same whatever was asked."""
-
-
-def plain(value: Any) -> Any:
-    """Named tuples as objects, all the way down: what `--json` prints."""
-    if hasattr(value, "_asdict"):
-        return {name: plain(part) for name, part in value._asdict().items()}
-    if isinstance(value, Mapping):
-        return {name: plain(part) for name, part in value.items()}
-    if isinstance(value, tuple | list):
-        return [plain(part) for part in value]
-    return value
 
 
 class Renderer:

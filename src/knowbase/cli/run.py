@@ -9,11 +9,12 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from knowbase.cli.arguments import SPECIAL, Surface, command_of, overview, parse
-from knowbase.cli.render import Renderer, plain
+from knowbase.cli.render import Renderer
 from knowbase.cli.terminal import Painter, ProgressBar, safe
 from knowbase.errors import BaseMissing, InvalidInput, KnowbaseError, ReadError
 from knowbase.operations import load
 from knowbase.operations.declare import Operation, build
+from knowbase.operations.results import plain
 from knowbase.store.values import ALL
 from knowbase.text.analysis import clean
 

@@ -41,6 +41,7 @@ class Operation(NamedTuple):
     writes: bool = False
     examples: tuple[str, ...] = ()
     base_optional: bool = False  # it can run without a base, and then gets None
+    local: bool = False  # it reads or writes this machine's files: never served to others
 
 
 @cache

@@ -122,6 +122,7 @@ OPERATIONS = {
         "Measure how good the search is, on judged questions",
         Eval,
         evaluate,
+        local=True,
         examples=(
             "kb eval beir/scifact",
             "kb eval my-judgments.jsonl --compare kb,entries",

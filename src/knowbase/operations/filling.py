@@ -116,6 +116,7 @@ OPERATIONS = {
             Nothing,
             init,
             writes=True,
+            local=True,
             examples=("kb init", "kb init --base ~/notes.db"),
         ),
         Operation(
@@ -124,6 +125,7 @@ OPERATIONS = {
             Add,
             add,
             writes=True,
+            local=True,
             examples=("kb add docs/ notes/ paper.pdf", "kb add src/ --tags backend"),
         ),
         Operation(
@@ -151,6 +153,7 @@ OPERATIONS = {
             Sync,
             sync,
             writes=True,
+            local=True,
             examples=("kb sync", "kb sync --prune"),
         ),
         Operation(
@@ -159,6 +162,7 @@ OPERATIONS = {
             Nothing,
             watch,
             writes=True,
+            local=True,
             examples=("kb watch", "kb watch --json >> changes.jsonl"),
         ),
     )

@@ -121,6 +121,7 @@ OPERATIONS = {
             "Show each setting and where it comes from",
             Nothing,
             show_config,
+            local=True,
             examples=("kb config", "KB_SEARCH_DEFAULT_TOP=5 kb config"),
         ),
     )

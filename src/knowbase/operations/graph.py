@@ -155,6 +155,7 @@ OPERATIONS = {
             "Write the graph to a file for graphqlite, or as GraphML, JSON or DOT",
             ExportRequest,
             export,
+            local=True,
             examples=("kb graph export graph.db", "kb graph export graph.graphml"),
         ),
         Operation(

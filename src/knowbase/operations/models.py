@@ -63,6 +63,7 @@ OPERATIONS = {
             "List the embedding models that are usable here, and how fast",
             ModelsRequest,
             models,
+            local=True,
             examples=("kb models", "kb models ~/models --quick"),
         ),
         Operation(
@@ -71,6 +72,7 @@ OPERATIONS = {
             Embed,
             embed,
             writes=True,
+            local=True,
             examples=(
                 "kb embed",
                 "kb embed --model ~/models/bge-small-en-v1.5",

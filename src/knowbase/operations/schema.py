@@ -1,0 +1,89 @@
+"""What an operation takes and gives, as JSON Schema: for MCP tools and OpenAPI."""
+
+import ast
+import inspect
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from knowbase.operations.declare import Field, Operation, fields
+
+Schema = dict[str, Any]
+
+_KINDS = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
+
+
+def request_schema(request: type) -> Schema:
+    """The object that an operation takes; what it does not name is refused."""
+    known = fields(request)
+    return {
+        "type": "object",
+        "properties": {field.name: _field_schema(field) for field in known},
+        "required": [field.name for field in known if field.required],
+        "additionalProperties": False,
+    }
+
+
+def _field_schema(field: Field) -> Schema:
+    param = field.param
+    one: Schema = {"type": "string" if field.kind is tuple else _KINDS[field.kind]}
+    if param.choices:
+        one["enum"] = list(param.choices)
+    if param.least is not None:
+        one["minimum"] = param.least
+    if param.most is not None:
+        one["maximum"] = param.most
+    whole: Schema = {"type": "array", "items": one} if field.kind is tuple else one
+    if field.default not in (None, (), ""):
+        whole["default"] = field.default
+    return {**whole, "description": param.text}
+
+
+def result_schema(operation: Operation) -> Schema:
+    """The JSON that an operation gives, from the annotation of what runs it."""
+    hints = get_type_hints(operation.run, localns=_names(operation.run.__module__))
+    return type_schema(hints["return"])
+
+
+def type_schema(hint: Any) -> Schema:
+    """The schema of a type that results are made of."""
+    if hint in _KINDS:
+        return {"type": _KINDS[hint]}
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return {"anyOf": [type_schema(part) for part in parts]}
+    if origin is Literal:
+        return {"enum": list(parts)}
+    if hasattr(hint, "_fields"):
+        return _object_schema(hint)
+    if origin in (dict, Mapping):
+        return {"type": "object", "additionalProperties": type_schema(parts[1])}
+    if origin is tuple and parts[1:] != (...,):
+        return {"type": "array", "prefixItems": [type_schema(part) for part in parts]}
+    if origin is not None and parts:
+        return {"type": "array", "items": type_schema(parts[0])}
+    return {}
+
+
+@cache
+def _object_schema(kind: Any) -> Schema:
+    hints = get_type_hints(kind, localns=_names(kind.__module__))
+    return {
+        "type": "object",
+        "title": kind.__name__,
+        "properties": {name: type_schema(hint) for name, hint in hints.items()},
+        "required": list(kind._fields),
+    }
+
+
+@cache
+def _names(module: str) -> dict[str, Any]:
+    """The names that a module's annotations use, also those that only a type checker loads."""
+    home = import_module(module)
+    found = dict(vars(home))
+    for node in ast.walk(ast.parse(inspect.getsource(home))):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            exec(compile(ast.Module(node.body, []), module, "exec"), found)  # noqa: S102
+    return found
