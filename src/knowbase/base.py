@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from knowbase.notes import Desk
     from knowbase.plan import QueryPlan
     from knowbase.ranking.custom import Custom
+    from knowbase.saved import SavedSearches
     from knowbase.sessions import DocumentContext, Sessions
     from knowbase.use import Feedback, Recorder
     from knowbase.whynot import WhyNot
@@ -149,6 +150,13 @@ class Base:
         from knowbase.ranking.custom import profiles
 
         return profiles(self.configuration.profiles, os.environ)
+
+    @cached_property
+    def saved(self) -> "SavedSearches":
+        """Searches under a name: add, list, run, remove."""
+        from knowbase.saved import SavedSearches
+
+        return SavedSearches(self.store, self.search, self.searcher, self.now)
 
     def get(self, reference: str) -> "Content":
         """A document by code, id, number or path; `:slug` behind it names one section."""

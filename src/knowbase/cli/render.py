@@ -25,7 +25,7 @@ _GRAPH = (
     "links", "related", "path", "communities", "rank", "graph export", "graph query",
     "graph show", "graph rebuild",
 )  # fmt: skip
-_BY_TYPE = {"QueryPlan": "query", "Listing": "list", "Removal": "rm"}
+_BY_TYPE = {"Answer": "search", "QueryPlan": "query", "Listing": "list", "Removal": "rm"}
 """Results that look the same whatever was asked."""
 
 
@@ -62,6 +62,8 @@ class Renderer:
             return "\n".join(renderers[name](result))
         if name in ("models", "embed"):
             from knowbase.cli.models import lines
+        elif name.startswith("saved "):
+            from knowbase.cli.saved import lines
         elif name in _GRAPH:
             from knowbase.cli.graph import lines
         else:

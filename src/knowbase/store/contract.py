@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
-from knowbase.changes import Changes, Link
+from knowbase.changes import Changes, Link, SavedSearch
 from knowbase.edges import Edge
 from knowbase.query.conditions import Condition
 from knowbase.query.words import KeywordQuery
@@ -143,6 +143,19 @@ class Store(Protocol):
 
     def problems(self) -> list[FileRecord]:
         """Files that could not be read."""
+
+    # saved searches
+    def saved_searches(self) -> list[SavedSearch]:
+        """By name."""
+
+    def save_search(self, search: SavedSearch, *, replace: bool = False) -> bool:
+        """Whether it was written: a name that is taken is, only to be replaced.
+
+        One that takes another's place keeps the moment when that was made.
+        """
+
+    def drop_search(self, name: str) -> bool:
+        """Whether there was one."""
 
     # models and their vectors
     def model(self) -> Model | None:

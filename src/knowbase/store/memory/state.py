@@ -4,7 +4,15 @@ from collections.abc import Mapping
 from copy import copy
 from typing import Any, NamedTuple
 
-from knowbase.changes import Draft, Link, assigned_codes, content_hash, names_of, scope_of
+from knowbase.changes import (
+    Draft,
+    Link,
+    SavedSearch,
+    assigned_codes,
+    content_hash,
+    names_of,
+    scope_of,
+)
 from knowbase.store.bm25 import Row
 from knowbase.text.analysis import index_terms, stems
 from knowbase.types import (
@@ -46,6 +54,7 @@ class State:
         self.verdicts: dict[tuple[str, str], bool] = {}  # by document and occasion
         self.relations: list[Relation] = []
         self.links: dict[str, tuple[Link, ...]] = {}  # by document
+        self.saved: dict[str, SavedSearch] = {}  # by name
 
     def copied(self) -> "State":
         new = State()

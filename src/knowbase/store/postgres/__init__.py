@@ -11,6 +11,7 @@ from knowbase.store.postgres import rows, schema
 from knowbase.store.postgres.connection import Connections, find_model
 from knowbase.store.postgres.graph import Graph
 from knowbase.store.postgres.retrieval import Retrieval
+from knowbase.store.postgres.saved import Saved
 from knowbase.store.postgres.sessions import Sessions
 from knowbase.store.postgres.vectors import Vectors
 from knowbase.store.postgres.write import Writing
@@ -44,7 +45,7 @@ def create(url: str) -> "PostgresStore":
     return PostgresStore(url)
 
 
-class PostgresStore(Vectors, Retrieval, Sessions, Graph):
+class PostgresStore(Vectors, Retrieval, Sessions, Graph, Saved):
     """See `knowbase.store.contract.Store` for what each method promises."""
 
     def __init__(

@@ -256,7 +256,23 @@ CREATE TABLE graph (
 );
 """
 
-STEPS = (_STEP_1, _STEP_2, _STEP_3)
+_STEP_4 = """
+CREATE TABLE saved (
+    base_id integer NOT NULL REFERENCES bases ON DELETE CASCADE,
+    name text COLLATE "C" NOT NULL,
+    query text COLLATE "C" NOT NULL,
+    options text NOT NULL,
+    created_at text COLLATE "C" NOT NULL,
+    updated_at text COLLATE "C" NOT NULL,
+    PRIMARY KEY (base_id, name)
+);
+CREATE TABLE moving (
+    base_id integer PRIMARY KEY REFERENCES bases ON DELETE CASCADE,
+    source text COLLATE "C" NOT NULL
+);
+"""
+
+STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4)
 WITH_A_GRAPH = 3
 
 
