@@ -44,6 +44,7 @@ _HOMES = {
     "rm": "filling",
     "sync": "filling",
     "watch": "filling",
+    "move": "move",
     "embed": "models",
     "models": "models",
     "status": "finding",

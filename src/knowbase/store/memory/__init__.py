@@ -21,6 +21,7 @@ from knowbase.query.predicate import passes
 from knowbase.query.words import KeywordQuery
 from knowbase.store.bm25 import has_word, scores
 from knowbase.store.memory import graph
+from knowbase.store.memory.copying import MemoryCopying
 from knowbase.store.memory.record import record
 from knowbase.store.memory.saved import Saved
 from knowbase.store.memory.state import State, adopted, remove, remove_rival, write
@@ -368,6 +369,9 @@ class MemoryStore(Saved):
             types=Counter(document.type for document in shown),
             forgotten=self.count(FORGOTTEN),
         )
+
+    def copying(self) -> MemoryCopying:
+        return MemoryCopying(self)
 
     # inside
 

@@ -1,5 +1,6 @@
 """A team's store: PostgreSQL, with pgvector for the semantic leg."""
 
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from psycopg import Connection, errors
@@ -16,6 +17,9 @@ from knowbase.store.postgres.sessions import Sessions
 from knowbase.store.postgres.vectors import Vectors
 from knowbase.store.postgres.write import Writing
 from knowbase.types import Document
+
+if TYPE_CHECKING:
+    from knowbase.store.postgres.copying import PostgresCopying
 
 DEFAULT_NAME = "default"
 BUSY_TIMEOUT = 5.0
@@ -82,6 +86,11 @@ class PostgresStore(Vectors, Retrieval, Sessions, Graph, Saved):
             return [by_seq[seq] for seq in seqs]
 
         return self._connections.writing(write, wait=wait)
+
+    def copying(self) -> "PostgresCopying":
+        from knowbase.store.postgres.copying import PostgresCopying
+
+        return PostgresCopying(self._connections, self._base, self)
 
 
 def _opened(connection: Connection, name: str) -> tuple[int, tuple[int, ...]]:

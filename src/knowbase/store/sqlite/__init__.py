@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from knowbase.changes import Changes, Link, SavedSearch
     from knowbase.edges import Edge
     from knowbase.query.conditions import Condition
+    from knowbase.store.sqlite.copying import SqliteCopying
 
 BUSY_TIMEOUT = 5.0
 
@@ -116,6 +117,11 @@ class SqliteStore(Documents, Retrieval, Sessions, Vectors):
 
         with translated(), self._connections.writing() as connection:
             return saved.drop(connection, name)
+
+    def copying(self) -> "SqliteCopying":
+        from knowbase.store.sqlite.copying import SqliteCopying
+
+        return SqliteCopying(self._connections)
 
     def edges(self, condition: "Condition") -> "list[Edge]":
         from knowbase.store.sqlite import graph
