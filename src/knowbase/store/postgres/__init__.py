@@ -55,6 +55,7 @@ class PostgresStore(Vectors, Retrieval, Sessions, Graph, Saved):
     def __init__(
         self, url: str, busy_timeout: float = BUSY_TIMEOUT, vector_index: str = "hnsw"
     ) -> None:
+        self.url = url
         database, name = split(url)
         self._connections = Connections(database, busy_timeout)
         self._vector_index = vector_index
@@ -76,6 +77,7 @@ class PostgresStore(Vectors, Retrieval, Sessions, Graph, Saved):
             seqs = writing.apply(changes)
             if writing.grew:
                 connection.execute("ANALYZE documents, chunks, words, postings")
+                self.index_vectors(connection)
             found = connection.execute(
                 SQL(
                     f"SELECT {rows.DOCUMENT} FROM documents d WHERE base_id = %s AND seq = ANY(%s)"

@@ -74,7 +74,11 @@ class PostgresCopying(Connected):
         self._connections.writing(lambda connection: Pasting(connection, self._base).paste(copies))
 
     def paste_rest(self, rest: Rest) -> None:
-        self._connections.writing(lambda connection: Pasting(connection, self._base).rest(rest))
+        def write(connection: Connection) -> None:
+            Pasting(connection, self._base).rest(rest)
+            self._store.index_vectors(connection)
+
+        self._connections.writing(write)
 
     def end(self) -> None:
         statement = "DELETE FROM moving WHERE base_id = %s"

@@ -7,7 +7,7 @@ from psycopg import Connection
 from psycopg.sql import SQL
 
 from knowbase.errors import ModelMismatch
-from knowbase.store.postgres import rows, schema
+from knowbase.store.postgres import retrieval, rows, schema
 from knowbase.store.postgres.connection import find_model
 from knowbase.store.postgres.documents import Documents
 from knowbase.store.postgres.retrieval import as_text, unpacked
@@ -78,6 +78,7 @@ class Vectors(Documents):
             if lines:
                 connection.cursor().executemany(statement, lines)
             self._compare_anew(connection)
+            self.index_vectors(connection)
 
         self._connections.writing(write)
 
@@ -146,6 +147,12 @@ class Vectors(Documents):
                 return {digest: unpacked(given) for digest, given in cursor}
 
         return self._connections.run(read)
+
+    def index_vectors(self, connection: Connection) -> None:
+        """Build the index that learns from the vectors, if that is wanted and not done yet."""
+        if self._vector_index == "ivfflat":
+            for one in self.models_by_arrival(connection):
+                schema.learn_lists(connection, one.model.dimensions, retrieval.EXACT)
 
     def take_models(self, connection: Connection, models: Sequence[StoredModel]) -> None:
         """Exactly these, in this order; their vectors as far as they are there."""

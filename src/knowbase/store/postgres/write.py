@@ -271,6 +271,7 @@ class Writing(Recording):
             length = self._index(number, old, chunk, (title, terms))
             if old is not None and old.hash != chunk.hash:
                 changed.append(number)
+                self._unlinked.add(seq)
             elif number in embedded:
                 vector = None  # what is there is as good
             if vector is not None:
