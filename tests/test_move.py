@@ -14,7 +14,8 @@ import knowbase
 from conftest import COMMAND, FIXTURES, Kb, environment
 from knowbase import Base, Note, SearchRequest
 from knowbase.changes import Changes
-from knowbase.errors import BaseTaken, InvalidInput
+from knowbase.errors import BaseError, BaseTaken, InvalidInput
+from knowbase.ingest.vectors import Step
 from knowbase.move import move
 from knowbase.move.digests import digests
 from knowbase.query.conditions import EVERYTHING
@@ -79,7 +80,7 @@ def assert_same_answers(one: Base, other: Base) -> None:
 
 
 def test_there_and_back_again_everything_is_as_it_was(lived: Kb, tmp_path: Path) -> None:
-    """C32: SQLite → PostgreSQL → PostgreSQL → SQLite → SQLite"""
+    """C23, C26: SQLite → PostgreSQL → PostgreSQL → SQLite"""
     before = lived.base.read_bytes()
     places = [str(lived.base), new_base(), new_base(), str(tmp_path / "back.db")]
     for source, target in pairwise(places):
@@ -113,6 +114,12 @@ def test_a_moved_base_goes_on_counting_and_keeps_what_was_said(own_handbook: Kb)
 
 
 # stopping
+
+
+@pytest.fixture
+def small(kb: Kb) -> Kb:
+    kb("note", "Deploys freeze on Fridays", "--code", "F-1")
+    return kb
 
 
 PAGES = 1500
@@ -160,7 +167,7 @@ def stopped(kb: Kb, target: str, by: signal.Signals) -> tuple[int, str]:
 
 
 def test_a_killed_move_is_run_again_and_goes_on(many: Kb, target: str) -> None:
-    """C32: also when the base has changed meanwhile; codes and paths may have changed owners."""
+    """S0-22: also when the base has changed meanwhile; codes and paths may have changed owners."""
     done, _ = stopped(many, target, signal.SIGKILL)
     status = many.json("status", "--base", target)
     assert status["copy_of"] == str(many.base)
@@ -193,13 +200,21 @@ def test_an_interrupted_move_says_so_and_keeps_what_is_there(many: Kb, target: s
     assert (moved["there"], moved["verified"]) == (done, True)
 
 
+def test_what_is_written_while_a_base_is_moved_is_noticed_and_copied_by_the_next_run(
+    small: Kb, target: str
+) -> None:
+    def write_meanwhile(step: Step) -> None:
+        if step.unit == "documents copied":
+            small("note", "Written meanwhile")
+
+    with pytest.raises(BaseError, match="not the same yet: documents, chunks") as told:
+        move(str(small.base), target, progress=write_meanwhile)
+    assert "run it again" in (told.value.hint or "")
+    moved = move(str(small.base), target)
+    assert (moved.copied, moved.there, moved.verified) == (1, 1, True)
+
+
 # refusing
-
-
-@pytest.fixture
-def small(kb: Kb) -> Kb:
-    kb("note", "Deploys freeze on Fridays", "--code", "F-1")
-    return kb
 
 
 def test_a_base_with_documents_of_its_own_is_refused_untouched(small: Kb, target: str) -> None:
@@ -249,7 +264,9 @@ def test_a_dry_run_says_what_would_be_copied_and_makes_nothing(small: Kb) -> Non
     assert (moved["dry_run"], moved["copied"], moved["verified"]) == (True, 1, False)
     assert moved["parts"][0]["rows"] == 1
     assert not (small.folder / "new").exists()
-    assert "would copy 1 documents" in small("move", ".", "new/", "--dry-run").out
+    out = small("move", ".", "new/", "--dry-run").out
+    assert out.startswith(f"would copy {small.base} to {small.folder / 'new' / '.kb' / 'base.db'}")
+    assert "\n  documents 1, chunks 1, vectors 1, models 1\n" in out
     url = new_base()
     small("move", ".", url, "--dry-run")
     small.error("status", "--base", url, code=4)

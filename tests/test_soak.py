@@ -110,7 +110,7 @@ def place_of(store: Any) -> str:
 def test_writers_and_readers_in_processes_of_their_own_lose_nothing(
     backend: str, tmp_path: Path
 ) -> None:
-    """C26"""
+    """S0-22, C26"""
     soak(backend, tmp_path, 3)
 
 
@@ -119,5 +119,5 @@ def test_writers_and_readers_in_processes_of_their_own_lose_nothing(
 def test_eight_writers_and_eight_readers_lose_nothing_in_a_minute(
     backend: str, tmp_path: Path
 ) -> None:
-    """C26"""
+    """S0-22, C26"""
     soak(backend, tmp_path, 60)

@@ -118,7 +118,7 @@ def assert_same(one: Store, other: Store) -> None:
 
 
 def test_a_copy_answers_as_the_base_itself(source: Store, target: Store) -> None:
-    """C32"""
+    """C23, C26"""
     copy_into(target, source)
     assert_same(source, target)
 

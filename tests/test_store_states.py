@@ -262,7 +262,7 @@ class Stores(RuleBasedStateMachine):
 
     @rule()
     def copy_whole(self) -> None:
-        """C32: a copy is the base, whatever comes after; every store reads the same of it."""
+        """C26: a copy is the base, whatever comes after; every store reads the same of it."""
         mine, theirs = self.memory.copying(), self.other.copying()
         assert theirs.frame() == mine.frame()
         assert theirs.copies(theirs.seqs()) == mine.copies(mine.seqs())

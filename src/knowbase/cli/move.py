@@ -17,13 +17,13 @@ def lines(paint: Painter, name: str, result: Any) -> Iterable[str]:  # noqa: ARG
 def _moved(paint: Painter, moved: "Moved") -> Iterable[str]:
     verb = "would copy" if moved.dry_run else "copied"
     yield f"{verb} {safe(moved.source)} to {safe(moved.target)}"
-    there = f", {moved.there} were there" if moved.there else ""
-    yield f"  {verb} {moved.copied} documents{there}"
+    held = (f"{part.name} {part.rows}" for part in moved.parts if part.rows)
+    if moved.parts:
+        yield "  " + ", ".join(one for one in held if not one.startswith("counters"))
+    if moved.there:
+        yield f"  {moved.there} documents are there already, {verb} {moved.copied}"
     if moved.interrupted:
         yield paint("red", "interrupted: ") + "what was copied stays; run it again to go on"
-        return
-    held = (f"{part.rows} {part.name}" for part in moved.parts[1:] if part.name != "counters")
-    yield "  with " + ", ".join(one for one in held if not one.startswith("0 "))
     if moved.verified:
         yield "verified: every part was read again from both, and is the same"
         yield paint("dim", "the source is as it was: delete it when it is needed no longer")
