@@ -2,6 +2,7 @@
 
 import os
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 import apsw
 
@@ -67,7 +68,7 @@ class SqliteStore(Documents, Retrieval, Sessions, Vectors):
     def __init__(self, path: str, busy_timeout: float = BUSY_TIMEOUT) -> None:
         self.path = path
         with translated():
-            self._connections = Connections(path, busy_timeout, [])
+            self._connections = Connections(path, busy_timeout, WeakSet())
             schema.check(self._connections.get())
 
     def close(self) -> None:
