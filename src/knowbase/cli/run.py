@@ -9,10 +9,10 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from knowbase.cli.arguments import SPECIAL, Surface, command_of, overview, parse
+from knowbase.cli.commands import STREAMING, load
 from knowbase.cli.render import Renderer
 from knowbase.cli.terminal import Painter, ProgressBar, safe
 from knowbase.errors import BaseMissing, InvalidInput, KnowbaseError, ReadError
-from knowbase.operations import load
 from knowbase.operations.declare import Operation, build
 from knowbase.operations.results import plain
 from knowbase.store.values import ALL
@@ -69,9 +69,9 @@ def _dispatch(arguments: list[str]) -> int:
         if base is not None and not surface.yes:
             _confirm(name, base, request)
         output = _Output(base, surface, name)
-        if name == "watch":
+        if name in STREAMING:
             gc.enable()
-            return _watch(operation.run(base, request), output)
+            return _stream(operation.run(base, request), output)
         result = _run_operation(operation, base, request, surface)
         output.show(result)
         return _exit_code(result)
@@ -143,13 +143,11 @@ def _json(value: Any) -> str:
     return text.translate({code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)})
 
 
-def _watch(reports: Iterator[Any], output: _Output) -> int:
+def _stream(reports: Iterator[Any], output: _Output) -> int:
     for report in reports:
-        if report.interrupted:
+        if getattr(report, "interrupted", False):
             return INTERRUPTED
-        if any((report.added, report.changed, report.removed, report.moved, report.failed)) or (
-            report.warnings
-        ):
+        if getattr(report, "is_news", True):
             output.show(report)
     return 0
 

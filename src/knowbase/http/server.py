@@ -1,0 +1,89 @@
+"""Running the application on a socket until it is told to stop."""
+
+import logging
+import math
+import os
+import signal
+import socket
+import sys
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import uvicorn
+from starlette.applications import Starlette
+
+from knowbase.base import Base
+from knowbase.errors import InvalidInput
+from knowbase.http.application import application
+from knowbase.http.guard import Names, is_loopback
+from knowbase.http.tokens import Gate, tokens_file
+from knowbase.logs import log, show_on
+
+BACKLOG = 2048  # connections that wait to be accepted
+KEPT_ALIVE = 30  # seconds that a connection may idle
+
+
+class Serving(NamedTuple):
+    """Where the base is served."""
+
+    address: str
+    base: str
+    open: bool  # nobody needs a token
+
+
+def mounted(base: Base) -> Mapping[str, Starlette]:  # noqa: ARG001 - what is mounted asks the base
+    """Other applications by their path. The MCP server's belongs here, at /mcp."""
+    return {}
+
+
+def serve(base: Base, host: str, port: int) -> Iterator[Serving]:
+    """Say where, then serve until SIGTERM or Ctrl-C; what is under way is answered first."""
+    settings = base.settings
+    gate = Gate(tokens_file(base, os.environ), os.environ)
+    if gate.is_open and not is_loopback(host):
+        raise InvalidInput(
+            "an address that others can reach wants a token",
+            field="host",
+            hint="kb token new makes one; or set KB_TOKEN",
+        )
+    names = Names(host, settings.serve_hosts, settings.serve_origins)
+    listening = listen(host, port)
+    show_on(sys.stderr, as_json=settings.serve_log == "json")
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    server = uvicorn.Server(
+        uvicorn.Config(
+            application(base, names, gate, mounted(base)),
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            ws="none",
+            lifespan="on",
+            timeout_keep_alive=KEPT_ALIVE,
+            timeout_graceful_shutdown=math.ceil(settings.serve_shutdown),
+        )
+    )
+    yield Serving(address_of(listening), base.shown, gate.is_open)
+    log("info", "serving", address=address_of(listening))
+    # uvicorn raises the signal again when it is done: to be stopped is no failure here.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: None)
+    server.run(sockets=[listening])
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that accepts connections from now on."""
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        raise InvalidInput(
+            f"{host}:{port} cannot be listened on: {error.strerror}",
+            field="port",
+            hint="choose another --host or --port",
+        ) from error
+
+
+def address_of(listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
