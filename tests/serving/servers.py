@@ -2,7 +2,7 @@
 
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import httpx
 
 import knowbase
-from conftest import COMMAND, Kb, environment, one_json
+from conftest import COMMAND, environment, one_json
 from knowbase import Base, Note
 
 PATIENCE = 60.0  # seconds until something that must happen counts as not happening
@@ -107,9 +107,7 @@ def _remember(base: Base, code: str, text: str, project: str, session: str) -> N
     tags = ("engine", "test", *((SECRET,) if project == "zeus" else ()))
     kind = "lesson" if code.endswith("3") else "decision"
     base.remember(
-        Note(
-            text, code=code, project=project, session=session, parent=parent, tags=tags, type=kind
-        )
+        Note(text, code=code, project=project, session=session, parent=parent, tags=tags, type=kind)
     )
 
 
@@ -124,5 +122,9 @@ TEXTS = (
 )
 
 
-def kb_of(folder: Path) -> Kb:
-    return Kb(folder)
+def wait_until(happened: Callable[[], bool]) -> None:
+    """Look again and again, but not for ever."""
+    end = time.monotonic() + PATIENCE
+    while not happened():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.01)

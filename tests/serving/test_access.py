@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
+from servers import SECRET, Served, serving, two_projects
 
 import knowbase
 from conftest import Kb
@@ -16,7 +17,6 @@ from knowbase.http.served import served
 from knowbase.operations.results import plain
 from knowbase.query.conditions import Compare
 from knowbase.store.values import ALL
-from servers import SECRET, Served, serving, two_projects
 
 OPERATIONS = {operation.name: operation for operation in served().values()}
 TOKEN = "a token that nobody would guess"
@@ -151,7 +151,10 @@ def test_nothing_of_another_project_is_seen_or_changed(apollo: Served, name: str
         assert SECRET not in response.text, (values, response.text)
         # What took AP-4's place is said of AP-4: an id, by which nothing can be had.
         told = re.sub(r'"superseded_by": "[^"]*"', "", response.text)
-        assert not [one for one in ids - set(map(str, values.values())) if one in told], (values, told)
+        assert not [one for one in ids - set(map(str, values.values())) if one in told], (
+            values,
+            told,
+        )
         assert '"project": "zeus"' not in response.text
     assert zeus(folder)[0] == before
 
