@@ -264,6 +264,27 @@ def test_the_description_is_openapi_and_names_every_operation() -> None:
         assert set(described["paths"][path]) == {one.lower() for one in methods_of(operation)}
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "LOAD CSV FROM 'file:///etc/passwd' AS line RETURN line",
+        "load/* '*/ */csv WITH HEADERS FROM '/etc/passwd' AS row RETURN row",
+        "RETURN '/*' UNION LOAD /*x*/ CSV FROM '/etc/passwd' AS line RETURN line",
+    ],
+)
+def test_a_query_in_cypher_reads_no_file_of_the_server(server: Served, query: str) -> None:
+    response = server.post("graph query", query=query)
+    assert response.status_code == 422
+    assert "root" not in response.text
+
+
+def test_a_query_in_cypher_ends_in_time(folder: Path) -> None:
+    with serving(folder, env={"KB_GRAPH_QUERY_TIMEOUT": "0.2"}) as server:
+        everything = ", ".join(f"({name})" for name in "abcdefghijklm")
+        response = server.post("graph query", query=f"MATCH {everything} RETURN count(*)")
+        assert "it takes too long" in error_of(response)["message"]
+
+
 def test_local_operations_are_not_served(server: Served) -> None:
     for name in ("add", "sync", "watch", "init", "config", "models", "embed", "eval"):
         assert server.post(name).status_code == 404

@@ -180,7 +180,8 @@ def _cors(origins: tuple[str, ...]) -> list[Middleware]:
 
 async def _refused(request: Request, error: Any) -> Response:
     if status_of(error) >= 500:
-        log("error", "request refused", path=request.url.path, reason=str(error), exc_info=error)
+        facts = {"request": request.scope["knowbase.request"], "path": request.url.path}
+        log("error", "request refused", **facts, reason=str(error), exc_info=error)
     return response_to(error)
 
 
