@@ -13,6 +13,7 @@ import argparse
 import http.client
 import itertools
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -148,6 +149,7 @@ def main() -> None:
     granite = Granite()
     workers = DEFAULTS.serve_workers
     with TemporaryDirectory() as name:
+        os.environ["XDG_CACHE_HOME"] = str(Path(name, "cache"))  # no query was ever asked before
         tree = corpus.write_tree(Path(name, "articles"), DOCUMENTS, SHAPE)
         with corpus.new_base(Path(name), Clustered(granite)) as base:
             base.add([str(tree)])

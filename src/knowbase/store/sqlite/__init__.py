@@ -142,10 +142,11 @@ class SqliteStore(Documents, Retrieval, Sessions, Vectors):
             with self._connections.writing() as connection:
                 return graph.write_similar(connection, due, pairs, threshold)
 
+        def is_due() -> bool:
+            return graph.is_due(self._connections.get(), threshold)
+
         with translated():
-            if not graph.is_due(self._connections.get(), threshold):
-                return 0
-            return similar.link(read, write, threshold)
+            return similar.link(is_due, read, write, threshold)
 
     def relink(self) -> None:
         from knowbase.store.sqlite import graph
