@@ -3,7 +3,12 @@
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from knowbase.errors import EmbeddingError, ModelMismatch, ServiceUnavailable
+from knowbase.errors import (
+    EmbeddingError,
+    ModelMismatch,
+    ServiceUnavailable,
+    VectorsUnavailable,
+)
 from knowbase.logs import log
 from knowbase.query.conditions import Condition, OneOf, both
 from knowbase.query.query import Query
@@ -23,6 +28,8 @@ if TYPE_CHECKING:
 FALLBACK = "OpenAI API unavailable, using keyword-only fallback"
 """S4-08: the words of the warning, whichever service it is."""
 BATCH = 1000  # documents that are asked for by name at once
+AT_FIRST = {"chunk": 1.25, "document": 2.0}
+"""How many candidates a leg is asked for, for each hit of the depth: some fall together."""
 
 
 class Tools(NamedTuple):
@@ -63,7 +70,8 @@ class Finder:
                 if isinstance(error, ServiceUnavailable):
                     log("warning", FALLBACK)
                 log("info", "semantic search did not run", reason=error.message)
-                self.notices.append(f"semantic search did not run: {error.message}")
+                hint = f" ({error.hint})" if error.hint else ""
+                self.notices.append(f"semantic search did not run: {error.message}{hint}")
         if query.related:
             found["graph"] = self._timed("graph", self._graph)
         return found
@@ -95,6 +103,8 @@ class Finder:
         store = self._tools.store
         model = store.model()
         if model is None:
+            if store.semantic_coverage() < 1:
+                raise VectorsUnavailable("no text here has a vector yet", hint="kb embed")
             return []
         vector = self._vector(model)
         condition = both(self._asked, self._query.filter)
@@ -139,7 +149,7 @@ class Finder:
     def _deep_enough(self, leg: "Callable[[int], list[Candidate]]") -> list[Candidate]:
         """Candidates for `depth` different hits: however often the best one matches, the
         next is not lost."""
-        limit = self._depth
+        limit = int(self._depth * AT_FIRST[self._tools.profile.unit])
         while True:
             found = leg(limit)
             self._fetch(found)
