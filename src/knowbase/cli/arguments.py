@@ -6,8 +6,8 @@ Not argparse: building its parsers takes longer than a whole keyword search.
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from knowbase.cli.commands import NAMES, load
 from knowbase.errors import InvalidInput
-from knowbase.operations import NAMES, load
 from knowbase.operations.declare import Field, Operation, Param, fields
 
 

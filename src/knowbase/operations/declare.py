@@ -44,6 +44,7 @@ class Operation(NamedTuple):
     base_optional: bool = False  # it can run without a base, and then gets None
     opens_bases: bool = False  # it opens what it works on itself, and always gets None
     local: bool = False  # it reads or writes this machine's files: never served to others
+    whole: bool = False  # it concerns the whole base: not for those held to one project
 
 
 @cache
@@ -100,7 +101,9 @@ def _converted(field: Field, value: Any) -> Any:
     """The value with the field's kind; text is taken for a number where one is wanted."""
     kind = field.kind
     if kind is tuple:
-        items = (value,) if isinstance(value, str) else tuple(value)
+        items = (value,) if isinstance(value, str) else value
+        if not isinstance(items, list | tuple) or not all(isinstance(one, str) for one in items):
+            raise _refusal(field, value, "it must be a list of texts")
         return tuple(part.strip() for item in items for part in _parts(field, item) if part.strip())
     if kind in (int, float):
         number = _number(kind, value)
