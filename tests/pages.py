@@ -5,9 +5,9 @@ import re
 import tomllib
 from pathlib import Path
 
+from knowbase.cli.commands import NAMES, load
 from knowbase.cli.help import help_of
 from knowbase.config import ABOUT, DEFAULTS, dotted
-from knowbase.operations import NAMES, load
 
 ROOT = Path(__file__).parent.parent
 NUMBER = re.compile(r"\b(S[0-4]-\d\d|C\d{1,2})\b")

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from knowbase.cli.arguments import SPECIAL, Surface, command_of, overview, parse
-from knowbase.cli.commands import STREAMING, load
+from knowbase.cli.commands import NAMES, STREAMING, load
 from knowbase.cli.render import Renderer
 from knowbase.cli.terminal import Painter, ProgressBar, safe
 from knowbase.errors import BaseMissing, InvalidInput, KnowbaseError, ReadError
@@ -86,7 +86,12 @@ def _special(name: str, rest: list[str]) -> str:
         import knowbase
 
         return f"kb {knowbase.__version__}"
-    return overview(next((word for word in rest if not word.startswith("-")), ""))
+    asked = " ".join(word for word in rest if not word.startswith("-"))
+    if asked in NAMES:  # kb help search
+        from knowbase.cli.help import help_of
+
+        return help_of(load(asked))
+    return overview(asked)
 
 
 def _open(operation: Operation, surface: Surface) -> "AbstractContextManager[Base | None]":
