@@ -14,6 +14,9 @@ from mcp import Client, MCPError
 from mcp_types import CallToolResult, TextResourceContents
 
 from conftest import COMMAND, Kb, environment
+from knowbase.access import Access
+from knowbase.base import Base
+from knowbase.mcp.server import MASKED, build_server
 
 HELLO = {
     "jsonrpc": "2.0",
@@ -177,8 +180,41 @@ def test_requests_are_served_side_by_side(handbook: Kb) -> None:
     assert found[:5] == found[5:10] == found[10:]
 
 
-def test_what_goes_wrong_inside_is_logged_and_masked(own_handbook: Kb) -> None:
+class Broken:
+    """A base with a fault that nobody thought of."""
+
+    def within(self, _: Access) -> Base:
+        raise RuntimeError("SELECT secret FROM inside")
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_what_goes_wrong_inside_is_logged_and_masked(
+    era: str, caplog: pytest.LogCaptureFixture
+) -> None:
     """S4-18, S4-19, C32"""
+    server = build_server(Broken())  # type: ignore[arg-type]
+
+    async def run() -> None:
+        async with Client(server, mode=era) as client:
+            result = await client.call_tool("kb_search", {"query": "x"})
+            assert result.is_error
+            assert text_of(result) == MASKED
+            for asked in (
+                client.list_resources(),
+                client.read_resource("kb://document/X"),
+                client.get_prompt("session_brief", {}),
+            ):
+                with pytest.raises(MCPError) as caught:
+                    await asked
+                assert str(caught.value) == MASKED
+
+    anyio.run(run)
+    assert caplog.text.count("RuntimeError: SELECT secret FROM inside") == 4
+    assert "Traceback" in caplog.text
+
+
+def test_a_base_that_breaks_is_told_without_its_insides(own_handbook: Kb) -> None:
+    """S4-19, C32"""
     server = started(own_handbook)
     send(server.stdin, HELLO, READY)
     assert server.stdout is not None

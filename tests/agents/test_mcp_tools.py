@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from agent import call, calls, over_stdio, text_of
 from mcp import Client
 from mcp_types import ListToolsResult, ResourceLink, Tool
 
-from conftest import Kb
+from conftest import FIXTURES, Kb
 from knowbase.embed.granite import Granite
 
 MOST_TOKENS = 3000  # of everything that a client is told about all tools
@@ -18,6 +19,11 @@ MOST_TOKENS = 3000  # of everything that a client is told about all tools
 def tokens(text: str) -> int:
     """As the packaged model counts them, or four letters each if that is more."""
     return max(len(Granite().token_spans(text)), math.ceil(len(text) / 4))
+
+
+def wire(data: Any) -> str:
+    """JSON as it goes over the wire."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
 def listed(kb: Kb, *options: str) -> dict[str, Tool]:
@@ -122,39 +128,46 @@ def test_there_are_few_tools_and_they_say_what_they_do_to_the_base(
 
 def test_all_tools_together_cost_few_tokens(tools: dict[str, Tool]) -> None:
     told = [tool.model_dump(by_alias=True, exclude_none=True) for tool in tools.values()]
-    assert tokens(json.dumps(told, ensure_ascii=False, separators=(",", ":"))) < MOST_TOKENS
+    assert tokens(wire(told)) < MOST_TOKENS
+    page = (FIXTURES.parent.parent / "docs" / "agents.md").read_text(encoding="utf-8")
+    said = re.search(r"all eight tools:.*?\| ([\d,]+) \|", page)
+    assert said is not None
+    assert int(said[1].replace(",", "")) == pytest.approx(tokens(wire(told)), rel=0.03)
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "told"),
-    [
-        ("kb_search", {"query": "x", "colour": "red"}, "unknown parameter 'colour' (one of query"),
-        ("kb_search", {"query": "x", "limit": 51}, "limit cannot be 51 (from 1 to 50)"),
-        ("kb_search", {"query": "x", "role": "boss"}, "one of pm, dev, qa, all"),
-        ("kb_search", {"query": "x", "tags": 5}, "it must be a list of texts"),
-        ("kb_search", {"query": "x", "tags": [5]}, "it must be a list of texts"),
-        ("kb_search", {"query": "x", "detail": "all"}, "one of ids, snippets, full"),
-        ("kb_search", {"query": "x", "max_tokens": 10}, "from 200 to 100000"),
-        ("kb_search", {"query": "x", "cursor": "abc"}, "next_cursor of the answer before"),
-        ("kb_search", {"query": " "}, "query cannot be empty (at least one word)"),
-        ("kb_search", {}, "query is missing"),
-        ("kb_get", {"reference": "HB-T-0099"}, "did you mean HB-T-"),
-        ("kb_get", {"reference": "HB-T-0021:nowhere"}, "its sections: HB-T-0021:"),
-        ("kb_remember", {}, "text is missing"),
-        ("kb_remember", {"text": "x", "salience": 1}, "unknown parameter 'salience'"),
-        ("kb_remember", {"text": "x", "type": "poem"}, "unknown type 'poem' (one of markdown"),
-        ("kb_timeline", {"anchor": "nobody"}, "Anchor memory not found"),
-        ("kb_feedback", {"hit": "HB-T-0021", "verdict": "meh"}, "one of good, bad"),
-        ("kb_status", {"deep": True}, "unknown parameter 'deep'"),
-    ],
-)
-def test_what_is_wrong_is_said_to_the_model(
-    handbook: Kb, tool: str, arguments: dict[str, Any], told: str
-) -> None:
+WRONG: list[tuple[str, dict[str, Any], str]] = [
+    ("kb_search", {"query": "x", "colour": "red"}, "unknown parameter 'colour' (one of query"),
+    ("kb_search", {"query": "x", "limit": 51}, "limit cannot be 51 (from 1 to 50)"),
+    ("kb_search", {"query": "x", "role": "boss"}, "one of pm, dev, qa, all"),
+    ("kb_search", {"query": "x", "tags": 5}, "it must be a list of texts"),
+    ("kb_search", {"query": "x", "tags": [5]}, "it must be a list of texts"),
+    ("kb_search", {"query": "x", "detail": "all"}, "one of ids, snippets, full"),
+    ("kb_search", {"query": "x", "max_tokens": 10}, "from 200 to 100000"),
+    ("kb_search", {"query": "x", "cursor": "abc"}, "next_cursor of the answer before"),
+    ("kb_search", {"query": " "}, "query cannot be empty (at least one word)"),
+    ("kb_search", {}, "query is missing"),
+    ("kb_get", {"reference": "HB-T-0099"}, "did you mean HB-T-"),
+    ("kb_get", {"reference": "HB-T-0021:nowhere"}, "its sections: HB-T-0021:"),
+    ("kb_remember", {}, "text is missing"),
+    ("kb_remember", {"text": "x", "salience": 1}, "unknown parameter 'salience'"),
+    ("kb_remember", {"text": "x", "type": "poem"}, "unknown type 'poem' (one of markdown"),
+    ("kb_timeline", {"anchor": "nobody"}, "Anchor memory not found"),
+    ("kb_feedback", {"hit": "HB-T-0021", "verdict": "meh"}, "one of good, bad"),
+    ("kb_status", {"deep": True}, "unknown parameter 'deep'"),
+]
+
+
+def test_what_is_wrong_is_said_to_the_model(handbook: Kb) -> None:
     """S4-13, S4-19, C32"""
-    result = call(handbook, tool, **arguments)
-    assert result.is_error
-    assert told in text_of(result)
+
+    async def work(client: Client) -> None:
+        for tool, arguments, told in WRONG:
+            result = await client.call_tool(tool, arguments)
+            assert result.is_error, (tool, arguments)
+            assert told in text_of(result), (tool, arguments)
+            assert result.structured_content is None
+
+    over_stdio(handbook, work)
 
 
 def test_detail_says_how_much_of_each_result_is_told(handbook: Kb) -> None:
@@ -179,32 +192,34 @@ def test_results_link_to_their_documents(handbook: Kb) -> None:
     assert [link.uri for link in links] == [f"kb://document/{code}" for code in codes]
 
 
-@pytest.mark.parametrize("most", [200, 400, 1500])
-@pytest.mark.parametrize("detail", ["ids", "snippets", "full"])
-def test_an_answer_keeps_to_its_tokens_and_the_rest_is_behind_the_cursor(
-    handbook: Kb, most: int, detail: str
-) -> None:
-    async def work(client: Client) -> list[str]:
+def test_an_answer_keeps_to_its_tokens_and_the_rest_is_behind_the_cursor(handbook: Kb) -> None:
+    query = "the release of software"
+
+    async def read(client: Client, **view: Any) -> list[str]:
+        """The codes of ten results, however many answers they take."""
         found: list[str] = []
-        asked = {"query": "the release of software", "limit": 10, "explain": detail == "full"}
-        cursor: dict[str, str] = {}
         while len(found) < 10:
-            result = await client.call_tool(
-                "kb_search", {**asked, "detail": detail, "max_tokens": most, **cursor}
-            )
+            result = await client.call_tool("kb_search", {"query": query, "limit": 10, **view})
             data = result.structured_content
             links = [one.uri for one in result.content if isinstance(one, ResourceLink)]
-            assert tokens(json.dumps(data, ensure_ascii=False, separators=(",", ":"))) <= most
-            assert tokens("\n".join((text_of(result), *links))) <= most
-            found += [entry["code"] for entry in data["results"]]
+            assert tokens(wire(data)) <= view["max_tokens"]
+            assert tokens("\n".join((text_of(result), *links))) <= view["max_tokens"]
             assert data["results"], "something always fits"
-            assert 'cursor="' in text_of(result)
-            cursor = {"cursor": data["next_cursor"]}
+            found += [entry["code"] for entry in data["results"]]
+            view["cursor"] = data["next_cursor"]
+            assert f'cursor="{view["cursor"]}"' in text_of(result)
         return found[:10]
 
-    everything = call(handbook, "kb_search", query="the release of software", limit=10)
-    codes = [entry["code"] for entry in everything.structured_content["results"]]
-    assert over_stdio(handbook, work) == codes
+    async def work(client: Client) -> None:
+        whole = await client.call_tool("kb_search", {"query": query, "limit": 10})
+        codes = [entry["code"] for entry in whole.structured_content["results"]]
+        for most in (200, 400, 1500):
+            for detail in ("ids", "snippets", "full"):
+                explain = detail == "full"
+                view = {"max_tokens": most, "detail": detail, "explain": explain}
+                assert await read(client, **view) == codes, view
+
+    over_stdio(handbook, work)
 
 
 def test_pages_end_where_there_is_nothing_more(handbook: Kb) -> None:
@@ -228,7 +243,7 @@ def test_a_long_document_is_read_piece_by_piece(own_handbook: Kb) -> None:
             asked = {"reference": "long.md", "max_tokens": 1000, **cursor}
             result = await client.call_tool("kb_get", asked)
             data = result.structured_content
-            assert tokens(json.dumps(data, ensure_ascii=False, separators=(",", ":"))) <= 1000
+            assert tokens(wire(data)) <= 1000
             assert tokens(text_of(result)) <= 1000
             read += str(data["text"])
             if "next_cursor" not in data:
@@ -245,7 +260,7 @@ def test_a_timeline_keeps_to_its_tokens_nearest_first(kb: Kb) -> None:
     assert len(whole.structured_content["before"]) == 5
     short = call(kb, "kb_timeline", anchor="KB-6", before=5, after=5, max_tokens=700)
     data = short.structured_content
-    assert tokens(json.dumps(data, ensure_ascii=False, separators=(",", ":"))) <= 700
+    assert tokens(wire(data)) <= 700
     assert data["before"][-1]["code"] == "KB-5"
     assert data["after"][0]["code"] == "KB-7"
     assert data["left_out"] == 10 - len(data["before"]) - len(data["after"])

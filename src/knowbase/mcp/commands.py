@@ -1,5 +1,6 @@
 """`kb mcp` and `kb mcp install`, declared like operations; nothing of the SDK is loaded here."""
 
+import gc
 import os
 import sys
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -44,8 +45,10 @@ def serve(base: "Base", request: Serve) -> "Iterator[Serving]":
     current.set(Access(write=not request.read_only, project=request.project))
     show_on(sys.stderr, as_json=False)
     if not request.http:
+        gc.disable()  # a seventh of what it takes to load the SDK
         from knowbase.mcp.stdio import serve as serve_stdio
 
+        gc.enable()
         serve_stdio(base)
         return
     token = os.environ.get("KB_TOKEN", "")

@@ -34,9 +34,12 @@ def _entry(entry: Data) -> Iterable[str]:
         yield f"[{entry['code']}] {entry['title']}"
         return
     yield _head(entry, entry["entry_type"]) + f" {entry['score']:.4f}"
-    text = entry.get("content") or entry["snippet"]
-    yield f"  {_unmarked(text)}"
-    if not entry["section"].endswith(":_preamble"):
+    is_opening = entry["section"].endswith(":_preamble")
+    if "content" in entry:
+        yield f"  {entry['content'].strip()}"
+    if "content" not in entry or not is_opening:
+        yield f"  {_unmarked(entry['snippet'])}"
+    if not is_opening:
         yield f"  in {entry['section']}"
     if entry.get("explanation"):
         legs = entry["explanation"]["contributions"]
