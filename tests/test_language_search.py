@@ -17,6 +17,7 @@ from knowbase.base import Base, create
 from knowbase.changes import Changes
 from knowbase.errors import InvalidInput
 from knowbase.query.lexer import OPERATORS
+from knowbase.ranking.profile import PROFILES
 from knowbase.types import Model
 from stores import draft, section, vector
 
@@ -243,7 +244,7 @@ def run_any(base: Base, text: str, profile: str) -> None:
 
 
 @settings(max_examples=250, deadline=None)
-@given(text=anything | soup, profile=st.sampled_from(("kb", "typed", "memory", "work", "entries")))
+@given(text=anything | soup, profile=st.sampled_from(tuple(PROFILES)))
 def test_no_text_makes_a_search_fail(base: Base, text: str, profile: str) -> None:
     """C2, S0-03, S3-16"""
     run_any(base, text, profile)

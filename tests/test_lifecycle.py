@@ -11,6 +11,7 @@ from knowbase import Base, Note, SearchRequest
 from knowbase.embed.granite import Granite
 from knowbase.errors import InvalidInput, KnowbaseError, NotFound
 from knowbase.query.conditions import HIDDEN_STATES
+from knowbase.ranking.profile import PROFILES
 from knowbase.times import timestamp
 
 EMBEDDER = Granite()
@@ -43,7 +44,7 @@ def paths(base: Base, include: tuple[str, ...] = ()) -> dict[str, bool]:
     shown = {
         f"{mode} {profile}": finds(mode, profile)
         for mode in ("keyword", "semantic", "hybrid")
-        for profile in ("kb", "typed", "memory", "work", "entries")
+        for profile in PROFILES
     }
     near = base.search(SearchRequest("related:W-0", profile="work", include=include))
     related = base.graph.related("W-0", include=include).results

@@ -113,7 +113,7 @@ def test_removed_vectors_do_not_leave_the_search_full_of_holes(
     names = [f"document{number}" for number in range(5_000)]
     drafts = tuple(draft(name, section("x"), vectors=(vector(1, 2, 3, 4),)) for name in names)
     store.apply(Changes(drafts=drafts), NOW)
-    assert rows(path, "SELECT count(*) FROM chunks_vec_1_chunks") == [(5,)]
+    assert rows(path, "SELECT count(*) FROM chunks_vec_1_chunks") == [(40,)]
     store.apply(Changes(removed=tuple(names[:-10])), NOW)
     assert rows(path, "SELECT count(*) FROM chunks_vec_1_chunks") == [(1,)]
     assert len(store.semantic(vector(1, 2, 3, 4), EVERYTHING, 100)) == 10

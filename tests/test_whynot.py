@@ -9,6 +9,7 @@ from knowbase.answers import SearchRequest
 from knowbase.base import Base, create
 from knowbase.changes import Changes
 from knowbase.errors import NotFound
+from knowbase.ranking.profile import PROFILES
 from knowbase.types import Model
 from stores import draft, section, vector
 
@@ -111,7 +112,7 @@ def test_what_no_leg_finds_is_said(base: Base) -> None:
 
 
 def test_a_rank_beyond_the_depth_is_given_for_each_leg(base: Base) -> None:
-    answer = base.why_not("D-39", SearchRequest("alpha", top=2))
+    answer = base.why_not("D-39", SearchRequest("alpha", top=2, profile="kb"))
     assert answer.stage == "depth"
     places = {leg.leg: (leg.rank, leg.depth) for leg in answer.legs}
     assert places["semantic"][1] == places["keyword"][1] == 30
@@ -131,7 +132,7 @@ def test_the_limit_is_named_with_the_margin(base: Base) -> None:
 
 def test_the_threshold_is_named_with_the_margin(base: Base) -> None:
     """S1-17"""
-    answer = base.why_not("D-5", SearchRequest("alpha", top=20, threshold=0.0327))
+    answer = base.why_not("D-5", SearchRequest("alpha", top=20, threshold=0.0327, profile="kb"))
     assert answer.stage == "threshold"
     assert answer.margin == pytest.approx(0.0327 - (answer.score or 0))
 
@@ -148,7 +149,7 @@ def test_an_unknown_document_is_an_error(base: Base) -> None:
         base.why_not("NOTHING", "alpha")
 
 
-@pytest.mark.parametrize("profile", ["kb", "typed", "memory", "work", "entries"])
+@pytest.mark.parametrize("profile", PROFILES)
 def test_every_profile_explains_its_hits_to_the_digit(base: Base, profile: str) -> None:
     """S3-39, C27"""
     answer = base.search(SearchRequest("alpha", profile=profile, explain=True, top=5))
@@ -166,7 +167,7 @@ def test_every_profile_explains_its_hits_to_the_digit(base: Base, profile: str) 
 
 
 @pytest.mark.parametrize("mode", ["keyword", "semantic"])
-@pytest.mark.parametrize("profile", ["kb", "typed", "memory", "work", "entries"])
+@pytest.mark.parametrize("profile", PROFILES)
 def test_a_filter_never_changes_the_order_of_what_passes_it_in_a_leg(
     base: Base, profile: str, mode: str
 ) -> None:
@@ -207,6 +208,6 @@ def test_filters_of_memories_are_applied_before_the_limit(base: Base) -> None:
 def test_searching_changes_nothing(base: Base) -> None:
     """C12, S0-25, S4-27"""
     before = base.documents()
-    for profile in ("kb", "typed", "work", "entries"):
+    for profile in PROFILES.keys() - {"memory"}:
         base.search(SearchRequest("alpha", profile=profile))
     assert base.documents() == before

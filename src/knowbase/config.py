@@ -18,7 +18,7 @@ OTHERS = (
 class Settings(NamedTuple):
     """`search_default_top` is `search.default_top` in kb.toml and KB_SEARCH_DEFAULT_TOP."""
 
-    search_profile: str = "kb"
+    search_profile: str = "best"
     search_default_top: int = 0
     index_max_file_mb: int = 20
     index_hidden: bool = False

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 FALLBACK = "OpenAI API unavailable, using keyword-only fallback"
 """S4-08: the words of the warning, whichever service it is."""
 BATCH = 1000  # documents that are asked for by name at once
+AT_FIRST = {"chunk": 1.25, "document": 2.0}
+"""How many candidates a leg is asked for, for each hit of the depth: some fall together."""
 
 
 class Tools(NamedTuple):
@@ -139,7 +141,7 @@ class Finder:
     def _deep_enough(self, leg: "Callable[[int], list[Candidate]]") -> list[Candidate]:
         """Candidates for `depth` different hits: however often the best one matches, the
         next is not lost."""
-        limit = self._depth
+        limit = int(self._depth * AT_FIRST[self._tools.profile.unit])
         while True:
             found = leg(limit)
             self._fetch(found)

@@ -53,7 +53,7 @@ def test_a_judged_folder_gives_every_metric_for_the_product_and_its_floors(judge
     corpus(judged, "tales")
     found = judged.json("eval", "tales")
     assert (found["target"], found["documents"], found["questions"]) == ("tales", 12, 12)
-    assert [system["name"] for system in found["systems"]] == ["kb", "bm25", "semantic"]
+    assert [system["name"] for system in found["systems"]] == ["best", "bm25", "semantic"]
     for system in found["systems"]:
         assert set(system["metrics"]) == {
             "ndcg@10", "recall@10", "recall@100", "mrr@10", "success@5",
@@ -62,7 +62,7 @@ def test_a_judged_folder_gives_every_metric_for_the_product_and_its_floors(judge
         assert 0 < system["p50_ms"] <= system["p95_ms"]
         assert system["metrics"]["recall@100"] == 1.0
     pairs = {(one["system"], one["against"]) for one in found["differences"]}
-    assert pairs == {("kb", "bm25"), ("kb", "semantic")}
+    assert pairs == {("best", "bm25"), ("best", "semantic")}
     assert all(one["low"] <= one["mean"] <= one["high"] for one in found["differences"])
 
 
@@ -91,7 +91,7 @@ def test_a_person_sees_a_table(judged: Judged) -> None:
     out = judged("eval", "tales").out
     assert out.startswith("tales · 12 questions · 12 documents\n")
     assert "nDCG@10" in out
-    assert "kb − bm25" in out
+    assert "best − bm25" in out
     assert "95 % interval (paired bootstrap)" in out
 
 
@@ -163,18 +163,18 @@ def test_what_was_saved_is_a_gate_that_the_same_search_passes(judged: Judged) ->
     assert picture.startswith("<svg ")
     assert picture.count("<title>") == 15
     out = judged("eval", "tales", "--gate", "run.json").out
-    assert "nothing fell: kb, bm25, semantic on 12 questions" in out
+    assert "nothing fell: best, bm25, semantic on 12 questions" in out
 
 
 def test_a_search_that_got_worse_fails_the_gate_and_is_still_reported(judged: Judged) -> None:
     corpus(judged, "tales", 24)
     judged("eval", "tales", "--save", "run.json")
-    judged.write("kb.toml", "[profiles.kb]\nweights.keyword = 0\nweights.semantic = 0\n")
+    judged.write("kb.toml", "[profiles.best]\nweights.keyword = 0\nweights.semantic = 0\n")
     result = judged("eval", "tales", "--gate", "run.json", code=7)
-    assert "kb: nDCG@10 fell from " in result.out
+    assert "best: nDCG@10 fell from " in result.out
     assert "semantic: " not in result.out.partition("against run.json")[2]
     report = judged.json("eval", "tales", "--gate", "run.json", code=7)
-    assert {fall["system"] for fall in report["gate"]["falls"]} == {"kb"}
+    assert {fall["system"] for fall in report["gate"]["falls"]} == {"best"}
     assert report["systems"][0]["metrics"]["ndcg@10"] < 0.5
 
 

@@ -1,5 +1,6 @@
 """Searching from the command line."""
 
+import re
 import subprocess
 import sys
 from typing import Any
@@ -64,11 +65,12 @@ def test_the_answer_has_the_documented_shape(handbook: Kb) -> None:
 
 def test_scores_are_reciprocal_rank_fusion_and_fall(handbook: Kb) -> None:
     """S1-11 S1-13"""
-    hits = handbook.json("search", "rollback production")["hits"]
+    query = ("search", "rollback production", "--profile", "kb")
+    hits = handbook.json(*query)["hits"]
     scores = [hit["score"] for hit in hits]
     assert scores == sorted(scores, reverse=True)
     assert scores[0] == pytest.approx(2 / 61, rel=0.05)
-    alone = handbook.json("search", "rollback production", "--fts-only")["hits"]
+    alone = handbook.json(*query, "--fts-only")["hits"]
     assert [hit["score"] for hit in alone[:2]] == pytest.approx([1 / 61, 1 / 62])
 
 
@@ -173,7 +175,7 @@ def test_an_unknown_type_is_an_error_that_names_the_valid_ones(handbook: Kb) -> 
 
 def test_a_threshold_keeps_only_what_scores_as_much(handbook: Kb) -> None:
     """S1-17"""
-    query = ("search", "rollback production", "--top", "50")
+    query = ("search", "rollback production", "--top", "50", "--profile", "kb")
     whole = handbook.json(*query)
     kept = handbook.json(*query, "--threshold", "0.02")
     assert kept["hits"] == [hit for hit in whole["hits"] if hit["score"] >= 0.02]
@@ -183,13 +185,14 @@ def test_a_threshold_keeps_only_what_scores_as_much(handbook: Kb) -> None:
 
 def test_a_threshold_that_no_score_can_reach_is_said(handbook: Kb) -> None:
     """S1-17 C7"""
-    answer = handbook.json("search", "rollback", "--fts-only", "--threshold", "0.02")
+    by_places = ("search", "rollback", "--fts-only", "--profile", "kb", "--threshold", "0.02")
+    answer = handbook.json(*by_places)
     assert answer["hits"] == []
     assert answer["total"] == 0
     assert "can reach the threshold 0.02" in answer["notices"][0]
-    assert "note: no score can reach" in (
-        handbook("search", "rollback", "--fts-only", "--threshold", "0.02").out
-    )
+    assert "note: no score can reach" in handbook(*by_places).out
+    by_lift = handbook.json("search", "rollback", "--fts-only", "--threshold", "1.01")
+    assert "can reach the threshold 1.01" in by_lift["notices"][0]
 
 
 @pytest.mark.parametrize("value", ["nan", "inf", "-inf"])
@@ -261,7 +264,7 @@ def test_a_person_reads_code_title_place_snippet_and_score(handbook: Kb) -> None
     assert lines[1] == '  Match in "Install git": handbook/engineering/git-setup.md:16'
     assert "sudo apt install git" in lines[2]
     assert "<mark>" not in lines[2]
-    assert lines[3].startswith("  Score: 0.0")
+    assert re.match(r"  Score: \d\.\d+ ", lines[3])
     assert lines[3].endswith(" · fts + vec · HB-T-0002:install-git")
     assert lines[5].startswith("returned: 1 of ")
     assert "keyword + semantic" in lines[5]
