@@ -44,6 +44,7 @@ class Settings(NamedTuple):
     eval_cache: str = ""
     graph_code_pattern: str = r"\b[A-Z][A-Z0-9]+-(?:[A-Z]+-)?\d+\b"
     graph_similarity: float = 0.8
+    graph_query_timeout: float = 30.0
     serve_host: str = "127.0.0.1"
     serve_port: int = 8620
     serve_hosts: tuple[str, ...] = ()
@@ -97,6 +98,7 @@ ABOUT: dict[str, About] = {
     "eval_cache": About("where kb eval keeps indexed corpora; empty: the user's cache folder"),
     "graph_code_pattern": About("what looks like a code in a text: a regular expression"),
     "graph_similarity": About("chunks more alike than this link their documents", 0.0, 1.0),
+    "graph_query_timeout": About("seconds for a query in Cypher", 0.1, 3600),
     "serve_host": About("the address of kb serve; other than loopback, it wants a token"),
     "serve_port": About("its port; 0: any that is free", 0, 65535),
     "serve_hosts": About("further names that the server is called by, such as kb.example.com"),

@@ -2,7 +2,7 @@
 
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import httpx
 
 import knowbase
-from conftest import COMMAND, Kb, environment, one_json
+from conftest import COMMAND, environment, one_json
 from knowbase import Base, Note
 
 PATIENCE = 60.0  # seconds until something that must happen counts as not happening
@@ -79,9 +79,15 @@ def _announced(process: "subprocess.Popen[str]") -> Any:
 
 
 def two_projects(folder: Path) -> Path:
-    """A base with what apollo and zeus know, tied together as far as documents can be."""
+    """A folder with a base of two projects."""
     folder.mkdir(parents=True)
-    with knowbase.create(str(folder)) as base:
+    fill(str(folder))
+    return folder
+
+
+def fill(place: str) -> None:
+    """What apollo and zeus know, tied together as far as documents can be."""
+    with knowbase.create(place) as base:
         base.sessions.start("s-ap", "apollo")
         base.sessions.start("s-ze", "zeus")
         for number, text in enumerate(TEXTS, start=1):
@@ -94,12 +100,11 @@ def two_projects(folder: Path) -> Path:
         base.lifecycle.forget(["ZE-5"])
         base.sessions.end("s-ze", f"We hid the {SECRET}")
         base.feedback("AP-3", "good", "s-ze")
-    with Base(str(folder / ".kb" / "base.db"), clock=lambda: time.time() - 9 * DAY) as base:
+    with Base(base.path, clock=lambda: time.time() - 9 * DAY) as base:
         for code, project in (("AP-9", "apollo"), ("ZE-9", "zeus")):
             told = f"It was here for a day{' only: ' + SECRET if project == 'zeus' else ''}."
             note = Note(told, code=code, project=project, expires_at="2026-01-01")
             base.remember(note)
-    return folder
 
 
 def _remember(base: Base, code: str, text: str, project: str, session: str) -> None:
@@ -107,9 +112,7 @@ def _remember(base: Base, code: str, text: str, project: str, session: str) -> N
     tags = ("engine", "test", *((SECRET,) if project == "zeus" else ()))
     kind = "lesson" if code.endswith("3") else "decision"
     base.remember(
-        Note(
-            text, code=code, project=project, session=session, parent=parent, tags=tags, type=kind
-        )
+        Note(text, code=code, project=project, session=session, parent=parent, tags=tags, type=kind)
     )
 
 
@@ -124,5 +127,9 @@ TEXTS = (
 )
 
 
-def kb_of(folder: Path) -> Kb:
-    return Kb(folder)
+def wait_until(happened: Callable[[], bool]) -> None:
+    """Look again and again, but not for ever."""
+    end = time.monotonic() + PATIENCE
+    while not happened():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.01)

@@ -9,14 +9,19 @@ from typing import Any
 
 import httpx
 import pytest
+from servers import SECRET, Served, fill, serving, two_projects
 
 import knowbase
 from conftest import Kb
+from knowbase import Base
+from knowbase.access import Access
+from knowbase.errors import KnowbaseError
 from knowbase.http.served import served
+from knowbase.operations.declare import Operation, build
 from knowbase.operations.results import plain
 from knowbase.query.conditions import Compare
 from knowbase.store.values import ALL
-from servers import SECRET, Served, serving, two_projects
+from postgres import new_base
 
 OPERATIONS = {operation.name: operation for operation in served().values()}
 TOKEN = "a token that nobody would guess"
@@ -49,16 +54,20 @@ def token_of(kb: Kb, *arguments: str) -> str:
 def zeus(folder: Path) -> tuple[str, frozenset[str]]:
     """All that the other project has, and the ids of its documents."""
     with knowbase.open(str(folder)) as base:
-        documents = base.store.documents(Compare("project", "=", "zeus"), ALL)
-        ids = frozenset(document.id for document in documents)
-        parts = [
-            documents,
-            [base.store.chunks(one) for one in sorted(ids)],
-            [base.store.relations(one) for one in sorted(ids)],
-            base.store.recent_sessions("zeus", ALL),
-            base.store.uses_in("s-ze"),
-        ]
-        return json.dumps(plain(parts), sort_keys=True), ids
+        return everything_of_zeus(base)
+
+
+def everything_of_zeus(base: Base) -> tuple[str, frozenset[str]]:
+    documents = base.store.documents(Compare("project", "=", "zeus"), ALL)
+    ids = frozenset(document.id for document in documents)
+    parts = [
+        documents,
+        [base.store.chunks(one) for one in sorted(ids)],
+        [base.store.relations(one) for one in sorted(ids)],
+        base.store.recent_sessions("zeus", ALL),
+        base.store.uses_in("s-ze"),
+    ]
+    return json.dumps(plain(parts), sort_keys=True), ids
 
 
 # For each operation, what somebody of apollo might try in order to reach zeus.
@@ -151,9 +160,38 @@ def test_nothing_of_another_project_is_seen_or_changed(apollo: Served, name: str
         assert SECRET not in response.text, (values, response.text)
         # What took AP-4's place is said of AP-4: an id, by which nothing can be had.
         told = re.sub(r'"superseded_by": "[^"]*"', "", response.text)
-        assert not [one for one in ids - set(map(str, values.values())) if one in told], (values, told)
+        assert not [one for one in ids - set(map(str, values.values())) if one in told], (
+            values,
+            told,
+        )
         assert '"project": "zeus"' not in response.text
     assert zeus(folder)[0] == before
+
+
+def test_the_same_holds_for_a_base_in_postgresql() -> None:
+    """Without a server before it: the store alone keeps the projects apart."""
+    place = new_base()
+    fill(place)
+    with knowbase.open(place) as base:
+        before, ids = everything_of_zeus(base)
+        held = base.within(Access(project="apollo"))
+        for operation in (one for one in OPERATIONS.values() if not one.whole):
+            for values in ATTACKS[operation.name]:
+                told = tried(operation, held, values)
+                assert SECRET not in told, (operation.name, values, told)
+                others = re.sub(r'"superseded_by": "[^"]*"', "", told)
+                assert not [one for one in ids if one in others], (operation.name, values, told)
+        assert everything_of_zeus(base)[0] == before
+        codes = {hit.code for hit in held.search("rocket engine").hits}
+        assert "AP-1" in codes
+        assert not [code for code in codes if code.startswith("ZE-")]
+
+
+def tried(operation: Operation, base: Base, values: dict[str, Any]) -> str:
+    try:
+        return json.dumps(plain(operation.run(base, build(operation.request, values))))
+    except KnowbaseError as error:
+        return json.dumps(error.as_dict())
 
 
 def test_the_search_of_one_project_finds_what_is_its_own(apollo: Served) -> None:

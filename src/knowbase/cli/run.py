@@ -87,11 +87,11 @@ def _special(name: str, rest: list[str]) -> str:
 
         return f"kb {knowbase.__version__}"
     asked = " ".join(word for word in rest if not word.startswith("-"))
-    if asked in NAMES:  # kb help search
+    if asked in NAMES:
         from knowbase.cli.help import help_of
 
         return help_of(load(asked))
-    return overview(asked)
+    return overview(asked.partition(" ")[0])
 
 
 def _open(operation: Operation, surface: Surface) -> "AbstractContextManager[Base | None]":

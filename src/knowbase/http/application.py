@@ -39,6 +39,7 @@ from knowbase.operations.declare import Operation
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 WORTH_PACKING = 1024  # bytes
+WATCHING = 16  # questions about the server that may wait
 
 
 class Server:
@@ -52,6 +53,8 @@ class Server:
         self.workers = Workers(
             settings.serve_workers, settings.serve_waiting, settings.serve_timeout
         )
+        # Whoever watches the server is answered however busy it is.
+        self.watchers = Workers(1, WATCHING, settings.serve_timeout)
         self.api = Api(base, self.workers, self.metrics)
 
     def routes(self) -> list[BaseRoute]:
@@ -95,7 +98,7 @@ class Server:
     async def ready(self, _: Request) -> Response:
         """The base is asked for something small, as a search would."""
         try:
-            await self.workers.run(self.base.store.model)
+            await self.watchers.run(self.base.store.model)
         except KnowbaseError as error:
             told = {"alive": True, "ready": False, "error": shown(error)}
             return Response(as_json(told), 503, media_type="application/json")
@@ -104,7 +107,7 @@ class Server:
     async def show_metrics(self, _: Request) -> Response:
         if current.get().project is not None:
             raise NotAllowed("metrics concern the whole base")
-        counts = await self.workers.run(self.base.store.counts)
+        counts = await self.watchers.run(self.base.store.counts)
         return Response(self.metrics.text(counts), media_type=numbers.MEDIA_TYPE)
 
     def route_of(self, path: str) -> str:
@@ -129,7 +132,8 @@ class Server:
             except KnowbaseError as error:
                 log("warning", "the embedding model is not ready", reason=error.message)
             yield
-        await self.workers.close(self.base.settings.serve_shutdown)
+        for workers in (self.workers, self.watchers):
+            await workers.close(self.base.settings.serve_shutdown)
         self.api.close()
 
     def _warm_up(self) -> None:
@@ -176,7 +180,8 @@ def _cors(origins: tuple[str, ...]) -> list[Middleware]:
 
 async def _refused(request: Request, error: Any) -> Response:
     if status_of(error) >= 500:
-        log("error", "request refused", path=request.url.path, reason=str(error), exc_info=error)
+        facts = {"request": request.scope["knowbase.request"], "path": request.url.path}
+        log("error", "request refused", **facts, reason=str(error), exc_info=error)
     return response_to(error)
 
 

@@ -30,6 +30,7 @@ class Observed:
             return
         given = Headers(scope=scope).get(REQUEST_ID, "")
         request = given if _SANE.fullmatch(given) else uuid.uuid4().hex[:16]
+        scope["knowbase.request"] = request
         status = 0
 
         async def sending(message: Message) -> None:
