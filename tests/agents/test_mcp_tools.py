@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,8 +11,10 @@ from agent import call, calls, over_stdio, text_of
 from mcp import Client
 from mcp_types import ListToolsResult, ResourceLink, Tool
 
+import knowbase
 from conftest import FIXTURES, Kb
 from knowbase.embed.granite import Granite
+from postgres import new_base
 
 MOST_TOKENS = 3000  # of everything that a client is told about all tools
 
@@ -303,3 +306,19 @@ def test_with_less_access_there_are_fewer_tools_and_the_others_are_refused(handb
     refused = call(handbook, "kb_remember", "--read-only", text="Not to be kept")
     assert refused.is_error
     assert "kb_remember writes" in text_of(refused)
+
+
+def test_a_base_in_postgresql_is_served_alike(tmp_path: Path) -> None:
+    """S4-24"""
+    place = new_base()
+    knowbase.create(place).close()
+
+    async def work(client: Client) -> list[str]:
+        for text in ("Deploys wait for two reviews", "Lunch is at noon"):
+            await client.call_tool("kb_remember", {"text": text, "type": "fact"})
+        found = await client.call_tool("kb_search", {"query": "deploy", "entry_type": "fact"})
+        assert found.structured_content["metadata"]["search_modes_used"] == ["keyword", "semantic"]
+        return [entry["title"] for entry in found.structured_content["results"]]
+
+    found = over_stdio(Kb(tmp_path), work, "--base", place)
+    assert found[0] == "Deploys wait for two reviews"

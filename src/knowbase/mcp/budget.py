@@ -5,6 +5,8 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from knowbase.mcp.links import uri_of
+
 
 class Told(NamedTuple):
     """An answer in both its forms: JSON for programs, text for the model.
@@ -19,7 +21,7 @@ class Told(NamedTuple):
     @property
     def spoken(self) -> str:
         """The text with its links: what a model gets that is not shown the JSON."""
-        return "\n".join((self.text, *(f"{code} kb://document/{code}" for code in self.links)))
+        return "\n".join((self.text, *(f"{code} {uri_of(code)}" for code in self.links)))
 
 
 class Budget(NamedTuple):

@@ -49,6 +49,8 @@ def serve(base: "Base", request: Serve) -> "Iterator[Serving]":
         from knowbase.mcp.stdio import serve as serve_stdio
 
         gc.enable()
+        if sys.stdin.isatty():
+            print("waiting for an MCP client on standard input; Ctrl-C stops", file=sys.stderr)
         serve_stdio(base)
         return
     token = os.environ.get("KB_TOKEN", "")

@@ -31,6 +31,7 @@ CLIENTS = {
         os.path.join(".vscode", "mcp.json"), "servers", True, "run “MCP: List Servers” in VS Code"
     ),
 }
+MODULE = ("-m", "knowbase.cli")  # started so, and not by its script
 CODEX = os.path.join("~", ".codex", "config.toml")
 
 
@@ -63,10 +64,9 @@ def install(place: str, request: "Install") -> Installed:
 
 def _start(place: str, request: "Install") -> Start:
     """A command that works from any folder; a password is never written down."""
-    script = shutil.which(sys.argv[0]) or shutil.which("kb")
-    is_module = script is None or not os.path.basename(script).startswith("kb")
-    command, args = (sys.executable, ["-m", "knowbase.cli"]) if is_module else (script or "", [])
-    args += ["mcp"]
+    script = shutil.which(sys.argv[0]) or ""
+    is_script = os.path.basename(script).partition(".")[0] == "kb"
+    command, args = (script, ["mcp"]) if is_script else (sys.executable, [*MODULE, "mcp"])
     notes: tuple[str, ...] = ()
     if is_url(place) and shown(place) != place:
         notes = ("the base's URL has a password: start the client with KB_BASE set to it",)

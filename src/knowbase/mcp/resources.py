@@ -1,24 +1,20 @@
 """Documents as resources: kb://document/CODE, and CODE:slug for one section."""
 
 from typing import TYPE_CHECKING
-from urllib.parse import quote, unquote
 
 import mcp_types as types
 
-from knowbase.errors import InvalidInput, NotFound
+from knowbase.errors import NotFound
+from knowbase.mcp.links import DOCUMENT, reference_in, uri_of
+from knowbase.mcp.view import View
 from knowbase.store.values import Page
 
 if TYPE_CHECKING:
     from knowbase.base import Base
     from knowbase.types import Document
 
-DOCUMENT = "kb://document/"
 PAGE = 50  # resources that are listed at once
 PLAIN = ("code", "text", "pdf")  # types whose text is no Markdown
-
-
-def uri_of(code: str) -> str:
-    return DOCUMENT + quote(code, safe=":")
 
 
 def link_to(code: str) -> types.ResourceLink:
@@ -36,21 +32,13 @@ TEMPLATES = [
 
 def listing(base: "Base", cursor: str | None) -> types.ListResourcesResult:
     """The documents, the newest first."""
-    start = _start(cursor)
+    start = View(cursor=cursor).start
     found = base.documents(page=Page(PAGE, start))
     following = start + len(found.documents)
     return types.ListResourcesResult(
         resources=[_resource(document) for document in found.documents],
         next_cursor=str(following) if following < found.total else None,
     )
-
-
-def _start(cursor: str | None) -> int:
-    if cursor is None:
-        return 0
-    if not (cursor.isascii() and cursor.isdecimal() and len(cursor) < 10):
-        raise InvalidInput("cursor is none of ours", field="cursor")
-    return int(cursor)
 
 
 def _resource(document: "Document") -> types.Resource:
@@ -65,9 +53,10 @@ def _resource(document: "Document") -> types.Resource:
 
 def read(base: "Base", uri: str) -> types.ReadResourceResult:
     """The text that a URI stands for."""
-    if not uri.startswith(DOCUMENT):
+    reference = reference_in(uri)
+    if reference is None:
         raise NotFound(f"there is no resource {uri!r}", hint=f"such as {DOCUMENT}CODE")
-    content = base.get(unquote(uri.removeprefix(DOCUMENT)))
+    content = base.get(reference)
     text = types.TextResourceContents(
         uri=uri, mime_type=_mime_type(content.document), text=content.text
     )
