@@ -225,7 +225,8 @@ def test_a_base_that_breaks_is_told_without_its_insides(own_handbook: Kb) -> Non
         path.unlink(missing_ok=True)
     send(server.stdin, searching(2, "deploy"))
     answer = json.loads(server.stdout.readline())["result"]
-    server.communicate(timeout=PATIENCE)
+    _, err = server.communicate(timeout=PATIENCE)
+    assert b"Traceback" in err
     assert answer["isError"] is True
     told = answer["content"][0]["text"]
     assert "SQL" not in told

@@ -322,3 +322,14 @@ def test_a_base_in_postgresql_is_served_alike(tmp_path: Path) -> None:
 
     found = over_stdio(Kb(tmp_path), work, "--base", place)
     assert found[0] == "Deploys wait for two reviews"
+
+
+def test_what_cannot_fit_at_all_is_said(kb: Kb) -> None:
+    kb.write("long.md", "# " + "A title that is far too long " * 60 + "\n\nText about otters\n")
+    kb("add", "long.md")
+    found = call(kb, "kb_search", query="otters", max_tokens=200)
+    assert found.structured_content["results"] == []
+    read = call(kb, "kb_get", reference="long.md", max_tokens=200)
+    for told in (found, read):
+        assert "nothing fits: ask again with a larger max_tokens" in text_of(told)
+    assert call(kb, "kb_get", reference="long.md").structured_content["text"]

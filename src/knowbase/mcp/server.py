@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 
 import knowbase
 from knowbase.access import current
-from knowbase.errors import KnowbaseError
+from knowbase.errors import BaseError, EmbeddingError, KnowbaseError
 from knowbase.logs import log
 from knowbase.mcp import prompts, resources
 
@@ -73,6 +73,7 @@ class _Handlers:
         except MCPError:
             raise
         except KnowbaseError as error:
+            _note(error)
             return _refused(told(error))
         except Exception as error:
             log("error", "a tool failed", tool=params.name, exc_info=error)
@@ -116,10 +117,17 @@ class _Handlers:
         try:
             return await self._thread(work)
         except KnowbaseError as error:
+            _note(error)
             raise MCPError(code=types.INVALID_PARAMS, message=told(error)) from None
         except Exception as error:
             log("error", "a request failed", exc_info=error)
             raise MCPError(code=types.INTERNAL_ERROR, message=MASKED) from None
+
+
+def _note(error: KnowbaseError) -> None:
+    """What is no fault of the caller's belongs in the log, with its cause."""
+    if isinstance(error, BaseError | EmbeddingError):
+        log("error", "a request failed", reason=error.message, exc_info=error)
 
 
 def told(error: KnowbaseError) -> str:

@@ -7,6 +7,8 @@ from knowbase.text.snippets import END_MARK, MARK
 
 Data = Mapping[str, Any]
 
+NOTHING_FITS = "nothing fits: ask again with a larger max_tokens"
+
 
 def text_of(tool: str, data: Data) -> str:
     """The text of a tool's answer."""
@@ -65,7 +67,7 @@ def _unmarked(text: str) -> str:
 
 def _more(data: Data) -> Iterable[str]:
     if "next_cursor" in data:
-        yield f'more: cursor="{data["next_cursor"]}"'
+        yield f'more: cursor="{data["next_cursor"]}"' if data["results"] else NOTHING_FITS
 
 
 def _related(data: Data) -> Iterable[str]:
@@ -81,7 +83,8 @@ def _get(data: Data) -> Iterable[str]:
     yield ""
     yield data["text"]
     if "next_cursor" in data:
-        yield f'… cut; it goes on with cursor="{data["next_cursor"]}"'
+        cut = f'… cut; it goes on with cursor="{data["next_cursor"]}"'
+        yield cut if data["text"] else NOTHING_FITS
 
 
 def _remember(data: Data) -> Iterable[str]:
