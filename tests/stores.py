@@ -56,3 +56,12 @@ def draft(
         vectors if vectors is not None else tuple(vector(1, i, 0, 0) for i in range(len(chunks)))
     )
     return Draft(identity, reading, path, updated_at, chunks, given)
+
+
+def copy_into(target: Store, source: Store) -> None:
+    """Make one store a copy of another one."""
+    whole, copy = source.copying(), target.copying()
+    copy.start("a test", whole.frame())
+    copy.paste(whole.copies(whole.seqs()))
+    copy.paste_rest(whole.rest())
+    copy.end()

@@ -3,6 +3,7 @@
 import logging
 import os
 import random
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,6 +14,8 @@ import psycopg
 import pytest
 from psycopg.sql import SQL
 
+import knowbase
+from knowbase import Note, SearchRequest
 from knowbase.changes import Changes
 from knowbase.errors import (
     BaseLocked,
@@ -28,10 +31,11 @@ from knowbase.store.postgres import PostgresStore, create, retrieval, schema
 from knowbase.store.postgres.compile import compile_condition
 from knowbase.store.values import FieldWeights, Page
 from knowbase.types import Model
-from postgres import database, new_base, server
+from postgres import database, new_base, own_server, server
 from stores import MODEL, NOW, draft, section, vector
 
 PLAIN = FieldWeights()
+MODES = ("hybrid", "keyword", "semantic")
 
 
 @pytest.fixture
@@ -47,13 +51,15 @@ def store(url: str) -> Iterator[PostgresStore]:
     made.close()
 
 
-def fill(store: PostgresStore, number: int) -> None:
+def fill(store: PostgresStore, number: int, dimensions: int = 4) -> None:
     """Documents with words, tags, roles and vectors around a few centres."""
     chance = random.Random(7)
     drafts = []
     for n in range(number):
         centre = n % 10
-        numbers = [chance.gauss(1.0 if axis == centre % 4 else 0.2, 0.3) for axis in range(4)]
+        numbers = [
+            chance.gauss(1.0 if axis == centre % 4 else 0.2, 0.3) for axis in range(dimensions)
+        ]
         drafts.append(
             draft(
                 f"d{n}",
@@ -68,7 +74,7 @@ def fill(store: PostgresStore, number: int) -> None:
 
 def plan(store: PostgresStore, statement: Any, values: tuple[Any, ...]) -> str:
     def explain(connection: psycopg.Connection) -> str:
-        connection.execute("ANALYZE documents, chunks, words, postings, vectors_4")
+        connection.execute("ANALYZE documents, chunks, words, postings")
         with connection.transaction():
             connection.execute("SET LOCAL enable_seqscan = off")
             rows = connection.execute(SQL("EXPLAIN {}").format(statement), values)
@@ -122,6 +128,37 @@ def test_an_approximate_index_is_complete_under_a_selective_filter_and_recall_is
         assert near == sorted(near, key=lambda c: (-c.score, c.chunk))
         assert len(store.semantic(q, InRole("dev"), 10)) == 10
     assert hits >= 27
+
+
+def test_ivfflat_is_built_from_what_is_there_and_answers_as_an_exact_search(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """C33: what it proposes is scored exactly, and a filter starves it of nothing"""
+    other = Model("of five", "1", 5)  # a table of its own: no index of another test
+    create(url).close()
+    store = PostgresStore(url, vector_index="ivfflat")
+    try:
+        store.use_model(other)
+        fill(store, 3000, dimensions=5)
+        queries = [vector(1, 0.2, 0.1, 0.3, 0.1), vector(0.3, 0.3, 0.3, 1, 0.2)]
+        conditions = (EVERYTHING, InRole("dev"), Tagged(("tag1",)))
+        exact = [store.semantic(q, c, 10) for q in queries for c in conditions]
+        assert all(len(found) == 10 for found in exact)
+        assert store._connections.run(lambda c: schema.lists_of(c, 5)) == 0
+        monkeypatch.setattr(retrieval, "EXACT", 10)
+        far = (vector(-1, -1, -1, -1, -1),)
+        more = tuple(draft(f"e{n}", section("x"), vectors=far) for n in range(50))
+        store.apply(Changes(drafts=more), NOW)
+        assert store._connections.run(lambda c: schema.lists_of(c, 5)) == schema.LEAST_LISTS
+        nearest = SQL("SELECT chunk FROM vectors_5 ORDER BY embedding <=> %s::vector LIMIT 10")
+        assert "vectors_5_ivfflat" in plan(store, nearest, ("[1,0,0,0,0]",))
+        assert [store.semantic(q, c, 10) for q in queries for c in conditions] == exact
+    finally:
+        store.close()
+
+
+def test_many_lists_are_not_all_looked_at() -> None:
+    assert [retrieval.probes_of(lists) for lists in (1, 10, 100, 1000)] == [1, 10, 20, 110]
 
 
 def test_cover_density_needs_every_word_and_counts_length(store: PostgresStore) -> None:
@@ -252,6 +289,30 @@ def test_a_dropped_connection_is_replaced(store: PostgresStore) -> None:
                 (f"kb_test_{os.getpid()}",),
             )
         assert work()
+
+
+def test_an_open_base_survives_a_restart_of_its_server() -> None:
+    """S4-19"""
+    server = own_server()
+    with knowbase.create(server.get_uri()) as base:
+        base.note(Note("Deploys freeze on Fridays"))
+        before = [base.search(SearchRequest("deploys", mode=mode)).hits for mode in MODES]
+        together([lambda: base.search(SearchRequest("deploys", mode="keyword"))] * 8)
+        for stop in (server.stop, lambda: os.kill(server.get_pid(), signal.SIGQUIT)):
+            stop()  # as an administrator does; then as a crash does
+            wait_until_stopped(server)
+            server.start()
+            after = [base.search(SearchRequest("deploys", mode=mode)).hits for mode in MODES]
+            assert after == before
+        together([lambda: base.search(SearchRequest("deploys", mode="keyword"))] * 8)
+        assert base.note(Note("Written after that")).seq == 2
+
+
+def wait_until_stopped(server: Any) -> None:
+    ends = time.monotonic() + 30
+    while (server.pgdata / "postmaster.pid").exists():
+        assert time.monotonic() < ends
+        time.sleep(0.05)
 
 
 def test_a_lock_is_waited_for_only_when_told(url: str, store: PostgresStore) -> None:

@@ -197,6 +197,16 @@ def test_documents_are_linked_by_their_most_similar_chunks(store: Store) -> None
     assert set(likenesses(store)) == {("a", "at"), ("b", "at")}
 
 
+def test_a_changed_text_that_waits_for_its_vector_is_similar_to_nothing(store: Store) -> None:
+    for identity in ("one", "two"):
+        put(store, draft(identity, section(identity), vectors=(vector(1, 0, 0, 0),)))
+    store.link_similar(0.5)
+    assert len(store.edges(EVERYTHING)) == 1
+    put(store, draft("two", section("another text"), vectors=(None,)))
+    store.link_similar(0.5)
+    assert store.edges(EVERYTHING) == []
+
+
 def test_a_walk_goes_in_any_direction_as_far_as_it_may_over_what_passes(store: Store) -> None:
     """S3-12"""
     chain = [page(f"n{i}", wiki(f"n{i + 1}"), tags=("odd",) * (i % 2)) for i in range(6)]

@@ -31,7 +31,7 @@ from knowbase.store.values import FieldWeights, Page
 from knowbase.text.analysis import Word
 from knowbase.types import USAGES, Candidate, Model, Relation, Session, Use, Vector
 from knowbase.vectors import unpack
-from stores import BACKENDS, MODEL, draft, section, vector
+from stores import BACKENDS, MODEL, copy_into, draft, section, vector
 
 WORDS = ("install", "installed", "git", "getUserName", "user", "C++", "東京", "京都", "café", "x")
 TAGS = ("ops", "production", "phase/active")
@@ -259,6 +259,21 @@ class Stores(RuleBasedStateMachine):
         self.other.relink()
         self.other.link_similar(self.threshold)
         assert self.other.edges(EVERYTHING) == kept
+
+    @rule()
+    def copy_whole(self) -> None:
+        """C26: a copy is the base, whatever comes after; every store reads the same of it."""
+        mine, theirs = self.memory.copying(), self.other.copying()
+        assert theirs.frame() == mine.frame()
+        assert theirs.copies(theirs.seqs()) == mine.copies(mine.seqs())
+        assert theirs.rest()[:6] == mine.rest()[:6]
+        copy = BACKENDS[self.backend](Path(tempfile.mkdtemp(dir=self.folder.name)))
+        copy_into(copy, self.other)
+        self.other.close()
+        self.other = copy
+        again = BACKENDS["memory"](Path(self.folder.name))
+        copy_into(again, self.memory)
+        self.memory = again
 
     @rule(starts=st.sets(st.sampled_from("pqr")), depth=st.integers(1, 3), condition=conditions)
     def walk(self, starts: set[str], depth: int, condition: Condition) -> None:

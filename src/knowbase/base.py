@@ -10,7 +10,7 @@ from knowbase import config
 from knowbase.access import Access
 from knowbase.answers import Answer, SearchRequest
 from knowbase.errors import InvalidInput, NotAllowed, NotFound
-from knowbase.location import FILE, FOLDER, home_of, is_url, locate, shown
+from knowbase.location import home_of, locate, new_place, shown
 from knowbase.query.conditions import Condition, OneOf, Tagged, Visible, both
 from knowbase.ranking.profile import PROFILES, Profile
 from knowbase.search import Language, Searcher, clean_tag
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from knowbase.notes import Desk
     from knowbase.plan import QueryPlan
     from knowbase.ranking.custom import Custom
+    from knowbase.saved import SavedSearches
     from knowbase.sessions import DocumentContext, Sessions
     from knowbase.use import Feedback, Recorder
     from knowbase.whynot import WhyNot
@@ -46,10 +47,7 @@ def open(path: str | None = None) -> "Base":  # noqa: A001 - knowbase.open reads
 
 def create(path: str | None = None) -> "Base":
     """A new base at `path` (a file, a folder to hold .kb/base.db, or a URL), else here."""
-    given = os.path.expanduser(path or os.environ.get("KB_BASE") or os.getcwd())
-    target = given if is_url(given) else os.path.abspath(given)
-    if not is_url(given) and (os.path.isdir(target) or given.endswith(("/", os.sep))):
-        target = os.path.join(target, FOLDER, FILE)
+    target = new_place(path or os.environ.get("KB_BASE") or os.getcwd())
     create_store(target)
     return Base(target)
 
@@ -87,7 +85,7 @@ class Base:
         from knowbase.store.scoped import ScopedStore
 
         seen = copy(self)
-        for part in ("lifecycle", "sessions", "recorder", "graph"):
+        for part in ("lifecycle", "sessions", "recorder", "graph", "saved"):
             vars(seen).pop(part, None)  # they hold the store
         vars(seen)["models"] = self.models  # loaded once
         seen.store = ScopedStore(self.store, access)
@@ -173,6 +171,13 @@ class Base:
 
         return profiles(self.configuration.profiles, os.environ)
 
+    @cached_property
+    def saved(self) -> "SavedSearches":
+        """Searches under a name: add, list, run, remove."""
+        from knowbase.saved import SavedSearches
+
+        return SavedSearches(self.store, self.search, self.searcher, self.now)
+
     def get(self, reference: str) -> "Content":
         """A document by code, id, number or path; `:slug` behind it names one section."""
         from knowbase.documents import content_of
@@ -215,6 +220,7 @@ class Base:
             models=tuple(self.store.models()),
             sources=tuple(self.store.sources()),
             problems=tuple(self.store.problems()),
+            copy_of=self.store.copying().source(),
         )
 
     # filling

@@ -109,6 +109,16 @@ class Codes(NamedTuple):
     codes: tuple[str, ...]
 
 
+class SavedSearch(NamedTuple):
+    """A search under a name; only `knowbase.saved` understands its options."""
+
+    name: str
+    query: str
+    options: Mapping[str, object]
+    created_at: str
+    updated_at: str
+
+
 class Changes(NamedTuple):
     """What one transaction writes, in this order; all of it happens or nothing."""
 

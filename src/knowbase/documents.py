@@ -49,6 +49,7 @@ class Status(NamedTuple):
     models: tuple[StoredModel, ...]
     sources: tuple[Source, ...]
     problems: tuple[FileRecord, ...]
+    copy_of: str | None = None  # while kb move has not finished with it
 
 
 class Note(NamedTuple):

@@ -10,6 +10,7 @@ KnowbaseError                 exit code of `kb`
 │   ├── NotABase                  the file is something else
 │   ├── BaseTooNew                written by a newer knowbase
 │   ├── BaseDamaged               the database is corrupt
+│   ├── BaseTaken                 a base to be copied into holds something else
 │   ├── BaseLocked                another process is writing
 │   ├── BaseReadOnly              cannot write there
 │   ├── BaseUnreachable           the database server cannot be reached
@@ -84,6 +85,10 @@ class BaseTooNew(BaseError):
 
 class BaseDamaged(BaseError):
     code = "base_damaged"
+
+
+class BaseTaken(BaseError):
+    code = "base_taken"
 
 
 class BaseLocked(BaseError):

@@ -47,6 +47,17 @@ def locate(base: str | None, start: str | None = None) -> str:
         folder = os.path.dirname(folder)
 
 
+def new_place(given: str) -> str:
+    """Where a new base is made: a URL, a file, or a folder that is to hold .kb/base.db."""
+    given = os.path.expanduser(given)
+    if is_url(given):
+        return given
+    target = os.path.abspath(given)
+    if os.path.isdir(target) or given.endswith(("/", os.sep)):
+        return os.path.join(target, FOLDER, FILE)
+    return target
+
+
 def home_of(path: str) -> str:
     """The folder that a base's relative paths start from, and where its kb.toml lies.
 

@@ -164,7 +164,7 @@ def test_a_request_is_logged_on_one_line_without_what_was_asked(folder: Path) ->
         told = server.client.get("/api/search?query=kerosene", headers={"X-Request-Id": "mine-1"})
         assert told.headers["x-request-id"] == "mine-1"
         server.client.get("/api/tags", headers={"X-Request-Id": "<sane?>"})
-        lines = [json.loads(line) for line in server.log.read_text().splitlines()]
+    lines = [json.loads(line) for line in server.log.read_text().splitlines()]
     requests = [line for line in lines if line["event"] == "request"]
     assert requests[0]["route"] == "/api/search"
     assert (requests[0]["status"], requests[0]["request"]) == (200, "mine-1")

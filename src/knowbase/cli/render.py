@@ -25,7 +25,7 @@ _GRAPH = (
     "links", "related", "path", "communities", "rank", "graph export", "graph query",
     "graph show", "graph rebuild",
 )  # fmt: skip
-_BY_TYPE = {"QueryPlan": "query", "Listing": "list", "Removal": "rm"}
+_BY_TYPE = {"Answer": "search", "QueryPlan": "query", "Listing": "list", "Removal": "rm"}
 """Results that look the same whatever was asked."""
 
 
@@ -62,6 +62,10 @@ class Renderer:
             return "\n".join(renderers[name](result))
         if name in ("models", "embed"):
             from knowbase.cli.models import lines
+        elif name.startswith("saved "):
+            from knowbase.cli.saved import lines
+        elif name == "move":
+            from knowbase.cli.move import lines
         elif name in _GRAPH:
             from knowbase.cli.graph import lines
         elif name in ("serve", "token new", "tokens", "token revoke"):
@@ -188,6 +192,10 @@ class Renderer:
         model = status.model
         yield f"base       {safe(status.base)} ({status.size_bytes / 1e6:.1f} MB)"
         kinds = ", ".join(f"{number} {safe(name)}" for name, number in status.types.items())
+        if status.copy_of is not None:
+            yield self._paint("red", "unfinished ") + safe(
+                f"copy of {status.copy_of}: kb move goes on with it"
+            )
         yield f"documents  {status.documents}" + (f" ({kinds})" if kinds else "")
         if status.forgotten:
             yield f"forgotten  {status.forgotten} (kb restore lists them)"

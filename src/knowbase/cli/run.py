@@ -98,6 +98,10 @@ def _open(operation: Operation, surface: Surface) -> "AbstractContextManager[Bas
     from knowbase.base import create
     from knowbase.base import open as open_base
 
+    if operation.opens_bases:
+        if surface.base is not None:
+            raise InvalidInput(f"kb {operation.name} takes no --base", field="base")
+        return nullcontext()
     if operation.name == "init":
         return create(surface.base)
     try:
@@ -113,7 +117,7 @@ def _run_operation(
 ) -> Any:
     if operation.writes or operation.name == "eval":
         gc.enable()
-    if operation.name not in ("add", "sync", "eval", "embed"):
+    if operation.name not in ("add", "sync", "eval", "embed", "move"):
         return operation.run(base, request)
     bar = ProgressBar(quiet=surface.quiet)
     try:

@@ -1,5 +1,6 @@
 """The application: routes made from the declarations, and what stands before them."""
 
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cached_property
@@ -138,7 +139,8 @@ class Server:
 
     def _warm_up(self) -> None:
         if self.base.store.model() is not None:
-            self.base.embedder.embed_query("ready")
+            # A text that no cache has: only then is the model loaded.
+            self.base.embedder.embed_query(f"ready {time.time()}")
 
 
 def application(

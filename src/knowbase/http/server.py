@@ -1,5 +1,6 @@
 """Running the application on a socket until it is told to stop."""
 
+import ctypes
 import logging
 import math
 import os
@@ -20,6 +21,7 @@ from knowbase.http.tokens import Gate, tokens_file
 from knowbase.logs import log, show_on
 
 BACKLOG = 2048  # connections that wait to be accepted
+ARENA_MAX, MMAP_THRESHOLD = -8, -3  # as malloc.h numbers them
 KEPT_ALIVE = 30  # seconds that a connection may idle
 
 
@@ -38,6 +40,7 @@ def mounted(base: Base) -> Mapping[str, Starlette]:  # noqa: ARG001 - what is mo
 
 def serve(base: Base, host: str, port: int) -> Iterator[Serving]:
     """Say where, then serve until SIGTERM or Ctrl-C; what is under way is answered first."""
+    return_memory()
     settings = base.settings
     gate = Gate(tokens_file(base, os.environ), os.environ)
     if gate.is_open and not is_loopback(host):
@@ -69,6 +72,17 @@ def serve(base: Base, host: str, port: int) -> Iterator[Serving]:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
     server.run(sockets=[listening])
+
+
+def return_memory() -> None:
+    """Let the C library give back what large arrays took, rather than keep it for each thread:
+    under load that is 250 MB instead of 660 (bench/serve.py, 8 workers, 10,000 chunks)."""
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (OSError, AttributeError, TypeError):
+        return  # not glibc
+    mallopt(ARENA_MAX, 2)
+    mallopt(MMAP_THRESHOLD, 1 << 20)
 
 
 def listen(host: str, port: int) -> socket.socket:

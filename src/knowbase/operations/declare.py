@@ -16,6 +16,7 @@ class Param(NamedTuple):
     choices: tuple[str, ...] = ()
     positional: bool = False
     single: bool = False  # the last positional one takes one word, not the rest of the line
+    whole: bool = False  # an item of a list may hold a comma
     metavar: str | None = None
     short: str | None = None
     aliases: Mapping[str, str] = {}  # flags that stand for a value: --fts-only → keyword
@@ -42,6 +43,7 @@ class Operation(NamedTuple):
     writes: bool = False
     examples: tuple[str, ...] = ()
     base_optional: bool = False  # it can run without a base, and then gets None
+    opens_bases: bool = False  # it opens what it works on itself, and always gets None
     local: bool = False  # it reads or writes this machine's files: never served to others
     whole: bool = False  # it concerns the whole base: not for those held to one project
 
@@ -127,7 +129,7 @@ def _number(kind: type, value: Any) -> float | None:
 
 def _parts(field: Field, item: str) -> list[str]:
     """Flags take comma-separated lists; a path or reference may hold a comma."""
-    return [item] if field.param.positional else item.split(",")
+    return [item] if field.param.positional or field.param.whole else item.split(",")
 
 
 def _bounds(param: Param) -> str:

@@ -75,11 +75,17 @@ FILTERS = (
 
 
 def search(base: "Base", request: Search) -> "Answer | QueryPlan":
+    wanted = asked(request)
+    return base.plan(wanted) if request.explain_query else base.search(wanted)
+
+
+def asked(request: Search) -> SearchRequest:
+    """What the flags mean."""
     given = [(name, getattr(request, name)) for name in FILTERS]
     given += [("session", request.session_filter), ("session", request.session)]
     if request.min_salience is not None:
         given.append(("salience", f">={request.min_salience}"))
-    asked = SearchRequest(
+    return SearchRequest(
         query=request.query,
         tags=request.tags,
         tags_match=request.tags_match,
@@ -95,7 +101,6 @@ def search(base: "Base", request: Search) -> "Answer | QueryPlan":
         strict=request.strict,
         session_record=request.session if request.session is not None else request.session_record,
     )
-    return base.plan(asked) if request.explain_query else base.search(asked)
 
 
 OPERATIONS = {

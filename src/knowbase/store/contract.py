@@ -3,7 +3,8 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
-from knowbase.changes import Changes, Link
+from knowbase.changes import Changes, Link, SavedSearch
+from knowbase.copies import Copy, Frame, Rest
 from knowbase.edges import Edge
 from knowbase.query.conditions import Condition
 from knowbase.query.words import KeywordQuery
@@ -23,6 +24,39 @@ from knowbase.types import (
     Use,
     Vector,
 )
+
+
+class Whole(Protocol):
+    """A base as a whole, in parts that can be copied into another one."""
+
+    def frame(self) -> Frame: ...
+
+    def seqs(self) -> list[int]:
+        """The numbers of all documents, forgotten or not, in order."""
+
+    def copies(self, seqs: Collection[int]) -> list[Copy]:
+        """Those of the documents that there are, in order."""
+
+    def rest(self) -> Rest: ...
+
+
+class Copying(Whole, Protocol):
+    """A base that can become a copy of another one."""
+
+    def source(self) -> str | None:
+        """What this base is becoming a copy of; None when it is whole."""
+
+    def start(self, source: str, frame: Frame) -> None:
+        """Note what this becomes a copy of, and take over the models and counters."""
+
+    def paste(self, copies: Sequence[Copy]) -> None:
+        """Write these documents as they are, in place of those with their ids or numbers."""
+
+    def paste_rest(self, rest: Rest) -> None:
+        """Write it in place of what there is, and find all links again."""
+
+    def end(self) -> None:
+        """The copy is whole."""
 
 
 class Store(Protocol):
@@ -144,6 +178,19 @@ class Store(Protocol):
     def problems(self) -> list[FileRecord]:
         """Files that could not be read."""
 
+    # saved searches
+    def saved_searches(self) -> list[SavedSearch]:
+        """By name."""
+
+    def save_search(self, search: SavedSearch, *, replace: bool = False) -> bool:
+        """Whether it was written: a name that is taken is, only to be replaced.
+
+        One that takes another's place keeps the moment when that was made.
+        """
+
+    def drop_search(self, name: str) -> bool:
+        """Whether there was one."""
+
     # models and their vectors
     def model(self) -> Model | None:
         """The active one: searches use its vectors."""
@@ -176,3 +223,6 @@ class Store(Protocol):
         """How much of the base has a vector of the active model, from 0 to 1."""
 
     def counts(self) -> Counts: ...
+
+    def copying(self) -> Copying:
+        """The base as a whole, with all ids and its history."""

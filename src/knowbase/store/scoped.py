@@ -7,7 +7,7 @@ whichever operation, gets documents and sessions of the project alone, and write
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from knowbase.access import Access
-from knowbase.changes import Changes, Draft, Link
+from knowbase.changes import Changes, Draft, Link, SavedSearch
 from knowbase.edges import Edge
 from knowbase.errors import NotAllowed
 from knowbase.query.conditions import (
@@ -21,7 +21,7 @@ from knowbase.query.conditions import (
     both,
 )
 from knowbase.query.words import KeywordQuery
-from knowbase.store.contract import Store
+from knowbase.store.contract import Copying, Store
 from knowbase.store.values import ALL, FieldWeights, Page
 from knowbase.text.analysis import Word
 from knowbase.types import (
@@ -237,6 +237,23 @@ class ScopedStore:
 
     def problems(self) -> list[FileRecord]:
         return self._store.problems() if self._access.project is None else []
+
+    # saved searches belong to the whole base: what they ask can tell of other projects
+
+    def saved_searches(self) -> list[SavedSearch]:
+        return self._store.saved_searches() if self._access.project is None else []
+
+    def save_search(self, search: SavedSearch, *, replace: bool = False) -> bool:
+        self._need_everything()
+        return self._store.save_search(search, replace=replace)
+
+    def drop_search(self, name: str) -> bool:
+        self._need_everything()
+        return self._store.drop_search(name)
+
+    def copying(self) -> Copying:
+        self._need_everything()
+        return self._store.copying()
 
     # models and their vectors: the same for everybody, changed with full access alone
 

@@ -21,7 +21,9 @@ from knowbase.query.predicate import passes
 from knowbase.query.words import KeywordQuery
 from knowbase.store.bm25 import has_word, scores
 from knowbase.store.memory import graph
+from knowbase.store.memory.copying import MemoryCopying
 from knowbase.store.memory.record import record
+from knowbase.store.memory.saved import Saved
 from knowbase.store.memory.state import State, adopted, remove, remove_rival, write
 from knowbase.store.nearest import nearest as nearest_vectors
 from knowbase.store.rules import check_chain, known_text
@@ -44,7 +46,7 @@ from knowbase.types import (
 )
 
 
-class MemoryStore:
+class MemoryStore(Saved):
     """See `knowbase.store.contract.Store` for what each method promises."""
 
     def __init__(self) -> None:
@@ -367,6 +369,9 @@ class MemoryStore:
             types=Counter(document.type for document in shown),
             forgotten=self.count(FORGOTTEN),
         )
+
+    def copying(self) -> MemoryCopying:
+        return MemoryCopying(self)
 
     # inside
 

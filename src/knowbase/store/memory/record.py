@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from knowbase.changes import EDITABLE, Changes, Edit, Link, Verdict, after_verdict, moved
+from knowbase.copies import GivenVerdict
 from knowbase.store.memory.state import State
 from knowbase.types import Relation, Session, Use
 
@@ -63,11 +64,12 @@ def _reinforce(state: State, document: str, amount: float, now: str) -> None:
 
 def _judge(state: State, verdict: Verdict, now: str) -> None:
     document, key = state.documents.get(verdict.document), (verdict.document, verdict.occasion)
-    old = state.verdicts.get(key)
+    known = state.verdicts.get(key)
+    old = None if known is None else known.good
     if document is None or old == verdict.good:
         return
-    state.verdicts[key] = verdict.good
-    given = [good for (owner, _), good in state.verdicts.items() if owner == document.id]
+    state.verdicts[key] = GivenVerdict(verdict.occasion, verdict.good, now)
+    given = [one.good for (owner, _), one in state.verdicts.items() if owner == document.id]
     confirmed = sum(1 if good else -1 for good in given)
     used = verdict.good and old is None
     state.documents[document.id] = document._replace(

@@ -2,9 +2,17 @@
 
 from collections.abc import Mapping
 from copy import copy
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from knowbase.changes import Draft, Link, assigned_codes, content_hash, names_of, scope_of
+from knowbase.changes import (
+    Draft,
+    Link,
+    SavedSearch,
+    assigned_codes,
+    content_hash,
+    names_of,
+    scope_of,
+)
 from knowbase.store.bm25 import Row
 from knowbase.text.analysis import index_terms, stems
 from knowbase.types import (
@@ -19,6 +27,9 @@ from knowbase.types import (
     Vector,
 )
 
+if TYPE_CHECKING:
+    from knowbase.copies import GivenVerdict
+
 
 class Stored(NamedTuple):
     """A chunk with what belongs to it."""
@@ -26,6 +37,7 @@ class Stored(NamedTuple):
     document: str
     position: int
     chunk: Chunk
+    terms: str  # as it is indexed
     row: Row
     vectors: Mapping[Model, Vector]
 
@@ -43,9 +55,11 @@ class State:
         self.said: dict[str, dict[str, Any]] = {}  # by document
         self.sessions: dict[str, Session] = {}
         self.uses: list[Use] = []
-        self.verdicts: dict[tuple[str, str], bool] = {}  # by document and occasion
+        self.verdicts: dict[tuple[str, str], GivenVerdict] = {}  # by document and occasion
         self.relations: list[Relation] = []
         self.links: dict[str, tuple[Link, ...]] = {}  # by document
+        self.saved: dict[str, SavedSearch] = {}  # by name
+        self.copy_of: str | None = None
 
     def copied(self) -> "State":
         new = State()
@@ -75,7 +89,7 @@ def remove(state: State, document: str) -> None:
     state.said.pop(document, None)
     state.chunks = {key: s for key, s in state.chunks.items() if s.document != document}
     state.uses = [use for use in state.uses if use.document != document]
-    state.verdicts = {key: good for key, good in state.verdicts.items() if key[0] != document}
+    state.verdicts = {key: one for key, one in state.verdicts.items() if key[0] != document}
     state.relations = [r for r in state.relations if document not in (r.source, r.target)]
     state.links.pop(document, None)
 
@@ -101,8 +115,9 @@ def write(state: State, draft: Draft, now: str, model: Model | None) -> None:
             vectors[model] = given
         if stored is not None and stored.chunk.hash == chunk.hash:
             vectors |= stored.vectors
-        row = _row(draft, chunk, state.documents[draft.id].code)
-        state.chunks[key] = Stored(draft.id, position, chunk, row, vectors)
+        terms = _terms(draft, chunk, state.documents[draft.id].code)
+        row = row_of(draft.reading.title, chunk, terms)
+        state.chunks[key] = Stored(draft.id, position, chunk, terms, row, vectors)
 
 
 def _document(state: State, draft: Draft, old: Document | None, seq: int, now: str) -> Document:
@@ -144,8 +159,11 @@ def _document(state: State, draft: Draft, old: Document | None, seq: int, now: s
     return document._replace(**state.said.get(draft.id, {}))
 
 
-def _row(draft: Draft, chunk: Chunk, code: str) -> Row:
-    reading = draft.reading
-    names = names_of(code, draft.path)
-    terms = index_terms(reading.type, names, reading.title, chunk.heading, chunk.text)
-    return tuple(map(stems, (reading.title, chunk.heading or "", chunk.text, terms)))
+def _terms(draft: Draft, chunk: Chunk, code: str) -> str:
+    reading, names = draft.reading, names_of(code, draft.path)
+    return index_terms(reading.type, names, reading.title, chunk.heading, chunk.text)
+
+
+def row_of(title: str, chunk: Chunk, terms: str) -> Row:
+    """The words of a chunk's four fields."""
+    return tuple(map(stems, (title, chunk.heading or "", chunk.text, terms)))

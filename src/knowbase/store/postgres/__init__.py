@@ -1,5 +1,6 @@
 """A team's store: PostgreSQL, with pgvector for the semantic leg."""
 
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from psycopg import Connection, errors
@@ -11,10 +12,14 @@ from knowbase.store.postgres import rows, schema
 from knowbase.store.postgres.connection import Connections, find_model
 from knowbase.store.postgres.graph import Graph
 from knowbase.store.postgres.retrieval import Retrieval
+from knowbase.store.postgres.saved import Saved
 from knowbase.store.postgres.sessions import Sessions
 from knowbase.store.postgres.vectors import Vectors
 from knowbase.store.postgres.write import Writing
 from knowbase.types import Document
+
+if TYPE_CHECKING:
+    from knowbase.store.postgres.copying import PostgresCopying
 
 DEFAULT_NAME = "default"
 BUSY_TIMEOUT = 5.0
@@ -44,12 +49,13 @@ def create(url: str) -> "PostgresStore":
     return PostgresStore(url)
 
 
-class PostgresStore(Vectors, Retrieval, Sessions, Graph):
+class PostgresStore(Vectors, Retrieval, Sessions, Graph, Saved):
     """See `knowbase.store.contract.Store` for what each method promises."""
 
     def __init__(
         self, url: str, busy_timeout: float = BUSY_TIMEOUT, vector_index: str = "hnsw"
     ) -> None:
+        self.url = url
         database, name = split(url)
         self._connections = Connections(database, busy_timeout)
         self._vector_index = vector_index
@@ -71,6 +77,7 @@ class PostgresStore(Vectors, Retrieval, Sessions, Graph):
             seqs = writing.apply(changes)
             if writing.grew:
                 connection.execute("ANALYZE documents, chunks, words, postings")
+                self.index_vectors(connection)
             found = connection.execute(
                 SQL(
                     f"SELECT {rows.DOCUMENT} FROM documents d WHERE base_id = %s AND seq = ANY(%s)"
@@ -81,6 +88,11 @@ class PostgresStore(Vectors, Retrieval, Sessions, Graph):
             return [by_seq[seq] for seq in seqs]
 
         return self._connections.writing(write, wait=wait)
+
+    def copying(self) -> "PostgresCopying":
+        from knowbase.store.postgres.copying import PostgresCopying
+
+        return PostgresCopying(self._connections, self._base, self)
 
 
 def _opened(connection: Connection, name: str) -> tuple[int, tuple[int, ...]]:

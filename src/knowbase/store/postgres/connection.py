@@ -1,5 +1,6 @@
 """PostgreSQL connections: a pool, one retry on a dropped one, every driver error made ours."""
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias, TypeVar
@@ -24,6 +25,10 @@ Result = TypeVar("Result")
 LEAST_PGVECTOR = (0, 5)  # the first with HNSW
 INSTALL = "install pgvector 0.5 or newer on the server, then: CREATE EXTENSION vector"
 Query: TypeAlias = sql.SQL | sql.Composed
+
+for _name in ("knowbase", "psycopg.pool"):
+    # Where nobody has set up logging, Python would print it, hosts and tracebacks included.
+    logging.getLogger(_name).addHandler(logging.NullHandler())
 
 _MEANING: tuple[tuple[tuple[type[Exception], ...], type[BaseError], str, str], ...] = (
     (

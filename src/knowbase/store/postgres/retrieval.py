@@ -168,7 +168,7 @@ class Retrieval(Connected):
 
         def propose(number: int) -> list[tuple[int, Vector]]:
             if not few:
-                self._widen(connection, number)
+                self._widen(connection, model, number)
             with connection.cursor(binary=True) as cursor:
                 cursor.execute(statement, (*scope, as_text(vector), number))
                 return [(chunk, unpacked(given)) for chunk, given in cursor]
@@ -181,12 +181,16 @@ class Retrieval(Connected):
         row = connection.execute(statement, (*scope, EXACT + 1)).fetchone()
         return row is None or row[0] <= EXACT
 
-    def _widen(self, connection: Connection, number: int) -> None:
+    def _widen(self, connection: Connection, model: Model, number: int) -> None:
         """Let the index look as far as it must for so many that pass."""
         breadth = min(max(200, 2 * number), 1000)
         connection.execute(SQL("SET LOCAL hnsw.ef_search = {}").format(breadth))
+        lists = schema.lists_of(connection, model.dimensions)
+        if lists:
+            connection.execute(SQL("SET LOCAL ivfflat.probes = {}").format(probes_of(lists)))
         if self._vectors_known >= (0, 8):
             connection.execute("SET LOCAL hnsw.iterative_scan = strict_order")
+            connection.execute("SET LOCAL ivfflat.iterative_scan = relaxed_order")
 
     def unknown_words(self, words: Sequence[Word]) -> list[Word]:
         unknown = []
@@ -291,6 +295,11 @@ class Retrieval(Connected):
             return SQL("c.id = ANY(%s)"), [list(matches_of(connection, self._base, word))]
 
         return having
+
+
+def probes_of(lists: int) -> int:
+    """How many of an index's lists are looked at: all of few, a tenth of many."""
+    return min(lists, schema.LEAST_LISTS + lists // 10)
 
 
 def _columns(

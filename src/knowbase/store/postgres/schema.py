@@ -256,8 +256,26 @@ CREATE TABLE graph (
 );
 """
 
-STEPS = (_STEP_1, _STEP_2, _STEP_3)
+_STEP_4 = """
+CREATE TABLE saved (
+    base_id integer NOT NULL REFERENCES bases ON DELETE CASCADE,
+    name text COLLATE "C" NOT NULL,
+    query text COLLATE "C" NOT NULL,
+    options text NOT NULL,
+    created_at text COLLATE "C" NOT NULL,
+    updated_at text COLLATE "C" NOT NULL,
+    PRIMARY KEY (base_id, name)
+);
+CREATE TABLE moving (
+    base_id integer PRIMARY KEY REFERENCES bases ON DELETE CASCADE,
+    source text COLLATE "C" NOT NULL
+);
+"""
+
+STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4)
 WITH_A_GRAPH = 3
+VECTORS_A_LIST = 1000
+LEAST_LISTS = 10
 
 
 def upgrade(connection: Connection) -> None:
@@ -329,13 +347,50 @@ def create_vector_table(connection: Connection, dimensions: int, index: str) -> 
             " REFERENCES chunks (base_id, id) ON DELETE CASCADE)"
         ).format(table=vector_table(dimensions), dimensions=sql.Literal(dimensions))
     )
-    if index != "none":
-        connection.execute(
-            sql.SQL(
-                "CREATE INDEX IF NOT EXISTS {} ON {} USING {} (embedding vector_cosine_ops)"
-            ).format(
-                sql.Identifier(f"vectors_{dimensions:d}_{index}"),
-                vector_table(dimensions),
-                sql.Identifier(index),
-            )
+    if index == "hnsw":
+        _index_vectors(connection, dimensions, index, sql.SQL(""))
+
+
+def learn_lists(connection: Connection, dimensions: int, enough: int) -> None:
+    """Build IVFFlat once there is enough to learn from: its lists are clusters of what is there.
+
+    Until then, searches compare every vector.
+    """
+    table = vector_table(dimensions)
+    if lists_of(connection, dimensions):
+        return
+    counted = sql.SQL("SELECT count(*) FROM (SELECT 1 FROM {} LIMIT %s) enough").format(table)
+    found = connection.execute(counted, (enough + 1,)).fetchone()
+    if found is None or found[0] <= enough:
+        return
+    whole = connection.execute(sql.SQL("SELECT count(*) FROM {}").format(table)).fetchone()
+    lists = max(LEAST_LISTS, (whole[0] if whole else 0) // VECTORS_A_LIST)
+    connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+    _index_vectors(
+        connection, dimensions, "ivfflat", sql.SQL("WITH (lists = {})").format(sql.Literal(lists))
+    )
+
+
+def lists_of(connection: Connection, dimensions: int) -> int:
+    """How many lists the IVFFlat index has; 0 when there is none."""
+    row = connection.execute(
+        "SELECT option_value::int FROM pg_class, pg_options_to_table(reloptions)"
+        " WHERE oid = to_regclass(%s) AND option_name = 'lists'",
+        (f"knowbase.vectors_{dimensions:d}_ivfflat",),
+    ).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _index_vectors(
+    connection: Connection, dimensions: int, index: str, options: sql.Composable
+) -> None:
+    connection.execute(
+        sql.SQL(
+            "CREATE INDEX IF NOT EXISTS {} ON {} USING {} (embedding vector_cosine_ops) {}"
+        ).format(
+            sql.Identifier(f"vectors_{dimensions:d}_{index}"),
+            vector_table(dimensions),
+            sql.Identifier(index),
+            options,
         )
+    )

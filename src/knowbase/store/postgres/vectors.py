@@ -1,13 +1,13 @@
 """Vectors of several models side by side; models of equal dimensions share a table."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from psycopg import Connection
 from psycopg.sql import SQL
 
 from knowbase.errors import ModelMismatch
-from knowbase.store.postgres import rows, schema
+from knowbase.store.postgres import retrieval, rows, schema
 from knowbase.store.postgres.connection import find_model
 from knowbase.store.postgres.documents import Documents
 from knowbase.store.postgres.retrieval import as_text, unpacked
@@ -32,9 +32,13 @@ class Vectors(Documents):
         return self._connections.consistently(self._models)
 
     def _models(self, connection: Connection) -> list[StoredModel]:
+        return sorted(self.models_by_arrival(connection), key=lambda one: not one.active)
+
+    def models_by_arrival(self, connection: Connection) -> list[StoredModel]:
+        """Every model that has vectors here, as this transaction sees it."""
         known = connection.execute(
             "SELECT id, source, active, name, revision, dimensions FROM models WHERE base_id = %s"
-            " ORDER BY active DESC, id",
+            " ORDER BY id",
             (self._base,),
         ).fetchall()
         return [
@@ -74,6 +78,7 @@ class Vectors(Documents):
             if lines:
                 connection.cursor().executemany(statement, lines)
             self._compare_anew(connection)
+            self.index_vectors(connection)
 
         self._connections.writing(write)
 
@@ -118,12 +123,7 @@ class Vectors(Documents):
                 return
             if known == find_model(connection, self._base):
                 raise ModelMismatch(f"{model.name} is the model in use", field="embed.model")
-            statement = SQL("DELETE FROM {} WHERE base_id = %s AND model = %s")
-            table = schema.vector_table(model.dimensions)
-            connection.execute(statement.format(table), (self._base, known[0]))
-            connection.execute(
-                "DELETE FROM models WHERE base_id = %s AND id = %s", (self._base, known[0])
-            )
+            self._drop(connection, *known)
 
         self._connections.writing(drop)
 
@@ -148,7 +148,39 @@ class Vectors(Documents):
 
         return self._connections.run(read)
 
+    def index_vectors(self, connection: Connection) -> None:
+        """Build the index that learns from the vectors, if that is wanted and not done yet."""
+        if self._vector_index == "ivfflat":
+            for one in self.models_by_arrival(connection):
+                schema.learn_lists(connection, one.model.dimensions, retrieval.EXACT)
+
+    def take_models(self, connection: Connection, models: Sequence[StoredModel]) -> None:
+        """Exactly these, in this order; their vectors as far as they are there."""
+        self._lock(connection)
+        if models:
+            self._check_vectors()
+        wanted = {one.model for one in models}
+        for one in self.models_by_arrival(connection):
+            known = find_model(connection, self._base, one.model)
+            if one.model not in wanted and known is not None:
+                self._drop(connection, *known)
+        for one in models:
+            number = self._registered(connection, one.model, one.source)
+            connection.execute(
+                "UPDATE models SET active = %s WHERE base_id = %s AND id = %s",
+                (one.active, self._base, number),
+            )
+
     # inside
+
+    def _drop(self, connection: Connection, number: int, model: Model) -> None:
+        """Remove a model with its vectors."""
+        statement = SQL("DELETE FROM {} WHERE base_id = %s AND model = %s")
+        table = schema.vector_table(model.dimensions)
+        connection.execute(statement.format(table), (self._base, number))
+        connection.execute(
+            "DELETE FROM models WHERE base_id = %s AND id = %s", (self._base, number)
+        )
 
     def _lock(self, connection: Connection) -> None:
         """As every writer does: a switch sees all vectors, or comes after them."""

@@ -30,7 +30,7 @@ from knowbase.store.postgres.schema import vector_table
 from knowbase.store.postgres.words import Counts, counted, ids_of
 from knowbase.store.rules import check_chain, known_text
 from knowbase.text.analysis import index_terms
-from knowbase.types import DEFAULT_SALIENCE, Chunk, Document, FileRecord, Model, Vector
+from knowbase.types import DEFAULT_SALIENCE, Chunk, Document, FileRecord, Model, Source, Vector
 
 _CHUNK = (
     "id", "document", "slug", "chunk_index", "position", "hash", "line", "page", "tokens",
@@ -89,12 +89,7 @@ class Writing(Recording):
         self._many(
             "DELETE FROM files WHERE base_id = %s AND path = %s", [(p,) for p in changes.forgotten]
         )
-        self._many(
-            "INSERT INTO sources (base_id, path, tags, parent, tree) VALUES (%s, %s, %s, %s, %s)"
-            " ON CONFLICT (base_id, path) DO UPDATE SET tags = excluded.tags,"
-            " parent = excluded.parent, tree = excluded.tree",
-            [(s.path, list(s.tags), s.parent, s.tree) for s in changes.sources],
-        )
+        self._write_sources(changes.sources)
         self._many(
             "DELETE FROM sources WHERE base_id = %s AND path = %s",
             [(path,) for path in changes.dropped_sources],
@@ -184,11 +179,11 @@ class Writing(Recording):
     def _write_document(self, draft: Draft) -> int:
         reading = draft.reading
         values: dict[str, Any] = {
-            **{name: _clean(getattr(reading, name)) for name in AS_READ},
+            **{name: clean(getattr(reading, name)) for name in AS_READ},
             "path": draft.path,
             "updated_at": draft.updated_at,
-            "tags": sorted({_clean(tag) for tag in reading.tags}),
-            "roles": [_clean(role) for role in reading.roles],
+            "tags": sorted({clean(tag) for tag in reading.tags}),
+            "roles": [clean(role) for role in reading.roles],
             "scope": scope_of(reading),
             "content_hash": content_hash(reading),
             "metadata": json.dumps(dict(reading.metadata), ensure_ascii=True),
@@ -208,19 +203,19 @@ class Writing(Recording):
         seq = self._next_seq
         self._next_seq += 1
         code = next(code for code in assigned_codes(seq) if self._is_free(code, seq))
-        wanted = _clean(draft.reading.code)
+        wanted = clean(draft.reading.code)
         if wanted is not None and self._is_free(wanted, seq):
             code = wanted
         new = {
             "base_id": self._base, "seq": seq, "id": draft.id, "code": code,
             "created_at": self._now, "salience": DEFAULT_SALIENCE, **values,
         }  # fmt: skip
-        self._connection.execute(_insert("documents", tuple(new)), tuple(new.values()))
+        self._connection.execute(insert("documents", tuple(new)), tuple(new.values()))
         return seq
 
     def _update_document(self, seq: int, draft: Draft, values: dict[str, Any]) -> None:
         values |= self.said(draft.id) or {}
-        wanted = _clean(draft.reading.code)
+        wanted = clean(draft.reading.code)
         if wanted is not None and self._is_free(wanted, seq):
             values["code"] = wanted
         settings = SQL(", ").join(SQL("{} = %s").format(Identifier(name)) for name in values)
@@ -242,7 +237,7 @@ class Writing(Recording):
         self._many(
             "INSERT INTO links (base_id, document, target, kind) VALUES (%s, %s, %s, %s)"
             " ON CONFLICT DO NOTHING",
-            [(seq, _clean(link.target), link.kind) for link in draft.reading.links],
+            [(seq, clean(link.target), link.kind) for link in draft.reading.links],
         )
 
     # chunks
@@ -272,10 +267,11 @@ class Writing(Recording):
             old = stored.get((chunk.slug, chunk.chunk_index))
             number = old.id if old else self._numbered()
             title = draft.reading.title
-            terms = _clean(index_terms(draft.reading.type, names, title, chunk.heading, chunk.text))
+            terms = clean(index_terms(draft.reading.type, names, title, chunk.heading, chunk.text))
             length = self._index(number, old, chunk, (title, terms))
             if old is not None and old.hash != chunk.hash:
                 changed.append(number)
+                self._unlinked.add(seq)
             elif number in embedded:
                 vector = None  # what is there is as good
             if vector is not None:
@@ -284,8 +280,8 @@ class Writing(Recording):
             lines.append(
                 (
                     *(number, seq, chunk.slug, chunk.chunk_index, position, chunk.hash),
-                    *(chunk.line, chunk.page, chunk.tokens, chunk.overlap, _clean(chunk.header)),
-                    *(_clean(title), _clean(chunk.heading), _clean(chunk.text)),
+                    *(chunk.line, chunk.page, chunk.tokens, chunk.overlap, clean(chunk.header)),
+                    *(clean(title), clean(chunk.heading), clean(chunk.text)),
                     *(terms, length),
                 )
             )
@@ -316,7 +312,7 @@ class Writing(Recording):
             SQL("{0} = excluded.{0}").format(Identifier(name)) for name in _CHUNK[1:]
         )
         statement = SQL("{} ON CONFLICT (base_id, id) DO UPDATE SET {}").format(
-            _insert("chunks", ("base_id", *_CHUNK)), settings
+            insert("chunks", ("base_id", *_CHUNK)), settings
         )
         if lines:
             self._connection.cursor().executemany(
@@ -433,13 +429,21 @@ class Writing(Recording):
             ],
         )
 
+    def _write_sources(self, sources: Iterable[Source]) -> None:
+        self._many(
+            "INSERT INTO sources (base_id, path, tags, parent, tree) VALUES (%s, %s, %s, %s, %s)"
+            " ON CONFLICT (base_id, path) DO UPDATE SET tags = excluded.tags,"
+            " parent = excluded.parent, tree = excluded.tree",
+            [(s.path, list(s.tags), s.parent, s.tree) for s in sources],
+        )
+
     def _value(self, statement: str, value: object) -> Any:
         """The first column of the first row, of this base."""
         row = self._connection.execute(SQL(statement), (self._base, value)).fetchone()
         return row[0] if row else None
 
 
-def _insert(table: str, columns: Sequence[str]) -> Composed:
+def insert(table: str, columns: Sequence[str]) -> Composed:
     return SQL("INSERT INTO {} ({}) VALUES ({})").format(
         Identifier(table),
         SQL(", ").join(map(Identifier, columns)),
@@ -447,6 +451,6 @@ def _insert(table: str, columns: Sequence[str]) -> Composed:
     )
 
 
-def _clean(value: T) -> T:
+def clean(value: T) -> T:
     """PostgreSQL has no NUL in text."""
     return value.replace("\0", "\ufffd") if isinstance(value, str) else value  # type: ignore[return-value]

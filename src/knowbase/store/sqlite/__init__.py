@@ -18,9 +18,10 @@ from knowbase.types import Document
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from knowbase.changes import Changes, Link
+    from knowbase.changes import Changes, Link, SavedSearch
     from knowbase.edges import Edge
     from knowbase.query.conditions import Condition
+    from knowbase.store.sqlite.copying import SqliteCopying
 
 BUSY_TIMEOUT = 5.0
 
@@ -98,7 +99,30 @@ class SqliteStore(Documents, Retrieval, Sessions, Vectors):
                 written = write.apply(connection, changes, model, now)
                 return [self._document(connection, seq) for seq in written]
 
-    # the graph: its module is loaded when it is asked for
+    # what few ask for: its modules are loaded when it is asked for
+
+    def saved_searches(self) -> "list[SavedSearch]":
+        from knowbase.store.sqlite import saved
+
+        with translated():
+            return saved.searches(self._connections.get())
+
+    def save_search(self, search: "SavedSearch", *, replace: bool = False) -> bool:
+        from knowbase.store.sqlite import saved
+
+        with translated(), self._connections.writing() as connection:
+            return saved.save(connection, search, replace)
+
+    def drop_search(self, name: str) -> bool:
+        from knowbase.store.sqlite import saved
+
+        with translated(), self._connections.writing() as connection:
+            return saved.drop(connection, name)
+
+    def copying(self) -> "SqliteCopying":
+        from knowbase.store.sqlite.copying import SqliteCopying
+
+        return SqliteCopying(self._connections)
 
     def edges(self, condition: "Condition") -> "list[Edge]":
         from knowbase.store.sqlite import graph
@@ -142,10 +166,11 @@ class SqliteStore(Documents, Retrieval, Sessions, Vectors):
             with self._connections.writing() as connection:
                 return graph.write_similar(connection, due, pairs, threshold)
 
+        def is_due() -> bool:
+            return graph.is_due(self._connections.get(), threshold)
+
         with translated():
-            if not graph.is_due(self._connections.get(), threshold):
-                return 0
-            return similar.link(read, write, threshold)
+            return similar.link(is_due, read, write, threshold)
 
     def relink(self) -> None:
         from knowbase.store.sqlite import graph

@@ -221,7 +221,18 @@ CREATE TABLE graph (similar_above REAL, version INTEGER NOT NULL);
 INSERT INTO graph VALUES (NULL, 0);
 """
 
-STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4)
+_STEP_5 = """
+CREATE TABLE saved (
+    name TEXT PRIMARY KEY,
+    query TEXT NOT NULL,
+    options TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE moving (source TEXT NOT NULL);
+"""
+
+STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5)
 WITH_CONTENT_HASHES = 2
 WITH_A_GRAPH = 4
 VECTORS_A_BLOCK = 128

@@ -39,14 +39,14 @@ class Vectors(Connected):
                 return
             if known is not None:
                 raise ModelMismatch.between(known, model)
-            number = _registered(connection, model, source)
+            number = registered(connection, model, source)
             connection.execute("UPDATE models SET active = (id = ?)", (number,))
 
     def put_vectors(self, model: Model, source: str, vectors: Mapping[str, Vector]) -> None:
         with translated():
             self._connections.with_vectors()
             with self._connections.writing() as connection:
-                number = _registered(connection, model, source)
+                number = registered(connection, model, source)
                 for digest, vector in vectors.items():
                     for chunk in _chunks_without(connection, number, digest):
                         insert(connection, number, chunk, vector)
@@ -88,9 +88,7 @@ class Vectors(Connected):
                     return
                 if number == self._model_id(connection):
                     raise ModelMismatch(f"{model.name} is the model in use", field="embed.model")
-                connection.execute(f"DROP TABLE {schema.vector_table(number)}")
-                connection.execute("DELETE FROM embedded WHERE model = ?", (number,))
-                connection.execute("DELETE FROM models WHERE id = ?", (number,))
+                drop(connection, number)
             _shrink(self._connections.get())
 
     def semantic_coverage(self) -> float:
@@ -121,7 +119,7 @@ def _compare_anew(connection: apsw.Connection) -> None:
     connection.execute("UPDATE graph SET similar_above = NULL, version = version + 1")
 
 
-def _registered(connection: apsw.Connection, model: Model, source: str) -> int:
+def registered(connection: apsw.Connection, model: Model, source: str) -> int:
     """The model's number; one that is new gets its table."""
     sql = "SELECT id FROM models WHERE name = ? AND revision = ?"
     known: int | None = connection.execute(sql, model[:2]).get
@@ -142,6 +140,13 @@ def _registered(connection: apsw.Connection, model: Model, source: str) -> int:
     number = connection.last_insert_rowid()
     schema.create_vector_table(connection, number, model.dimensions)
     return number
+
+
+def drop(connection: apsw.Connection, model: int) -> None:
+    """Remove a model with its vectors."""
+    connection.execute(f"DROP TABLE {schema.vector_table(model)}")
+    connection.execute("DELETE FROM embedded WHERE model = ?", (model,))
+    connection.execute("DELETE FROM models WHERE id = ?", (model,))
 
 
 def _chunks_without(connection: apsw.Connection, model: int, digest: str) -> list[int]:

@@ -38,7 +38,7 @@ def _json(value: object) -> str:
 
 def apply(connection: apsw.Connection, changes: Changes, model: int | None, now: str) -> list[int]:
     """Everything in `changes`; returns the seq of each draft's document."""
-    _remove(connection, changes.removed)
+    remove(connection, changes.removed)
     if changes.removed:
         for number in vectors.numbers(connection):
             compact_vectors(connection, number)
@@ -79,7 +79,8 @@ def _known(connection: apsw.Connection, draft: Draft, now: str) -> tuple[str, in
     return found
 
 
-def _remove(connection: apsw.Connection, ids: Iterable[str]) -> None:
+def remove(connection: apsw.Connection, ids: Iterable[str]) -> None:
+    """Remove documents with everything about them."""
     for document_id in ids:
         row = connection.execute("SELECT seq FROM documents WHERE id = ?", (document_id,)).get
         if row is not None:
@@ -268,7 +269,7 @@ def _adopted(connection: apsw.Connection, draft: Draft) -> Draft:
         return draft
     if not exists:
         return draft._replace(id=str(known))
-    _remove(connection, [str(known)])  # the path now belongs to the one that moved there
+    remove(connection, [str(known)])  # the path now belongs to the one that moved there
     return draft
 
 

@@ -1,0 +1,180 @@
+"""Moving a base: all of it into another one, whatever the engines. The first one stays.
+
+Documents go over in batches, each in one transaction. A run that was stopped is run again:
+what is there already, and is the same, is left alone.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from knowbase.base import Base, create
+from knowbase.base import open as open_base
+from knowbase.changes import Changes
+from knowbase.copies import Copy
+from knowbase.errors import BaseError, BaseMissing, BaseTaken, InvalidInput
+from knowbase.ingest.vectors import Step
+from knowbase.location import new_place, shown
+from knowbase.move.digests import Part, digests, is_empty, same
+from knowbase.move.paths import Relocated, notices
+
+BATCH = 100  # documents; each batch is stored at once, so that a kill loses less than that
+
+Progress = Callable[[Step], None]
+
+
+class Moved(NamedTuple):
+    """What came of moving a base; the same parts are in the source and in the target."""
+
+    source: str
+    target: str
+    parts: tuple[Part, ...]  # what there is of each kind, in the source
+    copied: int  # documents that this run has written
+    there: int  # documents that were there already
+    verified: bool = False  # every part has been read again from both and is the same
+    dry_run: bool = False
+    interrupted: bool = False
+    notices: tuple[str, ...] = ()
+
+
+def move(
+    source: str, target: str, *, dry_run: bool = False, progress: Progress = lambda _: None
+) -> Moved:
+    """Copy a whole base into a new one, or go on with a copy that was not finished."""
+    place = new_place(target)
+    with open_base(source) as first:
+        if place == first.path:
+            raise InvalidInput(
+                "a base cannot be moved to where it is", field="target", hint="name another place"
+            )
+        unfinished = first.store.copying().source()
+        if unfinished is not None:
+            raise BaseTaken(
+                f"{first.shown} is itself an unfinished copy of {unfinished}",
+                field="source",
+                hint=f"finish that first: kb move {unfinished} {first.shown}",
+            )
+        if dry_run:
+            return _foreseen(first, place, progress)
+        with _opened(place) or create(place) as second:
+            return _Move(first, second, progress).run()
+
+
+def _opened(place: str) -> Base | None:
+    """The base there; None when there is none yet."""
+    try:
+        return open_base(place)
+    except BaseMissing:
+        return None
+
+
+def _foreseen(first: Base, place: str, progress: Progress) -> Moved:
+    """What would be copied; nothing is made or written."""
+    parts = digests(first.store.copying(), progress)
+    second, there = _opened(place), 0
+    if second is not None:
+        with second:
+            there = len(_Move(first, second, progress).there())
+    return Moved(first.shown, shown(place), parts, parts[0].rows - there, there, dry_run=True)
+
+
+class _Move:
+    """From one base into another."""
+
+    def __init__(self, first: Base, second: Base, progress: Progress) -> None:
+        self._first, self._second = first, second
+        self._source = Relocated(first, second)
+        self._target = second.store.copying()
+        self._progress = progress
+        self._parts: tuple[Part, ...] = ()
+        self._there: set[int] = set()
+        self._copied = 0
+
+    def run(self) -> Moved:
+        try:
+            self._there = self.there()
+            if self._target.source() is not None or not self._there:
+                self._copy()
+            self._verify()
+        except KeyboardInterrupt:
+            return self._report(interrupted=True)
+        return self._report(verified=True)
+
+    def there(self) -> set[int]:
+        """The documents that are there and the same; a base with anything else is refused."""
+        copy_of = self._target.source()
+        if copy_of is None and not is_empty(self._target):
+            if digests(self._source, self._progress) != digests(self._target, self._progress):
+                raise BaseTaken(
+                    f"{self._second.shown} has documents of its own",
+                    field="target",
+                    hint="name a base that is not there yet; it will be made",
+                )
+            return set(self._target.seqs())
+        if copy_of not in (None, self._first.shown):
+            raise BaseTaken(
+                f"{self._second.shown} is an unfinished copy of {copy_of}",
+                field="target",
+                hint=f"finish that: kb move {copy_of} {self._second.shown}; or name another base",
+            )
+        return self._same_documents()
+
+    def _same_documents(self) -> set[int]:
+        found: set[int] = set()
+        for batch in _batches(self._target.seqs()):
+            theirs = {one.document.seq: one for one in self._source.copies(batch)}
+            for copy in self._target.copies(batch):
+                if same(copy, theirs.get(copy.document.seq)):
+                    found.add(copy.document.seq)
+        return found
+
+    def _copy(self) -> None:
+        self._target.start(self._first.shown, self._source.frame())
+        self._drop_others()
+        seqs = [seq for seq in self._source.seqs() if seq not in self._there]
+        for batch in _batches(seqs):
+            self._paste(self._source.copies(batch))
+            self._progress(Step(self._copied, len(seqs), "documents copied"))
+        self._target.paste_rest(self._source.rest())
+
+    def _drop_others(self) -> None:
+        """What was copied before and has changed since, or is gone: first of all, so that
+        nothing is in the way of a code or path that now belongs to another document."""
+        others = [seq for seq in self._target.seqs() if seq not in self._there]
+        for batch in _batches(others):
+            ids = tuple(copy.document.id for copy in self._target.copies(batch))
+            self._second.store.apply(Changes(removed=ids), self._second.now())
+
+    def _paste(self, copies: Sequence[Copy]) -> None:
+        self._target.paste(copies)
+        self._copied += len(copies)
+
+    def _verify(self) -> None:
+        """Read everything again, from both."""
+        self._parts = digests(self._source, self._progress)
+        found = digests(self._target, self._progress)
+        differing = [
+            one.name for one, other in zip(self._parts, found, strict=True) if one != other
+        ]
+        if differing:
+            raise BaseError(
+                f"the copy is not the same yet: {', '.join(differing)}",
+                hint="the base was written to meanwhile: run it again, only that is copied",
+            )
+        if self._target.source() is not None:
+            self._target.end()
+
+    def _report(self, *, verified: bool = False, interrupted: bool = False) -> Moved:
+        return Moved(
+            self._first.shown,
+            self._second.shown,
+            self._parts,
+            self._copied,
+            len(self._there),
+            verified=verified,
+            interrupted=interrupted,
+            notices=() if interrupted else notices(self._first, self._second),
+        )
+
+
+def _batches(seqs: Sequence[int]) -> list[Sequence[int]]:
+    return [seqs[start : start + BATCH] for start in range(0, len(seqs), BATCH)]

@@ -1,0 +1,87 @@
+"""Whether two bases are the same: how much there is of each kind, and a hash of it."""
+
+import hashlib
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from knowbase.copies import Copy, Frame, Rest
+from knowbase.ingest.vectors import Step
+from knowbase.store.contract import Whole
+
+_BATCH = 100
+
+
+class Part(NamedTuple):
+    """Everything of one kind."""
+
+    name: str
+    rows: int
+    sha256: str
+
+
+class _Sum:
+    """A part while it is read."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._rows = 0
+        self._hash = hashlib.sha256()
+
+    def add(self, values: Iterable[object]) -> None:
+        for value in values:
+            self._rows += 1
+            self._hash.update(_bytes(value))
+
+    def part(self) -> Part:
+        return Part(self._name, self._rows, self._hash.hexdigest())
+
+
+def _bytes(value: object) -> bytes:
+    """A value as every store holds it: PostgreSQL has no NUL in text."""
+    return repr(value).replace("\\x00", "\ufffd").encode("utf-8", "surrogatepass") + b"\n"
+
+
+def same(one: Copy, other: Copy | None) -> bool:
+    """Whether two documents are the same in everything."""
+    return other is not None and _bytes(one) == _bytes(other)
+
+
+def is_empty(whole: Whole) -> bool:
+    """Whether there is nothing that a copy would be in the way of."""
+    return not whole.seqs() and not any(whole.rest()[:7])
+
+
+def digests(whole: Whole, progress: Callable[[Step], None] = lambda _: None) -> tuple[Part, ...]:
+    """Every part of a base."""
+    documents, chunks, vectors = _Sum("documents"), _Sum("chunks"), _Sum("vectors")
+    seqs = whole.seqs()
+    for start in range(0, len(seqs), _BATCH):
+        for copy in whole.copies(seqs[start : start + _BATCH]):
+            documents.add([copy._replace(chunks=())])
+            chunks.add(one._replace(vectors=()) for one in copy.chunks)
+            vectors.add((one.id, vector) for one in copy.chunks for vector in one.vectors)
+        progress(Step(min(start + _BATCH, len(seqs)), len(seqs), "documents compared"))
+    return (
+        documents.part(),
+        chunks.part(),
+        vectors.part(),
+        *_others(whole.frame(), whole.rest()),
+    )
+
+
+def _others(frame: Frame, rest: Rest) -> Iterable[Part]:
+    kinds: dict[str, Iterable[object]] = {
+        "models": frame.models,
+        "sessions": rest.sessions,
+        "uses": rest.uses,
+        "relations": rest.relations,
+        "files": rest.files,
+        "sources": rest.sources,
+        "saved searches": rest.saved,
+        "similar documents": rest.similar,
+        "counters": (frame.next_seq, frame.next_chunk, rest.similar_above, rest.unlinked),
+    }
+    for name, values in kinds.items():
+        found = _Sum(name)
+        found.add(values)
+        yield found.part()

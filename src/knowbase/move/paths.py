@@ -1,0 +1,97 @@
+"""Paths of a base that lies elsewhere: its files are still found.
+
+A file's base knows its home, and one at another place gets the paths as seen from there. A base
+in PostgreSQL has none of its own: relative paths start wherever a checkout is, and stay.
+"""
+
+import os
+from collections.abc import Collection, Mapping
+
+from knowbase.base import Base
+from knowbase.copies import Copy, Frame, Rest
+from knowbase.ingest.places import Home
+from knowbase.location import is_url
+
+
+class Relocated:
+    """One base as it is to be in another: a `knowbase.store.contract.Whole`."""
+
+    def __init__(self, first: Base, second: Base) -> None:
+        self._whole = first.store.copying()
+        self._from, self._to = Home(first.home), Home(second.home)
+        self._stays = has_no_home(first) or has_no_home(second) or first.home == second.home
+        self._known: Collection[str] = () if self._stays else first.store.files()
+
+    def frame(self) -> Frame:
+        return self._whole.frame()
+
+    def seqs(self) -> list[int]:
+        return self._whole.seqs()
+
+    def copies(self, seqs: Collection[int]) -> list[Copy]:
+        found = self._whole.copies(seqs)
+        return found if self._stays else [self._copy(one) for one in found]
+
+    def rest(self) -> Rest:
+        rest = self._whole.rest()
+        return rest if self._stays else self._rest(rest)
+
+    def _copy(self, copy: Copy) -> Copy:
+        document = copy.document
+        return copy._replace(
+            document=document._replace(
+                path=document.path and self._path(document.path),
+                parent=self._name(document.parent),
+                superseded_by=self._name(document.superseded_by),
+            ),
+            said=self._said(copy.said),
+        )
+
+    def _said(self, said: Mapping[str, object]) -> Mapping[str, object]:
+        if "superseded_by" not in said:
+            return said
+        named = said["superseded_by"]
+        return {**said, "superseded_by": self._name(None if named is None else str(named))}
+
+    def _rest(self, rest: Rest) -> Rest:
+        files = (
+            one._replace(path=self._path(one.path), source=self._path(one.source))
+            for one in rest.files
+        )
+        sources = (one._replace(path=self._path(one.path)) for one in rest.sources)
+        return rest._replace(
+            files=tuple(sorted(files, key=lambda one: one.path)),
+            sources=tuple(sorted(sources, key=lambda one: one.path)),
+        )
+
+    def _path(self, path: str) -> str:
+        return self._to.stored(self._from.absolute(path))
+
+    def _name(self, name: str | None) -> str | None:
+        """Another document by name: a path, unless it is a code or an id."""
+        return self._path(name) if name is not None and name in self._known else name
+
+
+def has_no_home(base: Base) -> bool:
+    return is_url(base.path)
+
+
+def notices(first: Base, second: Base) -> tuple[str, ...]:
+    """What should be known of files and settings that the new base does not hold."""
+    found = []
+    relative = [path for path in second.store.files() if not os.path.isabs(path)]
+    if relative and has_no_home(second) and not has_no_home(first):
+        found.append(
+            f"its paths start from {first.home}: run kb sync there, or in a checkout of it"
+        )
+    if relative and not has_no_home(second):
+        missing = [one for one in relative if not os.path.exists(os.path.join(second.home, one))]
+        if missing:
+            found.append(
+                f"{len(missing)} of its {len(relative)} files are not below {second.home}:"
+                " kb sync would find them gone"
+            )
+    settings = os.path.join(first.home, "kb.toml")
+    if os.path.exists(settings) and first.home != second.home:
+        found.append(f"the settings in {settings} are no part of the base, and stay there")
+    return tuple(found)

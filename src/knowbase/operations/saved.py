@@ -1,0 +1,129 @@
+"""Operations on saved searches: add, list, run, rm."""
+
+from collections import namedtuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from knowbase.errors import InvalidInput
+from knowbase.operations.declare import Operation, Param
+from knowbase.operations.filling import Nothing
+from knowbase.operations.search import MODE, PROFILE, THRESHOLD, TOP, UNIT, Search, asked
+
+if TYPE_CHECKING:
+    from knowbase.answers import Answer
+    from knowbase.base import Base
+    from knowbase.saved import Saved, SavedList
+
+_NAME = Annotated[str, Param("its name", positional=True, single=True)]
+
+
+def _save_request() -> Any:
+    """A name, and everything that a search takes."""
+    hints: dict[str, Any] = {
+        "name": Annotated[str, Param("its name", positional=True)],
+        "query": Annotated[
+            str,
+            Param("the query; a {place} is filled in when it is run", positional=True),
+        ],
+        "replace": Annotated[bool, Param("take the place of the one with this name")],
+    }
+    options = {name: hint for name, hint in Search.__annotations__.items() if name in _SAVED}
+    defaults = ["", False, *(Search._field_defaults[name] for name in options)]
+    made = namedtuple("SaveRequest", (*hints, *options), defaults=defaults)  # type: ignore[misc]
+    made.__annotations__ = {**hints, **options}
+    return made
+
+
+_SAVED = tuple(name for name in Search._fields if name not in ("query", "explain_query"))
+SaveRequest = _save_request()
+
+
+def add(base: "Base", request: Any) -> "Saved":
+    search = Search(request.query, **{name: getattr(request, name) for name in _SAVED})
+    return base.saved.add(request.name, asked(search), replace=request.replace)
+
+
+def show_all(base: "Base", _: Nothing) -> "SavedList":
+    return base.saved.all()
+
+
+class RunRequest(NamedTuple):
+    name: _NAME
+    set: Annotated[
+        tuple[str, ...],
+        Param("fill in a place; once for each", metavar="NAME=VALUE", whole=True),
+    ] = ()
+    top: Annotated[int | None, TOP] = None
+    threshold: Annotated[float | None, THRESHOLD] = None
+    mode: Annotated[str | None, MODE] = None
+    unit: Annotated[str | None, UNIT] = None
+    profile: Annotated[str | None, PROFILE] = None
+    explain: Annotated[bool, Param("show how each score came about")] = False
+
+
+def run(base: "Base", request: RunRequest) -> "Answer":
+    names = ("top", "threshold", "mode", "unit", "profile")
+    changes = {name: getattr(request, name) for name in names}
+    changes["explain"] = request.explain or None
+    said = {name: value for name, value in changes.items() if value is not None}
+    return base.saved.run(request.name, _values(request.set), **said)
+
+
+def _values(given: tuple[str, ...]) -> dict[str, str]:
+    values: dict[str, str] = {}
+    for one in given:
+        name, equals, value = one.partition("=")
+        if not equals or not name.strip():
+            raise InvalidInput(f"set cannot be {one!r}", field="set", hint="NAME=VALUE")
+        values[name.strip()] = value
+    return values
+
+
+class RemoveRequest(NamedTuple):
+    name: _NAME
+
+
+def remove(base: "Base", request: RemoveRequest) -> "Saved":
+    return base.saved.remove(request.name)
+
+
+OPERATIONS = {
+    operation.name: operation
+    for operation in (
+        Operation(
+            "saved add",
+            "Save a search under a name, with places to be filled in",
+            SaveRequest,
+            add,
+            writes=True,
+            examples=(
+                "kb saved add on-call 'incident tag:{team} updated:>7d' --top 5",
+                "kb saved add decisions --type decision --project '{project}'",
+            ),
+        ),
+        Operation(
+            "saved list",
+            "List the saved searches",
+            Nothing,
+            show_all,
+            examples=("kb saved list",),
+        ),
+        Operation(
+            "saved run",
+            "Run a saved search",
+            RunRequest,
+            run,
+            examples=(
+                "kb saved run on-call --set team=web",
+                "kb saved run decisions --set 'project=web shop' --top 20",
+            ),
+        ),
+        Operation(
+            "saved rm",
+            "Delete a saved search",
+            RemoveRequest,
+            remove,
+            writes=True,
+            examples=("kb saved rm on-call",),
+        ),
+    )
+}

@@ -1,0 +1,61 @@
+"""Places in a query that are filled in when it is run: `deploy tag:{team}`.
+
+What is filled in never becomes an operator: it stays the words, the phrase or the value that
+stood there. `{{team}}` means the text `{team}`.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from knowbase.errors import InvalidInput
+from knowbase.query.lexer import OPERATORS, tokens
+
+_PLACE = re.compile(r"\{\{([^\W\d]\w*)\}\}|\{([^\W\d]\w*)\}")
+_PIECE = re.compile(r'[^\s()"]*"[^"]*"|[^\s()"]+|[\s()"]')
+_PARTS = re.compile(rf"([-+]?)(?:({'|'.join(OPERATORS)}):([<>]=?|=)?|(#))?(.*)", re.S)
+
+
+def placeholders(texts: Iterable[str]) -> tuple[str, ...]:
+    """The names of the places in these texts, each once, in order."""
+    return tuple(
+        dict.fromkeys(match[2] for text in texts for match in _PLACE.finditer(text) if match[2])
+    )
+
+
+def filled(text: str, values: Mapping[str, str]) -> str:
+    """A text that is one value by itself: what is filled in stays as it is."""
+    return _PLACE.sub(
+        lambda match: "{" + match[1] + "}" if match[1] else values[match[2]].strip(), text
+    )
+
+
+def filled_query(query: str, values: Mapping[str, str]) -> str:
+    """A query with its places filled in."""
+    pieces = _PIECE.findall(query)
+    return "".join(_piece(one, values) if _PLACE.search(one) else one for one in pieces)
+
+
+def _piece(piece: str, values: Mapping[str, str]) -> str:
+    """One word, phrase or operator of the query."""
+    match = _PARTS.fullmatch(piece)
+    sign, operator, comparison, tag, body = match.groups() if match else ("", "", "", "", piece)
+    text = filled(body.strip('"'), values)
+    if operator or tag:
+        if '"' in text:
+            raise InvalidInput(
+                f"what stands behind {operator or 'tag'}: cannot have a quote in it: {text}",
+                field="set",
+                hint="an option can: such as --project '{project}' when it is saved",
+            )
+        return f'{sign}{operator or "tag"}:{comparison or ""}"{text}"'
+    words = text.replace('"', " ").split()  # a quote is no part of any word
+    if body.startswith('"') or (sign and len(words) != 1):
+        return f'{sign}"{" ".join(words)}"' if words else ""
+    return sign + " ".join(map(_word, words))
+
+
+def _word(word: str) -> str:
+    """A word as it is; in quotes if it could be read as something else."""
+    found, problems = tokens(word)
+    plain = len(found) == 1 and found[0].kind == "word" and not problems
+    return word if plain and not set("()*") & set(word) else f'"{word}"'

@@ -1,0 +1,123 @@
+"""Writing parts of another base as they are, with all ids and moments."""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from psycopg import Connection
+from psycopg.sql import SQL
+
+from knowbase.copies import ChunkCopy, Copy, Rest
+from knowbase.store.postgres import saved
+from knowbase.store.postgres.retrieval import as_text
+from knowbase.store.postgres.schema import vector_table
+from knowbase.store.postgres.words import counted
+from knowbase.store.postgres.write import Writing, clean, insert
+from knowbase.types import Document, Model, Vector
+
+_COLUMNS = ("base_id", *Document._fields, "said")
+_REPLACED = ("uses", "sessions", "relations", "files", "sources", "saved")
+
+
+class Pasting(Writing):
+    """One transaction of copying; the base's row is locked for as long as it takes."""
+
+    def __init__(self, connection: Connection, base: int) -> None:
+        super().__init__(connection, base, "", None)
+
+    def paste(self, copies: Sequence[Copy]) -> None:
+        """These documents, in place of those with their ids or numbers."""
+        found = self._connection.execute(
+            "SELECT id FROM documents WHERE base_id = %s AND (id = ANY(%s) OR seq = ANY(%s))",
+            (self._base, [one.document.id for one in copies], [one.document.seq for one in copies]),
+        ).fetchall()
+        self._remove([identity for (identity,) in found])
+        lines = [self._document(copy) for copy in copies]
+        self._connection.cursor().executemany(insert("documents", _COLUMNS), lines)
+        self._many(
+            "INSERT INTO links (base_id, document, target, kind) VALUES (%s, %s, %s, %s)"
+            " ON CONFLICT DO NOTHING",
+            [
+                (copy.document.seq, clean(link.target), link.kind)
+                for copy in copies
+                for link in copy.links
+            ],
+        )
+        self._many(
+            "INSERT INTO verdicts (base_id, document, occasion, good, given_at)"
+            " VALUES (%s, %s, %s, %s, %s)",
+            [(copy.document.seq, *one) for copy in copies for one in copy.verdicts],
+        )
+        self._many_chunks(
+            [self._chunk(copy.document.seq, one) for copy in copies for one in copy.chunks]
+        )
+        self._vectors(one for copy in copies for one in copy.chunks)
+        self._write_words()
+
+    def _document(self, copy: Copy) -> list[Any]:
+        document = copy.document
+        values = {name: clean(value) for name, value in document._asdict().items()} | {
+            "base_id": self._base,
+            "tags": [clean(tag) for tag in document.tags],
+            "roles": [clean(role) for role in document.roles],
+            "metadata": json.dumps(dict(document.metadata), ensure_ascii=True),
+            "said": json.dumps(dict(copy.said)),
+        }
+        return [values[name] for name in _COLUMNS]
+
+    def _chunk(self, seq: int, copy: ChunkCopy) -> tuple[Any, ...]:
+        chunk, terms = copy.chunk, clean(copy.terms)
+        length, counts = counted((copy.title, chunk.heading or "", chunk.text, terms))
+        self._indexed[copy.id] = (length, counts)
+        self._chunks += 1
+        self._length += length
+        return (
+            *(copy.id, seq, chunk.slug, chunk.chunk_index, copy.position, chunk.hash),
+            *(chunk.line, chunk.page, chunk.tokens, chunk.overlap, clean(chunk.header)),
+            *(clean(copy.title), clean(chunk.heading), clean(chunk.text), terms, length),
+        )
+
+    def _vectors(self, copies: Iterable[ChunkCopy]) -> None:
+        by_model: dict[Model, list[tuple[int, Vector]]] = {}
+        for copy in copies:
+            for model, vector in copy.vectors:
+                by_model.setdefault(model, []).append((copy.id, vector))
+        for model, vectors in by_model.items():
+            number = self._connection.execute(
+                "SELECT id FROM models WHERE base_id = %s AND name = %s AND revision = %s",
+                (self._base, *model[:2]),
+            ).fetchone()
+            statement = SQL(
+                "INSERT INTO {} (base_id, model, chunk, embedding) VALUES (%s, %s, %s, %s::vector)"
+            ).format(vector_table(model.dimensions))
+            self._connection.cursor().executemany(
+                statement,
+                [(self._base, *(number or ()), chunk, as_text(one)) for chunk, one in vectors],
+            )
+
+    def rest(self, rest: Rest) -> None:
+        """What belongs to no document alone, in place of what there is; then all links."""
+        for table in _REPLACED:
+            self._connection.execute(SQL(f"DELETE FROM {table} WHERE base_id = %s"), (self._base,))
+        self._sessions(rest.sessions)
+        self._uses(rest.uses)
+        self._relations(rest.relations)
+        self._write_files(rest.files, {})
+        self._write_sources(rest.sources)
+        self._many(saved.INSERT, [saved.row_of(one) for one in rest.saved])
+        self._linking.relink()
+        self._many(
+            "INSERT INTO edges (base_id, source, target, relation, weight, origin)"
+            " VALUES (%s, %s, %s, 'SIMILAR_TO', %s, 'vectors')",
+            rest.similar,
+        )
+        self._connection.execute("DELETE FROM unlinked WHERE base_id = %s", (self._base,))
+        self._many(
+            "INSERT INTO unlinked (base_id, document) VALUES (%s, %s)",
+            [(seq,) for seq in rest.unlinked],
+        )
+        self._connection.execute(
+            "UPDATE graph SET similar_above = %s WHERE base_id = %s",
+            (rest.similar_above, self._base),
+        )
+        self._connection.execute("ANALYZE documents, chunks, words, postings")

@@ -1,0 +1,52 @@
+"""Saved searches in PostgreSQL."""
+
+import json
+
+from psycopg import Connection
+from psycopg.sql import SQL
+
+from knowbase.changes import SavedSearch
+from knowbase.store.postgres.connection import Connected
+
+INSERT = (
+    "INSERT INTO saved (base_id, name, query, options, created_at, updated_at)"
+    " VALUES (%s, %s, %s, %s, %s, %s)"
+)
+_IN_ITS_PLACE = (
+    " ON CONFLICT (base_id, name) DO UPDATE SET query = excluded.query,"
+    " options = excluded.options, updated_at = excluded.updated_at"
+)
+
+
+class Saved(Connected):
+    """The part of `knowbase.store.contract.Store` about saved searches."""
+
+    def saved_searches(self) -> list[SavedSearch]:
+        return self._connections.run(lambda connection: searches(connection, self._base))
+
+    def save_search(self, search: SavedSearch, *, replace: bool = False) -> bool:
+        statement = SQL(INSERT + (_IN_ITS_PLACE if replace else " ON CONFLICT DO NOTHING"))
+        values = (self._base, *row_of(search))
+        return self._connections.writing(
+            lambda connection: connection.execute(statement, values).rowcount > 0
+        )
+
+    def drop_search(self, name: str) -> bool:
+        statement = SQL("DELETE FROM saved WHERE base_id = %s AND name = %s")
+        return self._connections.writing(
+            lambda connection: connection.execute(statement, (self._base, name)).rowcount > 0
+        )
+
+
+def searches(connection: Connection, base: int) -> list[SavedSearch]:
+    rows = connection.execute(
+        "SELECT name, query, options, created_at, updated_at FROM saved WHERE base_id = %s"
+        " ORDER BY name",
+        (base,),
+    )
+    return [SavedSearch(name, query, json.loads(rest), *when) for name, query, rest, *when in rows]
+
+
+def row_of(search: SavedSearch) -> tuple[str, ...]:
+    options = json.dumps(dict(search.options), sort_keys=True)
+    return (search.name, search.query, options, search.created_at, search.updated_at)
