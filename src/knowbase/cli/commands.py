@@ -7,6 +7,8 @@ from knowbase import operations
 from knowbase.operations.declare import Operation
 
 SURFACES = {
+    "mcp": "knowbase.mcp.commands",
+    "mcp install": "knowbase.mcp.commands",
     "serve": "knowbase.http.commands",
     "token new": "knowbase.http.commands",
     "tokens": "knowbase.http.commands",
@@ -14,7 +16,7 @@ SURFACES = {
 }
 """Commands that are no operations, and the module whose COMMANDS declare them."""
 
-STREAMING = ("watch", "serve")
+STREAMING = ("watch", "mcp", "serve")
 """They show one result after the other until they are stopped."""
 
 NAMES = (*operations.NAMES, *SURFACES)

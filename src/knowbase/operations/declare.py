@@ -20,6 +20,7 @@ class Param(NamedTuple):
     metavar: str | None = None
     short: str | None = None
     aliases: Mapping[str, str] = {}  # flags that stand for a value: --fts-only → keyword
+    format: str | None = None  # as JSON Schema names it; told, not checked
 
 
 class Field(NamedTuple):
