@@ -54,7 +54,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "saved add": {"name": "valves", "query": "valves {where}", "top": 2},
     "saved list": {},
     "saved run": {"name": "engines", "set": ["what=kerosene, oxygen"], "top": 2},
-    "saved rm": {"name": "engines"},
+    "saved rm": {"name": "unwanted"},
     "kb_search": {"query": "rocket engine", "limit": 2, "explain": True},
     "kb_get_related": {"entry_id": "AP-2", "limit": 2},
 }
