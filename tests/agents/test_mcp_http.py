@@ -21,6 +21,7 @@ import knowbase
 from conftest import Kb
 from knowbase.access import Access, current
 from knowbase.mcp.web import app
+from servers import serving
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 ACCEPT = {"Accept": "application/json, text/event-stream"}
@@ -37,6 +38,37 @@ def over_http(
                 return await work(client)
 
     return anyio.run(run)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_kb_serve_has_the_tools_too_and_holds_them_to_the_token(own_handbook: Kb, era: str) -> None:
+    kb = own_handbook
+    kb("remember", "Apollo flies in May", "--project", "apollo", "--code", "AP-1")
+    token = str(kb.json("token", "new", "--scope", "read", "--project", "apollo")["token"])
+
+    async def work(client: Client) -> None:
+        names = {tool.name for tool in (await client.list_tools()).tools}
+        assert names == {"kb_search", "kb_get_related", "kb_get", "kb_timeline", "kb_brief"}
+        found = await client.call_tool("kb_search", {"query": "deploy flies", "limit": 20})
+        assert [one["code"] for one in found.structured_content["results"]] == ["AP-1"]
+        refused = await client.call_tool("kb_remember", {"text": "Mine"})
+        assert refused.is_error
+        other = await client.call_tool("kb_get", {"reference": "HB-T-0021"})
+        assert other.is_error
+
+    with serving(kb.folder) as server:
+        assert httpx2.post(f"{server.address}/mcp", json=PING, headers=ACCEPT).status_code == 401
+        over_http(f"{server.address}/mcp", era, work, token)
+        assert (
+            'route="/mcp"'
+            in httpx2.get(
+                f"{server.address}/metrics", headers={"Authorization": f"Bearer {whole_token(kb)}"}
+            ).text
+        )
+
+
+def whole_token(kb: Kb) -> str:
+    return str(kb.json("token", "new")["token"])
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -257,6 +257,26 @@ def test_documents_are_resources(handbook: Kb) -> None:
     over_stdio(handbook, work)
 
 
+def test_saved_searches_are_resources(kb: Kb) -> None:
+    """C18"""
+    kb("note", "Deploys freeze on Fridays", "--tags", "ops", "--code", "N-1")
+    kb("note", "Berths are booked by phone", "--tags", "harbour", "--code", "N-2")
+    kb("saved", "add", "by-tag", "tag:{tag}", "--top", "5")
+
+    async def work(client: Client) -> None:
+        first = (await client.list_resources()).resources[0]
+        assert (first.uri, first.description) == ("kb://saved/by-tag", "tag:{tag} (fill in: tag)")
+        read = (await client.read_resource("kb://saved/by-tag?tag=ops")).contents[0]
+        assert isinstance(read, TextResourceContents)
+        assert [hit["code"] for hit in json.loads(read.text)["hits"]] == ["N-1"]
+        with pytest.raises(MCPError, match="by-tag needs a value for tag"):
+            await client.read_resource("kb://saved/by-tag")
+        with pytest.raises(MCPError, match="there is no saved search 'by-tags'"):
+            await client.read_resource("kb://saved/by-tags")
+
+    over_stdio(kb, work)
+
+
 def test_resources_are_listed_page_by_page(kb: Kb) -> None:
     for number in range(60):
         kb.write(f"notes/{number}.md", f"# Note {number}\n\nText {number}\n")

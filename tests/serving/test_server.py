@@ -15,7 +15,6 @@ import httpx
 import pytest
 import uvicorn
 from prometheus_client.parser import text_string_to_metric_families
-from servers import PATIENCE, Served, serving, two_projects, wait_until
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -27,8 +26,9 @@ from knowbase.access import current
 from knowbase.base import Base
 from knowbase.http.application import application
 from knowbase.http.guard import Names
-from knowbase.http.server import address_of, listen
 from knowbase.http.tokens import Gate
+from knowbase.listening import address_of, listen
+from servers import PATIENCE, Served, serving, two_projects, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -191,7 +191,7 @@ def test_other_applications_are_mounted_behind_the_same_checks(folder: Path) -> 
         yield
         lived.append("ended")
 
-    other = Starlette(routes=[Route("/", who)], lifespan=lifespan)
+    other = Starlette(routes=[Route("/mcp", who)], lifespan=lifespan)
     tokens = folder / "mounted.toml"
     kb = Kb(folder)
     env = {"KB_TOKENS_FILE": str(tokens)}
@@ -199,11 +199,11 @@ def test_other_applications_are_mounted_behind_the_same_checks(folder: Path) -> 
     with Base(str(folder / ".kb" / "base.db")) as base:
         app = application(base, Names("127.0.0.1"), Gate(str(tokens), {}), {"/mcp": other})
         with _in_thread(app) as address:
-            assert httpx.get(f"{address}/mcp/").status_code == 401
+            assert httpx.get(f"{address}/mcp").status_code == 401
             headers = {"Authorization": f"Bearer {token}"}
             evil = {**headers, "Origin": "http://evil.example"}
-            assert httpx.get(f"{address}/mcp/", headers=evil).status_code == 403
-            told = httpx.get(f"{address}/mcp/", headers=headers)
+            assert httpx.get(f"{address}/mcp", headers=evil).status_code == 403
+            told = httpx.get(f"{address}/mcp", headers=headers)
             assert told.json() == {"access": [False, "apollo"], "lived": ["started"]}
             assert told.headers["x-content-type-options"] == "nosniff"
     assert lived == ["started", "ended"]

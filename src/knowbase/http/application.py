@@ -13,7 +13,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import BaseRoute, Route
 
 import knowbase
 from knowbase.access import current
@@ -71,7 +71,7 @@ class Server:
                 Route(path, self._endpoint(operation), methods=list(methods_of(operation)))
                 for path, operation in served().items()
             ),
-            *(Mount(path, app) for path, app in self.mounted.items()),
+            *(Route(path, endpoint=app) for path, app in self.mounted.items()),
         ]
 
     def _endpoint(self, operation: Operation) -> Endpoint:

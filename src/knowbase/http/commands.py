@@ -120,7 +120,7 @@ COMMANDS = {
     for command in (
         Operation(
             "serve",
-            "Serve the base over HTTP: /api, /openapi.json, /health, /metrics",
+            "Serve the base over HTTP: /api, /mcp, /openapi.json, /health, /metrics",
             Serve,
             serve,
             writes=True,

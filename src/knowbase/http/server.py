@@ -5,7 +5,6 @@ import logging
 import math
 import os
 import signal
-import socket
 import sys
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -18,9 +17,10 @@ from knowbase.errors import InvalidInput
 from knowbase.http.application import application
 from knowbase.http.guard import Names, is_loopback
 from knowbase.http.tokens import Gate, tokens_file
+from knowbase.listening import address_of, listen
 from knowbase.logs import log, show_on
+from knowbase.mcp import web as agents
 
-BACKLOG = 2048  # connections that wait to be accepted
 ARENA_MAX, MMAP_THRESHOLD = -8, -3  # as malloc.h numbers them
 KEPT_ALIVE = 30  # seconds that a connection may idle
 
@@ -33,9 +33,9 @@ class Serving(NamedTuple):
     open: bool  # nobody needs a token
 
 
-def mounted(base: Base) -> Mapping[str, Starlette]:  # noqa: ARG001 - what is mounted asks the base
-    """Other applications by their path. The MCP server's belongs here, at /mcp."""
-    return {}
+def mounted(base: Base) -> Mapping[str, Starlette]:
+    """Other applications by their path. Host, origin and token are checked before them."""
+    return {agents.PATH: agents.app(base, hosts=())}
 
 
 def serve(base: Base, host: str, port: int) -> Iterator[Serving]:
@@ -83,26 +83,3 @@ def return_memory() -> None:
         return  # not glibc
     mallopt(ARENA_MAX, 2)
     mallopt(MMAP_THRESHOLD, 1 << 20)
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """A socket that accepts connections from now on."""
-    try:
-        family, kind, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        # Named TCP, or asyncio would not turn off the delay that waits for a full packet: 40 ms.
-        listening = socket.socket(family, kind, socket.IPPROTO_TCP)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        listening.listen(BACKLOG)
-        return listening
-    except OSError as error:
-        raise InvalidInput(
-            f"{host}:{port} cannot be listened on: {error.strerror}",
-            field="port",
-            hint="choose another --host or --port",
-        ) from error
-
-
-def address_of(listening: socket.socket) -> str:
-    host, port = listening.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -60,13 +60,12 @@ def serve(base: "Base", request: Serve) -> "Iterator[Serving]":
             field="host",
             hint="set KB_TOKEN, or serve on 127.0.0.1",
         )
-    from knowbase.mcp.web import PATH, listen
+    from knowbase.listening import address_of, listen
+    from knowbase.mcp.web import PATH
     from knowbase.mcp.web import serve as serve_http
 
     listening = listen(request.host, request.port)
-    host, port = listening.getsockname()[:2]
-    address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-    yield Serving(base.shown, address + PATH, not token)
+    yield Serving(base.shown, address_of(listening) + PATH, not token)
     serve_http(base, listening, token, is_local=request.host in LOCAL)
 
 

@@ -1,8 +1,9 @@
-"""How a document is named as a resource."""
+"""How documents and saved searches are named as resources."""
 
 from urllib.parse import quote, unquote
 
 DOCUMENT = "kb://document/"
+SAVED = "kb://saved/"
 
 
 def uri_of(code: str) -> str:
@@ -10,6 +11,11 @@ def uri_of(code: str) -> str:
     return DOCUMENT + quote(code, safe=":")
 
 
-def reference_in(uri: str) -> str | None:
-    """The document or section that a URI names."""
-    return unquote(uri.removeprefix(DOCUMENT)) if uri.startswith(DOCUMENT) else None
+def uri_of_saved(name: str) -> str:
+    """The URI of the answer to a saved search."""
+    return SAVED + quote(name)
+
+
+def named_in(uri: str, kind: str) -> str | None:
+    """What a URI of this kind names."""
+    return unquote(uri.removeprefix(kind)) if uri.startswith(kind) else None

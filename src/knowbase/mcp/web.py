@@ -24,7 +24,6 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.routing import Mount, Route
 
-from knowbase.errors import InvalidInput
 from knowbase.mcp.server import build_server
 
 if TYPE_CHECKING:
@@ -82,19 +81,6 @@ class TokenGate:
         refusal = {"error": {"code": "unauthorized", "message": "a token is needed"}}
         headers = {"WWW-Authenticate": "Bearer"}
         await JSONResponse(refusal, 401, headers)(scope, receive, send)
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """A socket that accepts connections from now on."""
-    try:
-        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family)
-    except OSError as error:
-        raise InvalidInput(
-            f"{host}:{port} cannot be listened on: {error.strerror}",
-            field="port",
-            hint="choose another --host or --port",
-        ) from error
 
 
 def serve(base: "Base", listening: socket.socket, token: str, *, is_local: bool) -> None:
