@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -255,6 +256,26 @@ def test_documents_are_resources(handbook: Kb) -> None:
                 await client.read_resource(wrong)
 
     over_stdio(handbook, work)
+
+
+def test_saved_searches_are_resources(own_handbook: Kb) -> None:
+    own_handbook("saved", "add", "freezes", "deploy freeze")
+    own_handbook("saved", "add", "about", "{topic} tag:ops")
+
+    async def work(client: Client) -> None:
+        listed = {one.uri: one for one in (await client.list_resources()).resources}
+        assert listed["kb://saved/about"].description == "needs ?topic=…"
+        found = (await client.read_resource("kb://saved/freezes")).contents[0]
+        assert isinstance(found, TextResourceContents)
+        hits = own_handbook.json("saved", "run", "freezes")["hits"]
+        assert [hit["section"] for hit in hits] == re.findall(r"^- \[([^]]+)\]", found.text, re.M)
+        await client.read_resource("kb://saved/about?topic=rollback%20plan")
+        with pytest.raises(MCPError, match="about needs a value for topic"):
+            await client.read_resource("kb://saved/about")
+        with pytest.raises(MCPError, match="there is no saved search 'nobody'"):
+            await client.read_resource("kb://saved/nobody")
+
+    over_stdio(own_handbook, work)
 
 
 def test_resources_are_listed_page_by_page(kb: Kb) -> None:

@@ -1,8 +1,17 @@
-"""How a document is named as a resource."""
+"""How documents and saved searches are named as resources."""
 
-from urllib.parse import quote, unquote
+from typing import NamedTuple
+from urllib.parse import parse_qsl, quote, unquote
 
 DOCUMENT = "kb://document/"
+SAVED = "kb://saved/"
+
+
+class SavedCall(NamedTuple):
+    """A saved search, and what is filled in."""
+
+    name: str
+    values: dict[str, str]
 
 
 def uri_of(code: str) -> str:
@@ -13,3 +22,15 @@ def uri_of(code: str) -> str:
 def reference_in(uri: str) -> str | None:
     """The document or section that a URI names."""
     return unquote(uri.removeprefix(DOCUMENT)) if uri.startswith(DOCUMENT) else None
+
+
+def saved_uri(name: str) -> str:
+    return SAVED + quote(name, safe="")
+
+
+def saved_in(uri: str) -> SavedCall | None:
+    """The saved search that a URI names: kb://saved/NAME?place=value."""
+    if not uri.startswith(SAVED):
+        return None
+    name, _, values = uri.removeprefix(SAVED).partition("?")
+    return SavedCall(unquote(name), dict(parse_qsl(values)))

@@ -1,16 +1,19 @@
-"""Documents as resources: kb://document/CODE, and CODE:slug for one section."""
+"""Resources: documents (kb://document/CODE, or CODE:slug for one section) and saved searches."""
 
 from typing import TYPE_CHECKING
 
 import mcp_types as types
 
 from knowbase.errors import NotFound
-from knowbase.mcp.links import DOCUMENT, reference_in, uri_of
+from knowbase.mcp.links import DOCUMENT, SAVED, reference_in, saved_in, saved_uri, uri_of
 from knowbase.mcp.view import View
+from knowbase.mcp.wording import found_text
+from knowbase.operations.results import plain
 from knowbase.store.values import Page
 
 if TYPE_CHECKING:
     from knowbase.base import Base
+    from knowbase.saved import Saved
     from knowbase.types import Document
 
 PAGE = 50  # resources that are listed at once
@@ -26,17 +29,25 @@ TEMPLATES = [
         uri_template=DOCUMENT + "{code}",
         name="document",
         description="A document by its code; with :slug behind it, one section",
-    )
+    ),
+    types.ResourceTemplate(
+        uri_template=SAVED + "{name}",
+        name="saved search",
+        description="What a saved search finds now; ?place=value fills a place in",
+    ),
 ]
 
 
 def listing(base: "Base", cursor: str | None) -> types.ListResourcesResult:
-    """The documents, the newest first."""
+    """The saved searches, then the documents, the newest first."""
     start = View(cursor=cursor).start
     found = base.documents(page=Page(PAGE, start))
     following = start + len(found.documents)
     return types.ListResourcesResult(
-        resources=[_resource(document) for document in found.documents],
+        resources=[
+            *([] if start else map(_saved_resource, base.saved.all().saved)),
+            *map(_resource, found.documents),
+        ],
         next_cursor=str(following) if following < found.total else None,
     )
 
@@ -51,16 +62,33 @@ def _resource(document: "Document") -> types.Resource:
     )
 
 
+def _saved_resource(saved: "Saved") -> types.Resource:
+    places = "&".join(f"{one}=…" for one in saved.parameters)
+    return types.Resource(
+        uri=saved_uri(saved.name),
+        name=saved.name,
+        title=f"Saved search: {saved.query}",
+        description=f"needs ?{places}" if places else None,
+        mime_type="text/markdown",
+    )
+
+
 def read(base: "Base", uri: str) -> types.ReadResourceResult:
     """The text that a URI stands for."""
+    saved = saved_in(uri)
+    if saved is not None:
+        found = plain(base.saved.run(saved.name, saved.values))
+        return _text(uri, "text/markdown", found_text(found))
     reference = reference_in(uri)
     if reference is None:
         raise NotFound(f"there is no resource {uri!r}", hint=f"such as {DOCUMENT}CODE")
     content = base.get(reference)
-    text = types.TextResourceContents(
-        uri=uri, mime_type=_mime_type(content.document), text=content.text
-    )
-    return types.ReadResourceResult(contents=[text])
+    return _text(uri, _mime_type(content.document), content.text)
+
+
+def _text(uri: str, mime_type: str, text: str) -> types.ReadResourceResult:
+    contents = types.TextResourceContents(uri=uri, mime_type=mime_type, text=text)
+    return types.ReadResourceResult(contents=[contents])
 
 
 def _mime_type(document: "Document") -> str:
