@@ -220,7 +220,7 @@ class Base:
             models=tuple(self.store.models()),
             sources=tuple(self.store.sources()),
             problems=tuple(self.store.problems()),
-            copy_of=self.store.copying().source(),
+            copy_of=self.store.copying().source() if self.access == Access() else None,
         )
 
     # filling

@@ -140,6 +140,10 @@ ATTACKS: dict[str, list[dict[str, Any]]] = {
     "profiles": [{}],
     "why-not": [{"reference": "ZE-1", "query": "engine"}],
     "query": [{"query": "under:ZE-1 like:ZE-2"}],
+    "saved add": [{"name": "mine", "query": "engine"}, {"name": "engines", "replace": True}],
+    "saved list": [{}],
+    "saved run": [{"name": "engines", "set": ["what=moonrover"]}, {"name": "engine"}],
+    "saved rm": [{"name": "engines"}],
     "kb_search": [{"query": "moonrover"}, {"query": "engine", "limit": 50, "tags": ["quasrmark"]}],
     "kb_get_related": [{"entry_id": "ZE-1"}, {"entry_id": "AP-2", "limit": 20}],
 }

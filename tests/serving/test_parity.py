@@ -51,6 +51,10 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "profiles": {"name": "memory"},
     "why-not": {"reference": "AP-3", "query": "kerosene", "top": 1},
     "query": {"query": "engine -test tag:engine"},
+    "saved add": {"name": "valves", "query": "valves {where}", "top": 2},
+    "saved list": {},
+    "saved run": {"name": "engines", "set": ["what=kerosene, oxygen"], "top": 2},
+    "saved rm": {"name": "unwanted"},
     "kb_search": {"query": "rocket engine", "limit": 2, "explain": True},
     "kb_get_related": {"entry_id": "AP-2", "limit": 2},
 }

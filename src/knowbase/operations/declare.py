@@ -16,7 +16,7 @@ class Param(NamedTuple):
     choices: tuple[str, ...] = ()
     positional: bool = False
     single: bool = False  # the last positional one takes one word, not the rest of the line
-    whole: bool = False  # an item of a list may hold a comma
+    keeps_commas: bool = False  # an item of a list may hold one
     metavar: str | None = None
     short: str | None = None
     aliases: Mapping[str, str] = {}  # flags that stand for a value: --fts-only → keyword
@@ -129,7 +129,7 @@ def _number(kind: type, value: Any) -> float | None:
 
 def _parts(field: Field, item: str) -> list[str]:
     """Flags take comma-separated lists; a path or reference may hold a comma."""
-    return [item] if field.param.positional or field.param.whole else item.split(",")
+    return [item] if field.param.positional or field.param.keeps_commas else item.split(",")
 
 
 def _bounds(param: Param) -> str:
