@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -257,24 +258,24 @@ def test_documents_are_resources(handbook: Kb) -> None:
     over_stdio(handbook, work)
 
 
-def test_saved_searches_are_resources(kb: Kb) -> None:
-    """C18"""
-    kb("note", "Deploys freeze on Fridays", "--tags", "ops", "--code", "N-1")
-    kb("note", "Berths are booked by phone", "--tags", "harbour", "--code", "N-2")
-    kb("saved", "add", "by-tag", "tag:{tag}", "--top", "5")
+def test_saved_searches_are_resources(own_handbook: Kb) -> None:
+    own_handbook("saved", "add", "freezes", "deploy freeze")
+    own_handbook("saved", "add", "about", "{topic} tag:ops")
 
     async def work(client: Client) -> None:
-        first = (await client.list_resources()).resources[0]
-        assert (first.uri, first.description) == ("kb://saved/by-tag", "tag:{tag} (fill in: tag)")
-        read = (await client.read_resource("kb://saved/by-tag?tag=ops")).contents[0]
-        assert isinstance(read, TextResourceContents)
-        assert [hit["code"] for hit in json.loads(read.text)["hits"]] == ["N-1"]
-        with pytest.raises(MCPError, match="by-tag needs a value for tag"):
-            await client.read_resource("kb://saved/by-tag")
-        with pytest.raises(MCPError, match="there is no saved search 'by-tags'"):
-            await client.read_resource("kb://saved/by-tags")
+        listed = {one.uri: one for one in (await client.list_resources()).resources}
+        assert listed["kb://saved/about"].description == "needs ?topic=…"
+        found = (await client.read_resource("kb://saved/freezes")).contents[0]
+        assert isinstance(found, TextResourceContents)
+        hits = own_handbook.json("saved", "run", "freezes")["hits"]
+        assert [hit["section"] for hit in hits] == re.findall(r"^- \[([^]]+)\]", found.text, re.M)
+        await client.read_resource("kb://saved/about?topic=rollback%20plan")
+        with pytest.raises(MCPError, match="about needs a value for topic"):
+            await client.read_resource("kb://saved/about")
+        with pytest.raises(MCPError, match="there is no saved search 'nobody'"):
+            await client.read_resource("kb://saved/nobody")
 
-    over_stdio(kb, work)
+    over_stdio(own_handbook, work)
 
 
 def test_resources_are_listed_page_by_page(kb: Kb) -> None:

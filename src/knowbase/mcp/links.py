@@ -1,9 +1,17 @@
 """How documents and saved searches are named as resources."""
 
-from urllib.parse import quote, unquote
+from typing import NamedTuple
+from urllib.parse import parse_qsl, quote, unquote
 
 DOCUMENT = "kb://document/"
 SAVED = "kb://saved/"
+
+
+class SavedCall(NamedTuple):
+    """A saved search, and what is filled in."""
+
+    name: str
+    values: dict[str, str]
 
 
 def uri_of(code: str) -> str:
@@ -11,11 +19,18 @@ def uri_of(code: str) -> str:
     return DOCUMENT + quote(code, safe=":")
 
 
-def uri_of_saved(name: str) -> str:
-    """The URI of the answer to a saved search."""
-    return SAVED + quote(name)
+def reference_in(uri: str) -> str | None:
+    """The document or section that a URI names."""
+    return unquote(uri.removeprefix(DOCUMENT)) if uri.startswith(DOCUMENT) else None
 
 
-def named_in(uri: str, kind: str) -> str | None:
-    """What a URI of this kind names."""
-    return unquote(uri.removeprefix(kind)) if uri.startswith(kind) else None
+def saved_uri(name: str) -> str:
+    return SAVED + quote(name, safe="")
+
+
+def saved_in(uri: str) -> SavedCall | None:
+    """The saved search that a URI names: kb://saved/NAME?place=value."""
+    if not uri.startswith(SAVED):
+        return None
+    name, _, values = uri.removeprefix(SAVED).partition("?")
+    return SavedCall(unquote(name), dict(parse_qsl(values)))

@@ -1,14 +1,13 @@
-"""Resources: kb://document/CODE, CODE:slug for one section; kb://saved/NAME, what it finds now."""
+"""Resources: documents (kb://document/CODE, or CODE:slug for one section) and saved searches."""
 
-import json
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qsl
 
 import mcp_types as types
 
 from knowbase.errors import NotFound
-from knowbase.mcp.links import DOCUMENT, SAVED, named_in, uri_of, uri_of_saved
+from knowbase.mcp.links import DOCUMENT, SAVED, reference_in, saved_in, saved_uri, uri_of
 from knowbase.mcp.view import View
+from knowbase.mcp.wording import found_text
 from knowbase.operations.results import plain
 from knowbase.store.values import Page
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
 PAGE = 50  # resources that are listed at once
 PLAIN = ("code", "text", "pdf")  # types whose text is no Markdown
-JSON = "application/json"
 
 
 def link_to(code: str) -> types.ResourceLink:
@@ -33,9 +31,9 @@ TEMPLATES = [
         description="A document by its code; with :slug behind it, one section",
     ),
     types.ResourceTemplate(
-        uri_template=SAVED + "{name}{?values*}",
+        uri_template=SAVED + "{name}",
         name="saved search",
-        description="What a saved search finds now; its places are filled in by ?place=value",
+        description="What a saved search finds now; ?place=value fills a place in",
     ),
 ]
 
@@ -45,21 +43,12 @@ def listing(base: "Base", cursor: str | None) -> types.ListResourcesResult:
     start = View(cursor=cursor).start
     found = base.documents(page=Page(PAGE, start))
     following = start + len(found.documents)
-    saved = [] if start else [_search(one) for one in base.saved.all().saved]
     return types.ListResourcesResult(
-        resources=[*saved, *map(_resource, found.documents)],
+        resources=[
+            *([] if start else map(_saved_resource, base.saved.all().saved)),
+            *map(_resource, found.documents),
+        ],
         next_cursor=str(following) if following < found.total else None,
-    )
-
-
-def _search(saved: "Saved") -> types.Resource:
-    places = f" (fill in: {', '.join(saved.parameters)})" if saved.parameters else ""
-    return types.Resource(
-        uri=uri_of_saved(saved.name),
-        name=saved.name,
-        title=f"Saved search {saved.name}",
-        description=f"{saved.query}{places}",
-        mime_type=JSON,
     )
 
 
@@ -73,18 +62,32 @@ def _resource(document: "Document") -> types.Resource:
     )
 
 
+def _saved_resource(saved: "Saved") -> types.Resource:
+    places = "&".join(f"{one}=…" for one in saved.parameters)
+    return types.Resource(
+        uri=saved_uri(saved.name),
+        name=saved.name,
+        title=f"Saved search: {saved.query}",
+        description=f"needs ?{places}" if places else None,
+        mime_type="text/markdown",
+    )
+
+
 def read(base: "Base", uri: str) -> types.ReadResourceResult:
     """The text that a URI stands for."""
-    reference, saved = named_in(uri, DOCUMENT), named_in(uri.partition("?")[0], SAVED)
-    if reference is not None:
-        content = base.get(reference)
-        text, kind = content.text, _mime_type(content.document)
-    elif saved is not None:
-        answer = base.saved.run(saved, dict(parse_qsl(uri.partition("?")[2])))
-        text, kind = json.dumps(plain(answer), ensure_ascii=False), JSON
-    else:
-        raise NotFound(f"there is no resource {uri!r}", hint=f"{DOCUMENT}CODE or {SAVED}NAME")
-    contents = types.TextResourceContents(uri=uri, mime_type=kind, text=text)
+    saved = saved_in(uri)
+    if saved is not None:
+        found = plain(base.saved.run(saved.name, saved.values))
+        return _text(uri, "text/markdown", found_text(found))
+    reference = reference_in(uri)
+    if reference is None:
+        raise NotFound(f"there is no resource {uri!r}", hint=f"such as {DOCUMENT}CODE")
+    content = base.get(reference)
+    return _text(uri, _mime_type(content.document), content.text)
+
+
+def _text(uri: str, mime_type: str, text: str) -> types.ReadResourceResult:
+    contents = types.TextResourceContents(uri=uri, mime_type=mime_type, text=text)
     return types.ReadResourceResult(contents=[contents])
 
 

@@ -15,6 +15,15 @@ def text_of(tool: str, data: Data) -> str:
     return "\n".join(_TEXTS[tool](data))
 
 
+def found_text(answer: Data) -> str:
+    """What a search of the query language found."""
+    hits = [
+        f"- [{hit['section']}] {hit['title']} ({hit['type']}): {_unmarked(hit['snippet'])}"
+        for hit in answer["hits"]
+    ]
+    return "\n".join((f"# {answer['query']}", "", *hits, "", f"{len(hits)} of {answer['total']}"))
+
+
 def _search(data: Data) -> Iterable[str]:
     metadata, results = data["metadata"], data["results"]
     for entry in results:
