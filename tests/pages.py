@@ -5,9 +5,11 @@ import re
 import tomllib
 from pathlib import Path
 
+from knowbase.cli.commands import NAMES, load
 from knowbase.cli.help import help_of
 from knowbase.config import ABOUT, DEFAULTS, dotted
-from knowbase.operations import NAMES, load
+from knowbase.errors import KnowbaseError
+from knowbase.operations.declare import Field, fields
 
 ROOT = Path(__file__).parent.parent
 NUMBER = re.compile(r"\b(S[0-4]-\d\d|C\d{1,2})\b")
@@ -86,10 +88,72 @@ def settings_page(current: str) -> str:
     return re.sub(r"\| setting \|.*?(?=\n\n)", lambda _: settings_table(), current, flags=re.S)
 
 
+def statuses_table() -> str:
+    """The statuses in docs/api.md."""
+    from knowbase.http.failures import STATUSES
+
+    lines = ["| status | `code` | |", "|---|---|---|"]
+    for kind, status, text in sorted(STATUSES, key=lambda one: one[1]):
+        codes = ", ".join(f"`{one}`" for one in _codes(kind))
+        lines.append(f"| {status} | {codes} | {text} |")
+    return "\n".join(lines)
+
+
+def _codes(kind: type[KnowbaseError]) -> list[str]:
+    """The code of an error, and of those below it that have no status of their own."""
+    from knowbase.http.failures import STATUSES
+
+    own = {one for one, _, _ in STATUSES}
+    below = [one for one in kind.__subclasses__() if one not in own]
+    return [kind.code, *(code for one in below for code in _codes(one))]
+
+
+def api_operations() -> str:
+    """What docs/api.md says of each operation."""
+    from knowbase.http.served import methods_of, served
+
+    parts = []
+    for path, operation in served().items():
+        whole = " Not for a token that is held to a project." if operation.whole else ""
+        parts += ["", f"### {' '.join(methods_of(operation))} {path}", ""]
+        parts += [f"{operation.summary}.{whole}"]
+        own = fields(operation.request)
+        if own:
+            parts += ["", "| parameter | | |", "|---|---|---|"]
+        parts += [f"| `{one.name}` | {_kind(one)} | {_about(one)} |" for one in own]
+    return "\n".join(parts) + "\n"
+
+
+def _kind(field: Field) -> str:
+    kind = {str: "text", int: "whole number", float: "number", bool: "true or false"}
+    told = "text …" if field.kind is tuple else kind[field.kind]
+    return f"**{told}**" if field.required else told
+
+
+def _about(field: Field) -> str:
+    param = field.param
+    told = param.text.replace("|", chr(92) + "|")
+    told += f": {', '.join(param.choices)}" if param.choices else ""
+    if param.least is not None or param.most is not None:
+        ends = [f"{end:,}" if end is not None else "" for end in (param.least, param.most)]
+        told += f" ({' … '.join(ends).strip()})"
+    default = field.default not in (None, False, (), "")
+    return f"{told}; else {field.default}" if default else told
+
+
+def api_page(current: str) -> str:
+    """docs/api.md with its table of statuses and its operations renewed."""
+    table = re.sub(r"\| status \|.*?(?=\n\n)", lambda _: statuses_table(), current, flags=re.S)
+    front = re.split(r"(?m)^### ", table)[0].rstrip("\n")
+    return f"{front}\n{api_operations()}"
+
+
 def write() -> None:
     docs = ROOT / "docs"
     (docs / "conformance.md").write_text(conformance(), encoding="utf-8")
     (docs / "commands.md").write_text(commands(), encoding="utf-8")
+    api = docs / "api.md"
+    api.write_text(api_page(api.read_text(encoding="utf-8")), encoding="utf-8")
     settings = docs / "settings.md"
     settings.write_text(settings_page(settings.read_text(encoding="utf-8")), encoding="utf-8")
 

@@ -3,7 +3,8 @@
 import re
 
 import pages
-from pages import ROOT, commands, conformance, covered, notes, requirements, settings_page
+from knowbase.http.served import served
+from pages import ROOT, api_page, commands, conformance, covered, notes, requirements, settings_page
 
 DOCS = ROOT / "docs"
 
@@ -26,6 +27,13 @@ def test_the_settings_page_is_up_to_date() -> None:
     page = (DOCS / "settings.md").read_text(encoding="utf-8")
     assert page == settings_page(page)
     assert pages.settings_table() in page
+
+
+def test_the_api_page_is_up_to_date() -> None:
+    page = (DOCS / "api.md").read_text(encoding="utf-8")
+    assert page == api_page(page)
+    for path in served():
+        assert f" {path}\n" in page
 
 
 def test_links_between_pages_lead_somewhere() -> None:

@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from knowbase import config
+from knowbase.access import Access
 from knowbase.answers import Answer, SearchRequest
-from knowbase.errors import InvalidInput, NotFound
+from knowbase.errors import InvalidInput, NotAllowed, NotFound
 from knowbase.location import home_of, locate, new_place, shown
 from knowbase.query.conditions import Condition, OneOf, Tagged, Visible, both
 from knowbase.ranking.profile import PROFILES, Profile
@@ -71,8 +72,25 @@ class Base:
         self.settings = self.configuration.settings
         self.profile(self.settings.search_profile)  # a mistake is said at once, whatever is asked
         self.store = open_store(path, self.settings)
+        self.access = Access()
         self._given_embedder = embedder
         self._clock = clock
+
+    def within(self, access: Access) -> "Base":
+        """The same base as somebody sees it who may do less; whoever opened it closes it."""
+        if access == Access():
+            return self
+        from copy import copy
+
+        from knowbase.store.scoped import ScopedStore
+
+        seen = copy(self)
+        for part in ("lifecycle", "sessions", "recorder", "graph", "saved"):
+            vars(seen).pop(part, None)  # they hold the store
+        vars(seen)["models"] = self.models  # loaded once
+        seen.store = ScopedStore(self.store, access)
+        seen.access = access
+        return seen
 
     @property
     def shown(self) -> str:
@@ -98,10 +116,15 @@ class Base:
         if request.session_record is not None:
             from knowbase.changes import session_name
 
+            if not self.access.write:
+                raise NotAllowed(
+                    "recording in a session is writing", field="session", hint="session_filter"
+                )
             request = request._replace(session_record=session_name(request.session_record))
         searcher = self.searcher(request)
         answer = searcher.search(request, self.now())
-        if searcher.profile.record_use == "returned" or request.session_record is not None:
+        use = searcher.profile.record_use == "returned" or request.session_record is not None
+        if use and self.access.write:
             self.recorder.returned(request, answer, searcher.profile.record_use)
         return answer
 
@@ -197,7 +220,7 @@ class Base:
             models=tuple(self.store.models()),
             sources=tuple(self.store.sources()),
             problems=tuple(self.store.problems()),
-            copy_of=self.store.copying().source(),
+            copy_of=self.store.copying().source() if self.access == Access() else None,
         )
 
     # filling

@@ -11,6 +11,7 @@ OTHERS = (
     "KB_SEARCH_DEFAULT_LIMIT",  # a profile's: see ranking/custom.py
     "KB_SEARCH_MAX_LIMIT",
     "KB_EMBED_KEY",  # a secret: read where it is used, never kept
+    # KB_TOKEN and KB_TOKENS_FILE are no settings either: see http/tokens.py
 )
 
 
@@ -43,6 +44,17 @@ class Settings(NamedTuple):
     eval_cache: str = ""
     graph_code_pattern: str = r"\b[A-Z][A-Z0-9]+-(?:[A-Z]+-)?\d+\b"
     graph_similarity: float = 0.8
+    graph_query_timeout: float = 30.0
+    serve_host: str = "127.0.0.1"
+    serve_port: int = 8620
+    serve_hosts: tuple[str, ...] = ()
+    serve_origins: tuple[str, ...] = ()
+    serve_workers: int = 8
+    serve_waiting: int = 64
+    serve_timeout: float = 30.0
+    serve_max_request_kb: int = 4096
+    serve_shutdown: float = 30.0
+    serve_log: str = "text"
 
 
 class About(NamedTuple):
@@ -86,6 +98,17 @@ ABOUT: dict[str, About] = {
     "eval_cache": About("where kb eval keeps indexed corpora; empty: the user's cache folder"),
     "graph_code_pattern": About("what looks like a code in a text: a regular expression"),
     "graph_similarity": About("chunks more alike than this link their documents", 0.0, 1.0),
+    "graph_query_timeout": About("seconds for a query in Cypher", 0.1, 3600),
+    "serve_host": About("the address of kb serve; other than loopback, it wants a token"),
+    "serve_port": About("its port; 0: any that is free", 0, 65535),
+    "serve_hosts": About("further names that the server is called by, such as kb.example.com"),
+    "serve_origins": About("pages of these origins may ask it (CORS): https://wiki.example.com"),
+    "serve_workers": About("requests worked on at the same time", 1, 256),
+    "serve_waiting": About("requests that may wait for that; further ones are refused", 0, 65536),
+    "serve_timeout": About("seconds for one request", 0.1, 3600),
+    "serve_max_request_kb": About("a larger request is refused", 1, 1048576),
+    "serve_shutdown": About("seconds for what is under way when the server is stopped", 0, 3600),
+    "serve_log": About("one line a request: text or json", choices=("text", "json")),
 }
 
 DEFAULTS = Settings()

@@ -6,6 +6,8 @@ from typing import NamedTuple
 from knowbase.errors import NotFound
 from knowbase.types import Document, FileRecord, Model, Passage, Source, StoredModel
 
+MOST_NAMED = 12  # sections that an error names
+
 
 class SectionText(NamedTuple):
     """A section as it stands in a document."""
@@ -96,12 +98,13 @@ def content_of(document: Document, passages: Sequence[Passage], slug: str | None
         from knowbase.text.slugs import slugify
 
         wanted = (f"{document.code}:{slug}", f"{document.code}:{slugify(slug)}")
+        everything = sections
         sections = tuple(section for section in sections if section.section in wanted)
         if not sections:
-            raise NotFound(
-                f"{document.code} has no section {slug!r}",
-                hint=f"see its sections with: kb get {document.code} --json",
-            )
+            names = [one.section for one in everything[:MOST_NAMED]]
+            more = " …" if len(everything) > MOST_NAMED else ""
+            hint = "its sections: " + ", ".join(names) + more
+            raise NotFound(f"{document.code} has no section {slug!r}", hint=hint)
     return Content(document, sections, "".join(section.text for section in sections))
 
 

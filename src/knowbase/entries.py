@@ -15,7 +15,7 @@ from knowbase.answers import Answer, Explanation, Hit, SearchRequest
 from knowbase.base import Base
 from knowbase.base import open as open_base
 from knowbase.errors import InvalidInput
-from knowbase.operations.declare import Param, build
+from knowbase.operations.declare import Operation, Param, build
 from knowbase.query.conditions import OneOf
 from knowbase.store.values import Page
 from knowbase.text.snippets import MARK
@@ -33,12 +33,16 @@ MOST_SUGGESTED = 3
 class SearchInput(NamedTuple):
     """S4-01."""
 
-    query: Annotated[str, Param("a question or words, at least one")]
-    role: Annotated[str | None, Param("only for this role, or for all", choices=ROLES)] = None
-    tags: Annotated[tuple[str, ...], Param("only with any of these tags")] = ()
-    entry_type: Annotated[str | None, Param("only of this type", choices=ENTRY_TYPES)] = None
-    limit: Annotated[int, Param("how many results", least=1, most=50)] = 10
-    min_confidence: Annotated[float, Param("only at least so sure", least=0, most=1)] = 0.0
+    query: Annotated[str, Param("Natural language search query")]
+    role: Annotated[str | None, Param("Filter by role (optional)", choices=ROLES)] = None
+    tags: Annotated[tuple[str, ...], Param("Filter by tags - OR logic (optional)")] = ()
+    entry_type: Annotated[
+        str | None, Param("Filter by entry type (optional)", choices=ENTRY_TYPES)
+    ] = None
+    limit: Annotated[int, Param("Maximum results to return", least=1, most=50)] = 10
+    min_confidence: Annotated[
+        float, Param("Minimum confidence threshold (optional)", least=0, most=1)
+    ] = 0.0
     explain: Annotated[bool, Param("with the component scores")] = False
 
 
@@ -57,6 +61,8 @@ class Entry(NamedTuple):
     updated_at: str
     score: float
     highlights: tuple[str, ...]  # what matched, marked; nothing for a match by meaning alone
+    section: str  # CODE:slug, where the best match is
+    snippet: str  # the start of that section, or what matched in it
     explanation: Explanation | None = None
 
 
@@ -80,8 +86,8 @@ class SearchMetadata(NamedTuple):
 class RelatedInput(NamedTuple):
     """S4-14."""
 
-    entry_id: Annotated[str, Param("the id of an entry")]
-    limit: Annotated[int, Param("how many results", least=1, most=20)] = 5
+    entry_id: Annotated[str, Param("UUID of the entry to find related entries for", format="uuid")]
+    limit: Annotated[int, Param("Maximum results to return", least=1, most=20)] = 5
 
 
 class SearchOutput(NamedTuple):
@@ -91,7 +97,10 @@ class SearchOutput(NamedTuple):
 
 def kb_search(base: Base, **arguments: Any) -> SearchOutput:
     """S4-01: hybrid search over entries, by the profile `entries`."""
-    asked: SearchInput = build(SearchInput, arguments)
+    return search_entries(base, build(SearchInput, arguments))
+
+
+def search_entries(base: Base, asked: SearchInput) -> SearchOutput:
     if not asked.query.strip():
         raise InvalidInput("query cannot be empty", field="query", hint="at least one word")
     filters = [("role", asked.role)] if asked.role else []
@@ -114,8 +123,33 @@ def kb_search(base: Base, **arguments: Any) -> SearchOutput:
 def kb_get_related(base: Base, **arguments: Any) -> "RelatedAnswer":
     """S4-14: the parent, the siblings, then entries that share two tags or more; an unknown id
     has nothing that is related."""
-    asked: RelatedInput = build(RelatedInput, arguments)
+    return related_entries(base, build(RelatedInput, arguments))
+
+
+def related_entries(base: Base, asked: RelatedInput) -> "RelatedAnswer":
     return base.graph.related(asked.entry_id, asked.limit, depth=0)
+
+
+OPERATIONS = {
+    operation.name: operation
+    for operation in (
+        Operation(
+            "kb_search",
+            "Search the knowledge base using hybrid semantic + keyword search. Falls back to"
+            " keyword-only if OpenAI is unavailable.",
+            SearchInput,
+            search_entries,
+        ),
+        Operation(
+            "kb_get_related",
+            "Find entries related to a specific entry via parent/sibling relationships or tag"
+            " overlap.",
+            RelatedInput,
+            related_entries,
+        ),
+    )
+}
+"""S4-24: in the words of the contracts."""
 
 
 class KnowledgeBaseSearch:
@@ -166,6 +200,8 @@ def _entry(hit: Hit, document: Document, text: str) -> Entry:
         updated_at=document.updated_at,
         score=hit.score,
         highlights=(hit.snippet,) if MARK in hit.snippet else (),
+        section=hit.section,
+        snippet=hit.snippet,
         explanation=hit.explanation,
     )
 

@@ -2,6 +2,8 @@
 
 KnowbaseError                 exit code of `kb`
 ├── InvalidInput              2   a value that cannot be accepted; `field` names it
+│   └── Conflict                  it is taken, or there already
+├── NotAllowed                2   served to others: not with this access
 ├── NotFound                  3   no such document, section or source
 ├── BaseError                 4
 │   ├── BaseMissing               no base there
@@ -47,6 +49,15 @@ class KnowbaseError(Exception):
 
 class InvalidInput(KnowbaseError):
     code = "invalid_input"
+    exit_code = 2
+
+
+class Conflict(InvalidInput):
+    code = "conflict"
+
+
+class NotAllowed(KnowbaseError):
+    code = "forbidden"
     exit_code = 2
 
 

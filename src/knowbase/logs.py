@@ -24,3 +24,35 @@ def log(level: str, event: str, **facts: Any) -> None:
         told = " ".join(f"{name}={value!r}" for name, value in facts.items())
         line = f"{event} {told}" if told else event
         logger.log(number, "%s", line, exc_info=exc_info, extra=extra)
+
+
+def show_on(stream: Any, *, as_json: bool) -> None:
+    """Show requests, warnings and errors on a stream, one line each."""
+    import json
+    import logging
+
+    class Lines(logging.Formatter):
+        def format(self, record: logging.LogRecord) -> str:
+            moment = self.formatTime(record, "%Y-%m-%dT%H:%M:%S")
+            if not as_json:
+                line = f"{moment} {record.levelname.lower()} {record.getMessage()}"
+                return (
+                    f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+                )
+            told = {"at": moment, "level": record.levelname.lower()}
+            told["event"] = getattr(record, "event", record.getMessage())
+            told |= getattr(record, "facts", {})
+            if record.exc_info:
+                told["traceback"] = self.formatException(record.exc_info)
+            return json.dumps(told, ensure_ascii=False, default=str)
+
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(Lines())
+    # Each part of a search has its line too: for those who listen themselves.
+    handler.addFilter(
+        lambda record: (
+            record.levelno > logging.INFO or getattr(record, "event", "") in ("request", "serving")
+        )
+    )
+    logging.getLogger().addHandler(handler)
+    logging.getLogger("knowbase").setLevel(logging.INFO)

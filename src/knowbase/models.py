@@ -1,6 +1,7 @@
 """Which embedder a base works with: its own, the one that is set, or one that is named."""
 
 import os
+import threading
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -40,6 +41,7 @@ class Models:
         self._given = Chosen(given, "") if given is not None else None
         self._sources: dict[Model, str] = {}  # as far as they have been asked for
         self._made: dict[tuple[Choice, int], Embedder] = {}
+        self._making = threading.Lock()  # two threads load no model twice
 
     def active(self) -> Chosen:
         """The model of the base's vectors; of a base without any, the one that is set."""
@@ -64,8 +66,9 @@ class Models:
 
     def _chosen(self, choice: Choice, dimensions: int = 0) -> Chosen:
         key = (choice, dimensions)
-        if key not in self._made:
-            self._made[key] = embedder_for(choice, self._settings, os.environ, dimensions)
+        with self._making:
+            if key not in self._made:
+                self._made[key] = embedder_for(choice, self._settings, os.environ, dimensions)
         return Chosen(self._made[key], choice.source)
 
     def count_tokens(self, text: str) -> int:

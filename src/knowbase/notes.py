@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from knowbase.changes import Changes, Draft, Edit, Reading, session_name
 from knowbase.documents import Note, Remembered, Similar, sections_of
-from knowbase.errors import InvalidInput, ReadError
+from knowbase.errors import Conflict, InvalidInput, ReadError
 from knowbase.ingest.drafts import clean_tags
 from knowbase.ingest.sync import Parts
 from knowbase.lifecycle import superseding
@@ -262,9 +262,7 @@ def _check_code(store: Store, note: Note, replaced: Document | None) -> None:
     if owner is None or (replaced is not None and owner.id == replaced.id):
         return
     whose = repr(owner.title) if owner.deleted_at is None else "a forgotten document"
-    raise InvalidInput(
-        f"the code {owner.code} belongs to {whose}", field="code", hint="take another"
-    )
+    raise Conflict(f"the code {owner.code} belongs to {whose}", field="code", hint="take another")
 
 
 def _first_line(text: str) -> str:

@@ -3,7 +3,12 @@
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from knowbase.errors import EmbeddingError, ModelMismatch, ServiceUnavailable
+from knowbase.errors import (
+    EmbeddingError,
+    ModelMismatch,
+    ServiceUnavailable,
+    VectorsUnavailable,
+)
 from knowbase.logs import log
 from knowbase.query.conditions import Condition, OneOf, both
 from knowbase.query.query import Query
@@ -65,7 +70,8 @@ class Finder:
                 if isinstance(error, ServiceUnavailable):
                     log("warning", FALLBACK)
                 log("info", "semantic search did not run", reason=error.message)
-                self.notices.append(f"semantic search did not run: {error.message}")
+                hint = f" ({error.hint})" if error.hint else ""
+                self.notices.append(f"semantic search did not run: {error.message}{hint}")
         if query.related:
             found["graph"] = self._timed("graph", self._graph)
         return found
@@ -97,6 +103,8 @@ class Finder:
         store = self._tools.store
         model = store.model()
         if model is None:
+            if store.semantic_coverage() < 1:
+                raise VectorsUnavailable("no text here has a vector yet", hint="kb embed")
             return []
         vector = self._vector(model)
         condition = both(self._asked, self._query.filter)

@@ -197,7 +197,7 @@ class Searcher(NamedTuple):
         profile = self.profile
         if profile.fusion != "lift":
             return {}
-        from knowbase.ranking.trust import coverage, fluency
+        from knowbase.ranking.trust import COARSE, coverage, fluency
 
         trust = {}
         first = next((passages.get(one.chunk) for one in legs.get("keyword", ())), None)
@@ -205,9 +205,10 @@ class Searcher(NamedTuple):
             trust["keyword"] = coverage(query.keyword.words, first)
         text = " ".join(query.similar) or ("" if query.like else query.text)
         if legs.get("semantic") and text and profile.foreign_at:
-            tokens = len(self.embedder().token_spans(text))
-            size = len(text.encode())
-            trust["semantic"] = fluency(tokens, size, profile.fluent_at, profile.foreign_at)
+            embedder = self.embedder()
+            tokens, size = len(embedder.token_spans(text)), len(text.encode())
+            known = fluency(tokens, size, profile.fluent_at, profile.foreign_at)
+            trust["semantic"] = known * COARSE.get(embedder.model.name, 1.0)
         return trust
 
     def _newest(self, query: Query, condition: Condition, visible: Visible, limit: int) -> Found:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from knowbase.changes import Changes, session_name
-from knowbase.errors import InvalidInput, NotFound
+from knowbase.errors import Conflict, InvalidInput, NotFound
 from knowbase.logs import log
 from knowbase.query.conditions import (
     HIDDEN_STATES,
@@ -92,7 +92,7 @@ class Sessions(NamedTuple):
         """A new session, under a name of its own or one that is given."""
         name = uuid.uuid4().hex[:12] if session is None else session_name(session)
         if self.store.sessions((name,)):
-            raise InvalidInput(
+            raise Conflict(
                 f"there is a session {name!r} already", field="session", hint="take another name"
             )
         now = self.clock()

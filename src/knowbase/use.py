@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.changes import Changes, Reinforcement, Verdict, session_name
-from knowbase.errors import InvalidInput, KnowbaseError
+from knowbase.errors import BaseError, InvalidInput, KnowbaseError
 from knowbase.logs import log
 from knowbase.types import Document, Session, Use
 
@@ -65,6 +65,8 @@ class Recorder:
             for _ in waiting:
                 self._pending.popleft()
         except (KnowbaseError, IndexError) as error:
+            if not isinstance(error, BaseError):  # it will never be taken: the rest shall not wait
+                self._pending.clear()
             log("warning", "use was not recorded", reason=str(error), waiting=len(self._pending))
         finally:
             self._writing.release()

@@ -46,10 +46,14 @@ def vectors(kb: Kb) -> dict[str, int]:
 
 
 def test_text_first_vectors_later(served: Kb, tiny: Path) -> None:
-    """S3-24"""
+    """S3-24 C20"""
     out = served("add", "docs", "--defer").out
     assert f"0 chunks embedded, 0 reused, {PAGES} wait for kb embed" in out
-    assert served.json("search", "page 7")["semantic_coverage"] == 0.0
+    answer = served.json("search", "page 7")
+    assert answer["semantic_coverage"] == 0.0
+    assert (answer["search_modes_used"], answer["fallback_mode"]) == (["keyword"], True)
+    assert "no text here has a vector yet" in answer["notices"][0]
+    assert "vector yet" in served.error("search", "page 7", "--vec-only", code=5)
     assert "0 % has a vector (kb embed makes the rest)" in served("search", "page 7").out
     assert "has a vector" not in served("search", "page 7", "--fts-only").out
     out = served("embed", "--model", "models/tiny").out

@@ -476,4 +476,4 @@ def test_a_session_is_started_once(own: Kb) -> None:
     own("session", "start", "s1")
     assert "there is a session 's1' already" in own.error("session", "start", "s1", code=2)
     error = own.json("session", "start", "s1", code=2)["error"]
-    assert (error["code"], error["field"]) == ("invalid_input", "session")
+    assert (error["code"], error["field"]) == ("conflict", "session")

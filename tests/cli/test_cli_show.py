@@ -10,7 +10,7 @@ import pytest
 
 import knowbase
 from conftest import Kb, environment
-from knowbase.operations import NAMES
+from knowbase.cli.commands import NAMES
 
 COMMANDS = NAMES
 
@@ -234,7 +234,7 @@ def completed(kb: Kb, *words: str) -> set[str]:
 def test_bash_completes_commands_options_and_files(kb: Kb) -> None:
     kb.write("docs/a.md", "# A\n")
     assert completed(kb, "kb", "s") == {
-        "saved", "search", "session", "sessions", "status", "supersede", "sync",
+        "saved", "search", "serve", "session", "sessions", "status", "supersede", "sync",
     }  # fmt: skip
     assert completed(kb, "kb", "") == {
         *(name.partition(" ")[0] for name in COMMANDS), "completion",

@@ -6,8 +6,8 @@ Not argparse: building its parsers takes longer than a whole keyword search.
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from knowbase.cli.commands import NAMES, load
 from knowbase.errors import InvalidInput
-from knowbase.operations import NAMES, load
 from knowbase.operations.declare import Field, Operation, Param, fields
 
 
@@ -154,6 +154,8 @@ def command_of(arguments: list[str]) -> tuple[str, list[str]]:
     if rest and f"{name} {rest[0]}" in NAMES:  # kb session start
         return f"{name} {rest.pop(0)}", [*leading, *rest]
     kinds = [one.removeprefix(name + " ") for one in NAMES if one.startswith(name + " ")]
+    if name in NAMES:  # kb mcp, beside kb mcp install
+        return name, [*leading, *rest]
     if kinds and {"-h", "--help"} & set(rest):
         return "help", [name]
     if kinds:
@@ -162,7 +164,7 @@ def command_of(arguments: list[str]) -> tuple[str, list[str]]:
             field="command",
             hint="one of " + ", ".join(kinds),
         )
-    if name not in (*NAMES, *SPECIAL):
+    if name not in SPECIAL:
         from difflib import get_close_matches
 
         near = get_close_matches(name, (*NAMES, "completion"), n=1)

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from knowbase.cli.arguments import flags
+from knowbase.cli.commands import NAMES, load
 from knowbase.errors import InvalidInput
-from knowbase.operations import NAMES, load
 
 SHELLS = ("bash", "zsh", "fish")
 HELP = """\

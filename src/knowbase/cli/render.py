@@ -68,6 +68,10 @@ class Renderer:
             from knowbase.cli.move import lines
         elif name in _GRAPH:
             from knowbase.cli.graph import lines
+        elif name in ("serve", "token new", "tokens", "token revoke"):
+            from knowbase.cli.serving import lines
+        elif name in ("mcp", "mcp install"):
+            from knowbase.cli.agents import lines
         else:
             from knowbase.cli.memory import lines
         return "\n".join(lines(self._paint, name, result))

@@ -9,10 +9,10 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from knowbase.cli.arguments import SPECIAL, Surface, command_of, overview, parse
+from knowbase.cli.commands import NAMES, STREAMING, load
 from knowbase.cli.render import Renderer
 from knowbase.cli.terminal import Painter, ProgressBar, safe
 from knowbase.errors import BaseMissing, InvalidInput, KnowbaseError, ReadError
-from knowbase.operations import load
 from knowbase.operations.declare import Operation, build
 from knowbase.operations.results import plain
 from knowbase.store.values import ALL
@@ -69,9 +69,9 @@ def _dispatch(arguments: list[str]) -> int:
         if base is not None and not surface.yes:
             _confirm(name, base, request)
         output = _Output(base, surface, name)
-        if name == "watch":
+        if name in STREAMING:
             gc.enable()
-            return _watch(operation.run(base, request), output)
+            return _stream(operation.run(base, request), output)
         result = _run_operation(operation, base, request, surface)
         output.show(result)
         return _exit_code(result)
@@ -86,7 +86,12 @@ def _special(name: str, rest: list[str]) -> str:
         import knowbase
 
         return f"kb {knowbase.__version__}"
-    return overview(next((word for word in rest if not word.startswith("-")), ""))
+    asked = " ".join(word for word in rest if not word.startswith("-"))
+    if asked in NAMES:
+        from knowbase.cli.help import help_of
+
+        return help_of(load(asked))
+    return overview(asked.partition(" ")[0])
 
 
 def _open(operation: Operation, surface: Surface) -> "AbstractContextManager[Base | None]":
@@ -147,13 +152,11 @@ def _json(value: Any) -> str:
     return text.translate({code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)})
 
 
-def _watch(reports: Iterator[Any], output: _Output) -> int:
+def _stream(reports: Iterator[Any], output: _Output) -> int:
     for report in reports:
-        if report.interrupted:
+        if getattr(report, "interrupted", False):
             return INTERRUPTED
-        if any((report.added, report.changed, report.removed, report.moved, report.failed)) or (
-            report.warnings
-        ):
+        if getattr(report, "is_news", True):
             output.show(report)
     return 0
 

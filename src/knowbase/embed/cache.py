@@ -6,6 +6,7 @@ Nothing depends on it. Whatever is wrong with the file, texts are embedded again
 import hashlib
 import os
 import sys
+import threading
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -47,6 +48,7 @@ class Cache:
         self.path = path
         self._most = most_bytes
         self._connection: Any = None
+        self._using = threading.Lock()  # a connection serves one thread at a time
 
     def read(self, keys: Collection[bytes]) -> dict[bytes, Vector]:
         """Those of the vectors that are known."""
@@ -96,9 +98,10 @@ class Cache:
         import apsw
 
         try:
-            if self._connection is None:
-                self._connection = _opened(self.path)
-            return work(self._connection)
+            with self._using:
+                if self._connection is None:
+                    self._connection = _opened(self.path)
+                return work(self._connection)
         except (apsw.NotADBError, apsw.CorruptError) as error:
             log("warning", "the cache of embeddings is damaged and starts anew", reason=str(error))
             self._discard()

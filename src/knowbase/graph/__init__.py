@@ -127,7 +127,7 @@ class Graph(NamedTuple):
         """Ask the graph in Cypher; whatever the query writes is forgotten at once."""
         from knowbase.graph.cypher import ask
 
-        return Answers(tuple(ask(self.network(), cypher)))
+        return Answers(tuple(ask(self.network(), cypher, self.settings.graph_query_timeout)))
 
     def show(self, reference: str, depth: int, path: str) -> "Exported":
         """Draw what is around a document."""

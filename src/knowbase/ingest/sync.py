@@ -40,6 +40,12 @@ class Report(NamedTuple):
     chunks_waiting: int = 0  # stored without a vector: kb embed makes it
     interrupted: bool = False
 
+    @property
+    def is_news(self) -> bool:
+        """Whether there is anything to tell of a round of watching."""
+        parts = (self.added, self.changed, self.removed, self.moved, self.failed, self.warnings)
+        return any(parts)
+
 
 class Progress(NamedTuple):
     """How far it is; `total` counts the files to be read, or whatever `unit` names."""

@@ -16,10 +16,11 @@ class Param(NamedTuple):
     choices: tuple[str, ...] = ()
     positional: bool = False
     single: bool = False  # the last positional one takes one word, not the rest of the line
-    whole: bool = False  # an item of a list may hold a comma
+    keeps_commas: bool = False  # an item of a list may hold one
     metavar: str | None = None
     short: str | None = None
     aliases: Mapping[str, str] = {}  # flags that stand for a value: --fts-only → keyword
+    format: str | None = None  # as JSON Schema names it; told, not checked
 
 
 class Field(NamedTuple):
@@ -44,6 +45,7 @@ class Operation(NamedTuple):
     base_optional: bool = False  # it can run without a base, and then gets None
     opens_bases: bool = False  # it opens what it works on itself, and always gets None
     local: bool = False  # it reads or writes this machine's files: never served to others
+    whole: bool = False  # it concerns the whole base: not for those held to one project
 
 
 @cache
@@ -100,7 +102,9 @@ def _converted(field: Field, value: Any) -> Any:
     """The value with the field's kind; text is taken for a number where one is wanted."""
     kind = field.kind
     if kind is tuple:
-        items = (value,) if isinstance(value, str) else tuple(value)
+        items = (value,) if isinstance(value, str) else value
+        if not isinstance(items, list | tuple) or not all(isinstance(one, str) for one in items):
+            raise _refusal(field, value, "it must be a list of texts")
         return tuple(part.strip() for item in items for part in _parts(field, item) if part.strip())
     if kind in (int, float):
         number = _number(kind, value)
@@ -125,7 +129,7 @@ def _number(kind: type, value: Any) -> float | None:
 
 def _parts(field: Field, item: str) -> list[str]:
     """Flags take comma-separated lists; a path or reference may hold a comma."""
-    return [item] if field.param.positional or field.param.whole else item.split(",")
+    return [item] if field.param.positional or field.param.keeps_commas else item.split(",")
 
 
 def _bounds(param: Param) -> str:

@@ -145,6 +145,7 @@ OPERATIONS = {
             Remove,
             remove,
             writes=True,
+            whole=True,
             examples=("kb rm KB-12 --dry-run", "kb rm docs/"),
         ),
         Operation(

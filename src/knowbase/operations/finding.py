@@ -114,6 +114,7 @@ OPERATIONS = {
             "Show what the base holds and what could not be read",
             Nothing,
             status,
+            whole=True,
             examples=("kb status", "kb status --base ~/notes.db"),
         ),
         Operation(

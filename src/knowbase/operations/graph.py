@@ -173,6 +173,7 @@ OPERATIONS = {
             "Draw what is around a document",
             ShowRequest,
             show,
+            local=True,
             examples=("kb graph show PROJ-I-0018 --depth 2 -o graph.svg",),
         ),
         Operation(
@@ -181,6 +182,7 @@ OPERATIONS = {
             Nothing,
             rebuild,
             writes=True,
+            whole=True,
             examples=("kb graph rebuild",),
         ),
     )

@@ -50,7 +50,7 @@ class RunRequest(NamedTuple):
     name: _NAME
     set: Annotated[
         tuple[str, ...],
-        Param("fill in a place; once for each", metavar="NAME=VALUE", whole=True),
+        Param("fill in a place; once for each", metavar="NAME=VALUE", keeps_commas=True),
     ] = ()
     top: Annotated[int | None, TOP] = None
     threshold: Annotated[float | None, THRESHOLD] = None
@@ -95,6 +95,7 @@ OPERATIONS = {
             SaveRequest,
             add,
             writes=True,
+            whole=True,
             examples=(
                 "kb saved add on-call 'incident tag:{team} updated:>7d' --top 5",
                 "kb saved add decisions --type decision --project '{project}'",
@@ -123,6 +124,7 @@ OPERATIONS = {
             RemoveRequest,
             remove,
             writes=True,
+            whole=True,
             examples=("kb saved rm on-call",),
         ),
     )

@@ -35,6 +35,8 @@ def _field_schema(field: Field) -> Schema:
         one["minimum"] = param.least
     if param.most is not None:
         one["maximum"] = param.most
+    if param.format is not None:
+        one["format"] = param.format
     whole: Schema = {"type": "array", "items": one} if field.kind is tuple else one
     if field.default not in (None, (), ""):
         whole["default"] = field.default

@@ -4,6 +4,7 @@ Single-precision products propose pairs; the cosine that counts is computed in d
 and rounded, so that it depends on the two vectors alone, not on the block they stood in.
 """
 
+import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -21,6 +22,7 @@ _MARGIN = 1e-4  # more than single precision is ever wrong by
 _ENTRIES = 4_000_000  # of a block: 16 MB
 _EXACT = 4096  # pairs that are compared at once
 _TRIES = 3
+_COMPARING = threading.Lock()
 
 Similar: TypeAlias = dict[tuple[int, int], float]
 """Pairs of documents, the lower number first, with their cosine similarity."""
@@ -36,6 +38,7 @@ class VectorsDue(NamedTuple):
 
 
 def link(
+    is_due: Callable[[], bool],
     read: Callable[[], VectorsDue],
     write: Callable[[VectorsDue, Similar], bool],
     threshold: float,
@@ -43,13 +46,15 @@ def link(
     """Compare what is due with everything while nobody has to wait, then write the links.
 
     When others have changed vectors meanwhile, it is done again, but not for ever: what is left
-    is due, and each of them compares at the end of his own writing.
+    is due, and each of them compares at the end of his own writing. Threads do so one at a time:
+    each has all vectors in memory, and the first one does the work of those who wait.
     """
-    for _ in range(_TRIES):
-        due = read()
-        pairs = similar_documents(due.owners, due.vectors, due.documents, threshold)
-        if write(due, pairs):
-            return len(due.documents)
+    with _COMPARING:
+        for _ in range(_TRIES if is_due() else 0):
+            due = read()
+            pairs = similar_documents(due.owners, due.vectors, due.documents, threshold)
+            if write(due, pairs):
+                return len(due.documents)
     return 0
 
 

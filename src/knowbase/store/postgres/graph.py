@@ -97,9 +97,8 @@ class Graph(Connected):
         from knowbase.store import similar
 
         base, known = self._base, self._model()
-        if not self._connections.run(lambda c: Linking(c, base).is_due(threshold)):
-            return 0
         return similar.link(
+            lambda: self._connections.run(lambda c: Linking(c, base).is_due(threshold)),
             lambda: self._connections.consistently(
                 lambda c: Linking(c, base).vectors_due(known, threshold)
             ),

@@ -2,6 +2,7 @@
 
 import os
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 import apsw
 
@@ -68,7 +69,7 @@ class SqliteStore(Documents, Retrieval, Sessions, Vectors):
     def __init__(self, path: str, busy_timeout: float = BUSY_TIMEOUT) -> None:
         self.path = path
         with translated():
-            self._connections = Connections(path, busy_timeout, [])
+            self._connections = Connections(path, busy_timeout, WeakSet())
             schema.check(self._connections.get())
 
     def close(self) -> None:
@@ -165,10 +166,11 @@ class SqliteStore(Documents, Retrieval, Sessions, Vectors):
             with self._connections.writing() as connection:
                 return graph.write_similar(connection, due, pairs, threshold)
 
+        def is_due() -> bool:
+            return graph.is_due(self._connections.get(), threshold)
+
         with translated():
-            if not graph.is_due(self._connections.get(), threshold):
-                return 0
-            return similar.link(read, write, threshold)
+            return similar.link(is_due, read, write, threshold)
 
     def relink(self) -> None:
         from knowbase.store.sqlite import graph

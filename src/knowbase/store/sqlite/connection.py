@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
@@ -20,6 +20,9 @@ from knowbase.errors import (
     NotABase,
 )
 from knowbase.types import Model
+
+if TYPE_CHECKING:
+    from weakref import WeakSet
 
 _MEANING: tuple[tuple[tuple[type[apsw.Error], ...], type[BaseError], str, str], ...] = (
     (
@@ -86,11 +89,12 @@ class _Waiting:
 class Connections(threading.local):
     """The connection of the current thread to one file, opened when first used."""
 
-    def __init__(self, path: str, busy_timeout: float, opened: list[apsw.Connection]) -> None:
+    def __init__(self, path: str, busy_timeout: float, opened: "WeakSet[apsw.Connection]") -> None:
         self._waiting = _Waiting(busy_timeout)
         self._connection = _connect(path, self._waiting)
-        self._opened = opened  # the same list in every thread
-        self._opened.append(self._connection)
+        # The same set in every thread, and a weak one: a thread that ends takes its own along.
+        self._opened = opened
+        self._opened.add(self._connection)
         self._has_vectors = False
 
     def get(self) -> apsw.Connection:
@@ -122,7 +126,7 @@ class Connections(threading.local):
 
     def close(self) -> None:
         """Close the connections of all threads."""
-        for connection in self._opened:
+        for connection in list(self._opened):
             connection.close()
 
 

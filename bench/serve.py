@@ -1,0 +1,187 @@
+"""`kb serve` under load: 32 clients that ask without a pause, on a base of 10,000 chunks.
+
+The server is a process of its own, with its default settings; each client keeps one connection
+and asks different hybrid searches, every 50th time it writes a memory instead. Beside it, in
+turns and on the same base, the same searches in one process without HTTP, by as many
+threads as the server has workers: what is left between the two is JSON, HTTP and the clients,
+which share the machine with the server.
+
+Memory is the server's resident set, after the first searches and at the end.
+"""
+
+import argparse
+import http.client
+import itertools
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import corpus
+from corpus import Clustered, Shape
+from knowbase.answers import SearchRequest
+from knowbase.base import Base
+from knowbase.config import DEFAULTS
+from knowbase.embed.granite import Granite
+from measure import Row, percentile, ratios, report
+
+DOCUMENTS, SHAPE = 2000, Shape(sections=5, words=90)
+CLIENTS = 32
+WRITES_EVERY = 50
+QUERIES = corpus.queries(500)
+WARM_UP = 3.0  # seconds
+ROUNDS, SIDE = 6, 5.0  # seconds of a round in process
+HEADERS = {"Content-Type": "application/json"}
+
+
+class Load(NamedTuple):
+    """What came of asking for a while."""
+
+    seconds: float
+    times: list[float]
+    errors: list[str]
+
+    @property
+    def rate(self) -> float:
+        return len(self.times) / self.seconds
+
+
+def under_load(asking: Callable[[], Callable[[int], str]], threads: int, seconds: float) -> Load:
+    """Every thread asks, one question after the other, until the time is over."""
+    times: list[float] = []
+    errors: list[str] = []
+    numbers = itertools.count()
+    end = time.perf_counter() + seconds
+
+    def client() -> None:
+        ask = asking()
+        while time.perf_counter() < end:
+            started = time.perf_counter()
+            error = ask(next(numbers))
+            times.append(time.perf_counter() - started)
+            if error:
+                errors.append(error)
+
+    started = time.perf_counter()
+    running = [threading.Thread(target=client) for _ in range(threads)]
+    for thread in running:
+        thread.start()
+    for thread in running:
+        thread.join()
+    return Load(time.perf_counter() - started, times, errors)
+
+
+def by_http(port: int) -> Callable[[int], str]:
+    """A client with a connection of its own; what it returns is an error, or nothing."""
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    connection.connect()
+
+    def ask(number: int) -> str:
+        path, body = "/api/search", {"query": QUERIES[number % len(QUERIES)]}
+        if number % WRITES_EVERY == 0:
+            path, body = "/api/remember", {"text": f"Under load, number {number} was remembered"}
+        connection.request("POST", path, json.dumps(body), HEADERS)
+        response = connection.getresponse()
+        text = response.read()
+        return "" if response.status == 200 else f"{response.status} {text[:200]!r}"
+
+    return ask
+
+
+def in_process(base: Base) -> Callable[[int], str]:
+    def ask(number: int) -> str:
+        base.search(SearchRequest(QUERIES[number % len(QUERIES)]))
+        return ""
+
+    return ask
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[int]:
+    """The port of a server for the base of a folder."""
+    command = [sys.executable, "-m", "knowbase.cli", "serve", "--port", "0", "--json"]
+    with (
+        Path(folder, "log").open("w") as log,
+        subprocess.Popen(
+            command, cwd=folder, stdout=subprocess.PIPE, stderr=log, text=True
+        ) as process,
+    ):
+        try:
+            assert process.stdout is not None
+            lines = itertools.takewhile(lambda line: line != "}\n", process.stdout)
+            address = json.loads("".join(lines) + "}")["address"]
+            yield int(address.rpartition(":")[2])
+        finally:
+            process.terminate()
+
+
+def resident_mb(port: int) -> float:
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    connection.request("GET", "/metrics")
+    lines = connection.getresponse().read().decode().splitlines()
+    told = next(line for line in lines if line.startswith("process_resident_memory_bytes "))
+    return float(told.split()[1]) / 2**20
+
+
+def rows_of(name: str, loads: Sequence[Load]) -> list[Row]:
+    times = [one * 1000 for load in loads for one in load.times]
+    return [
+        Row(f"{name}: requests a second", [load.rate for load in loads], "/s"),
+        Row(f"{name}: p50", [percentile(times, 50)], "ms"),
+        Row(f"{name}: p95", [percentile(times, 95)], "ms"),
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seconds", type=float, default=60.0, help="how long (60)")
+    parser.add_argument("--clients", type=int, default=CLIENTS, help=f"how many ({CLIENTS})")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    given = parser.parse_args()
+    granite = Granite()
+    workers = DEFAULTS.serve_workers
+    with TemporaryDirectory() as name:
+        os.environ["XDG_CACHE_HOME"] = str(Path(name, "cache"))  # no query was ever asked before
+        tree = corpus.write_tree(Path(name, "articles"), DOCUMENTS, SHAPE)
+        with corpus.new_base(Path(name), Clustered(granite)) as base:
+            base.add([str(tree)])
+            chunks = base.status().chunks
+        with Base(str(Path(name, ".kb", "base.db"))) as base, served(Path(name)) as port:
+            base.search("warm up")
+            under_load(lambda: by_http(port), given.clients, WARM_UP)
+            before = resident_mb(port)
+            alone, loads = [], []
+            for _ in range(ROUNDS):  # in turns, so that a busy moment of the machine is on both
+                alone.append(under_load(lambda: in_process(base), workers, SIDE))
+                loads.append(
+                    under_load(lambda: by_http(port), given.clients, given.seconds / ROUNDS)
+                )
+            after = resident_mb(port)
+    errors = [error for load in loads for error in load.errors]
+    against = ratios([load.rate for load in loads], [load.rate for load in alone])
+    rows = [
+        Row("chunks", [chunks]),
+        *rows_of(f"in process, {workers} threads", alone),
+        *rows_of(f"{given.clients} clients", loads),
+        Row("requests", [sum(len(load.times) for load in loads)]),
+        Row("errors", [len(errors)], "", "none"),
+        Row("throughput against in process", against, "", "at least 0.5"),
+        Row("memory at the start", [before], "MB"),
+        Row("memory at the end", [after], "MB", "at most 64 MB more"),
+    ]
+    report("serve", rows, as_json=given.json)
+    for error in errors[:3]:
+        print(error, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

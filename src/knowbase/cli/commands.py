@@ -1,0 +1,29 @@
+"""Every command: the operations on a base, and what a surface adds, declared the same way."""
+
+from importlib import import_module
+from typing import cast
+
+from knowbase import operations
+from knowbase.operations.declare import Operation
+
+SURFACES = {
+    "mcp": "knowbase.mcp.commands",
+    "mcp install": "knowbase.mcp.commands",
+    "serve": "knowbase.http.commands",
+    "token new": "knowbase.http.commands",
+    "tokens": "knowbase.http.commands",
+    "token revoke": "knowbase.http.commands",
+}
+"""Commands that are no operations, and the module whose COMMANDS declare them."""
+
+STREAMING = ("watch", "mcp", "serve")
+"""They show one result after the other until they are stopped."""
+
+NAMES = (*operations.NAMES, *SURFACES)
+
+
+def load(name: str) -> Operation:
+    """The command of that name."""
+    if name not in SURFACES:
+        return operations.load(name)
+    return cast("Operation", import_module(SURFACES[name]).COMMANDS[name])

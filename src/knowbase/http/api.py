@@ -1,0 +1,105 @@
+"""One request to /api: checked, run in a worker thread, answered as JSON."""
+
+import hashlib
+import json
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from knowbase.access import Access, current
+from knowbase.base import Base
+from knowbase.errors import NotAllowed
+from knowbase.http.metrics import Metrics
+from knowbase.http.requests import held_to, values_of
+from knowbase.http.workers import Workers
+from knowbase.operations.declare import Operation, build
+from knowbase.operations.results import plain
+
+REVALIDATED = "private, no-cache"  # kept by the client, asked for again each time
+
+
+class Rendered(NamedTuple):
+    """A result, and its JSON."""
+
+    result: Any
+    body: bytes
+
+
+class Api:
+    """Runs operations for those who ask."""
+
+    def __init__(self, base: Base, workers: Workers, metrics: Metrics) -> None:
+        self._base = base
+        self._workers = workers
+        self._metrics = metrics
+        self._seen: dict[Access, Base] = {}
+
+    async def call(self, operation: Operation, request: Request) -> Response:
+        """The answer to one request."""
+        access = current.get()
+        check_access(operation, access)
+        settings = self._base.settings
+        values = await values_of(
+            request, operation, settings.serve_max_request_kb << 10, settings.serve_timeout
+        )
+        asked = build(operation.request, held_to(values, operation, access.project))
+        base = self.base_for(access)
+
+        def work() -> Rendered:
+            result = operation.run(base, asked)
+            return Rendered(result, as_json(plain(result)))
+
+        found = await self._workers.run(work)
+        self._metrics.searched(found.result)
+        if request.method == "POST" or hasattr(found.result, "query_time_ms"):
+            return Response(found.body, media_type="application/json")
+        return unless_known(request, found.body, _next_page(request, asked, found.result))
+
+    def base_for(self, access: Access) -> Base:
+        """The base as those with this access see it; there are as many as kinds of tokens."""
+        if access not in self._seen:
+            self._seen[access] = self._base.within(access)
+        return self._seen[access]
+
+    def close(self) -> None:
+        """Write down what is still to be recorded."""
+        for base in self._seen.values():
+            if "recorder" in vars(base):
+                base.recorder.flush()
+
+
+def check_access(operation: Operation, access: Access) -> None:
+    """Refuse what this access is not enough for."""
+    if operation.writes and not access.write:
+        raise NotAllowed("this token is for reading alone", hint="kb token new --scope write")
+    if operation.whole and access.project is not None:
+        raise NotAllowed(
+            f"{operation.name} concerns the whole base", hint="a token without a project may"
+        )
+
+
+def as_json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+
+
+def unless_known(request: Request, body: bytes, headers: dict[str, str]) -> Response:
+    """The body with its tag; nothing but the tag for a client that has it already."""
+    tag = f'W/"{hashlib.sha256(body).hexdigest()[:32]}"'
+    headers = {"Cache-Control": REVALIDATED, "Vary": "Authorization", **headers, "ETag": tag}
+    known = {one.strip() for one in request.headers.get("if-none-match", "").split(",")}
+    if {tag, tag.removeprefix("W/"), "*"} & known:
+        return Response(status_code=304, headers=headers)
+    return Response(body, headers=headers, media_type="application/json")
+
+
+def _next_page(request: Request, asked: Any, result: Any) -> dict[str, str]:
+    """Where the list goes on, if it does."""
+    limit, offset = getattr(asked, "limit", None), getattr(asked, "offset", None)
+    total = getattr(result, "total", None)
+    if limit is None or offset is None or total is None or offset + limit >= total:
+        return {}
+    items = [item for item in request.query_params.multi_items() if item[0] != "offset"]
+    query = urlencode([*items, ("offset", str(offset + limit))])
+    return {"Link": f'<{request.url.path}?{query}>; rel="next"'}

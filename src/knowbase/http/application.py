@@ -1,0 +1,196 @@
+"""The application: routes made from the declarations, and what stands before them."""
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import cached_property
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount, Route
+
+import knowbase
+from knowbase.access import current
+from knowbase.base import Base
+from knowbase.errors import KnowbaseError, NotAllowed
+from knowbase.http import metrics as numbers
+from knowbase.http.api import Api, as_json, unless_known
+from knowbase.http.failures import (
+    Internal,
+    response_to,
+    shown,
+    status_of,
+    unknown_path,
+    wrong_method,
+)
+from knowbase.http.guard import Careful, Guard, Names
+from knowbase.http.observe import Observed
+from knowbase.http.openapi import document
+from knowbase.http.served import methods_of, served
+from knowbase.http.tokens import Gate
+from knowbase.http.workers import Workers
+from knowbase.logs import log
+from knowbase.operations.declare import Operation
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+WORTH_PACKING = 1024  # bytes
+WATCHING = 16  # questions about the server that may wait
+
+
+class Server:
+    """What the routes share."""
+
+    def __init__(self, base: Base, mounted: Mapping[str, Starlette]) -> None:
+        settings = base.settings
+        self.base = base
+        self.mounted = mounted
+        self.metrics = numbers.Metrics()
+        self.workers = Workers(
+            settings.serve_workers, settings.serve_waiting, settings.serve_timeout
+        )
+        # Whoever watches the server is answered however busy it is.
+        self.watchers = Workers(1, WATCHING, settings.serve_timeout)
+        self.api = Api(base, self.workers, self.metrics)
+
+    def routes(self) -> list[BaseRoute]:
+        """A page may take the place of `index`."""
+        return [
+            Route("/", self.index, methods=["GET"]),
+            Route("/openapi.json", self.openapi, methods=["GET"]),
+            Route("/metrics", self.show_metrics, methods=["GET"]),
+            Route("/health", self.ready, methods=["GET"]),
+            Route("/health/live", self.live, methods=["GET"]),
+            Route("/health/ready", self.ready, methods=["GET"]),
+            *(
+                Route(path, self._endpoint(operation), methods=list(methods_of(operation)))
+                for path, operation in served().items()
+            ),
+            *(Mount(path, app) for path, app in self.mounted.items()),
+        ]
+
+    def _endpoint(self, operation: Operation) -> Endpoint:
+        async def endpoint(request: Request) -> Response:
+            return await self.api.call(operation, request)
+
+        return endpoint
+
+    async def index(self, _: Request) -> Response:
+        paths = ("/openapi.json", "/health", "/metrics", *self.mounted)
+        told = {"name": "knowbase", "version": knowbase.__version__, "paths": [*paths, *served()]}
+        return Response(as_json(told), media_type="application/json")
+
+    async def openapi(self, request: Request) -> Response:
+        body = await self.workers.run(lambda: self._description)
+        return unless_known(request, body, {})
+
+    @cached_property
+    def _description(self) -> bytes:
+        return as_json(document())
+
+    async def live(self, _: Request) -> Response:
+        return Response(as_json({"alive": True}), media_type="application/json")
+
+    async def ready(self, _: Request) -> Response:
+        """The base is asked for something small, as a search would."""
+        try:
+            await self.watchers.run(self.base.store.model)
+        except KnowbaseError as error:
+            told = {"alive": True, "ready": False, "error": shown(error)}
+            return Response(as_json(told), 503, media_type="application/json")
+        return Response(as_json({"alive": True, "ready": True}), media_type="application/json")
+
+    async def show_metrics(self, _: Request) -> Response:
+        if current.get().project is not None:
+            raise NotAllowed("metrics concern the whole base")
+        counts = await self.watchers.run(self.base.store.counts)
+        return Response(self.metrics.text(counts), media_type=numbers.MEDIA_TYPE)
+
+    def route_of(self, path: str) -> str:
+        """The route that a path is counted as; all unknown ones are one."""
+        if (
+            path in served()
+            or path in ("/", "/openapi.json", "/metrics")
+            or (path in ("/health", "/health/live", "/health/ready"))
+        ):
+            return path
+        below = (one for one in self.mounted if path == one or path.startswith(one + "/"))
+        return next(below, "other")
+
+    @asynccontextmanager
+    async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
+        """The model is loaded before anybody waits for it; what is mounted lives as long."""
+        async with AsyncExitStack() as stack:
+            for app in self.mounted.values():
+                await stack.enter_async_context(app.router.lifespan_context(app))
+            try:
+                await self.workers.run(self._warm_up)
+            except KnowbaseError as error:
+                log("warning", "the embedding model is not ready", reason=error.message)
+            yield
+        for workers in (self.workers, self.watchers):
+            await workers.close(self.base.settings.serve_shutdown)
+        self.api.close()
+
+    def _warm_up(self) -> None:
+        if self.base.store.model() is not None:
+            # A text that no cache has: only then is the model loaded.
+            self.base.embedder.embed_query(f"ready {time.time()}")
+
+
+def application(
+    base: Base, names: Names, gate: Gate, mounted: Mapping[str, Starlette] | None = None
+) -> Starlette:
+    """The application for a base. `mounted` are further ones by their path, such as /mcp: they
+    stand behind the same checks, and find the caller's access in `access.current`."""
+    server = Server(base, mounted or {})
+    stack = [
+        Middleware(Observed, metrics=server.metrics, route_of=server.route_of),
+        Middleware(Careful),
+        Middleware(Guard, names=names, gate=gate),
+        *_cors(names.origins),
+        Middleware(GZipMiddleware, minimum_size=WORTH_PACKING),
+    ]
+    app = Starlette(
+        routes=server.routes(),
+        middleware=stack,
+        lifespan=server.lifespan,
+        exception_handlers={KnowbaseError: _refused, HTTPException: _not_routed},
+    )
+    app.router.redirect_slashes = False
+    return app
+
+
+def _cors(origins: tuple[str, ...]) -> list[Middleware]:
+    if not origins:
+        return []
+    return [
+        Middleware(
+            CORSMiddleware,
+            allow_origins=list(origins),
+            allow_methods=["GET", "POST"],
+            allow_headers=["Authorization", "Content-Type", "If-None-Match"],
+            expose_headers=["ETag", "Link", "X-Request-Id"],
+        )
+    ]
+
+
+async def _refused(request: Request, error: Any) -> Response:
+    if status_of(error) >= 500:
+        facts = {"request": request.scope["knowbase.request"], "path": request.url.path}
+        log("error", "request refused", **facts, reason=str(error), exc_info=error)
+    return response_to(error)
+
+
+async def _not_routed(request: Request, error: Any) -> Response:
+    path = request.url.path
+    if error.status_code == 404:
+        return response_to(unknown_path(path))
+    if error.status_code == 405:
+        return response_to(wrong_method(request.method, path), error.headers)
+    return response_to(Internal(str(error.detail)))

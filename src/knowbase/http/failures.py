@@ -1,0 +1,121 @@
+"""Errors as HTTP says them: a status, and the same object everywhere."""
+
+import json
+from collections.abc import Mapping
+
+from starlette.responses import Response
+
+from knowbase import errors
+from knowbase.errors import KnowbaseError
+
+
+class Unreadable(KnowbaseError):
+    """400: what was sent is no JSON object."""
+
+    code = "malformed"
+
+
+class NotAuthenticated(KnowbaseError):
+    """401: a token is wanted, and none that is known was given."""
+
+    code = "unauthorized"
+
+
+class WrongMethod(KnowbaseError):
+    """405."""
+
+    code = "method_not_allowed"
+
+
+class TooSlow(KnowbaseError):
+    """408: the request did not arrive in time."""
+
+    code = "request_timeout"
+
+
+class TooLarge(KnowbaseError):
+    """413."""
+
+    code = "too_large"
+
+
+class WrongMediaType(KnowbaseError):
+    """415."""
+
+    code = "unsupported_media_type"
+
+
+class Overloaded(KnowbaseError):
+    """503: too many wait already."""
+
+    code = "overloaded"
+
+
+class TimedOut(KnowbaseError):
+    """504: the answer took too long."""
+
+    code = "timeout"
+
+
+class Internal(KnowbaseError):
+    """500: a mistake of ours, which the log tells about."""
+
+    code = "internal"
+
+
+STATUSES: tuple[tuple[type[KnowbaseError], int, str], ...] = (
+    (Unreadable, 400, "what was sent is no JSON object"),
+    (NotAuthenticated, 401, "a token is wanted"),
+    (errors.NotAllowed, 403, "not with this token, from this page or under this name"),
+    (errors.NotFound, 404, "no such document, session or path"),
+    (WrongMethod, 405, "not with this method"),
+    (TooSlow, 408, "the request did not arrive in time"),
+    (errors.Conflict, 409, "it is taken, or there already"),
+    (errors.ModelMismatch, 409, "the base was made with another embedding model"),
+    (TooLarge, 413, "the request is too large"),
+    (WrongMediaType, 415, "the body is not application/json"),
+    (errors.InvalidInput, 422, "a value cannot be accepted"),
+    (errors.ToolMissing, 501, "the server lacks an optional package for this"),
+    (Overloaded, 503, "too many requests wait already"),
+    (errors.EmbeddingError, 503, "the embedding model cannot be used now"),
+    (TimedOut, 504, "the answer took too long"),
+    (errors.DiskFull, 507, "the server's disk is full"),
+    (errors.BaseError, 503, "the base cannot be used now"),
+    (Internal, 500, "something went wrong inside knowbase"),
+)
+"""The first class that an error is of decides; the text is shown in place of what a server's
+own trouble would tell about its insides."""
+
+LATER = {"Retry-After": "1"}
+
+
+def status_of(error: KnowbaseError) -> int:
+    return next((status for kind, status, _ in STATUSES if isinstance(error, kind)), 500)
+
+
+def shown(error: KnowbaseError) -> dict[str, str | None]:
+    """The error for whoever asked: of the server's own trouble only which it is."""
+    if status_of(error) < 500 or type(error) in (Overloaded, TimedOut, Internal):
+        return error.as_dict()
+    about = next((text for kind, _, text in STATUSES if isinstance(error, kind)), Internal.code)
+    return {"code": error.code, "message": about, "field": None, "hint": None}
+
+
+def response_to(error: KnowbaseError, headers: Mapping[str, str] | None = None) -> Response:
+    """The one shape of every error."""
+    status = status_of(error)
+    more = dict(headers or {})
+    if status == 401:
+        more["WWW-Authenticate"] = "Bearer"
+    if status == 503:
+        more |= LATER
+    body = json.dumps({"error": shown(error)}, ensure_ascii=False).encode("utf-8", "replace")
+    return Response(body, status, more, "application/json")
+
+
+def unknown_path(path: str) -> errors.NotFound:
+    return errors.NotFound(f"there is no {path[:200]}", hint="/openapi.json names every path")
+
+
+def wrong_method(method: str, path: str) -> WrongMethod:
+    return WrongMethod(f"{path[:200]} takes no {method}", hint="see /openapi.json")

@@ -1,0 +1,150 @@
+"""OpenAPI 3.1 of what is served, from the operations' declarations."""
+
+from collections import defaultdict
+from typing import Any
+
+import knowbase
+from knowbase.http.failures import STATUSES
+from knowbase.http.served import methods_of, served
+from knowbase.operations.declare import Operation, fields
+from knowbase.operations.schema import Schema, request_schema, result_schema
+
+ABOUT = "A knowledge base: put files and notes in, find them by words and by meaning."
+
+
+def document() -> dict[str, Any]:
+    """The whole description."""
+    shared = _Shared()
+    paths: dict[str, Any] = {path: _path(operation, shared) for path, operation in served().items()}
+    for path, (summary, media) in _OWN.items():
+        paths[path] = {"get": _own(path, summary, media)}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "knowbase", "version": knowbase.__version__, "description": ABOUT},
+        "paths": paths,
+        "components": {
+            "schemas": {**shared.schemas, "Error": _ERROR},
+            "responses": _error_responses(),
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+        "security": [{}, {"token": []}],
+    }
+
+
+_OWN = {
+    "/health": ("Whether the server is alive and its base can be read", "application/json"),
+    "/health/live": ("Whether the server is alive", "application/json"),
+    "/health/ready": ("Whether its base can be read", "application/json"),
+    "/metrics": ("Numbers for Prometheus", "text/plain"),
+}
+
+_TEXT: Schema = {"type": ["string", "null"]}
+_ERROR: Schema = {
+    "type": "object",
+    "properties": {
+        "error": {
+            "type": "object",
+            "properties": {
+                "code": {"type": "string"},
+                "message": {"type": "string"},
+                "field": {**_TEXT, "description": "the parameter or header that it is about"},
+                "hint": {**_TEXT, "description": "what it may be, or what to do"},
+            },
+            "required": ["code", "message", "field", "hint"],
+        }
+    },
+    "required": ["error"],
+}
+
+
+class _Shared:
+    """Objects that results have in common, each described once."""
+
+    def __init__(self) -> None:
+        self.schemas: dict[str, Schema] = {}
+
+    def put(self, schema: Any) -> Any:
+        """The schema with its named objects put aside; two of one name stay where they are."""
+        if isinstance(schema, list):
+            return [self.put(one) for one in schema]
+        if not isinstance(schema, dict):
+            return schema
+        made = {name: self.put(part) for name, part in schema.items()}
+        title = schema.get("title")
+        if schema.get("type") != "object" or not isinstance(title, str):
+            return made
+        if self.schemas.setdefault(title, made) != made:
+            return made
+        return {"$ref": f"#/components/schemas/{title}"}
+
+
+def _path(operation: Operation, shared: _Shared) -> dict[str, Any]:
+    answer = {
+        "description": "the result",
+        "content": {"application/json": {"schema": shared.put(result_schema(operation))}},
+    }
+    return {method.lower(): _method(operation, method, answer) for method in methods_of(operation)}
+
+
+def _method(operation: Operation, method: str, answer: Schema) -> dict[str, Any]:
+    identity = operation.name.replace(" ", "_").replace("-", "_")
+    told: dict[str, Any] = {
+        "operationId": identity if method == "POST" else f"{identity}_by_query",
+        "summary": operation.summary,
+        "tags": ["writing" if operation.writes else "reading"],
+        "responses": {
+            "200": answer,
+            "default": {"$ref": "#/components/responses/Error"},
+            **{
+                str(status): {"$ref": f"#/components/responses/E{status}"}
+                for status in (401, 403, 422)
+            },
+        },
+    }
+    schema = request_schema(operation.request)
+    if method == "POST":
+        needed = bool(schema["required"])
+        content = {"application/json": {"schema": schema}}
+        told["requestBody"] = {"required": needed, "content": content}
+    else:
+        told["parameters"] = [_parameter(field.name, schema) for field in fields(operation.request)]
+    return told
+
+
+def _parameter(name: str, schema: Schema) -> dict[str, Any]:
+    described = dict(schema["properties"][name])
+    return {
+        "name": name,
+        "in": "query",
+        "required": name in schema["required"],
+        "description": described.pop("description"),
+        "schema": described,
+    }
+
+
+def _own(path: str, summary: str, media: str) -> dict[str, Any]:
+    schema: Schema = {"type": "object"} if media == "application/json" else {"type": "string"}
+    return {
+        "operationId": path.strip("/").replace("/", "_"),
+        "summary": summary,
+        "tags": ["server"],
+        "responses": {
+            "200": {"description": "the answer", "content": {media: {"schema": schema}}},
+            "default": {"$ref": "#/components/responses/Error"},
+        },
+    }
+
+
+def _error_responses() -> dict[str, Any]:
+    texts: dict[int, list[str]] = defaultdict(list)
+    for _, status, text in STATUSES:
+        texts[status].append(text)
+    content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    listed = "; ".join(f"{status}: {' or '.join(told)}" for status, told in sorted(texts.items()))
+    return {
+        "Error": {"description": listed, "content": content},
+        **{
+            f"E{status}": {"description": " or ".join(texts[status]), "content": content}
+            for status in (401, 403, 422)
+        },
+    }

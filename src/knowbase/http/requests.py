@@ -1,0 +1,101 @@
+"""From an HTTP request to the values of an operation's request."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from starlette.requests import Request
+
+from knowbase.errors import NotAllowed
+from knowbase.http.failures import TooLarge, TooSlow, Unreadable, WrongMediaType
+from knowbase.operations.declare import Operation, fields
+from knowbase.text.analysis import clean
+
+JSON = ("application/json", "application/json; charset=utf-8", "application/json;charset=utf-8")
+TRUTH = {"true": True, "1": True, "": True, "false": False, "0": False}
+
+
+async def values_of(
+    request: Request, operation: Operation, most_bytes: int, seconds: float
+) -> dict[str, Any]:
+    """What was given, by name; whether it may be is for the declaration to say."""
+    if request.method != "POST":
+        return _from_query(operation, request.query_params.multi_items())
+    if request.query_params:
+        raise Unreadable("a POST takes its values as JSON", hint='send {"query": "words"}')
+    try:
+        async with asyncio.timeout(seconds):
+            body = await _body(request, most_bytes)
+    except TimeoutError:
+        raise TooSlow("the request did not arrive in time", hint="serve.timeout") from None
+    if not body.strip():
+        return {}
+    if request.headers.get("content-type", "").lower() not in JSON:
+        raise WrongMediaType("the body must be JSON", hint="Content-Type: application/json")
+    return _from_json(body)
+
+
+async def _body(request: Request, most: int) -> bytes:
+    """The body, read no further than it may be long."""
+    told = request.headers.get("content-length", "0")
+    size = int(told) if told.isdecimal() else 0
+    parts = []
+    if size <= most:
+        size = 0
+        async for part in request.stream():
+            size += len(part)
+            parts.append(part)
+            if size > most:
+                break
+    if size > most:
+        raise TooLarge(f"the request is longer than {most >> 10} kB", hint="serve.max_request_kb")
+    return b"".join(parts)
+
+
+def _from_json(body: bytes) -> dict[str, Any]:
+    try:
+        values = json.loads(body, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        reason = getattr(error, "msg", "it cannot be read")
+        raise Unreadable(f"this is no JSON: {reason}", hint='such as {"query": "words"}') from None
+    if not isinstance(values, dict):
+        raise Unreadable("a JSON object is wanted", hint='such as {"query": "words"}')
+    return {clean(name): _cleaned(value) for name, value in values.items()}
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _cleaned(value: Any) -> Any:
+    """Texts that a database can hold, as they come from the command line."""
+    if isinstance(value, str):
+        return clean(value)
+    return [_cleaned(one) for one in value] if isinstance(value, list) else value
+
+
+def _from_query(operation: Operation, items: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Query parameters: what is a list may be said several times, or with commas."""
+    kinds = {field.name: field.kind for field in fields(operation.request)}
+    values: dict[str, Any] = {}
+    for name, raw in items:
+        text = clean(raw)
+        if kinds.get(name) is tuple:
+            values.setdefault(name, []).append(text)
+        elif name in values:
+            raise Unreadable(f"{name[:100]} is given twice")
+        else:
+            values[name] = TRUTH.get(text.lower(), text) if kinds.get(name) is bool else text
+    return values
+
+
+def held_to(values: dict[str, Any], operation: Operation, project: str | None) -> dict[str, Any]:
+    """The values for somebody who is held to a project: it comes from the token alone."""
+    if project is None or "project" not in {field.name for field in fields(operation.request)}:
+        return values
+    if values.get("project") not in (None, project):
+        raise NotAllowed(
+            "this token is for another project", field="project", hint="leave the project out"
+        )
+    return {**values, "project": project}

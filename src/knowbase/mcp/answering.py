@@ -1,0 +1,166 @@
+"""From a call to an answer: run the operation, shape what it gives, keep it short enough."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from knowbase.mcp import wording
+from knowbase.mcp.budget import Budget, Told
+from knowbase.mcp.shape import shaped
+from knowbase.mcp.tools import Call
+from knowbase.operations.declare import fields
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from knowbase.base import Base
+    from knowbase.documents import Content, Remembered, Status
+    from knowbase.sessions import Timeline
+
+LONGEST_OPENING = 240  # letters of a text that says almost the same
+SHORTER = {"full": ("full", "snippets", "ids"), "snippets": ("snippets", "ids"), "ids": ("ids",)}
+
+
+def answer(call: Call, base: "Base") -> Told:
+    """What the tool answers, within the tokens that were asked for."""
+    answering = Answering(call, base, Budget(call.view.max_tokens, base.models.count_tokens))
+    special: dict[str, Callable[[], Told]] = {
+        "kb_search": answering.results,
+        "kb_get_related": answering.results,
+        "kb_get": answering.document,
+        "kb_timeline": answering.timeline,
+        "kb_status": answering.status,
+    }
+    return special.get(call.tool.name, answering.whole)()
+
+
+class Answering(NamedTuple):
+    """One call on its way to an answer."""
+
+    call: Call
+    base: "Base"
+    budget: Budget
+
+    def whole(self) -> Told:
+        """An answer that is short by its nature."""
+        result = self._run(self.call.request)
+        if self.call.tool.name == "kb_remember":
+            result = _with_short_openings(result)
+        return self._told(shaped(result, "snippets"))
+
+    def results(self) -> Told:
+        """A page of results: those that fit, the others behind the cursor."""
+        start, limit = self.call.view.start, self.call.request.limit
+        most = self._most_results()
+        asked = min(most, start + limit)
+        found = self._run(self.call.request._replace(limit=asked))
+        items = found.results[start:asked]
+        is_last = asked == most or found.metadata.total <= asked
+
+        def tell(detail: str, number: int) -> Told:
+            more = number < len(items) or (items and not is_last)
+            following = {"next_cursor": str(start + number)} if more else {}
+            page = shaped(found._replace(results=items[:number]), detail)
+            return self._told({**page, **following})
+
+        for detail in SHORTER[self.call.view.detail]:
+            number = self.budget.most_of(len(items), partial(tell, detail))
+            if number or not items:
+                return tell(detail, number)
+        return tell("ids", 0)
+
+    def _most_results(self) -> int:
+        """The limit's own bound: as far as pages go."""
+        declared = fields(self.call.tool.operation.request)
+        limit = next(field for field in declared if field.name == "limit")
+        return int(limit.param.most or 0)
+
+    def document(self) -> Told:
+        """A document's text from the cursor on."""
+        found: Content = self._run(self.call.request)
+        start = min(self.call.view.start, len(found.text))
+        shown = _Text(found, start)
+        length = self.budget.most_of(
+            len(found.text) - start, lambda size: self._told(shown.data(size))
+        )
+        return self._told(shown.data(shown.good_end(length)))
+
+    def timeline(self) -> Told:
+        """The nearest on both sides; further ones are around the farthest."""
+        found: Timeline = self._run(self.call.request)
+
+        def tell(number: int) -> Told:
+            near = found._replace(
+                before=found.before[max(0, len(found.before) - number) :],
+                after=found.after[:number],
+            )
+            left_out = len(found.before) + len(found.after) - len(near.before) - len(near.after)
+            data = shaped(near, self.call.view.detail)
+            return self._told({**data, "left_out": left_out} if left_out else data)
+
+        size = max(len(found.before), len(found.after))
+        return tell(self.budget.most_of(size, tell))
+
+    def status(self) -> Told:
+        """The long lists of a status are cut."""
+        found: Status = self._run(self.call.request)
+
+        def tell(number: int) -> Told:
+            cut = found._replace(sources=found.sources[:number], problems=found.problems[:number])
+            return self._told(shaped(cut, "full"))
+
+        size = max(len(found.sources), len(found.problems))
+        return tell(self.budget.most_of(size, tell))
+
+    def _run(self, request: Any) -> Any:
+        return self.call.tool.operation.run(self.base, request)
+
+    def _told(self, data: dict[str, Any]) -> Told:
+        return Told(data, wording.text_of(self.call.tool.name, data), _links(data))
+
+
+class _Text(NamedTuple):
+    """A part of a document's text."""
+
+    content: "Content"
+    start: int
+
+    def data(self, length: int) -> dict[str, Any]:
+        end = self.start + length
+        text = self.content.text
+        part = self.content._replace(
+            text=text[self.start : end], sections=self._sections(self.start, end)
+        )
+        following = {"next_cursor": str(end)} if end < len(text) else {}
+        return {**shaped(part, "snippets"), **following}
+
+    def _sections(self, start: int, end: int) -> tuple[Any, ...]:
+        """Those that the part has something of."""
+        kept, place = [], 0
+        for section in self.content.sections:
+            if place < end and place + len(section.text) > start:
+                kept.append(section)
+            place += len(section.text)
+        return tuple(kept)
+
+    def good_end(self, length: int) -> int:
+        """Not within a line, nor within a word, if that costs little."""
+        part = self.content.text[self.start : self.start + length]
+        if self.start + length == len(self.content.text):
+            return length
+        for mark in ("\n", " "):
+            place = part.rfind(mark) + 1
+            if place > length * 3 // 4:
+                return place
+        return length
+
+
+def _links(data: dict[str, Any]) -> tuple[str, ...]:
+    """The documents that an answer is about, unless only ids were wanted."""
+    results = data.get("results", [data])
+    documents = [one.get("document", one) for one in results]
+    return tuple(one["code"] for one in documents if "code" in one and "updated_at" in one)
+
+
+def _with_short_openings(remembered: "Remembered") -> "Remembered":
+    short = (one._replace(opening=one.opening[:LONGEST_OPENING]) for one in remembered.similar)
+    return remembered._replace(similar=tuple(short))

@@ -1,0 +1,169 @@
+"""Telling the programs that agents run in how to start `kb mcp`."""
+
+import json
+import os
+import shutil
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from knowbase.errors import InvalidInput, ReadError
+from knowbase.location import is_url, shown
+
+if TYPE_CHECKING:
+    from knowbase.mcp.commands import Install
+
+
+class Client(NamedTuple):
+    """Where a program keeps its servers: a JSON file of the project, and the key in it."""
+
+    path: str
+    key: str
+    typed: bool  # each server says that it is "stdio"
+    then: str
+
+
+CLIENTS = {
+    "claude-code": Client(".mcp.json", "mcpServers", True, "start claude here and see /mcp"),
+    "cursor": Client(
+        os.path.join(".cursor", "mcp.json"), "mcpServers", False, "see Settings, MCP in Cursor"
+    ),
+    "vscode": Client(
+        os.path.join(".vscode", "mcp.json"), "servers", True, "run “MCP: List Servers” in VS Code"
+    ),
+}
+MODULE = ("-m", "knowbase.cli")  # started so, and not by its script
+CODEX = os.path.join("~", ".codex", "config.toml")
+
+
+class Installed(NamedTuple):
+    """What was written where, or what is to be put there."""
+
+    client: str
+    path: str
+    text: str  # the server's part of the file
+    written: bool
+    changed: bool  # False: it stood there already
+    notes: tuple[str, ...]
+
+
+class Start(NamedTuple):
+    """How the server is started."""
+
+    command: str
+    args: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+def install(place: str, request: "Install") -> Installed:
+    """Write the configuration of a server for the base at `place`, beside what is there."""
+    start = _start(place, request)
+    if request.client == "codex":
+        return _codex(start, request)
+    return _json(CLIENTS[request.client], start, request)
+
+
+def _start(place: str, request: "Install") -> Start:
+    """A command that works from any folder; a password is never written down."""
+    script = shutil.which(sys.argv[0]) or ""
+    is_script = os.path.basename(script).partition(".")[0] == "kb"
+    command, args = (script, ["mcp"]) if is_script else (sys.executable, [*MODULE, "mcp"])
+    notes: tuple[str, ...] = ()
+    if is_url(place) and shown(place) != place:
+        notes = ("the base's URL has a password: start the client with KB_BASE set to it",)
+    else:
+        args += ["--base", place]
+    args += ["--read-only"] * request.read_only
+    args += ["--project", request.project] if request.project else []
+    return Start(os.path.abspath(command), tuple(args), notes)
+
+
+def _json(client: Client, start: Start, request: "Install") -> Installed:
+    path = os.path.abspath(client.path)
+    server = {"command": start.command, "args": list(start.args)}
+    if client.typed:
+        server = {"type": "stdio", **server}
+    whole = _read_json(path)
+    servers = whole.setdefault(client.key, {})
+    if not isinstance(servers, dict):
+        raise _unusable(path, f"its {client.key} is no object")
+    changed = servers.get(request.name) != server
+    servers[request.name] = server
+    written = changed and not request.dry_run
+    if written:
+        _write(path, json.dumps(whole, ensure_ascii=False, indent=2) + "\n")
+    text = json.dumps({client.key: {request.name: server}}, ensure_ascii=False, indent=2)
+    return Installed(request.client, path, text, written, changed, (*start.notes, client.then))
+
+
+def _read_json(path: str) -> dict[str, Any]:
+    text = _read(path)
+    if not text.strip():
+        return {}
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise _unusable(path, f"it is no JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise _unusable(path, "it is no JSON object")
+    return found
+
+
+def _codex(start: Start, request: "Install") -> Installed:
+    """TOML is appended to, never written anew: comments and order stay."""
+    import tomllib
+
+    path = os.path.expanduser(CODEX)
+    server = {"command": start.command, "args": list(start.args)}
+    name = request.name if request.name.replace("-", "").isalnum() else json.dumps(request.name)
+    lines = [f"[mcp_servers.{name}]", *(f"{key} = {_toml(value)}" for key, value in server.items())]
+    text = "\n".join(lines)
+    before = _read(path)
+    try:
+        known = tomllib.loads(before).get("mcp_servers", {}).get(request.name)
+    except (tomllib.TOMLDecodeError, AttributeError) as error:
+        raise _unusable(path, f"it is no TOML: {error}") from error
+    if known is not None and known != server and request.write:
+        raise _unusable(path, f"it has another server {request.name!r} already")
+    written = request.write and not request.dry_run and known is None
+    if written:
+        _write(path, f"{before.rstrip()}\n\n{text}\n".lstrip())
+    then = "see /mcp in codex" if request.write else f"put this into {path}, or say --write"
+    return Installed(request.client, path, text, written, known != server, (*start.notes, then))
+
+
+def _toml(value: Any) -> str:
+    """JSON strings and lists of them are TOML, too, except for one letter."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise _unusable(path, "it cannot be read") from error
+
+
+def _write(path: str, text: str) -> None:
+    """All of it or nothing; a link stays one."""
+    path = os.path.realpath(path)
+    draft = f"{path}.{os.getpid()}.new"
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(draft, "w", encoding="utf-8") as file:
+            file.write(text)
+        if os.path.exists(path):
+            shutil.copymode(path, draft)
+        os.replace(draft, path)
+    except OSError as error:
+        raise ReadError(f"{path} cannot be written", hint="see its permissions") from error
+
+
+def _unusable(path: str, why: str) -> InvalidInput:
+    return InvalidInput(
+        f"{path} was left as it is: {why}",
+        field="client",
+        hint="put it right, or add by hand what --dry-run shows for an empty folder",
+    )

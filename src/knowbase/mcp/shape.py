@@ -1,0 +1,55 @@
+"""Answers as JSON, with as much of each document as was asked for.
+
+`full` is what `kb … --json` prints. What is left out below that is left out everywhere: nulls,
+empty lists, and fields that no agent has a use for.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from knowbase.brief import Brief
+from knowbase.documents import SectionText, Status
+from knowbase.entries import Entry, SearchMetadata
+from knowbase.operations.results import plain
+from knowbase.types import Document
+
+DOCUMENT = (
+    "id", "code", "title", "type", "tags", "path", "project", "parent", "confidence", "expires_at",
+    "superseded_by", "created_at", "updated_at",
+)  # fmt: skip
+ENTRY = (
+    "id", "code", "title", "entry_type", "tags", "confidence", "updated_at", "score", "section",
+    "snippet", "explanation",
+)  # fmt: skip
+
+KEPT: dict[str, dict[type, tuple[str, ...]]] = {
+    "ids": {
+        Document: ("id", "code", "title"),
+        Entry: ("id", "code", "title", "score"),
+        SearchMetadata: tuple(name for name in SearchMetadata._fields if name != "debug_info"),
+    },
+    "snippets": {
+        Document: DOCUMENT,
+        Entry: ENTRY,
+        SectionText: ("section", "heading", "line", "page"),  # the text is told as a whole
+        Brief: ("project", "max_tokens", "tokens", "left_out", "text"),  # its parts are the text
+    },
+}
+PARTS = (Document, Entry, SectionText)  # of which there may be many: empty lists go, too
+ALWAYS = (Status,)  # shown whole: it is asked for to see what is not there
+
+
+def shaped(value: Any, detail: str) -> Any:
+    """The JSON of an answer."""
+    if detail == "full" or isinstance(value, ALWAYS):
+        return plain(value)
+    if hasattr(value, "_fields"):
+        names = KEPT[detail].get(type(value)) or KEPT["snippets"].get(type(value), value._fields)
+        found = {name: shaped(getattr(value, name), detail) for name in names}
+        left_out: tuple[Any, ...] = (None, []) if type(value) in PARTS else (None,)
+        return {name: part for name, part in found.items() if part not in left_out}
+    if isinstance(value, Mapping):
+        return {name: shaped(part, detail) for name, part in value.items()}
+    if isinstance(value, tuple | list):
+        return [shaped(part, detail) for part in value]
+    return value

@@ -1,0 +1,136 @@
+"""The short text that a model reads, made from the answer's JSON."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from knowbase.text.snippets import END_MARK, MARK
+
+Data = Mapping[str, Any]
+
+NOTHING_FITS = "nothing fits: ask again with a larger max_tokens"
+
+
+def text_of(tool: str, data: Data) -> str:
+    """The text of a tool's answer."""
+    return "\n".join(_TEXTS[tool](data))
+
+
+def _search(data: Data) -> Iterable[str]:
+    metadata, results = data["metadata"], data["results"]
+    for entry in results:
+        yield from _entry(entry)
+    at_least = "" if metadata["total_is_exact"] else "at least "
+    how = " + ".join(metadata["search_modes_used"])
+    yield f"{len(results)} of {at_least}{metadata['total']} found ({how})"
+    yield from _more(data)
+    yield from metadata["notices"]
+    if metadata["suggestions"]:
+        yield "try: " + ", ".join(metadata["suggestions"])
+    elif not results and not metadata["total"]:
+        yield "try other words, or fewer filters"
+
+
+def _entry(entry: Data) -> Iterable[str]:
+    """A line for what it is, and what there is of its text."""
+    if "entry_type" not in entry:
+        yield f"[{entry['code']}] {entry['title']}"
+        return
+    yield _head(entry, entry["entry_type"]) + f" {entry['score']:.4f}"
+    is_opening = entry["section"].endswith(":_preamble")
+    if "content" in entry:
+        yield f"  {entry['content'].strip()}"
+    if "content" not in entry or not is_opening:
+        yield f"  {_unmarked(entry['snippet'])}"
+    if not is_opening:
+        yield f"  in {entry['section']}"
+    if entry.get("explanation"):
+        legs = entry["explanation"]["contributions"]
+        ranks = (f"{leg['leg']} rank {leg['rank']}: {leg['gain']:.4f}" for leg in legs)
+        yield "  " + ", ".join(ranks)
+
+
+def _head(document: Data, kind: str) -> str:
+    tags = "".join(f" #{tag}" for tag in document.get("tags", ()))
+    return f"[{document['code']}] {document['title']} ({kind}, {document['updated_at'][:10]}){tags}"
+
+
+def _document(document: Data) -> str:
+    if "type" not in document:
+        return f"[{document['code']}] {document['title']}"
+    ended = document.get("superseded_by")
+    return _head(document, document["type"]) + (f" superseded by {ended}" if ended else "")
+
+
+def _unmarked(text: str) -> str:
+    return text.replace(MARK, "").replace(END_MARK, "")
+
+
+def _more(data: Data) -> Iterable[str]:
+    if "next_cursor" in data:
+        yield f'more: cursor="{data["next_cursor"]}"' if data["results"] else NOTHING_FITS
+
+
+def _related(data: Data) -> Iterable[str]:
+    for one in data["results"]:
+        shared = f", {one['shared_tags']} shared tags" if one["shared_tags"] else ""
+        yield f"{_document(one['document'])}: {one['relation']}{shared}"
+    yield f"{len(data['results'])} of {data['metadata']['total']} related"
+    yield from _more(data)
+
+
+def _get(data: Data) -> Iterable[str]:
+    yield _document(data["document"])
+    yield ""
+    yield data["text"]
+    if "next_cursor" in data:
+        cut = f'… cut; it goes on with cursor="{data["next_cursor"]}"'
+        yield cut if data["text"] else NOTHING_FITS
+
+
+def _remember(data: Data) -> Iterable[str]:
+    document = data["document"]
+    told = "remembered" if data["created"] else "known already"
+    yield f"{told}: {_document(document)}"
+    if "superseded" in data:
+        yield f"it takes the place of {_document(data['superseded'])}"
+    for one in data.get("similar", ()):
+        opening = " ".join(one["opening"].split())
+        yield f"similar ({one['similarity']:.2f}): [{one['document']['code']}] {opening}"
+
+
+def _timeline(data: Data) -> Iterable[str]:
+    for mark, documents in (("", data["before"]), ("→ ", [data["anchor"]]), ("", data["after"])):
+        for document in documents:
+            yield f"{mark}{document.get('created_at', '')[:16]} {_document(document)}".strip()
+    if "left_out" in data:
+        yield f"{data['left_out']} left out: ask again with one of the outer ones as the anchor"
+
+
+def _brief(data: Data) -> Iterable[str]:
+    yield data["text"].rstrip()
+
+
+def _feedback(data: Data) -> Iterable[str]:
+    counted = "counted" if data["counted"] else "said before, not counted again"
+    yield f"[{data['document']['code']}] {data['verdict']}: {counted}"
+
+
+def _status(data: Data) -> Iterable[str]:
+    kinds = ", ".join(f"{number} {kind}" for kind, number in data["types"].items())
+    yield f"{data['documents']} documents ({kinds})" if kinds else "0 documents"
+    yield f"{data['chunks']} chunks, {data['embedded']} with vectors; {data['tags']} tags"
+    yield f"model: {data['model']['name']}" if data["model"] else "no vectors yet: words alone find"
+    for problem in data["problems"]:
+        yield f"could not read {problem['path']}: {problem['problem']}"
+
+
+_TEXTS: dict[str, Callable[[Data], Iterable[str]]] = {
+    "kb_search": _search,
+    "kb_get_related": _related,
+    "kb_get": _get,
+    "kb_remember": _remember,
+    "kb_timeline": _timeline,
+    "kb_brief": _brief,
+    "kb_feedback": _feedback,
+    "kb_status": _status,
+}

@@ -1,0 +1,343 @@
+"""Tokens: what each may do, and that one project's token reaches nothing of another's."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from servers import SECRET, Served, fill, serving, two_projects
+
+import knowbase
+from conftest import Kb
+from knowbase import Base
+from knowbase.access import Access
+from knowbase.errors import KnowbaseError
+from knowbase.http.served import served
+from knowbase.operations.declare import Operation, build
+from knowbase.operations.results import plain
+from knowbase.query.conditions import Compare
+from knowbase.store.values import ALL
+from postgres import new_base
+
+OPERATIONS = {operation.name: operation for operation in served().values()}
+TOKEN = "a token that nobody would guess"
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return two_projects(tmp_path_factory.mktemp("access") / "original")
+
+
+@pytest.fixture
+def folder(original: Path, tmp_path: Path) -> Path:
+    shutil.copytree(original, tmp_path / "copy")
+    return tmp_path / "copy"
+
+
+@pytest.fixture(scope="module")
+def apollo(original: Path) -> Iterator[Served]:
+    """Asked with a token that may write, held to apollo."""
+    folder = original.parent / "apollo"
+    shutil.copytree(original, folder)
+    with serving(folder, token=token_of(Kb(folder), "--project", "apollo")) as server:
+        yield server
+
+
+def token_of(kb: Kb, *arguments: str) -> str:
+    return str(kb.json("token", "new", *arguments)["token"])
+
+
+def zeus(folder: Path) -> tuple[str, frozenset[str]]:
+    """All that the other project has, and the ids of its documents."""
+    with knowbase.open(str(folder)) as base:
+        return everything_of_zeus(base)
+
+
+def everything_of_zeus(base: Base) -> tuple[str, frozenset[str]]:
+    documents = base.store.documents(Compare("project", "=", "zeus"), ALL)
+    ids = frozenset(document.id for document in documents)
+    parts = [
+        documents,
+        [base.store.chunks(one) for one in sorted(ids)],
+        [base.store.relations(one) for one in sorted(ids)],
+        base.store.recent_sessions("zeus", ALL),
+        base.store.uses_in("s-ze"),
+    ]
+    return json.dumps(plain(parts), sort_keys=True), ids
+
+
+# For each operation, what somebody of apollo might try in order to reach zeus.
+ATTACKS: dict[str, list[dict[str, Any]]] = {
+    "note": [
+        {"text": "mine now", "replace": "ZE-1"},
+        {"text": "mine now", "code": "ZE-1"},
+        {"text": "---\nproject: zeus\n---\nsmuggled"},
+        {"text": "---\nparent: ZE-1\nsuperseded_by: ZE-2\n---\nbelow yours, see [[ZE-3]]"},
+    ],
+    "remember": [
+        {"text": "mine now", "project": "zeus"},
+        {"text": "mine now", "replace": "ZE-1"},
+        {"text": "mine now", "supersede": "ZE-1"},
+        {"text": "mine now", "parent": "ZE-1"},
+        {"text": "mine now", "session": "s-ze"},
+        {"text": "It was here for a day only", "type": "fact"},
+    ],
+    "search": [
+        {"query": "moonrover"},
+        {"query": "moonrovr"},
+        {"query": "engine", "project": "zeus"},
+        {"query": "engine OR project:zeus", "top": 50},
+        {"query": "similar:'rocket engine'", "include": ["superseded", "archived", "expired"]},
+        {"query": "like:ZE-1"},
+        {"query": "related:ZE-1"},
+        {"query": "related:AP-2", "explain": True},
+        {"query": "under:ZE-1"},
+        {"query": "under:ZE-1 NOT project:apollo", "explain_query": True},
+        {"query": "", "under": "ZE-1"},
+        {"query": "engine", "session": "s-ze"},
+        {"query": "engine", "session_filter": "s-ze"},
+        {"query": "engine", "session_record": "s-ze"},
+        {"query": "launch window", "include": ["superseded"]},
+        {"query": "is:superseded"},
+    ],
+    "get": [{"reference": "ZE-1"}, {"reference": "ZE-1:_preamble"}, {"reference": "2"}],
+    "list": [{"limit": 10_000, "include": ["superseded", "archived", "expired"]}],
+    "tags": [{}],
+    "timeline": [{"anchor": "ZE-2"}, {"anchor": "AP-2", "before": 1000, "after": 1000}],
+    "context": [{"reference": "ZE-1"}, {"reference": "AP-2"}, {"reference": "AP-3"}],
+    "brief": [{"project": "zeus"}, {}, {"max_tokens": 100_000}],
+    "relate": [
+        {"source": "AP-1", "target": "ZE-1"},
+        {"source": "ZE-1", "target": "ZE-2"},
+        {"source": "AP-2", "target": "ZE-1", "remove": True},
+    ],
+    "feedback": [
+        {"hit": "ZE-1", "verdict": "bad"},
+        {"hit": "AP-1", "verdict": "good", "session": "s-ze"},
+    ],
+    "supersede": [{"old": "ZE-1", "new": "AP-1"}, {"old": "AP-4", "new": "ZE-1"}],
+    "forget": [{"references": ["ZE-1"]}, {"references": ["AP-7", "ZE-1"]}],
+    "restore": [{"references": ["ZE-5"]}, {}, {"limit": 10_000}],
+    "archive": [{"references": ["ZE-1"]}],
+    "expire": [{}, {"within": "1y"}, {"delete": True}],
+    "sessions": [{}, {"project": "zeus"}],
+    "session start": [{"session": "s-ze"}, {"session": "s-new", "project": "zeus"}],
+    "session end": [{"session": "s-ze", "summary": "over"}],
+    "session show": [{"session": "s-ze"}],
+    "links": [{"reference": "ZE-1"}, {"reference": "AP-1"}, {"reference": "AP-2"}],
+    "related": [{"reference": "ZE-1", "depth": 6}, {"reference": "AP-2", "depth": 6, "limit": 20}],
+    "path": [{"source": "AP-1", "target": "ZE-1"}, {"source": "ZE-1", "target": "ZE-2"}],
+    "communities": [{}],
+    "rank": [{"top": 10_000}],
+    "graph query": [{"query": "MATCH (d:Document) RETURN d.code, d.title"}],
+    "graph rebuild": [{}],
+    "rm": [{"references": ["ZE-1"]}, {"references": ["ZE-1"], "dry_run": True}],
+    "status": [{}],
+    "profiles": [{}],
+    "why-not": [{"reference": "ZE-1", "query": "engine"}],
+    "query": [{"query": "under:ZE-1 like:ZE-2"}],
+    "saved add": [{"name": "mine", "query": "engine"}, {"name": "engines", "replace": True}],
+    "saved list": [{}],
+    "saved run": [{"name": "engines", "set": ["what=moonrover"]}, {"name": "engine"}],
+    "saved rm": [{"name": "engines"}],
+    "kb_search": [{"query": "moonrover"}, {"query": "engine", "limit": 50, "tags": ["quasrmark"]}],
+    "kb_get_related": [{"entry_id": "ZE-1"}, {"entry_id": "AP-2", "limit": 20}],
+}
+
+
+def test_every_served_operation_is_attacked() -> None:
+    assert set(ATTACKS) == set(OPERATIONS)
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_nothing_of_another_project_is_seen_or_changed(apollo: Served, name: str) -> None:
+    folder = apollo.log.parent
+    before, ids = zeus(folder)
+    by_id = [{"reference": one} for one in ids if set(ATTACKS[name][0]) == {"reference"}]
+    for values in ATTACKS[name] + by_id:
+        response = apollo.post(name, **values)
+        assert response.status_code in (200, 403, 404, 422), response.text
+        assert SECRET not in response.text, (values, response.text)
+        # What took AP-4's place is said of AP-4: an id, by which nothing can be had.
+        told = re.sub(r'"superseded_by": "[^"]*"', "", response.text)
+        assert not [one for one in ids - set(map(str, values.values())) if one in told], (
+            values,
+            told,
+        )
+        assert '"project": "zeus"' not in response.text
+    assert zeus(folder)[0] == before
+
+
+def test_the_same_holds_for_a_base_in_postgresql() -> None:
+    """Without a server before it: the store alone keeps the projects apart."""
+    place = new_base()
+    fill(place)
+    with knowbase.open(place) as base:
+        before, ids = everything_of_zeus(base)
+        held = base.within(Access(project="apollo"))
+        for operation in (one for one in OPERATIONS.values() if not one.whole):
+            for values in ATTACKS[operation.name]:
+                told = tried(operation, held, values)
+                assert SECRET not in told, (operation.name, values, told)
+                others = re.sub(r'"superseded_by": "[^"]*"', "", told)
+                assert not [one for one in ids if one in others], (operation.name, values, told)
+        assert everything_of_zeus(base)[0] == before
+        codes = {hit.code for hit in held.search("rocket engine").hits}
+        assert "AP-1" in codes
+        assert not [code for code in codes if code.startswith("ZE-")]
+
+
+def tried(operation: Operation, base: Base, values: dict[str, Any]) -> str:
+    try:
+        return json.dumps(plain(operation.run(base, build(operation.request, values))))
+    except KnowbaseError as error:
+        return json.dumps(error.as_dict())
+
+
+def test_the_search_of_one_project_finds_what_is_its_own(apollo: Served) -> None:
+    hits = apollo.json("search", query="rocket engine tests", top=20)["hits"]
+    assert "AP-1" in {hit["code"] for hit in hits}
+    assert not [hit for hit in hits if hit["code"].startswith("ZE-")]
+    listed = apollo.json("list", limit=100)["documents"]
+    assert {document["project"] for document in listed} == {"apollo"}
+
+
+def test_what_is_written_gets_the_project_of_the_token(folder: Path) -> None:
+    kb = Kb(folder)
+    with serving(folder, token=token_of(kb, "--project", "apollo")) as server:
+        assert server.json("note", text="A note")["project"] == "apollo"
+        assert server.json("remember", text="A fact")["document"]["project"] == "apollo"
+        assert server.json("session start", session="mine")["project"] == "apollo"
+        assert server.json("search", query="A fact", session="mine")["returned"] >= 0
+        assert server.json("remember", text="A fact")["created"] is False
+        refused = server.post("remember", text="Another", project="zeus")
+        assert (refused.status_code, refused.json()["error"]["field"]) == (403, "project")
+
+
+def test_what_concerns_the_whole_base_is_refused_to_one_project(apollo: Served) -> None:
+    for name in (one.name for one in OPERATIONS.values() if one.whole):
+        assert apollo.post(name, **ATTACKS[name][0]).status_code == 403
+    assert apollo.client.get("/metrics").status_code == 403
+
+
+def test_a_token_for_reading_cannot_write(folder: Path) -> None:
+    kb = Kb(folder)
+    with knowbase.open(str(folder)) as base:
+        before = base.store.documents(Compare("seq", ">", 0), ALL)
+    with serving(folder, token=token_of(kb, "--scope", "read")) as server:
+        for operation in OPERATIONS.values():
+            response = server.post(operation.name, **ATTACKS[operation.name][0])
+            assert (response.status_code == 403) == operation.writes, response.text
+        assert server.json("search", query="engine", profile="memory")["returned"] > 0
+        recording = server.post("search", query="engine", session_record="s-ap")
+        assert recording.status_code == 403
+    with knowbase.open(str(folder)) as base:
+        assert base.store.documents(Compare("seq", ">", 0), ALL) == before
+
+
+def test_without_a_token_that_is_known_nothing_is_told(folder: Path) -> None:
+    token_of(Kb(folder), "first")
+    with serving(folder) as server:
+        for header in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Basic a2I6a2I="}):
+            response = server.client.get("/api/tags", headers=header)
+            assert response.status_code == 401
+            assert response.headers["www-authenticate"] == "Bearer"
+            assert response.json()["error"]["code"] == "unauthorized"
+        assert server.client.get("/metrics").status_code == 401
+        assert server.client.get("/api/nothing").status_code == 401
+        assert server.client.get("/health").status_code == 200
+
+
+def test_a_revoked_token_is_refused_at_once_and_the_last_one_opens_no_door(folder: Path) -> None:
+    kb = Kb(folder)
+    with serving(folder, token=token_of(kb, "only")) as server:
+        assert server.client.get("/api/tags").status_code == 200
+        kb("token", "revoke", "only")
+        assert server.client.get("/api/tags").status_code == 401
+        later = token_of(kb, "later")
+        headers = {"Authorization": f"Bearer {later}"}
+        assert server.client.get("/api/tags", headers=headers).status_code == 200
+        (folder / ".kb" / "base.db.tokens.toml").write_text("no = [toml")
+        assert server.client.get("/api/tags", headers=headers).status_code == 401
+
+
+def test_a_token_is_printed_once_and_kept_as_a_hash(folder: Path) -> None:
+    kb = Kb(folder)
+    token = kb("token", "new", "ci", "--scope", "read", "--project", "apollo").out.split()[0]
+    kept = (folder / ".kb" / "base.db.tokens.toml").read_text()
+    assert token not in kept
+    assert (folder / ".kb" / "base.db.tokens.toml").stat().st_mode & 0o077 == 0
+    listed = kb.json("tokens")["tokens"][0]
+    assert (listed["name"], listed["scope"], listed["project"]) == ("ci", "read", "apollo")
+    assert token not in kb("tokens").out
+    assert "already" in kb.error("token", "new", "ci", code=2)
+    assert "no token" in kb.error("token", "revoke", "other", code=3)
+
+
+def test_the_tokens_may_lie_elsewhere(folder: Path, tmp_path: Path) -> None:
+    env = {"KB_TOKENS_FILE": str(tmp_path / "far" / "tokens.toml")}
+    kb = Kb(folder)
+    token = kb.json("token", "new", env=env)["token"]
+    with serving(folder, env=env, token=token) as server:
+        assert server.client.get("/api/tags").status_code == 200
+
+
+def test_an_address_that_others_reach_wants_a_token(folder: Path) -> None:
+    kb = Kb(folder)
+    assert "wants a token" in kb.error("serve", "--host", "0.0.0.0", "--port", "0", code=2)
+    weak = kb.error("serve", "--port", "0", code=2, env={"KB_TOKEN": "short"})
+    assert "too short" in weak
+    with serving(folder, "--host", "0.0.0.0", env={"KB_TOKEN": TOKEN}) as server:
+        assert server.client.get("/api/tags").status_code == 401
+        allowed = server.client.get("/api/tags", headers={"Authorization": f"Bearer {TOKEN}"})
+        assert allowed.status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "evil.example"}, 403),
+        ({"Host": "evil.example:8620"}, 403),
+        ({"Host": "127.0.0.1.evil.example"}, 403),
+        ({"Host": ""}, 403),
+        ({"Host": "localhost"}, 200),
+        ({"Host": "[::1]:9"}, 200),
+        ({"Host": "KB.example.com"}, 200),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Sec-Fetch-Site": "same-origin"}, 200),
+        ({"Host": "localhost:8620", "Origin": "http://localhost:8620"}, 200),
+        ({"Origin": "https://wiki.example.com", "Sec-Fetch-Site": "cross-site"}, 200),
+    ],
+)
+def test_only_known_names_and_pages_are_answered(
+    careful: Served, headers: dict[str, str], status: int
+) -> None:
+    """Against DNS rebinding, on loopback too."""
+    assert careful.client.get("/api/tags", headers=headers).status_code == status
+
+
+@pytest.fixture(scope="module")
+def careful(original: Path) -> Iterator[Served]:
+    env = {"KB_SERVE_HOSTS": "kb.example.com", "KB_SERVE_ORIGINS": "https://wiki.example.com"}
+    folder = original.parent / "careful"
+    shutil.copytree(original, folder)
+    with serving(folder, env=env) as server:
+        yield server
+
+
+def test_pages_elsewhere_may_read_answers_only_if_configured(careful: Served) -> None:
+    def preflight(origin: str) -> httpx.Response:
+        headers = {"Origin": origin, "Access-Control-Request-Method": "POST"}
+        return careful.client.options("/api/search", headers=headers)
+
+    allowed = preflight("https://wiki.example.com")
+    assert allowed.headers["access-control-allow-origin"] == "https://wiki.example.com"
+    refused = preflight("https://evil.example")
+    assert refused.status_code == 403
+    assert "access-control-allow-origin" not in refused.headers
