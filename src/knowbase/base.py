@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from knowbase import config
 from knowbase.access import Access
 from knowbase.answers import Answer, SearchRequest
-from knowbase.errors import InvalidInput, NotAllowed, NotFound
+from knowbase.errors import InvalidInput, NotAllowed
 from knowbase.location import home_of, locate, new_place, shown
 from knowbase.query.conditions import Condition, OneOf, Tagged, Visible, both
 from knowbase.ranking.profile import PROFILES, Profile
+from knowbase.references import References
 from knowbase.search import Language, Searcher, clean_tag
 from knowbase.store.opening import create_store, open_store
 from knowbase.store.values import ALL, Page
@@ -149,8 +150,9 @@ class Base:
         profile = self.profile(request.profile or self.settings.search_profile)
         if self.settings.search_default_top:
             profile = profile._replace(default_top=self.settings.search_default_top)
+        names = self.references
         language = Language(
-            self.types, self._find, self._nearest, lambda one: bool(self.store.sessions((one,)))
+            self.types, names.find, names.nearest, lambda one: bool(self.store.sessions((one,)))
         )
         return Searcher(self.store, lambda: self.embedder, profile, language)
 
@@ -182,7 +184,7 @@ class Base:
         """A document by code, id, number or path; `:slug` behind it names one section."""
         from knowbase.documents import content_of
 
-        document, slug = self._resolve(reference)
+        document, slug = self.references.resolve(reference)
         return content_of(document, self.store.chunks(document.id), slug)
 
     def documents(
@@ -351,7 +353,7 @@ class Base:
         """Supersede, forget, archive, restore, and what is due to expire."""
         from knowbase.lifecycle import Lifecycle
 
-        return Lifecycle(self.store, self._find_any, self.whole, self.now)
+        return Lifecycle(self.store, self.references.find_any, self.whole, self.now)
 
     @cached_property
     def sessions(self) -> "Sessions":
@@ -372,7 +374,7 @@ class Base:
         from knowbase.ingest.removal import removal_of
 
         def resolve(reference: str) -> Document:
-            return self._find_any(reference) or self.whole(reference)
+            return self.references.find_any(reference) or self.whole(reference)
 
         changes, removal = removal_of(references, self.store, self.parts().home, resolve)
         if not dry_run:
@@ -437,49 +439,17 @@ class Base:
         """Links between documents: related work, paths, communities, importance."""
         from knowbase.graph import Graph
 
-        return Graph(
-            self.store, self._find, self.whole, self.now, self.settings, lambda: self.code_pattern
-        )
+        find, whole = self.references.find, self.whole
+        return Graph(self.store, find, whole, self.now, self.settings, lambda: self.code_pattern)
 
-    def _resolve(self, reference: str) -> tuple[Document, str | None]:
-        """The document that a reference names, and the section's slug if it names one."""
-        whole = self._find(reference)
-        if whole is not None:
-            return whole, None
-        front, colon, slug = reference.rpartition(":")
-        document = self._find(front) if colon else None
-        if document is None:
-            raise NotFound(f"there is no document {reference!r}", hint=self._nearest(reference))
-        return document, slug
+    @property
+    def references(self) -> References:
+        """Documents by what people call them."""
+        return References(self.store, self.home)
 
     def whole(self, reference: str) -> Document:
         """The document that a reference names; a section does not stand for its document."""
-        document, slug = self._resolve(reference)
-        if slug is not None:
-            raise InvalidInput(
-                f"{reference!r} is a section",
-                field="reference",
-                hint=f"the document is {document.code}",
-            )
-        return document
-
-    def _find(self, reference: str) -> Document | None:
-        """What is forgotten goes by no name."""
-        found = self._find_any(reference)
-        return found if found is not None and found.deleted_at is None else None
-
-    def _find_any(self, reference: str) -> Document | None:
-        from knowbase.ingest.places import Home
-
-        return self.store.find(reference) or self.store.find(Home(self.home).stored(reference))
-
-    def _nearest(self, reference: str) -> str:
-        if self._find_any(reference) is not None:
-            return f"it is forgotten; kb restore {reference} brings it back"
-        from difflib import get_close_matches
-
-        near = get_close_matches(reference.upper(), self.store.codes(), n=3, cutoff=0.5)
-        return "did you mean " + ", ".join(near) + "?" if near else "see what there is: kb list"
+        return self.references.whole(reference)
 
     def check_types(self, types: Sequence[str]) -> None:
         """Refuse a type that this base does not know."""
