@@ -10,5 +10,9 @@ class Access(NamedTuple):
     write: bool = True
     project: str | None = None
 
+    @property
+    def is_full(self) -> bool:
+        return self.write and self.project is None
+
 
 current: ContextVar[Access] = ContextVar("access", default=Access())  # noqa: B039 - a value, never changed

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from knowbase import config
-from knowbase.access import Access
 from knowbase.answers import Answer, SearchRequest
 from knowbase.errors import InvalidInput, NotAllowed
 from knowbase.location import home_of, locate, new_place, shown
@@ -23,6 +22,7 @@ from knowbase.types import DOCUMENT_TYPES, Document, Source
 if TYPE_CHECKING:
     import re
 
+    from knowbase.access import Access
     from knowbase.brief import Brief
     from knowbase.documents import Content, Listing, Note, Remembered, Status
     from knowbase.embed import Embedder
@@ -73,13 +73,19 @@ class Base:
         self.settings = self.configuration.settings
         self.profile(self.settings.search_profile)  # a mistake is said at once, whatever is asked
         self.store = open_store(path, self.settings)
-        self.access = Access()
         self._given_embedder = embedder
         self._clock = clock
 
-    def within(self, access: Access) -> "Base":
+    @cached_property
+    def access(self) -> "Access":
+        """What may be done with it."""
+        from knowbase.access import Access
+
+        return Access()
+
+    def within(self, access: "Access") -> "Base":
         """The same base as somebody sees it who may do less; whoever opened it closes it."""
-        if access == Access():
+        if access == self.access:
             return self
         from copy import copy
 
@@ -222,7 +228,7 @@ class Base:
             models=tuple(self.store.models()),
             sources=tuple(self.store.sources()),
             problems=tuple(self.store.problems()),
-            copy_of=self.store.copying().source() if self.access == Access() else None,
+            copy_of=self.store.copying().source() if self.access.is_full else None,
         )
 
     # filling

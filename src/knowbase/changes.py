@@ -199,11 +199,6 @@ def after_verdict(salience: float, verdict: Verdict, old: bool | None) -> float:
     return moved(salience, verdict.amount if verdict.good else -verdict.amount)
 
 
-def names_of(code: str, path: str | None) -> tuple[str, ...]:
-    """What a document is also called: its code, and its file's name."""
-    return (code, path.rpartition("/")[2]) if path else (code,)
-
-
 def assigned_codes(seq: int) -> Iterator[str]:
     """The codes for a document that brings none: the first that nobody has is taken."""
     yield f"KB-{seq}"

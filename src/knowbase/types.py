@@ -170,3 +170,8 @@ class Counts(NamedTuple):
     tags: int
     types: Mapping[str, int]
     forgotten: int = 0  # documents that are counted nowhere else, except by their chunks
+
+
+def names_of(code: str, path: str | None) -> tuple[str, ...]:
+    """What a document is also called: its code, and its file's name."""
+    return (code, path.rpartition("/")[2]) if path else (code,)

@@ -10,7 +10,6 @@ from knowbase.changes import (
     SavedSearch,
     assigned_codes,
     content_hash,
-    names_of,
     scope_of,
 )
 from knowbase.store.bm25 import Row
@@ -25,6 +24,7 @@ from knowbase.types import (
     Source,
     Use,
     Vector,
+    names_of,
 )
 
 if TYPE_CHECKING:

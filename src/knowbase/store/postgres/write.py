@@ -17,7 +17,6 @@ from knowbase.changes import (
     Draft,
     assigned_codes,
     content_hash,
-    names_of,
     renamed,
     scope_of,
 )
@@ -30,7 +29,16 @@ from knowbase.store.postgres.schema import vector_table
 from knowbase.store.postgres.words import Counts, counted, ids_of
 from knowbase.store.rules import check_chain, known_text
 from knowbase.text.analysis import index_terms
-from knowbase.types import DEFAULT_SALIENCE, Chunk, Document, FileRecord, Model, Source, Vector
+from knowbase.types import (
+    DEFAULT_SALIENCE,
+    Chunk,
+    Document,
+    FileRecord,
+    Model,
+    Source,
+    Vector,
+    names_of,
+)
 
 _CHUNK = (
     "id", "document", "slug", "chunk_index", "position", "hash", "line", "page", "tokens",

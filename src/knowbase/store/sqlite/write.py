@@ -14,7 +14,6 @@ from knowbase.changes import (
     Draft,
     assigned_codes,
     content_hash,
-    names_of,
     renamed,
     scope_of,
 )
@@ -25,7 +24,7 @@ from knowbase.store.sqlite.graph import refresh
 from knowbase.store.sqlite.record import record, said_values
 from knowbase.store.sqlite.schema import compact_vectors
 from knowbase.text.analysis import index_terms
-from knowbase.types import DEFAULT_SALIENCE, Chunk, FileRecord, Vector
+from knowbase.types import DEFAULT_SALIENCE, Chunk, FileRecord, Vector, names_of
 
 _INDEXED = ("title", "heading", "text", "terms")
 
