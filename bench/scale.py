@@ -56,14 +56,15 @@ def index(home: Path, chunks: int) -> list[Row]:
         texts = embedder.embedded[::step][:SAMPLE]
         bare = len(texts) / seconds(lambda: list(granite.embed_documents(texts)))
     rate = status.chunks / took
+    size = status.size_bytes or 0
     return [
         Row("documents", [status.documents]),
         Row("chunks", [status.chunks]),
         Row("index, embedding left out", [rate], "chunks/s"),
         Row("the bare embedder", [bare], "chunks/s"),
         Row("indexing as a share of it", [rate / (rate + bare)], "", "at least 0.85"),
-        Row("disk", [status.size_bytes / 1e6], "MB"),
-        Row("disk a chunk", [status.size_bytes / status.chunks / 1000], "kB"),
+        Row("disk", [size / 1e6], "MB"),
+        Row("disk a chunk", [size / status.chunks / 1000], "kB"),
         Row("memory, indexing", [_memory()], "MB"),
     ]
 

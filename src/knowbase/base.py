@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from knowbase import config
 from knowbase.answers import Answer, SearchRequest
 from knowbase.errors import InvalidInput, NotAllowed
-from knowbase.location import home_of, locate, new_place, shown
+from knowbase.location import home_of, is_url, locate, new_place, shown
 from knowbase.query.conditions import Condition, OneOf, Tagged, Visible, both
 from knowbase.ranking.profile import PROFILES, Profile
 from knowbase.references import References
@@ -191,7 +191,9 @@ class Base:
         from knowbase.documents import content_of
 
         document, slug = self.references.resolve(reference)
-        return content_of(document, self.store.chunks(document.id), slug)
+        content = content_of(document, self.store.chunks(document.id), slug)
+        head = self.store.heads((document.id,)).get(document.id) if document.superseded_by else None
+        return content._replace(current=head.code if head else None)
 
     def documents(
         self,
@@ -222,7 +224,7 @@ class Base:
 
         return Status(
             base=self.shown,
-            size_bytes=_size(self.path),
+            size_bytes=None if is_url(self.path) else _size(self.path),
             **self.store.counts()._asdict(),
             model=self.store.model(),
             models=tuple(self.store.models()),
@@ -420,7 +422,9 @@ class Base:
             store=self.store,
             drafter=self.models.drafter(self.types, self.code_pattern),
             home=Home(self.home),
-            rules=WalkRules(settings.index_hidden, settings.index_max_file_mb << 20, self.home),
+            rules=WalkRules(
+                settings.index_hidden, settings.index_max_file_mb << 20, self.home, self.path
+            ),
             clock=self.now,
             defer=defer,
             similar_above=settings.graph_similarity,

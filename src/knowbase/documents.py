@@ -25,6 +25,7 @@ class Content(NamedTuple):
     document: Document
     sections: tuple[SectionText, ...]
     text: str
+    current: str | None = None  # the code of what has taken its place
 
 
 class Listing(NamedTuple):
@@ -38,7 +39,7 @@ class Status(NamedTuple):
     """What a base holds and whether all is well with it."""
 
     base: str
-    size_bytes: int
+    size_bytes: int | None  # of its file; a database is shared with others
     documents: int
     chunks: int
     embedded: int

@@ -32,8 +32,11 @@ def locate(base: str | None, start: str | None = None) -> str:
     if given and is_url(given):
         return given
     if given:
-        given = os.path.abspath(os.path.expanduser(given))
-        return os.path.join(given, FOLDER, FILE) if os.path.isdir(given) else given
+        path = os.path.abspath(os.path.expanduser(given))
+        path = os.path.join(path, FOLDER, FILE) if os.path.isdir(path) else path
+        if not os.path.exists(path):
+            raise BaseMissing(f"there is no base at {given}", hint="make one with: kb init")
+        return path
     folder = os.path.abspath(start or os.getcwd())
     while True:
         path = os.path.join(folder, FOLDER, FILE)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from knowbase.answers import Answer, SearchRequest
 from knowbase.changes import SavedSearch
-from knowbase.errors import InvalidInput, NotFound
+from knowbase.errors import Conflict, InvalidInput, NotFound
 from knowbase.query.conditions import EVERYTHING
 from knowbase.query.placeholders import filled, filled_query, placeholders
 from knowbase.store.contract import Store
@@ -61,8 +61,8 @@ class SavedSearches:
         now, query = self._now(), clean(asked.query).replace("\0", " ")
         search = SavedSearch(_checked(name), query, _options(asked), now, now)
         if not self._store.save_search(search, replace=replace):
-            raise InvalidInput(
-                f"there is a saved search {name!r}", field="name", hint="say --replace, or rm it"
+            raise Conflict(
+                f"there is a saved search {name!r}", field="name", hint="`replace` takes its place"
             )
         return self.get(name)
 
@@ -80,18 +80,18 @@ class SavedSearches:
         """Run it with its places filled in; `changes` stand in for fields of its request."""
         saved = self.get(name)
         given = {key: clean(value) for key, value in (values or {}).items() if value.strip()}
-        missing = [one for one in saved.parameters if one not in given]
-        if missing:
-            raise InvalidInput(
-                f"{name} needs a value for {', '.join(missing)}",
-                field="set",
-                hint=" ".join(f"--set {one}=…" for one in missing),
-            )
         unknown = [one for one in values or {} if one not in saved.parameters]
         if unknown:
             named = ", ".join(saved.parameters) or "it has none"
             raise InvalidInput(
                 f"{name} has no parameter {', '.join(unknown)}", field="set", hint=named
+            )
+        missing = [one for one in saved.parameters if one not in given]
+        if missing:
+            raise InvalidInput(
+                f"{name} needs a value for {', '.join(missing)}",
+                field="set",
+                hint=" ".join(f"{one}=…" for one in missing),
             )
         return self._search(_request(saved, given)._replace(**changes))
 
@@ -115,7 +115,7 @@ def _unknown(name: str, known: Iterable[str]) -> NotFound:
     from difflib import get_close_matches
 
     near = get_close_matches(name, known, n=3) or list(known)[:10]
-    hint = "there is " + ", ".join(near) if near else "save one with: kb saved add NAME QUERY"
+    hint = "there is " + ", ".join(near) if near else "none has been saved yet"
     return NotFound(f"there is no saved search {name[:40]!r}", field="name", hint=hint)
 
 

@@ -139,7 +139,11 @@ class Searcher(NamedTuple):
         query = self._understood(request.query, profile.match, now)
         if request.strict and query.problems:
             problem = query.problems[0]
-            raise InvalidInput(problem.told(request.query), field="query", hint="without --strict")
+            raise InvalidInput(
+                f"{problem.message} (at {problem.at + 1})",
+                field="query",
+                hint=f"not strict: {problem.instead}",
+            )
         if query.weights is not None:
             weights = {**profile.weights, **query.weights._asdict()}
             profile = profile._replace(weights=weights, intents={})

@@ -20,6 +20,7 @@ class WalkRules(NamedTuple):
     include_hidden: bool
     max_bytes: int
     top: str | None = None  # ignore files from here down to the root count too
+    own: str | None = None  # the base itself; what is named after it belongs to it
 
 
 class Found(NamedTuple):
@@ -164,6 +165,8 @@ class _Walk:
     def _wants(self, entry: "os.DirEntry[str]", ignores: tuple[_Ignores, ...]) -> bool:
         name = entry.name
         if name.startswith(".") and (not self._rules.include_hidden or name in _NEVER):
+            return False
+        if self._rules.own and entry.path.startswith(self._rules.own):
             return False
         is_folder = _is_folder(entry)
         if is_folder and name in _NEVER:

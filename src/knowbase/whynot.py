@@ -117,8 +117,9 @@ def _filtered(
 
 
 def _told(name: str, document: Document, condition: Condition) -> str:
-    has = getattr(document, name, None)
-    return f"it has {has or 'none'}, asked was {told(condition)}"
+    has = getattr(document, name, None) or "none"
+    has = ", ".join(has) if isinstance(has, tuple) else has
+    return f"it has {has}, asked was {told(condition)}"
 
 
 def _standing(

@@ -20,8 +20,9 @@ def test_places_are_named_once_in_order_and_doubled_braces_are_none() -> None:
     [
         ("deploy {x}", "web", "deploy web"),
         ("deploy {x}", "how to release", "deploy how to release"),
-        ("deploy {x}", "NOT legacy", 'deploy "NOT" legacy'),
-        ("deploy {x}", "-legacy tag:a (b", 'deploy "-legacy" "tag:a" "(b"'),
+        ("deploy {x}", "NOT legacy", "deploy not legacy"),
+        ("deploy {x}", "-legacy tag:a (b", "deploy legacy tag a b"),
+        ("deploy {x}", "jwt* C++ 1.0.21 http://x.y", "deploy jwt C++ 1.0.21 http://x.y"),
         ("deploy {x}", 'say "hi"', "deploy say hi"),
         ("deploy -{x}", "legacy", "deploy -legacy"),
         ("deploy -{x}", "old shop", 'deploy -"old shop"'),

@@ -190,7 +190,8 @@ class Renderer:
 
     def _status(self, status: "Status") -> Iterable[str]:
         model = status.model
-        yield f"base       {safe(status.base)} ({status.size_bytes / 1e6:.1f} MB)"
+        size = "" if status.size_bytes is None else f" ({status.size_bytes / 1e6:.1f} MB)"
+        yield f"base       {safe(status.base)}{size}"
         kinds = ", ".join(f"{number} {safe(name)}" for name, number in status.types.items())
         if status.copy_of is not None:
             yield self._paint("red", "unfinished ") + safe(

@@ -91,7 +91,11 @@ def _special(name: str, rest: list[str]) -> str:
         from knowbase.cli.help import help_of
 
         return help_of(load(asked))
-    return overview(asked.partition(" ")[0])
+    if asked and not any(one.startswith(asked + " ") for one in NAMES):
+        raise InvalidInput(
+            f"there is no command {asked!r}", field="command", hint="kb help lists them"
+        )
+    return overview(asked)
 
 
 def _open(operation: Operation, surface: Surface) -> "AbstractContextManager[Base | None]":
@@ -136,18 +140,23 @@ class _Output:
 
     def show(self, result: Any) -> None:
         if self._json:
-            print(_json(plain(result)))
+            print(_json(plain(result), indent=None if self._name == "watch" else 2))
+        elif self._name == "token new" and not sys.stdout.isatty():
+            print(result.token)  # TOKEN=$(kb token new)
         elif self._name == "get" and not sys.stdout.isatty():
             sys.stdout.write(result.text)  # a pipe gets the document as it is, to the byte
         else:
             print(self._renderer.render(self._name, result))
         sys.stdout.flush()
+        if self._name == "get" and result.current and not self._json:
+            told = f"{result.document.code} is superseded by {result.current}"
+            print(safe(told), file=sys.stderr)
 
 
-def _json(value: Any) -> str:
+def _json(value: Any, indent: int | None = 2) -> str:
     import json
 
-    text = json.dumps(value, ensure_ascii=False, indent=2)
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
     # The second set of control characters is legal JSON, but steers some terminals.
     return text.translate({code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)})
 
@@ -191,11 +200,11 @@ def _confirm(name: str, base: "Base", request: Any) -> None:
         return
     if not references:
         return
+    preview = base.remove(references, dry_run=True)
     if not sys.stdin.isatty():
         raise InvalidInput(
             "nothing was removed: there is nobody to ask", field="yes", hint="say --yes"
         )
-    preview = base.remove(references, dry_run=True)
     print(Renderer(Painter(sys.stdout), base.home).render("rm", preview))
     try:
         answer = input("remove? [y/N] ")

@@ -156,6 +156,7 @@ class _Maker:
         weights = {
             stem: count * math.log(1 + len(self._sources) / self._frequency[stem])
             for stem, count in counts.items()
+            if self._frequency[stem]  # a piece of a cut word stands in no document
         }
         chosen: list[str] = []
         for _ in range(min(self._draw.randint(3, 6), len(weights))):

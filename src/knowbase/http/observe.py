@@ -36,7 +36,7 @@ class Observed:
         async def sending(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
-                status = message["status"]
+                status = int(message["status"])  # an HTTPStatus prints its name
                 MutableHeaders(scope=message)[REQUEST_ID] = request
             await send(message)
 

@@ -48,12 +48,16 @@ def made() -> str:
 
 
 def tokens_file(base: "Base", environment: Mapping[str, str]) -> str:
-    """Where the tokens of a base are kept: beside it, unless KB_TOKENS_FILE says otherwise."""
+    """Where the tokens of a base are kept: beside it, or for a database in the user's own
+    settings, whatever the working folder; unless KB_TOKENS_FILE says otherwise."""
     given = environment.get(FILE_VARIABLE)
     if given:
         return os.path.abspath(os.path.expanduser(given))
     if is_url(base.path):
-        return os.path.join(base.home, "kb-tokens.toml")
+        home = environment.get("XDG_CONFIG_HOME") or os.path.join(
+            os.path.expanduser("~"), ".config"
+        )
+        return os.path.join(home, "knowbase", f"tokens-{hashed(base.shown)[:16]}.toml")
     return f"{os.path.abspath(base.path)}.tokens.toml"
 
 

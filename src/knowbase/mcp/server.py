@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 MOST_AT_ONCE = 8  # calls that run at the same time; the others wait
 INSTRUCTIONS = (
     "A knowledge base of documents, decisions and lessons. Search it before you act or assume:"
-    " kb_search, then kb_get with a code or section from the results. Start work with kb_brief."
+    " kb_search, then kb_get with a code or section from the results. A query is plain words, and"
+    " may have operators: type:decision project:web tag:ops updated:>7d. Start work with kb_brief."
     " Keep what later work needs with kb_remember, one thing at a time. Codes such as KB-7 name"
     " documents everywhere, also as entry_id. kb_feedback says what helped."
 )

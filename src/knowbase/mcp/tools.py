@@ -120,7 +120,9 @@ def call_of(tool: Tool, arguments: Mapping[str, Any], access: Access) -> Call:
     for name in arguments:
         if name not in known:
             raise InvalidInput(
-                f"unknown parameter {name!r}", field=name, hint="one of " + ", ".join(known)
+                f"unknown parameter {name!r}",
+                field=name,
+                hint="one of " + ", ".join(known) if known else "it takes none",
             )
     for name in tool.needs:
         if not arguments.get(name):

@@ -30,7 +30,7 @@ def _search(data: Data) -> Iterable[str]:
         yield from _entry(entry)
     at_least = "" if metadata["total_is_exact"] else "at least "
     how = " + ".join(metadata["search_modes_used"])
-    yield f"{len(results)} of {at_least}{metadata['total']} found ({how})"
+    yield f"{len(results)} of {at_least}{metadata['total']} found" + (f" ({how})" if how else "")
     yield from _more(data)
     yield from metadata["notices"]
     if metadata["suggestions"]:
@@ -67,7 +67,7 @@ def _document(document: Data) -> str:
     if "type" not in document:
         return f"[{document['code']}] {document['title']}"
     ended = document.get("superseded_by")
-    return _head(document, document["type"]) + (f" superseded by {ended}" if ended else "")
+    return _head(document, document["type"]) + (" superseded" if ended else "")
 
 
 def _unmarked(text: str) -> str:
@@ -88,7 +88,8 @@ def _related(data: Data) -> Iterable[str]:
 
 
 def _get(data: Data) -> Iterable[str]:
-    yield _document(data["document"])
+    current = data.get("current")
+    yield _document(data["document"]) + (f" by [{current}]" if current else "")
     yield ""
     yield data["text"]
     if "next_cursor" in data:

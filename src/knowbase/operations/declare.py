@@ -74,7 +74,9 @@ def build(request: type, values: Mapping[str, Any]) -> Any:
     for name in values:
         if name not in known:
             raise InvalidInput(
-                f"unknown parameter {name!r}", field=name, hint="one of " + ", ".join(known)
+                f"unknown parameter {name!r}",
+                field=name,
+                hint="one of " + ", ".join(known) if known else "it takes none",
             )
     for field in known.values():
         if field.required and field.name not in values:

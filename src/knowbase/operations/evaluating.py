@@ -4,6 +4,7 @@ import os
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from knowbase.errors import BaseMissing, InvalidInput
+from knowbase.location import FOLDER
 from knowbase.operations.declare import Operation, Param
 
 if TYPE_CHECKING:
@@ -89,13 +90,20 @@ def _made(base: "Base", request: Eval, job: "Job") -> "Evaluation":
     from knowbase.evaluate.measure import evaluate_own
 
     job.check()
-    path = request.target or MADE
+    path = request.target or _place_of_questions(base)
     questions = make(base, request.make or 0, request.seed, job.progress)
     _write(path, "".join(lines(questions)))
     evaluation = evaluate_own(base, questions, os.path.basename(path), job)
     short = (request.make or 0) - len(questions)
     notices = (f"the base gives no more than {len(questions)} questions",) if short else ()
     return evaluation._replace(notices=notices, written=(path, *evaluation.written))
+
+
+def _place_of_questions(base: "Base") -> str:
+    """Beside the base, where no sync finds them: indexed, they would be their own answers."""
+    folder = os.path.dirname(base.path)
+    hidden = os.path.basename(folder) == FOLDER
+    return os.path.relpath(os.path.join(folder, MADE)) if hidden else MADE
 
 
 def _write(path: str, text: str) -> None:

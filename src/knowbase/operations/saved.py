@@ -50,7 +50,9 @@ class RunRequest(NamedTuple):
     name: _NAME
     set: Annotated[
         tuple[str, ...],
-        Param("fill in a place; once for each", metavar="NAME=VALUE", keeps_commas=True),
+        Param(
+            "fill in a place: name=value; once for each", metavar="NAME=VALUE", keeps_commas=True
+        ),
     ] = ()
     top: Annotated[int | None, TOP] = None
     threshold: Annotated[float | None, THRESHOLD] = None
@@ -106,6 +108,7 @@ OPERATIONS = {
             "List the saved searches",
             Nothing,
             show_all,
+            whole=True,
             examples=("kb saved list",),
         ),
         Operation(
@@ -113,6 +116,7 @@ OPERATIONS = {
             "Run a saved search",
             RunRequest,
             run,
+            whole=True,
             examples=(
                 "kb saved run on-call --set team=web",
                 "kb saved run decisions --set 'project=web shop' --top 20",

@@ -12,6 +12,8 @@ from knowbase.query.lexer import OPERATORS, tokens
 
 _PLACE = re.compile(r"\{\{([^\W\d]\w*)\}\}|\{([^\W\d]\w*)\}")
 _PIECE = re.compile(r'[^\s()"]*"[^"]*"|[^\s()"]+|[\s()"]')
+NAMED = ("AND", "OR", "NOT")
+_SIGNS = re.compile(r"^[-+#]+|[()*:]")
 _PARTS = re.compile(rf"([-+]?)(?:({'|'.join(OPERATORS)}):([<>]=?|=)?|(#))?(.*)", re.S)
 
 
@@ -55,7 +57,14 @@ def _piece(piece: str, values: Mapping[str, str]) -> str:
 
 
 def _word(word: str) -> str:
-    """A word as it is; in quotes if it could be read as something else."""
+    """A word as it is; without what would make it an operator, which no index keeps anyway."""
+    if _is_plain(word):
+        return word
+    parts = [one.lower() if one in NAMED else one for one in _SIGNS.sub(" ", word).split()]
+    return " ".join(one if _is_plain(one) else f'"{one}"' for one in parts)
+
+
+def _is_plain(word: str) -> bool:
     found, problems = tokens(word)
-    plain = len(found) == 1 and found[0].kind == "word" and not problems
-    return word if plain and not set("()*") & set(word) else f'"{word}"'
+    is_word = len(found) == 1 and found[0].kind == "word" and not problems
+    return is_word and not set("()*") & set(word)
