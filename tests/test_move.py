@@ -259,6 +259,31 @@ def test_mistakes_in_the_command_are_named(small: Kb) -> None:
         move(str(small.base), str(small.folder))
 
 
+@pytest.mark.parametrize("dry", [(), ("--dry-run",)])
+def test_a_base_under_another_name_is_no_place_to_move_it_to(
+    small: Kb, tmp_path: Path, dry: tuple[str, ...]
+) -> None:
+    """Whoever believed the copy and deleted the source would delete the only one."""
+    (tmp_path / "link.db").symlink_to(small.base)
+    (tmp_path / "hard.db").hardlink_to(small.base)
+    (tmp_path / "folder").symlink_to(small.folder)
+    for name in ("link.db", "hard.db", "folder", "folder/.kb/base.db"):
+        assert "where it is" in small.error(
+            "move", ".kb/base.db", str(tmp_path / name), *dry, code=2
+        )
+    assert sorted(path.name for path in tmp_path.iterdir() if "-wal" in path.name) == []
+
+
+def test_a_database_under_another_url_is_no_place_to_move_it_to(small: Kb) -> None:
+    url = new_base()
+    small("move", ".kb/base.db", url)
+    database, _, name = url.partition("#")
+    other = f"{database}{'&' if '?' in database else '?'}application_name=other#{name}"
+    for more in ((), ("--dry-run",)):
+        assert "where it is" in small.error("move", url, other, *more, code=2)
+    small("move", url, new_base())
+
+
 def test_a_dry_run_says_what_would_be_copied_and_makes_nothing(small: Kb) -> None:
     moved = small.json("move", ".kb/base.db", "new/copy.db", "--dry-run")
     assert (moved["dry_run"], moved["copied"], moved["verified"]) == (True, 1, False)

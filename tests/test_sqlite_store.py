@@ -4,6 +4,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, cast
 
@@ -24,7 +25,7 @@ from knowbase.query.words import KeywordQuery
 from knowbase.store.sqlite import SqliteStore, create, schema
 from knowbase.store.sqlite.connection import load_vector_extension
 from knowbase.store.sqlite.schema import STEPS
-from knowbase.store.values import FieldWeights
+from knowbase.store.values import ALL, FieldWeights
 from knowbase.text.analysis import Word
 from knowbase.types import Model, StoredModel
 from stores import MODEL, NOW, draft, section, vector
@@ -378,3 +379,85 @@ def test_a_killed_writer_leaves_documents_chunks_index_and_vectors_in_step(
         assert (
             len(store.keyword(KeywordQuery((Word("alpha"),)), EVERYTHING, 5000, PLAIN)) == documents
         )
+
+
+def replaced_by(path: str, *names: str) -> None:
+    """Another base takes the file's place, as when a copy is restored."""
+    other = create(path + ".other")
+    other.use_model(MODEL)
+    put(other, *names)
+    other.close()
+    Path(path + ".other").replace(path)
+
+
+def test_a_base_that_was_replaced_is_read_and_written_anew_by_every_thread(
+    store: SqliteStore, path: str
+) -> None:
+    """What goes into a file without a name is lost."""
+    put(store, "yesterday")
+    assert store.nearest_words(Word("yesterdy"), 1) == ["yesterday"]
+    with ThreadPoolExecutor(2) as pool:
+        both = threading.Barrier(2)
+
+        def look(_: int) -> list[str]:
+            both.wait()
+            return [one.id for one in store.documents(EVERYTHING, ALL)]
+
+        assert list(pool.map(look, range(2))) == [["yesterday"], ["yesterday"]]
+        replaced_by(path, "tomorrow")
+        assert list(pool.map(look, range(2))) == [["tomorrow"], ["tomorrow"]]
+        put(store, "overmorrow")
+        assert list(pool.map(look, range(2))) == [["tomorrow", "overmorrow"]] * 2
+    assert rows(path, "SELECT id FROM documents ORDER BY seq") == [("tomorrow",), ("overmorrow",)]
+    assert rows(path, "PRAGMA integrity_check") == [("ok",)]
+    assert store.nearest_words(Word("tomorow"), 1) == ["tomorrow"]
+    assert len(store.semantic(vector(1, 0, 0, 0), EVERYTHING, 9)) == 2
+
+
+def test_a_thread_that_comes_later_reads_nothing_of_a_replaced_base(
+    store: SqliteStore, path: str
+) -> None:
+    put(store, "old")
+    replaced_by(path, "new")
+    with ThreadPoolExecutor(1) as pool:
+        found = pool.submit(store.documents, EVERYTHING, ALL).result()
+    assert [one.id for one in found] == ["new"]
+    assert rows(path, "PRAGMA integrity_check") == [("ok",)]
+
+
+def test_what_a_replaced_base_had_stays_in_its_own_file(
+    store: SqliteStore, path: str, tmp_path: Path
+) -> None:
+    put(store, "old")
+    Path(path).rename(tmp_path / "kept.db")
+    replaced_by(path, "new")
+    assert store.find("new")
+    assert rows(str(tmp_path / "kept.db"), "SELECT id FROM documents") == [("old",)]
+
+
+def test_a_base_that_is_gone_is_missing_until_it_is_back(
+    store: SqliteStore, path: str, tmp_path: Path
+) -> None:
+    put(store, "one")
+    Path(path).rename(tmp_path / "away.db")
+    with pytest.raises(BaseMissing):
+        store.find("one")
+    with pytest.raises(BaseMissing):
+        put(store, "two")
+    (tmp_path / "away.db").rename(path)
+    assert store.find("one")
+    assert not store.find("two")
+
+
+def test_a_base_that_goes_while_it_is_written_says_so(store: SqliteStore, path: str) -> None:
+    with pytest.raises(BaseMissing), store._connections.writing():
+        Path(path).unlink()
+
+
+def test_a_file_that_is_no_base_is_none_either_in_the_place_of_one(
+    store: SqliteStore, path: str
+) -> None:
+    Path(path).unlink()
+    apsw.Connection(path).execute("CREATE TABLE other (x)")
+    with pytest.raises(NotABase):
+        store.find("one")

@@ -4,6 +4,7 @@ Documents go over in batches, each in one transaction. A run that was stopped is
 what is there already, and is the same, is left alone.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -42,10 +43,8 @@ def move(
     """Copy a whole base into a new one, or go on with a copy that was not finished."""
     place = new_place(target)
     with open_base(source) as first:
-        if place == first.path:
-            raise InvalidInput(
-                "a base cannot be moved to where it is", field="target", hint="name another place"
-            )
+        if place == first.path or _is_same_file(place, first.path):
+            raise _where_it_is()
         unfinished = first.store.copying().source()
         if unfinished is not None:
             raise BaseTaken(
@@ -56,7 +55,29 @@ def move(
         if dry_run:
             return _foreseen(first, place, progress)
         with _opened(place) or create(place) as second:
+            _check_other(first, second)
             return _Move(first, second, progress).run()
+
+
+def _is_same_file(place: str, other: str) -> bool:
+    """Whether two names are one file. Looked at before it is opened under the second one:
+    beside a hard link, SQLite would keep a second journal."""
+    try:
+        return os.path.samefile(place, other)
+    except OSError:  # a URL, or not there yet
+        return False
+
+
+def _check_other(first: Base, second: Base) -> None:
+    """Refuse one base under two names: what looks like its copy would be the only one."""
+    if first.store.copying().identity() == second.store.copying().identity():
+        raise _where_it_is()
+
+
+def _where_it_is() -> InvalidInput:
+    return InvalidInput(
+        "a base cannot be moved to where it is", field="target", hint="name another place"
+    )
 
 
 def _opened(place: str) -> Base | None:
@@ -73,6 +94,7 @@ def _foreseen(first: Base, place: str, progress: Progress) -> Moved:
     second, there = _opened(place), 0
     if second is not None:
         with second:
+            _check_other(first, second)
             there = len(_Move(first, second, progress).there())
     return Moved(first.shown, shown(place), parts, parts[0].rows - there, there, dry_run=True)
 

@@ -43,6 +43,9 @@ class Whole(Protocol):
 class Copying(Whole, Protocol):
     """A base that can become a copy of another one."""
 
+    def identity(self) -> str:
+        """The same for one base under all its names, another one for any other base."""
+
     def source(self) -> str | None:
         """What this base is becoming a copy of; None when it is whole."""
 

@@ -20,6 +20,9 @@ class MemoryCopying:
         self._store = store
         self._state = store._state
 
+    def identity(self) -> str:
+        return f"memory {id(self._state)}"
+
     def source(self) -> str | None:
         return self._state.copy_of
 

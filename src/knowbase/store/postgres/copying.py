@@ -27,6 +27,16 @@ class PostgresCopying(Connected):
         self._base = base
         self._store = store
 
+    def identity(self) -> str:
+        """Server, database and base: a URL can name them in many ways."""
+        server = self._read(
+            SQL(
+                "SELECT pg_postmaster_start_time()::text, oid::text FROM pg_database"
+                " WHERE datname = current_database()"
+            )
+        )[0]
+        return " ".join((*server, str(self._base)))
+
     def source(self) -> str | None:
         found = self._read(SQL("SELECT source FROM moving WHERE base_id = %s"), (self._base,))
         return found[0][0] if found else None

@@ -2,13 +2,12 @@
 
 import os
 from typing import TYPE_CHECKING
-from weakref import WeakSet
 
 import apsw
 
 from knowbase.errors import BaseReadOnly
 from knowbase.store.sqlite import rows, schema
-from knowbase.store.sqlite.connection import Connections, translated
+from knowbase.store.sqlite.connection import BaseFile, Connections, translated
 from knowbase.store.sqlite.documents import Documents
 from knowbase.store.sqlite.retrieval import Retrieval
 from knowbase.store.sqlite.sessions import Sessions
@@ -69,8 +68,7 @@ class SqliteStore(Documents, Retrieval, Sessions, Vectors):
     def __init__(self, path: str, busy_timeout: float = BUSY_TIMEOUT) -> None:
         self.path = path
         with translated():
-            self._connections = Connections(path, busy_timeout, WeakSet())
-            schema.check(self._connections.get())
+            self._connections = Connections(BaseFile(path, schema.check), busy_timeout)
 
     def close(self) -> None:
         self._connections.close()

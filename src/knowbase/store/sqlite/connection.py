@@ -3,9 +3,10 @@
 import os
 import threading
 import time
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, TypeAlias
+from weakref import WeakSet
 
 import apsw
 
@@ -21,8 +22,7 @@ from knowbase.errors import (
 )
 from knowbase.types import Model
 
-if TYPE_CHECKING:
-    from weakref import WeakSet
+Mark: TypeAlias = tuple[int, int]
 
 _MEANING: tuple[tuple[tuple[type[apsw.Error], ...], type[BaseError], str, str], ...] = (
     (
@@ -86,31 +86,85 @@ class _Waiting:
         return True
 
 
-class Connections(threading.local):
-    """The connection of the current thread to one file, opened when first used."""
+class BaseFile:
+    """The file that the connections of all threads are open on."""
 
-    def __init__(self, path: str, busy_timeout: float, opened: "WeakSet[apsw.Connection]") -> None:
+    def __init__(self, path: str, check: Callable[[apsw.Connection], None]) -> None:
+        self.path = path
+        # Weak: a thread that ends takes its connection along.
+        self.opened: WeakSet[apsw.Connection] = WeakSet()
+        self._check = check  # whether it is a base at all
+        self._mark: Mark | None = None
+        self._journal: Mark | None = None
+        self._lock = threading.Lock()
+
+    def connect(
+        self, waiting: _Waiting, former: apsw.Connection | None = None
+    ) -> tuple[apsw.Connection, Mark | None]:
+        """A connection to the file that is there now, and which one that is."""
+        with self._lock:
+            mark = mark_of(self.path)
+            if mark is not None and self._mark not in (None, mark):
+                self._leave(former)
+            connection = _connect(self.path, waiting)
+            self._check(connection)
+            self._mark, self._journal = mark, mark_of(self.path + "-wal")
+            self.opened.add(connection)
+        return connection, mark
+
+    def _leave(self, former: apsw.Connection | None) -> None:
+        """Take the journal of a replaced file away: SQLite knows it by its name alone, and
+        would read it as the new file's. What it holds goes where it belongs first."""
+        if self._journal is None or mark_of(self.path + "-wal") != self._journal:
+            return
+        with suppress(apsw.Error):
+            if former is not None:
+                former.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        for end in ("-wal", "-shm"):
+            with suppress(OSError):
+                os.remove(self.path + end)
+
+
+class Connections(threading.local):
+    """The connection of the current thread to one file, opened when first used, and again
+    when another file has taken its place: what is written to the old one would be lost."""
+
+    def __init__(self, file: BaseFile, busy_timeout: float) -> None:
+        self._file = file
         self._waiting = _Waiting(busy_timeout)
-        self._connection = _connect(path, self._waiting)
-        # The same set in every thread, and a weak one: a thread that ends takes its own along.
-        self._opened = opened
-        self._opened.add(self._connection)
+        self._connection, self._mark = file.connect(self._waiting)
         self._has_vectors = False
 
     def get(self) -> apsw.Connection:
+        """The connection; within a transaction it stays the same, whatever is on the disk."""
+        if not self._is_in_place() and not self._connection.in_transaction:
+            former = self._connection
+            self._connection, self._mark = self._file.connect(self._waiting, former)
+            former.close()
+            if self._has_vectors:
+                load_vector_extension(self._connection)
         return self._connection
+
+    def _is_in_place(self) -> bool:
+        return mark_of(self._file.path) == self._mark
+
+    def mark(self) -> Mark | None:
+        """Which file it is, under any name."""
+        self.get()
+        return self._mark
 
     def with_vectors(self) -> apsw.Connection:
         """The connection with sqlite-vec loaded; a keyword search never needs it."""
+        connection = self.get()
         if not self._has_vectors:
-            load_vector_extension(self._connection)
+            load_vector_extension(connection)
             self._has_vectors = True
-        return self._connection
+        return connection
 
     @contextmanager
     def writing(self, *, wait: bool = True) -> Iterator[apsw.Connection]:
         """One transaction that holds the write lock from its start; no waiting for it if told."""
-        connection = self._connection
+        connection = self.get()
         connection.set_busy_handler(self._waiting if wait else None)
         try:
             connection.execute("BEGIN IMMEDIATE")
@@ -118,6 +172,10 @@ class Connections(threading.local):
             connection.set_busy_handler(self._waiting)
         try:
             yield connection
+            if not self._is_in_place():
+                raise BaseMissing(
+                    "the base was removed or replaced while it was written", hint="try again"
+                )
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:
@@ -126,8 +184,17 @@ class Connections(threading.local):
 
     def close(self) -> None:
         """Close the connections of all threads."""
-        for connection in list(self._opened):
+        for connection in list(self._file.opened):
             connection.close()
+
+
+def mark_of(path: str) -> Mark | None:
+    """What tells a file from any other one, whatever its name; None when there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 class Connected:

@@ -37,6 +37,9 @@ class SqliteCopying:
     def __init__(self, connections: Connections) -> None:
         self._connections = connections
 
+    def identity(self) -> str:
+        return f"file {self._connections.mark()}"
+
     def source(self) -> str | None:
         with translated():
             found: str | None = self._connections.get().execute("SELECT source FROM moving").get

@@ -80,7 +80,7 @@ class Retrieval(Connected):
         return [self._as_written(near) for near in nearest(stem, (t for (t,) in found), limit)]
 
     def _as_written(self, stem: str) -> str:
-        found = self._read(
+        found = self._vocabulary(
             "SELECT title || ' ' || coalesce(heading, '') || ' ' || text FROM chunks WHERE id ="
             " (SELECT doc FROM temp.places WHERE term = ? LIMIT 1)",
             (stem,),
@@ -90,13 +90,14 @@ class Retrieval(Connected):
     def _vocabulary(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         """Read the index's own list of words, through a table of this connection alone."""
         with translated():
-            self._connections.get().execute(
+            connection = self._connections.get()
+            connection.execute(
                 "CREATE VIRTUAL TABLE IF NOT EXISTS temp.words USING"
                 " fts5vocab(main, chunks_fts, row);"
                 "CREATE VIRTUAL TABLE IF NOT EXISTS temp.places USING"
                 " fts5vocab(main, chunks_fts, instance)"
             )
-        return self._read(sql, values)
+            return connection.execute(sql, values).fetchall()
 
     def newest(self, condition: Condition, limit: int) -> list[Passage]:
         sql, values = compile_for_chunks(condition)
