@@ -101,3 +101,10 @@ def test_a_removed_search_is_gone_and_a_wrong_name_is_answered_with_those_there_
     assert base.saved.remove("deploys").query == "deploys"
     with pytest.raises(NotFound):
         base.saved.remove("deploys")
+
+
+def test_a_quote_that_is_never_closed_is_refused_when_there_are_places(base: Base) -> None:
+    with pytest.raises(InvalidInput, match="never closed") as refused:
+        base.saved.add("odd", '"{x}')
+    assert refused.value.field == "query"
+    base.saved.add("odd", 'a "quote')

@@ -8,7 +8,7 @@ from knowbase.answers import Answer, SearchRequest
 from knowbase.changes import SavedSearch
 from knowbase.errors import Conflict, InvalidInput, NotFound
 from knowbase.query.conditions import EVERYTHING
-from knowbase.query.placeholders import filled, filled_query, placeholders
+from knowbase.query.placeholders import filled, filled_query, has_open_quote, placeholders
 from knowbase.store.contract import Store
 from knowbase.text.analysis import clean
 
@@ -58,6 +58,12 @@ class SavedSearches:
                 "a condition that no operator says cannot be saved", field="only", hint="use query"
             )
         self._check(asked._replace(types=tuple(t for t in asked.types if not placeholders((t,)))))
+        if placeholders((asked.query,)) and has_open_quote(asked.query):
+            raise InvalidInput(
+                "a quote of this query is never closed",
+                field="query",
+                hint='close it, or leave it out: "{place}" is a phrase, {place} is words',
+            )
         now, query = self._now(), clean(asked.query).replace("\0", " ")
         search = SavedSearch(_checked(name), query, _options(asked), now, now)
         if not self._store.save_search(search, replace=replace):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple, TypeGuard
 
+from knowbase.query.bounds import MAX_OF_ONE, bounded
 from knowbase.query.conditions import (
     EVERYTHING,
     AnyOf,
@@ -69,9 +70,13 @@ def understand(text: str, match: str, context: Context) -> Query:
         problems.append(Problem(message, MAX_CHARACTERS, "the rest is left out"))
         text = text[:MAX_CHARACTERS]
     tree, found = parse(text)
+    problems += found
+    if tree is not None and not _is_plain(tree):
+        tree, left_out = bounded(tree)
+        problems += left_out
     reader = _Reader(match, context)
     tree = reader.read(tree) if tree is not None else None
-    return reader.query(text, tree, (*problems, *found, *reader.problems))
+    return reader.query(text, tree, (*problems, *reader.problems))
 
 
 class _Reader:
@@ -201,7 +206,7 @@ class _Reader:
             include=self._include,
             weights=self._weights,
             tree=tree,
-            problems=problems + tuple(_too_many(words)),
+            problems=problems + tuple(_too_many(words) if plain else ()),
             open_ended=bool(positive) and tree is not None and not _needs_text(tree),
             related=tuple(self._related),
             hops=self._depth[0] if self._depth is not None else HOPS,
@@ -287,7 +292,7 @@ def _contains(leaf: Text | Phrase) -> Condition:
         return Contains(Word(leaf.text)) if stems(leaf.text) else EVERYTHING
     if leaf.prefix:
         return _any(Contains(word) for word in prefix_words(leaf.text))
-    return both(*(Contains(word) for word in required_words(leaf.text)))
+    return both(*(Contains(word) for word in required_words(leaf.text)[:MAX_OF_ONE]))
 
 
 def _is_optional(node: Node) -> bool:

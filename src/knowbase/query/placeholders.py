@@ -33,8 +33,37 @@ def filled(text: str, values: Mapping[str, str]) -> str:
 
 def filled_query(query: str, values: Mapping[str, str]) -> str:
     """A query with its places filled in."""
+    found = _filled(query, values)
+    if _shape(found) != _shape(_filled(query, dict.fromkeys(values, "x"))):
+        raise InvalidInput(
+            "a value would change what the query does",
+            field="set",
+            hint="words alone; no signs of the query language",
+        )
+    return found
+
+
+def has_open_quote(query: str) -> bool:
+    """Whether a quote is never closed: nobody could say what a value behind it is."""
+    return query.count('"') % 2 == 1
+
+
+def _filled(query: str, values: Mapping[str, str]) -> str:
+    if has_open_quote(query):
+        last = query.rindex('"')  # it opens nothing: it ends a word, as a space does
+        query = f"{query[:last]} {query[last + 1 :]}"
     pieces = _PIECE.findall(query)
     return "".join(_piece(one, values) if _PLACE.search(one) else one for one in pieces)
+
+
+def _shape(query: str) -> list[tuple[str, str]]:
+    """All that a query has besides words and phrases."""
+    found, _ = tokens(query)
+    return [
+        (one.kind, one.text if one.kind == "operator" else "")
+        for one in found
+        if one.kind not in ("word", "phrase")
+    ]
 
 
 def _piece(piece: str, values: Mapping[str, str]) -> str:
@@ -51,9 +80,14 @@ def _piece(piece: str, values: Mapping[str, str]) -> str:
             )
         return f'{sign}{operator or "tag"}:{comparison or ""}"{text}"'
     words = text.replace('"', " ").split()  # a quote is no part of any word
-    if body.startswith('"') or (sign and len(words) != 1):
+    if body.startswith('"') or (sign and not _is_one_word(words)):
         return f'{sign}"{" ".join(words)}"' if words else ""
     return sign + " ".join(map(_word, words))
+
+
+def _is_one_word(words: list[str]) -> bool:
+    """Whether a sign before it is an operator, and one for all of it."""
+    return len(words) == 1 and words[0].isalnum() and words[0][0].isalpha()
 
 
 def _word(word: str) -> str:

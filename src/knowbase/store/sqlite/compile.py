@@ -23,6 +23,7 @@ from knowbase.query.conditions import (
 from knowbase.query.words import KeywordQuery
 
 Compiled: TypeAlias = tuple[str, list[Any]]
+LONG_CHAIN = 16
 """An SQL expression over `documents AS d`, and its parameters."""
 
 
@@ -90,9 +91,18 @@ def _joined(word: str, when_empty: str) -> Callable[[AllOf | AnyOf], Compiled]:
         if not compiled:
             return when_empty, []
         values = [value for _, part in compiled for value in part]
-        return "(" + f" {word} ".join(sql for sql, _ in compiled) + ")", values
+        return _chain([sql for sql, _ in compiled], f" {word} "), values
 
     return join
+
+
+def _chain(parts: list[str], joint: str) -> str:
+    """Parts in brackets; many of them in halves, since SQLite bounds how deep an expression is
+    and takes a chain for one level a part."""
+    if len(parts) > LONG_CHAIN:
+        half = len(parts) // 2
+        parts = [_chain(parts[:half], joint), _chain(parts[half:], joint)]
+    return "(" + joint.join(parts) + ")"
 
 
 def _column(field: str) -> str:
@@ -129,7 +139,7 @@ def compile_for_chunks(condition: Condition) -> Compiled:
     joined = " AND " if isinstance(condition, AllOf) else " OR "
     parts = [compile_for_chunks(part) for part in condition.parts]  # type: ignore[union-attr]
     values = [value for _, part in parts for value in part]
-    return "(" + joined.join(sql for sql, _ in parts) + ")", values
+    return _chain([sql for sql, _ in parts], joined), values
 
 
 def match_expression(query: KeywordQuery) -> str:
