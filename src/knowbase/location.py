@@ -2,35 +2,79 @@
 
 import os
 
-from knowbase.errors import BaseMissing
+from knowbase.errors import BaseMissing, InvalidInput
 
 FOLDER = ".kb"
 FILE = "base.db"
 
 
+SCHEMES = ("postgresql", "postgres")
+
+
 def is_url(base: str) -> bool:
     """Whether a base lies in a PostgreSQL database."""
-    return base.startswith(("postgresql://", "postgres://"))
+    scheme, mark, _ = base.partition("://")
+    return bool(mark) and scheme.lower() in SCHEMES
+
+
+def split_url(url: str) -> tuple[str, str]:
+    """The database, and what stands behind #: the name of the base in it.
+
+    As PostgreSQL reads it, a user and a password come first, and can have a # themselves.
+    """
+    start = url.index("://") + 3
+    slash, at = url.find("/", start), url.find("@", start)
+    is_login = at >= 0 and (slash < 0 or at < slash)
+    place = url.find("#", at if is_login else start)
+    return (url, "") if place < 0 else (url[:place], url[place + 1 :])
 
 
 def shown(base: str) -> str:
-    """A base's place without a password."""
+    """A base's place without a password, however oddly that is written."""
     if not is_url(base):
         return base
-    from urllib.parse import urlsplit
+    scheme, _, rest = base.partition("://")
+    database, name = split_url(base)
+    front, mark, query = database.partition("://")[2].rpartition("?")
+    if not mark or not all("=" in one for one in query.split("&")):
+        front, query = front + mark + query, ""
+    if "@" in name and ":" in rest.rpartition("@")[0]:  # a password could reach as far as that
+        front, query, name = rest, "", ""
+    login, at, place = front.rpartition("@")
+    kept = "&".join(one for one in query.split("&") if not _is_secret(one))
+    ends = f"{'?' if kept else ''}{kept}{'#' if name else ''}{name}"
+    return f"{scheme}://{login.partition(':')[0]}{at}{place}{ends}"
 
-    parts = urlsplit(base)
-    place = parts.netloc.rpartition("@")
-    user = place[0].partition(":")[0]
-    query = "&".join(p for p in parts.query.split("&") if not p.startswith(("password", "sslpass")))
-    return parts._replace(netloc=f"{user}{place[1]}{place[2]}", query=query).geturl()
+
+def _is_secret(parameter: str) -> bool:
+    """PostgreSQL decodes the names of parameters, too."""
+    from urllib.parse import unquote
+
+    name = unquote(parameter.partition("=")[0]).strip().lower()
+    return "pass" in name and name != "passfile"
+
+
+def _known_url(given: str) -> str | None:
+    """The URL as PostgreSQL wants it; None for a path. What is neither is not repeated:
+    there could be a password in it."""
+    scheme, mark, rest = given.partition("://")
+    if not mark:
+        return None
+    if scheme.lower() not in SCHEMES:
+        raise InvalidInput(
+            "a base is a file, a folder or a PostgreSQL URL",
+            field="base",
+            hint="postgresql://user@host/database",
+        )
+    return f"{scheme.lower()}://{rest}"
 
 
 def locate(base: str | None, start: str | None = None) -> str:
     """The base's file: as given, else KB_BASE, else .kb/base.db here or in a folder above."""
     given = base or os.environ.get("KB_BASE")
-    if given and is_url(given):
-        return given
+    url = _known_url(given) if given else None
+    if url is not None:
+        return url
     if given:
         path = os.path.abspath(os.path.expanduser(given))
         path = os.path.join(path, FOLDER, FILE) if os.path.isdir(path) else path
@@ -52,9 +96,10 @@ def locate(base: str | None, start: str | None = None) -> str:
 
 def new_place(given: str) -> str:
     """Where a new base is made: a URL, a file, or a folder that is to hold .kb/base.db."""
+    url = _known_url(given)
+    if url is not None:
+        return url
     given = os.path.expanduser(given)
-    if is_url(given):
-        return given
     target = os.path.abspath(given)
     if os.path.isdir(target) or given.endswith(("/", os.sep)):
         return os.path.join(target, FOLDER, FILE)

@@ -8,6 +8,7 @@ from psycopg.sql import SQL
 
 from knowbase.changes import Changes
 from knowbase.errors import BaseMissing, InvalidInput
+from knowbase.location import split_url
 from knowbase.store.postgres import rows, schema
 from knowbase.store.postgres.connection import Connections, find_model
 from knowbase.store.postgres.graph import Graph
@@ -27,7 +28,7 @@ BUSY_TIMEOUT = 5.0
 
 def split(url: str) -> tuple[str, str]:
     """The database, and the name of the base in it: postgresql://host/database#name."""
-    database, _, name = url.partition("#")
+    database, name = split_url(url)
     return database, unquote(name) or DEFAULT_NAME
 
 
