@@ -225,6 +225,24 @@ def test_nothing_of_the_server_reaches_a_caller(caplog: pytest.LogCaptureFixture
         PostgresStore("postgresql://host/db?nonsense=1")
 
 
+@pytest.mark.parametrize(
+    "place", ["h:x/db", "h:0/db", "h:99999/db", "h:-1/db", "h/db?port=x", "h/db?connect_timeout=x"]
+)
+def test_a_number_that_is_none_makes_no_url(place: str) -> None:
+    with pytest.raises(InvalidInput, match="no PostgreSQL URL"):
+        PostgresStore(f"postgresql://u@{place}")
+
+
+def test_where_nobody_listens_is_asked_once(caplog: pytest.LogCaptureFixture) -> None:
+    """Nobody waits for what is refused at once."""
+    with (
+        caplog.at_level(logging.WARNING, "psycopg.pool"),
+        pytest.raises(BaseUnreachable),
+    ):
+        PostgresStore("postgresql://u@127.0.0.1:1/db")
+    assert not [one for one in caplog.records if one.name == "psycopg.pool"]
+
+
 def test_a_base_that_is_not_there_is_said(url: str) -> None:
     with pytest.raises(BaseMissing, match="no base 'nobody'"):
         PostgresStore(f"{database()}#nobody")

@@ -22,6 +22,8 @@ from knowbase.logs import log
 from knowbase.types import Model
 
 Result = TypeVar("Result")
+FIRST_TIMEOUT = 5  # seconds
+PORTS = 65536
 LEAST_PGVECTOR = (0, 5)  # the first with HNSW
 INSTALL = "install pgvector 0.5 or newer on the server, then: CREATE EXTENSION vector"
 Query: TypeAlias = sql.SQL | sql.Composed
@@ -81,12 +83,7 @@ class Connections:
 
     def __init__(self, url: str, busy_timeout: float) -> None:
         self._busy_timeout = int(busy_timeout * 1000)
-        try:
-            psycopg.conninfo.conninfo_to_dict(url)
-        except psycopg.ProgrammingError as error:
-            raise InvalidInput(
-                "this is no PostgreSQL URL", field="base", hint="postgresql://user@host/database"
-            ) from error
+        _try(url)
         self._pool = ConnectionPool(
             url,
             min_size=0,
@@ -108,7 +105,7 @@ class Connections:
                 with self._pool.connection() as connection:
                     return work(connection)
             except psycopg.OperationalError as error:
-                if not _was_dropped(error):
+                if isinstance(error, PoolTimeout) or not _was_dropped(error):
                     raise
                 self._pool.check()
                 with self._pool.connection() as connection:
@@ -171,6 +168,22 @@ def find_model(
         (base, *(model or ())),
     ).fetchone()
     return (row[0], Model(*row[1:])) if row else None
+
+
+def _try(url: str) -> None:
+    """Connect once: a pool would try again and again where nobody listens."""
+    try:
+        given = psycopg.conninfo.conninfo_to_dict(url)
+        ports = str(given.get("port") or "").split(",")
+        seconds = int(given.get("connect_timeout") or FIRST_TIMEOUT)
+        if not all(port == "" or 0 < int(port) < PORTS for port in ports):
+            raise ValueError("no port")
+    except (psycopg.ProgrammingError, ValueError) as error:
+        raise InvalidInput(
+            "this is no PostgreSQL URL", field="base", hint="postgresql://user@host/database"
+        ) from error
+    with translated():
+        psycopg.connect(url, connect_timeout=seconds).close()
 
 
 def _configure(connection: Connection) -> None:
