@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from knowbase.access import Access
 from knowbase.changes import Changes, Draft, Link, SavedSearch
 from knowbase.edges import Edge
-from knowbase.errors import NotAllowed
+from knowbase.errors import Conflict, NotAllowed
 from knowbase.query.conditions import (
     EVERYTHING,
     FORGOTTEN,
@@ -85,7 +85,16 @@ class ScopedStore:
         there = self._store.find(draft.id)
         if draft.path is not None or (there is not None and there.project != project):
             raise NotAllowed("this document is not of the project")
+        self._check_code(draft)
         return draft._replace(reading=draft.reading._replace(project=project))
+
+    def _check_code(self, draft: Draft) -> None:
+        """A code that is taken elsewhere is refused as one's own is, without a word on whose."""
+        code = draft.reading.code
+        owner = self._store.find(code) if code else None
+        if owner is None or owner.id == draft.id or self._is_ours(owner):
+            return
+        raise Conflict(f"the code {code} is taken", field="code", hint="take another")
 
     def _check_documents(self, changes: Changes, new: set[str]) -> None:
         named = {edit.document for edit in changes.edits}
