@@ -267,6 +267,10 @@ def test_a_timeline_keeps_to_its_tokens_nearest_first(kb: Kb) -> None:
     assert data["before"][-1]["code"] == "KB-5"
     assert data["after"][0]["code"] == "KB-7"
     assert data["left_out"] == 10 - len(data["before"]) - len(data["after"])
+    for detail in ("ids", "snippets", "full"):
+        least = call(kb, "kb_timeline", anchor="KB-6", detail=detail, max_tokens=350)
+        assert tokens(wire(least.structured_content)) <= 350
+        assert [one["code"] for one in least.structured_content["before"]][-1:] == ["KB-5"]
 
 
 def test_what_an_agent_remembers_is_found_rated_and_briefed(kb: Kb) -> None:

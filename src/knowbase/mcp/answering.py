@@ -85,20 +85,25 @@ class Answering(NamedTuple):
         return self._told(shown.data(shown.good_end(length)))
 
     def timeline(self) -> Told:
-        """The nearest on both sides; further ones are around the farthest."""
+        """The nearest on both sides, rather in few words than none; further ones are around
+        the farthest."""
         found: Timeline = self._run(self.call.request)
 
-        def tell(number: int) -> Told:
+        def tell(detail: str, number: int) -> Told:
             near = found._replace(
                 before=found.before[max(0, len(found.before) - number) :],
                 after=found.after[:number],
             )
             left_out = len(found.before) + len(found.after) - len(near.before) - len(near.after)
-            data = shaped(near, self.call.view.detail)
+            data = shaped(near, detail)
             return self._told({**data, "left_out": left_out} if left_out else data)
 
         size = max(len(found.before), len(found.after))
-        return tell(self.budget.most_of(size, tell))
+        for detail in SHORTER[self.call.view.detail]:
+            number = self.budget.most_of(size, partial(tell, detail))
+            if number or (not size and self.budget.holds(tell(detail, 0))):
+                return tell(detail, number)
+        return tell("ids", 0)
 
     def status(self) -> Told:
         """The long lists of a status are cut."""
