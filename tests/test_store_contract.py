@@ -356,6 +356,19 @@ def test_tags_are_counted_most_used_first(store: Store) -> None:
     assert store.tags(Visible(NOW)) == [("b", 1), ("m", 1), ("z", 1)]
 
 
+def test_projects_are_counted_the_largest_first(store: Store) -> None:
+    put(
+        store,
+        draft("a", section("a"), project="z"),
+        draft("b", section("b"), project="z", archived=True),
+        draft("c", section("c"), project="b"),
+        draft("d", section("d"), project="m"),
+        draft("e", section("e")),
+    )
+    assert store.projects(EVERYTHING) == [("z", 2), ("b", 1), ("m", 1)]
+    assert store.projects(Visible(NOW)) == [("b", 1), ("m", 1), ("z", 1)]
+
+
 def test_vectors_are_found_again_by_the_hash_of_their_text(store: Store) -> None:
     """S3-29, C16"""
     given = draft("one", section("alpha"), vectors=(vector(0, 1, 0, 0),))

@@ -104,6 +104,7 @@ class Searcher(NamedTuple):
                 *(f"{problem.message}; {problem.instead}" for problem in query.problems),
                 *found.notices,
                 *_threshold_notices(request, profile, found),
+                *(searcher.unknown_names(request, query, now) if not found.ranked else ()),
             ),
             timings=dict(found.timings),
             problems=query.problems,
@@ -243,6 +244,19 @@ class Searcher(NamedTuple):
         if not is_everything(request.only):
             filters["only"] = request.only
         return filters
+
+    def unknown_names(self, request: SearchRequest, query: Query, now: str) -> list[str]:
+        """Tags and projects that were asked for and that no document has which is shown."""
+        from knowbase.query.named import named, unknown
+
+        asked = list(
+            dict.fromkeys(named(both(*self.filters_of(request, now).values(), query.filter)))
+        )
+        visible = Visible(now, frozenset(request.include) | query.include)
+        lists = {"tag": self.store.tags, "project": self.store.projects}
+        known = {kind: [name for name, _ in lists[kind](visible)] for kind in dict(asked)}
+        missing = [one for one in asked if one[1] not in known[one[0]]]
+        return [unknown(kind, name, known[kind]) for kind, name in missing[:MOST_CHECKED]]
 
     def suggestions(self, found: Found, now: str) -> tuple[Suggestion, ...]:
         """Words that the base does not have, and what is spelled like them."""

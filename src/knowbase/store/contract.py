@@ -100,6 +100,9 @@ class Store(Protocol):
     def tags(self, condition: Condition) -> list[tuple[str, int]]:
         """Tags and how many documents have them, most used first."""
 
+    def projects(self, condition: Condition) -> list[tuple[str, int]]:
+        """Projects and how many documents they have, the largest first."""
+
     # retrieval
     def keyword(
         self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights

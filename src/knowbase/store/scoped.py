@@ -146,6 +146,9 @@ class ScopedStore:
     def tags(self, condition: Condition) -> list[tuple[str, int]]:
         return self._store.tags(both(self._ours, condition))
 
+    def projects(self, condition: Condition) -> list[tuple[str, int]]:
+        return self._store.projects(both(self._ours, condition))
+
     # retrieval
 
     def keyword(

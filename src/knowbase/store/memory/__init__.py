@@ -22,6 +22,7 @@ from knowbase.query.words import KeywordQuery
 from knowbase.store.bm25 import has_word, scores
 from knowbase.store.memory import graph
 from knowbase.store.memory.copying import MemoryCopying
+from knowbase.store.memory.counting import Counting
 from knowbase.store.memory.record import record
 from knowbase.store.memory.saved import Saved
 from knowbase.store.memory.state import State, adopted, remove, remove_rival, write
@@ -46,7 +47,7 @@ from knowbase.types import (
 )
 
 
-class MemoryStore(Saved):
+class MemoryStore(Saved, Counting):
     """See `knowbase.store.contract.Store` for what each method promises."""
 
     def __init__(self) -> None:
@@ -145,10 +146,6 @@ class MemoryStore(Saved):
         by_code = [d for d in known if d.code.lower() == (name or "").lower()]
         by_path = [d for d in known if d.path == name]
         return next(iter([*by_id, *by_code, *by_path]), None)
-
-    def tags(self, condition: Condition) -> list[tuple[str, int]]:
-        counted = Counter(tag for d in self._passing(condition) for tag in d.tags)
-        return sorted(counted.items(), key=lambda pair: (-pair[1], pair[0]))
 
     # retrieval
 

@@ -89,6 +89,17 @@ class Documents(Connected):
             (tag, number) for tag, number in self._read(query.format(test), (self._base, *values))
         ]
 
+    def projects(self, condition: Condition) -> list[tuple[str, int]]:
+        test, values = compile_condition(condition)
+        query = SQL(
+            "SELECT d.project, count(*) FROM documents d WHERE d.base_id = %s"
+            " AND d.project IS NOT NULL AND {} GROUP BY d.project"
+            " ORDER BY count(*) DESC, d.project"
+        )
+        return [
+            (name, number) for name, number in self._read(query.format(test), (self._base, *values))
+        ]
+
     def openings(self, documents: Collection[str]) -> dict[str, str]:
         found = self._read(
             SQL(

@@ -77,6 +77,15 @@ class Documents(Connected):
             )
         ]
 
+    def projects(self, condition: Condition) -> list[tuple[str, int]]:
+        sql, values = compile_condition(condition)
+        found = self._read(
+            "SELECT d.project, count(*) AS number FROM documents d WHERE d.project IS NOT NULL"
+            f" AND {sql} GROUP BY d.project ORDER BY number DESC, d.project",
+            values,
+        )
+        return [(name, number) for name, number in found]
+
     def openings(self, documents: Collection[str]) -> dict[str, str]:
         found = self._read(
             "SELECT d.id,"

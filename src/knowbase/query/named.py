@@ -1,0 +1,33 @@
+"""The tags and projects that a condition asks for, and what to say of those that nobody has."""
+
+from collections.abc import Collection, Iterator
+
+from knowbase.query.conditions import AllOf, AnyOf, Compare, Condition, Tagged
+
+MOST_NAMED = 5
+
+
+def named(condition: Condition) -> Iterator[tuple[str, str]]:
+    """("tag" or "project", name), each time that it is asked for; what is excluded is not."""
+    if isinstance(condition, AllOf | AnyOf):
+        for part in condition.parts:
+            yield from named(part)
+    elif isinstance(condition, Tagged):
+        yield from (("tag", tag) for tag in condition.tags)
+    elif isinstance(condition, Compare) and condition[:2] == ("project", "="):
+        yield "project", str(condition.value)
+
+
+def unknown(kind: str, name: str, known: Collection[str]) -> str:
+    """That no document has it, and what is spelled like it; else some that there are."""
+    from difflib import get_close_matches
+
+    by_folded = {one.casefold(): one for one in reversed(list(known))}
+    near = get_close_matches(name.casefold(), by_folded, n=3, cutoff=0.6)
+    hint = f"there is no {kind} yet"
+    if near:
+        hint = f"did you mean {', '.join(by_folded[one] for one in near)}?"
+    elif known:
+        hint = f"there is {', '.join(list(known)[:MOST_NAMED])}"
+        hint += ", …" if len(known) > MOST_NAMED else ""
+    return f"no document has the {kind} {name[:64]!r} ({hint})"
