@@ -407,6 +407,16 @@ def test_other_formats_can_be_read_by_others(tmp_path: Path) -> None:
     assert r"Say \"yes\" & <no> \\" in dot
 
 
+@pytest.mark.parametrize("name", ["g.xyz", "g", "g.json.gz"])
+def test_an_ending_that_stands_for_no_format_is_refused(family: Base, name: str) -> None:
+    path = os.path.join(os.path.dirname(family.path), name)
+    with pytest.raises(InvalidInput, match="no format is known") as refused:
+        family.graph.export(path)
+    assert ".graphml" in str(refused.value.hint)
+    assert not os.path.exists(path)
+    assert family.graph.export(path, "dot").format == "dot"
+
+
 def test_a_base_is_never_written_over_and_nothing_is_left_behind(family: Base) -> None:
     with pytest.raises(InvalidInput, match="is a knowbase base"):
         family.graph.export(family.path)

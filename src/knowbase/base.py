@@ -49,8 +49,10 @@ def open(path: str | None = None) -> "Base":  # noqa: A001 - knowbase.open reads
 def create(path: str | None = None) -> "Base":
     """A new base at `path` (a file, a folder to hold .kb/base.db, or a URL), else here."""
     target = new_place(path or os.environ.get("KB_BASE") or os.getcwd())
-    create_store(target)
-    return Base(target)
+    is_new = create_store(target)
+    base = Base(target)
+    base.is_new = is_new
+    return base
 
 
 LEAST_BRIEF = 50  # tokens
@@ -58,6 +60,8 @@ LEAST_BRIEF = 50  # tokens
 
 class Base:
     """One knowledge base."""
+
+    is_new = False  # made just now
 
     def __init__(
         self,

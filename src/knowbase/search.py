@@ -141,9 +141,9 @@ class Searcher(NamedTuple):
         if request.strict and query.problems:
             problem = query.problems[0]
             raise InvalidInput(
-                f"{problem.message} (at {problem.at + 1})",
+                f"character {problem.at + 1} of the query: {problem.message}",
                 field="query",
-                hint=f"not strict: {problem.instead}",
+                hint=f"without strict, {problem.instead}",
             )
         if query.weights is not None:
             weights = {**profile.weights, **query.weights._asdict()}

@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
 from conftest import Kb
+from postgres import new_base
 
 
 def test_init_makes_a_base_in_the_working_folder(tmp_path: Path) -> None:
@@ -75,3 +78,14 @@ def test_paths_are_kept_relative_so_that_a_folder_moves_with_its_base(own_handbo
     assert report["unchanged"] == 40
     assert report["chunks_embedded"] == 0
     assert moved.json("get", "handbook/welcome.md")["document"]["code"] == "HB-I-0001"
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+def test_a_base_that_is_there_already_is_said_and_left_alone(tmp_path: Path, engine: str) -> None:
+    kb = Kb(tmp_path)
+    place = new_base() if engine == "postgres" else str(tmp_path / "base.db")
+    assert kb.json("init", "--base", place)["is_new"] is True
+    kb("note", "Kept", "--base", place)
+    assert kb("init", "--base", place).out.startswith("there is a base already: ")
+    assert kb.json("init", "--base", place)["is_new"] is False
+    assert kb.json("status", "--base", place)["documents"] == 1

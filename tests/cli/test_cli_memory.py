@@ -307,7 +307,10 @@ def test_an_unknown_session_in_the_query_is_said(web: Kb) -> None:
     assert answer["returned"] == 2
     assert "there is no session 's9'" in answer["notices"][0]
     line = web.error("search", "typescript session:s9", "--fts-only", "--strict", code=2)
-    assert "there is no session 's9'" in line
+    assert line == (
+        "kb: character 12 of the query: there is no session 's9' (see them with: kb sessions)"
+        " (without strict, it is read as words)"
+    )
 
 
 def test_only_what_is_salient_enough_is_found(web: Kb) -> None:

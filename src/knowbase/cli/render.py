@@ -254,7 +254,7 @@ class Renderer:
     # filling
 
     def _made(self, made: "Made") -> Iterable[str]:
-        yield f"base ready: {made.base}"
+        yield f"{'base ready' if made.is_new else 'there is a base already'}: {made.base}"
         yield self._paint("dim", "next: kb add FOLDER")
 
     def _noted(self, document: "Document") -> Iterable[str]:

@@ -11,7 +11,10 @@ from knowbase.graph.network import Network
 from knowbase.types import Document
 
 FORMATS = ("graphqlite", "graphml", "json", "dot")
-_ENDINGS = {".graphml": "graphml", ".xml": "graphml", ".json": "json", ".dot": "dot", ".gv": "dot"}
+_ENDINGS = {
+    ".db": "graphqlite", ".sqlite": "graphqlite", ".sqlite3": "graphqlite", ".graphml": "graphml",
+    ".xml": "graphml", ".json": "json", ".dot": "dot", ".gv": "dot",
+}  # fmt: skip
 _KNOWBASE = b"know"  # what a base has at byte 68, where SQLite keeps the application's id
 
 
@@ -26,8 +29,7 @@ class Exported(NamedTuple):
 
 def export(network: Network, path: str, format: str | None) -> Exported:  # noqa: A002
     """Write the graph; the format is what is said, else what the name ends in."""
-    ending = os.path.splitext(path)[1].lower()
-    kind = format or _ENDINGS.get(ending, "graphqlite")
+    kind = format or _format_of(path)
     if kind == "graphqlite":
         from knowbase.graph.cypher import write
 
@@ -36,6 +38,18 @@ def export(network: Network, path: str, format: str | None) -> Exported:  # noqa
         text = _WRITERS[kind](network)
         replaced(path, lambda new: write_text(new, text))
     return Exported(path, kind, len(network.documents), len(network.edges))
+
+
+def _format_of(path: str) -> str:
+    """The format that the name's ending stands for: none is guessed."""
+    ending = os.path.splitext(path)[1].lower()
+    if ending not in _ENDINGS:
+        raise InvalidInput(
+            f"no format is known for {os.path.basename(path)!r}",
+            field="path",
+            hint=f"a name that ends in {', '.join(_ENDINGS)}, or a format",
+        )
+    return _ENDINGS[ending]
 
 
 def replaced(path: str, write: Callable[[str], None]) -> None:

@@ -23,11 +23,12 @@ class Nothing(NamedTuple):
 
 class Made(NamedTuple):
     base: str
+    is_new: bool
 
 
 def init(base: "Base", _: Nothing) -> Made:
-    """The surface has made it by now: what is left is to say where."""
-    return Made(base.shown)
+    """The surface has made it by now: what is left is to say where, or that it was there."""
+    return Made(base.shown, base.is_new)
 
 
 class Add(NamedTuple):

@@ -1,8 +1,9 @@
 """Which store a base is in: a URL is PostgreSQL, everything else a SQLite file."""
 
+import os
 from typing import TYPE_CHECKING
 
-from knowbase.errors import BaseError
+from knowbase.errors import BaseError, BaseMissing
 from knowbase.location import is_url
 
 if TYPE_CHECKING:
@@ -22,17 +23,24 @@ def open_store(base: str, settings: "Settings") -> "Store":
     return PostgresStore(base, settings.store_busy_timeout, settings.store_vector_index)
 
 
-def create_store(base: str) -> None:
-    """Make a new base; an existing one stays as it is."""
+def create_store(base: str) -> bool:
+    """Make a new base, or leave an existing one as it is; whether it is new."""
     if not is_url(base):
         from knowbase.store.sqlite import create
 
+        is_new = not os.path.exists(base) or os.path.getsize(base) == 0
         create(base).close()
-        return
+        return is_new
     _need_driver()
+    from knowbase.store.postgres import PostgresStore
     from knowbase.store.postgres import create as create_in_postgres
 
-    create_in_postgres(base).close()
+    try:
+        PostgresStore(base).close()
+    except BaseMissing:
+        create_in_postgres(base).close()
+        return True
+    return False
 
 
 def _need_driver() -> None:
