@@ -153,7 +153,7 @@ def test_every_command_prints_one_json_object(tmp_path: Path) -> None:
     assert kb.json("add", "docs")["added"] == ["docs/a.md"]
     assert kb.json("note", "A note")["code"] == "KB-2"
     assert kb.json("search", "alpha")["returned"] == 2
-    assert set(kb.json("get", "KB-1")) == {"document", "sections", "text"}
+    assert set(kb.json("get", "KB-1")) == {"document", "sections", "text", "current"}
     assert kb.json("list")["total"] == 2
     assert kb.json("tags") == {"tags": []}
     assert kb.json("rm", "--yes", "KB-2")["documents"][0]["code"] == "KB-2"
