@@ -243,6 +243,14 @@ def test_bash_completes_commands_options_and_files(kb: Kb) -> None:
     assert completed(kb, "kb", "search", "--t") == {
         "--tags", "--tags-match", "--type", "--tier", "--top", "--threshold",
     }  # fmt: skip
+    assert completed(kb, "kb", "search", "--mode", "k") == {"keyword"}
+    assert completed(kb, "kb", "mcp", "") == {"install"}
+    assert completed(kb, "kb", "mcp", "install", "--client", "c") == {
+        "claude-code", "cursor", "codex",
+    }  # fmt: skip
+    assert "--explain" not in completed(kb, "kb", "saved", "list", "--")
+    assert "--explain" in completed(kb, "kb", "saved", "run", "--")
+    assert completed(kb, "kb", "completion", "b") == {"bash"}
     assert completed(kb, "kb", "rm", "--d") == {"--dry-run", "--debug"}
     assert completed(kb, "kb", "add", "do") == {"docs"}
 
