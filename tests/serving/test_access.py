@@ -9,7 +9,6 @@ from typing import Any
 
 import httpx
 import pytest
-from servers import SECRET, Served, fill, serving, two_projects
 
 import knowbase
 from conftest import Kb
@@ -22,6 +21,7 @@ from knowbase.operations.results import plain
 from knowbase.query.conditions import Compare
 from knowbase.store.values import ALL
 from postgres import new_base
+from servers import SECRET, Served, fill, serving, two_projects
 
 OPERATIONS = {operation.name: operation for operation in served().values()}
 TOKEN = "a token that nobody would guess"

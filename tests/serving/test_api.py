@@ -10,7 +10,6 @@ from typing import Any
 import httpx
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
-from servers import Served, serving, two_projects
 
 from conftest import Kb
 from knowbase import config
@@ -18,6 +17,7 @@ from knowbase.http.failures import STATUSES, response_to
 from knowbase.http.openapi import document
 from knowbase.http.served import methods_of, served
 from knowbase.operations.declare import fields
+from servers import Served, serving, two_projects
 
 OPERATIONS = {operation.name: operation for operation in served().values()}
 WRONG: tuple[Any, ...] = (

@@ -6,9 +6,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from servers import serving
 
 from conftest import Kb, environment
+from servers import serving
 
 PAGE = Path(__file__).parents[2] / "docs" / "api.md"
 ADDRESS = "http://127.0.0.1:8620"

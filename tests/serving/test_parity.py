@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from servers import Served, serving, two_projects
 
 import knowbase
 from conftest import Kb
@@ -16,6 +15,7 @@ from knowbase import Base
 from knowbase.http.served import ENTRIES, served
 from knowbase.operations.declare import Operation, build, fields
 from knowbase.operations.results import plain
+from servers import Served, serving, two_projects
 
 OPERATIONS = {operation.name: operation for operation in served().values()}
 EXAMPLES: dict[str, dict[str, Any]] = {

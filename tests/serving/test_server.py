@@ -25,7 +25,7 @@ from conftest import Kb
 from knowbase.access import current
 from knowbase.base import Base
 from knowbase.http.application import application
-from knowbase.http.guard import Names
+from knowbase.http.guard import Door, Names
 from knowbase.http.tokens import Gate
 from knowbase.listening import address_of, listen
 from servers import PATIENCE, Served, serving, two_projects, wait_until
@@ -197,7 +197,8 @@ def test_other_applications_are_mounted_behind_the_same_checks(folder: Path) -> 
     env = {"KB_TOKENS_FILE": str(tokens)}
     token = kb.json("token", "new", "--scope", "read", "--project", "apollo", env=env)["token"]
     with Base(str(folder / ".kb" / "base.db")) as base:
-        app = application(base, Names("127.0.0.1"), Gate(str(tokens), {}), {"/mcp": other})
+        door = Door(Names("127.0.0.1"), Gate(str(tokens), {}))
+        app = application(base, door, {"/mcp": lambda _: other})
         with _in_thread(app) as address:
             assert httpx.get(f"{address}/mcp").status_code == 401
             headers = {"Authorization": f"Bearer {token}"}

@@ -12,7 +12,7 @@ from knowbase.access import Access, current
 from knowbase.base import Base
 from knowbase.errors import NotAllowed
 from knowbase.http.metrics import Metrics
-from knowbase.http.requests import held_to, values_of
+from knowbase.http.requests import Bounds, held_to, values_of
 from knowbase.http.workers import Workers
 from knowbase.operations.declare import Operation, build
 from knowbase.operations.results import plain
@@ -35,15 +35,14 @@ class Api:
         self._workers = workers
         self._metrics = metrics
         self._seen: dict[Access, Base] = {}
+        settings = base.settings
+        self.bounds = Bounds(settings.serve_max_request_kb << 10, settings.serve_timeout)
 
     async def call(self, operation: Operation, request: Request) -> Response:
         """The answer to one request."""
         access = current.get()
         check_access(operation, access)
-        settings = self._base.settings
-        values = await values_of(
-            request, operation, settings.serve_max_request_kb << 10, settings.serve_timeout
-        )
+        values = await values_of(request, operation, self.bounds)
         asked = build(operation.request, held_to(values, operation, access.project))
         base = self.base_for(access)
 

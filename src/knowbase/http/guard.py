@@ -93,13 +93,20 @@ def is_everywhere(host: str) -> bool:
     return is_address(host) and ipaddress.ip_address(host).is_unspecified
 
 
+class Door(NamedTuple):
+    """Under which names, with which tokens, and for what at most somebody is let in."""
+
+    names: Names
+    gate: Gate
+    most: Access = Access()
+
+
 class Guard:
     """Lets in who may come in, and says in `access.current` what they may do."""
 
-    def __init__(self, app: ASGIApp, names: Names, gate: Gate) -> None:
+    def __init__(self, app: ASGIApp, door: Door) -> None:
         self._app = app
-        self._names = names
-        self._gate = gate
+        self._names, self._gate, self._most = door
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -111,7 +118,6 @@ class Guard:
             await response_to(error)(scope, receive, send)
             return
         token = current.set(access)
-        scope["knowbase.access"] = access  # for tasks that were started before this one
         try:
             await self._app(scope, receive, send)
         finally:
@@ -125,7 +131,7 @@ class Guard:
             return Access(write=False)
         self._names.check_origin(headers.get("origin"), headers.get("sec-fetch-site"), told[0])
         if self._gate.is_open:
-            return Access()
+            return self._most
         if scope["method"] == "OPTIONS" and "origin" in headers:
             return Access(write=False)  # a browser asks what it may ask, without the token
         kind, _, token = headers.get("authorization", "").partition(" ")
@@ -134,7 +140,7 @@ class Guard:
             raise NotAuthenticated(
                 "a token is wanted", field="Authorization", hint="Authorization: Bearer TOKEN"
             )
-        return access
+        return access.within(self._most)
 
 
 class Careful:

@@ -35,11 +35,11 @@ class Metrics:
 
     def searched(self, result: Any) -> None:
         """Which legs ran, if the result is a search's."""
-        told = getattr(result, "metadata", result)
-        modes = getattr(told, "search_modes_used", None)
+        told = _told_of_itself(result)
+        modes = told.get("search_modes_used")
         if modes is None:
             return
-        fallback = "true" if told.fallback_mode else "false"
+        fallback = "true" if told.get("fallback_mode") else "false"
         self._searches[(("modes", "+".join(modes) or "none"), ("fallback", fallback))] += 1
 
     def text(self, counts: Counts) -> str:
@@ -73,6 +73,16 @@ class Metrics:
                 yield _line(f"{name}_bucket", (("route", route), ("le", edge)), number)
             yield _line(f"{name}_sum", (("route", route),), self._sums[route])
             yield _line(f"{name}_count", (("route", route),), sum(buckets))
+
+
+def _told_of_itself(result: Any) -> Mapping[str, Any]:
+    """What a search says about itself, in its result or in the JSON that an agent gets."""
+    content = getattr(result, "structured_content", None)
+    if content is not None:
+        found: Mapping[str, Any] = content.get("metadata", {})
+        return found
+    told = getattr(result, "metadata", result)
+    return {name: getattr(told, name, None) for name in ("search_modes_used", "fallback_mode")}
 
 
 def _family(name: str, kind: str, about: str, values: Mapping[Labels, float]) -> Iterable[str]:

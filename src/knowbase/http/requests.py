@@ -3,9 +3,10 @@
 import asyncio
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from knowbase.errors import NotAllowed
 from knowbase.http.failures import TooLarge, TooSlow, Unreadable, WrongMediaType
@@ -16,24 +17,51 @@ JSON = ("application/json", "application/json; charset=utf-8", "application/json
 TRUTH = {"true": True, "1": True, "": True, "false": False, "0": False}
 
 
-async def values_of(
-    request: Request, operation: Operation, most_bytes: int, seconds: float
-) -> dict[str, Any]:
+class Bounds(NamedTuple):
+    """How long a request may be, and how long it may take to arrive."""
+
+    most_bytes: int
+    seconds: float
+
+
+async def values_of(request: Request, operation: Operation, bounds: Bounds) -> dict[str, Any]:
     """What was given, by name; whether it may be is for the declaration to say."""
     if request.method != "POST":
         return _from_query(operation, request.query_params.multi_items())
     if request.query_params:
         raise Unreadable("a POST takes its values as JSON", hint='send {"query": "words"}')
-    try:
-        async with asyncio.timeout(seconds):
-            body = await _body(request, most_bytes)
-    except TimeoutError:
-        raise TooSlow("the request did not arrive in time", hint="serve.timeout") from None
+    body = await body_of(request, bounds)
     if not body.strip():
         return {}
     if request.headers.get("content-type", "").lower() not in JSON:
         raise WrongMediaType("the body must be JSON", hint="Content-Type: application/json")
     return _from_json(body)
+
+
+class Bounded:
+    """An application that gets requests once they are there, and none that is too long."""
+
+    def __init__(self, app: ASGIApp, bounds: Bounds) -> None:
+        self._app = app
+        self._bounds = bounds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        body = await body_of(Request(scope, receive), self._bounds)
+        whole: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def receiving() -> Message:
+            return whole.pop() if whole else await receive()
+
+        await self._app(scope, receiving, send)
+
+
+async def body_of(request: Request, bounds: Bounds) -> bytes:
+    """The whole body, if it comes in time."""
+    try:
+        async with asyncio.timeout(bounds.seconds):
+            return await _body(request, bounds.most_bytes)
+    except TimeoutError:
+        raise TooSlow("the request did not arrive in time", hint="serve.timeout") from None
 
 
 async def _body(request: Request, most: int) -> bytes:

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from knowbase.access import Access
+from knowbase.access import SCOPES, Access
 from knowbase.errors import InvalidInput
 from knowbase.location import is_url
 from knowbase.logs import log
@@ -17,7 +17,6 @@ from knowbase.logs import log
 if TYPE_CHECKING:
     from knowbase.base import Base
 
-SCOPES = ("read", "write")
 VARIABLE, FILE_VARIABLE = "KB_TOKEN", "KB_TOKENS_FILE"
 SHORTEST = 16  # characters of a token that a person chooses
 ABOUT = "# Tokens of kb serve, as SHA-256 hashes. Made by: kb token new\n"
