@@ -265,6 +265,29 @@ def test_a_revoked_token_is_refused_at_once_and_the_last_one_opens_no_door(folde
         assert server.client.get("/api/tags", headers=headers).status_code == 401
 
 
+def test_a_file_of_tokens_that_cannot_be_read_opens_no_door(folder: Path) -> None:
+    """Neither one that appears while nobody needs a token, nor at the second request."""
+    tokens = folder / ".kb" / "base.db.tokens.toml"
+    with serving(folder) as server:
+        assert server.client.get("/api/tags").status_code == 200
+        tokens.write_bytes(b'[[token]]\nname = "J\xfcrgen"\n')
+        for _ in range(2):
+            assert server.client.get("/api/tags").status_code == 401
+        tokens.unlink()
+        later = {"Authorization": f"Bearer {token_of(Kb(folder), 'later')}"}
+        assert server.client.get("/api/tags", headers=later).status_code == 200
+    tokens.write_bytes(b"\xff")
+    assert "cannot be read" in Kb(folder).error("serve", "--port", "0", code=2)
+
+
+def test_a_base_that_a_link_leads_to_has_its_tokens(folder: Path, tmp_path: Path) -> None:
+    token_of(Kb(folder), "only")
+    link = tmp_path / "link.db"
+    link.symlink_to(folder / ".kb" / "base.db")
+    with serving(folder, "--base", str(link)) as server:
+        assert server.client.get("/api/tags").status_code == 401
+
+
 def test_a_token_is_printed_once_and_kept_as_a_hash(folder: Path) -> None:
     kb = Kb(folder)
     token = kb("token", "new", "ci", "--scope", "read", "--project", "apollo").out.split()[0]
@@ -309,6 +332,8 @@ def test_an_address_that_others_reach_wants_a_token(folder: Path) -> None:
         ({"Host": "KB.example.com"}, 200),
         ({"Origin": "http://evil.example"}, 403),
         ({"Origin": "null"}, 403),
+        ({"Origin": "http://x["}, 403),
+        ({"Origin": "http://127.0.0.1:1@evil.com"}, 403),
         ({"Sec-Fetch-Site": "cross-site"}, 403),
         ({"Sec-Fetch-Site": "same-origin"}, 200),
         ({"Host": "localhost:8620", "Origin": "http://localhost:8620"}, 200),

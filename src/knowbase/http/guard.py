@@ -59,13 +59,21 @@ class Names(NamedTuple):
             return
         if origin is None and site in (None, "none", "same-origin"):
             return
-        if origin is not None and urlsplit(origin).netloc.lower() == told.lower() != "":
+        if origin is not None and _place(origin) == told.lower() != "":
             return
         raise NotAllowed(
             "pages from elsewhere may not ask this server",
             field="Origin",
             hint="add the page's origin to serve.origins",
         )
+
+
+def _place(origin: str) -> str:
+    """The name and port of a page's origin."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return ""
 
 
 def host_name(told: str) -> str:

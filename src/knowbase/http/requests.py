@@ -13,7 +13,6 @@ from knowbase.http.failures import TooLarge, TooSlow, Unreadable, WrongMediaType
 from knowbase.operations.declare import Operation, fields
 from knowbase.text.analysis import clean
 
-JSON = ("application/json", "application/json; charset=utf-8", "application/json;charset=utf-8")
 TRUTH = {"true": True, "1": True, "": True, "false": False, "0": False}
 
 
@@ -33,7 +32,7 @@ async def values_of(request: Request, operation: Operation, bounds: Bounds) -> d
     body = await body_of(request, bounds)
     if not body.strip():
         return {}
-    if request.headers.get("content-type", "").lower() not in JSON:
+    if not _is_json(request.headers.get("content-type", "")):
         raise WrongMediaType("the body must be JSON", hint="Content-Type: application/json")
     return _from_json(body)
 
@@ -81,6 +80,12 @@ async def _body(request: Request, most: int) -> bytes:
     return b"".join(parts)
 
 
+def _is_json(media_type: str) -> bool:
+    kind, *parameters = (part.strip() for part in media_type.lower().split(";"))
+    told = {parameter.replace('"', "") for parameter in parameters}
+    return kind == "application/json" and told <= {"", "charset=utf-8"}
+
+
 def _from_json(body: bytes) -> dict[str, Any]:
     try:
         values = json.loads(body, parse_constant=_no_number)
@@ -97,10 +102,13 @@ def _no_number(name: str) -> Any:
 
 
 def _cleaned(value: Any) -> Any:
-    """Texts that a database can hold, as they come from the command line."""
+    """Texts that a database can hold, as they come from the command line. What is within lists
+    of lists is left as it is: no field takes that."""
     if isinstance(value, str):
         return clean(value)
-    return [_cleaned(one) for one in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [clean(one) if isinstance(one, str) else one for one in value]
+    return value
 
 
 def _from_query(operation: Operation, items: Sequence[tuple[str, str]]) -> dict[str, Any]:
