@@ -341,10 +341,15 @@ def test_one_project_is_all_that_is_seen_when_the_server_is_held_to_it(kb: Kb) -
         assert [one.name for one in listed.resources] == [ours]
         brief = await client.call_tool("kb_brief", {})
         assert "Their" not in text_of(brief)
+        for one in ("kb_brief", "kb_remember"):
+            wanted = {"text": "x"} if one == "kb_remember" else {}
+            refused = await client.call_tool(one, {**wanted, "project": "theirs"})
+            assert refused.is_error
+            assert "this access is for another project" in text_of(refused)
+        with pytest.raises(MCPError, match="this access is for another project"):
+            await client.get_prompt("session_brief", {"project": "theirs"})
         made = await client.call_tool("kb_remember", {"text": "Coffee is for guests"})
         assert made.structured_content["document"]["project"] == "ours"
-        outside = await client.call_tool("kb_remember", {"text": "x", "project": "theirs"})
-        assert outside.is_error
         assert "kb_status" not in {tool.name for tool in (await client.list_tools()).tools}
 
     over_stdio(kb, work, "--project", "ours")

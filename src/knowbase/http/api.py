@@ -12,9 +12,9 @@ from knowbase.access import Access, current
 from knowbase.base import Base
 from knowbase.errors import NotAllowed
 from knowbase.http.metrics import Metrics
-from knowbase.http.requests import Bounds, held_to, values_of
+from knowbase.http.requests import Bounds, values_of
 from knowbase.http.workers import Workers
-from knowbase.operations.declare import Operation, build
+from knowbase.operations.declare import Operation, build, held_to
 from knowbase.operations.results import plain
 
 REVALIDATED = "private, no-cache"  # kept by the client, asked for again each time
@@ -43,7 +43,7 @@ class Api:
         access = current.get()
         check_access(operation, access)
         values = await values_of(request, operation, self.bounds)
-        asked = build(operation.request, held_to(values, operation, access.project))
+        asked = build(operation.request, held_to(access.project, operation.request, values))
         base = self.base_for(access)
 
         def work() -> Rendered:

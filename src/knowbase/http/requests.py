@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from knowbase.errors import NotAllowed
 from knowbase.http.failures import TooLarge, TooSlow, Unreadable, WrongMediaType
 from knowbase.operations.declare import Operation, fields
 from knowbase.text.analysis import clean
@@ -124,14 +123,3 @@ def _from_query(operation: Operation, items: Sequence[tuple[str, str]]) -> dict[
         else:
             values[name] = TRUTH.get(text.lower(), text) if kinds.get(name) is bool else text
     return values
-
-
-def held_to(values: dict[str, Any], operation: Operation, project: str | None) -> dict[str, Any]:
-    """The values for somebody who is held to a project: it comes from the token alone."""
-    if project is None or "project" not in {field.name for field in fields(operation.request)}:
-        return values
-    if values.get("project") not in (None, project):
-        raise NotAllowed(
-            "this token is for another project", field="project", hint="leave the project out"
-        )
-    return {**values, "project": project}

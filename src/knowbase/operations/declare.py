@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
-from knowbase.errors import InvalidInput
+from knowbase.errors import InvalidInput, NotAllowed
 
 
 MOST_WHOLE = 2**63  # what a database holds as a whole number
@@ -88,6 +88,19 @@ def build(request: type, values: Mapping[str, Any]) -> Any:
             name = field.param.metavar or field.name
             raise InvalidInput(f"{name} is missing", field=field.name, hint=field.param.text)
     return request(**{name: _checked(known[name], value) for name, value in values.items()})
+
+
+def held_to(
+    project: str | None, request: type, values: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """The values for somebody who is held to a project: whatever they ask for is about that."""
+    if project is None or "project" not in {field.name for field in fields(request)}:
+        return values
+    if values.get("project") not in (None, project):
+        raise NotAllowed(
+            "this access is for another project", field="project", hint="leave the project out"
+        )
+    return {**values, "project": project}
 
 
 def _checked(field: Field, value: Any) -> Any:
