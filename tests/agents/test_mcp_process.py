@@ -229,9 +229,7 @@ def test_a_base_that_breaks_is_told_without_its_insides(own_handbook: Kb) -> Non
     _, err = server.communicate(timeout=PATIENCE)
     assert b"Traceback" in err
     assert answer["isError"] is True
-    told = answer["content"][0]["text"]
-    assert "SQL" not in told
-    assert str(own_handbook.folder) not in told
+    assert answer["content"][0]["text"] == "the base cannot be used now"
 
 
 def test_without_a_base_it_says_so_and_does_not_start(tmp_path: Any) -> None:

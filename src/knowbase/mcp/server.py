@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 
 import knowbase
 from knowbase.access import current
-from knowbase.errors import BaseError, EmbeddingError, KnowbaseError
+from knowbase.errors import KnowbaseError
 from knowbase.logs import log
 from knowbase.mcp import prompts, resources
 
@@ -32,7 +32,6 @@ INSTRUCTIONS = (
     " Keep what later work needs with kb_remember, one thing at a time. Codes such as KB-7 name"
     " documents everywhere, also as entry_id. kb_feedback says what helped."
 )
-NO_SUCH_TOOL = ("see what there is: kb list", "kb_search finds what there is")
 MASKED = "something went wrong inside knowbase; its log says what"
 
 Result = TypeVar("Result")
@@ -137,13 +136,16 @@ class _Threads:
 
 def _note(error: KnowbaseError) -> None:
     """What is no fault of the caller's belongs in the log, with its cause."""
-    if isinstance(error, BaseError | EmbeddingError):
+    if error.outside is not None:
         log("error", "a request failed", reason=error.message, exc_info=error)
 
 
 def told(error: KnowbaseError) -> str:
-    """An error as a model reads it: what is wrong, of which field, and what would be right."""
-    hint = "" if error.hint is None else f" ({error.hint.replace(*NO_SUCH_TOOL)})"
+    """An error as a model reads it: what is wrong, of which field, and what would be right; of
+    trouble inside only which it is."""
+    if error.outside is not None:
+        return error.outside
+    hint = "" if error.hint is None else f" ({error.hint})"
     field = f"{error.field}: " if error.field and error.field not in error.message else ""
     return f"{field}{error.message}{hint}"
 
