@@ -44,7 +44,7 @@ class Settings(NamedTuple):
     eval_cache: str = ""
     graph_code_pattern: str = r"\b[A-Z][A-Z0-9]+-(?:[A-Z]+-)?\d+\b"
     graph_similarity: float = 0.8
-    graph_query_timeout: float = 30.0
+    graph_query_timeout: float = 10.0
     serve_host: str = "127.0.0.1"
     serve_port: int = 8620
     serve_hosts: tuple[str, ...] = ()

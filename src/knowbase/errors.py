@@ -113,7 +113,7 @@ class DiskFull(BaseError):
 
 class EmbeddingError(KnowbaseError):
     code = "embedding_error"
-    outside = "the embedding model cannot be used now"
+    outside: str | None = "the embedding model cannot be used now"
     exit_code = 5
 
 

@@ -1,6 +1,5 @@
 """Numbers about the server, in the text form that Prometheus reads."""
 
-import os
 import time
 from bisect import bisect_left
 from collections import Counter
@@ -8,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from itertools import accumulate
 from typing import Any
 
+from knowbase.process import resident_bytes
 from knowbase.types import Counts
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -99,12 +99,3 @@ def _line(name: str, labels: Labels, value: float) -> str:
 
 def _escaped(text: str) -> str:
     return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
-
-
-def resident_bytes() -> int:
-    """Of this process; 0 where the system does not tell."""
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return 0
