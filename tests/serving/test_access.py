@@ -14,7 +14,7 @@ import knowbase
 from conftest import Kb
 from knowbase import Base
 from knowbase.access import Access
-from knowbase.errors import KnowbaseError
+from knowbase.errors import KnowbaseError, NotAllowed
 from knowbase.http.served import served
 from knowbase.operations.declare import Operation, build
 from knowbase.operations.results import plain
@@ -237,6 +237,41 @@ def test_a_token_for_reading_cannot_write(folder: Path) -> None:
         assert recording.status_code == 403
     with knowbase.open(str(folder)) as base:
         assert base.store.documents(Compare("seq", ">", 0), ALL) == before
+
+
+def test_nothing_of_a_base_is_written_with_access_for_reading(folder: Path) -> None:
+    with knowbase.open(str(folder)) as base:
+        reading = base.within(Access(write=False))
+        assert base.within(Access(write=False)) is reading
+        model = base.store.model()
+        assert model is not None
+        for write in (
+            lambda: reading.store.use_model(model),
+            lambda: reading.store.link_similar(0.5),
+        ):
+            with pytest.raises(NotAllowed):
+                write()
+
+
+def test_a_get_records_nothing(folder: Path) -> None:
+    with serving(folder) as server:
+
+        def known() -> tuple[Any, Any]:
+            return server.json("session show", session="s-ap"), server.json("list", limit=100)
+
+        before = known()
+        for name in ("session", "session_record"):
+            asked = {"query": "engine", name: "s-ap"}
+            refused = server.client.get("/api/search", params=asked)
+            assert refused.status_code == 403
+            assert "a POST records" in refused.json()["error"]["hint"]
+        params = {"query": "engine", "profile": "memory"}
+        assert server.client.get("/api/search", params=params).status_code == 200
+        assert known() == before
+        server.json("search", **params)
+        assert known()[1] != before[1]
+        server.json("search", query="engine", session_record="s-ap")
+        assert known()[0] != before[0]
 
 
 def test_without_a_token_that_is_known_nothing_is_told(folder: Path) -> None:

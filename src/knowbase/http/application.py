@@ -156,7 +156,6 @@ class Server:
             yield
         for workers in (self.workers, self.watchers):
             await workers.close(self.base.settings.serve_shutdown)
-        self.api.close()
 
     def _warm_up(self) -> None:
         if self.base.store.model() is not None:

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from knowbase.errors import InvalidInput, NotAllowed
 
-
 MOST_WHOLE = 2**63  # what a database holds as a whole number
 MOST_ITEMS = 1000  # of a list that filters or describes; references and paths may be more
 LONGEST_SHOWN = 200  # letters of a wrong value in what is said about it
@@ -90,9 +89,7 @@ def build(request: type, values: Mapping[str, Any]) -> Any:
     return request(**{name: _checked(known[name], value) for name, value in values.items()})
 
 
-def held_to(
-    project: str | None, request: type, values: Mapping[str, Any]
-) -> Mapping[str, Any]:
+def held_to(project: str | None, request: type, values: Mapping[str, Any]) -> Mapping[str, Any]:
     """The values for somebody who is held to a project: whatever they ask for is about that."""
     if project is None or "project" not in {field.name for field in fields(request)}:
         return values
