@@ -51,6 +51,7 @@ class Settings(NamedTuple):
     serve_origins: tuple[str, ...] = ()
     serve_workers: int = 8
     serve_waiting: int = 64
+    serve_connections: int = 1000
     serve_timeout: float = 30.0
     serve_max_request_kb: int = 4096
     serve_shutdown: float = 30.0
@@ -105,6 +106,7 @@ ABOUT: dict[str, About] = {
     "serve_origins": About("pages of these origins may ask it (CORS): https://wiki.example.com"),
     "serve_workers": About("requests worked on at the same time", 1, 256),
     "serve_waiting": About("requests that may wait for that; further ones are refused", 0, 65536),
+    "serve_connections": About("connections at the same time; further ones are refused", 1, 65536),
     "serve_timeout": About("seconds for one request", 0.1, 3600),
     "serve_max_request_kb": About("a larger request is refused", 1, 1048576),
     "serve_shutdown": About("seconds for what is under way when the server is stopped", 0, 3600),

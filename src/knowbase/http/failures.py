@@ -51,6 +51,12 @@ class Overloaded(KnowbaseError):
     code = "overloaded"
 
 
+class Stopping(KnowbaseError):
+    """503: the server is stopped, and waits for the answer no longer."""
+
+    code = "stopping"
+
+
 class TimedOut(KnowbaseError):
     """504: the answer took too long."""
 
@@ -77,6 +83,7 @@ STATUSES: tuple[tuple[type[KnowbaseError], int, str], ...] = (
     (errors.InvalidInput, 422, "a value cannot be accepted"),
     (errors.ToolMissing, 501, str(errors.ToolMissing.outside)),
     (Overloaded, 503, "too many requests wait already"),
+    (Stopping, 503, "the server is being stopped"),
     (errors.EmbeddingError, 503, str(errors.EmbeddingError.outside)),
     (TimedOut, 504, "the answer took too long"),
     (errors.DiskFull, 507, str(errors.DiskFull.outside)),
@@ -94,7 +101,7 @@ def status_of(error: KnowbaseError) -> int:
 
 def shown(error: KnowbaseError) -> dict[str, str | None]:
     """The error for whoever asked: of the server's own trouble only which it is."""
-    if status_of(error) < 500 or type(error) in (Overloaded, TimedOut, Internal):
+    if status_of(error) < 500 or type(error) in (Overloaded, Stopping, TimedOut, Internal):
         return error.as_dict()
     about = error.outside or Internal.code
     return {"code": error.code, "message": about, "field": None, "hint": None}

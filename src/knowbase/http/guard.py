@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from knowbase.access import Access, current
 from knowbase.errors import KnowbaseError, NotAllowed
-from knowbase.http.failures import NotAuthenticated, response_to
+from knowbase.http.failures import NotAuthenticated, Unreadable, response_to
 from knowbase.http.tokens import Gate
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -133,6 +133,9 @@ class Guard:
 
     def _checked(self, scope: Scope) -> Access:
         headers = Headers(scope=scope)
+        if "content-length" in headers and "transfer-encoding" in headers:
+            # A proxy may believe the one and this server the other: where does the request end?
+            raise Unreadable("its length is told twice", hint="Content-Length alone")
         told = headers.getlist("host")
         self._names.check_host(told[0] if len(told) == 1 else "")
         if scope["path"] in OPEN_PATHS and scope["method"] in ("GET", "HEAD"):

@@ -73,6 +73,7 @@ def serve(base: Base, place: Place) -> Iterator[Serving]:
             proxy_headers=False,
             ws="none",
             lifespan="on",
+            limit_concurrency=settings.serve_connections,
             timeout_keep_alive=KEPT_ALIVE,
             timeout_graceful_shutdown=math.ceil(settings.serve_shutdown),
         )
