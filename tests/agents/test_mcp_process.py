@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -79,11 +80,44 @@ def test_nothing_but_the_protocol_is_printed_and_it_leaves_with_its_client(handb
     assert server.returncode == 0
 
 
-def test_it_leaves_although_a_call_is_under_way(handbook: Kb) -> None:
+def test_what_was_asked_before_the_client_leaves_is_answered(handbook: Kb) -> None:
     server = started(handbook)
     send(server.stdin, HELLO, READY, *(searching(number, "deploy") for number in range(2, 12)))
-    server.communicate(timeout=PATIENCE)
-    assert server.returncode == 0
+    out, err = server.communicate(timeout=PATIENCE)  # closes its standard input at once
+    assert {json.loads(line)["id"] for line in out.splitlines()} == set(range(1, 12))
+    assert (server.returncode, err) == (0, b"")
+
+
+def test_it_leaves_although_nobody_reads_its_answers(handbook: Kb) -> None:
+    server = started(handbook)
+    assert server.stdout is not None
+    server.stdout.close()
+    send(server.stdin, HELLO, READY, *(searching(number, "deploy") for number in range(2, 12)))
+    assert server.stdin is not None
+    server.stdin.close()
+    assert server.wait(PATIENCE) == 0
+
+
+def test_one_interrupt_on_a_terminal_ends_it(handbook: Kb) -> None:
+    ours, terminal = pty.openpty()
+    server = subprocess.Popen(
+        [*COMMAND, "mcp"],
+        cwd=handbook.folder,
+        env=environment(),
+        stdin=terminal,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    os.close(terminal)
+    assert server.stderr is not None
+    assert server.stdout is not None
+    assert b"Ctrl-C stops" in server.stderr.readline()
+    os.write(ours, json.dumps(HELLO).encode() + b"\n")
+    assert server.stdout.readline()
+    server.send_signal(signal.SIGINT)
+    assert server.wait(PATIENCE) == -signal.SIGINT
+    server.communicate()
+    os.close(ours)
 
 
 def test_it_can_be_stopped(handbook: Kb) -> None:
