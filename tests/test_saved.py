@@ -59,7 +59,7 @@ def test_missing_and_unknown_values_are_named(base: Base) -> None:
     base.saved.add("two", "{a} tag:{b}")
     with pytest.raises(InvalidInput, match="a value for b") as missing:
         base.saved.run("two", {"a": "x", "b": " "})
-    assert missing.value.hint == "--set b=…"
+    assert missing.value.hint == "set b=…"
     with pytest.raises(InvalidInput, match="no parameter c"):
         base.saved.run("two", {"a": "x", "b": "y", "c": "z"})
 

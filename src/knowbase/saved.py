@@ -91,7 +91,7 @@ class SavedSearches:
             raise InvalidInput(
                 f"{name} needs a value for {', '.join(missing)}",
                 field="set",
-                hint=" ".join(f"{one}=…" for one in missing),
+                hint=", ".join(f"set {one}=…" for one in missing),
             )
         return self._search(_request(saved, given)._replace(**changes))
 

@@ -18,7 +18,7 @@ def test_no_base_here_or_above(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("place", ["missing.db", "no/such/folder/base.db", "."])
 def test_no_base_at_the_path(tmp_path: Path, place: str) -> None:
-    assert "there is no base here" in Kb(tmp_path).error("list", "--base", place, code=4)
+    assert f"there is no base at {place}" in Kb(tmp_path).error("list", "--base", place, code=4)
     assert list(tmp_path.iterdir()) == []
 
 

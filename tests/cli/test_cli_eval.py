@@ -237,17 +237,24 @@ def test_a_reference_that_leads_nowhere_is_an_error(own_handbook: Kb) -> None:
 def test_a_test_set_is_made_from_the_base_written_and_asked(own_handbook: Kb) -> None:
     before = own_handbook.base.read_bytes()
     found = own_handbook.json("eval", "--make", "40")
-    assert found["written"] == ["questions.jsonl"]
+    assert found["written"] == [".kb/questions.jsonl"]  # where no sync finds it
     assert (found["questions"], found["unanswerable"]) == (30, 10)
     assert {group["name"] for group in found["groups"]} == {"known-item", "heading", "held-out"}
     assert found["systems"][0]["metrics"]["success@5"] > 0.7
     assert all(0 <= system["no_answer"] <= 1 for system in found["systems"])
-    lines = (own_handbook.folder / "questions.jsonl").read_text().splitlines()
+    lines = (own_handbook.folder / ".kb" / "questions.jsonl").read_text().splitlines()
     assert len(lines) == 40
-    again = own_handbook.json("eval", "questions.jsonl")
+    again = own_handbook.json("eval", ".kb/questions.jsonl")
     for one, other in zip(found["systems"], again["systems"], strict=True):
         assert one["metrics"] == other["metrics"]
     assert own_handbook.base.read_bytes() == before
+
+
+def test_a_word_too_long_for_a_chunk_is_no_obstacle(own_handbook: Kb) -> None:
+    own_handbook.write("handbook/min.md", "# B\n\n## A\n\n" + "x" * 9000 + "\n")
+    own_handbook("sync")
+    for seed in range(3):
+        own_handbook.json("eval", f"q{seed}.jsonl", "--make", "40", "--seed", str(seed))
 
 
 def test_other_questions_are_not_written_over(own_handbook: Kb) -> None:

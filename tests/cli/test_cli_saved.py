@@ -35,8 +35,8 @@ def test_saved_searches_are_listed_for_a_person(kb: Kb) -> None:
 
 def test_mistakes_are_said_with_what_to_do(kb: Kb) -> None:
     kb("saved", "add", "one", "tag:{team}")
-    assert "--replace" in kb.error("saved", "add", "one", "x", code=2)
-    assert "--set team=…" in kb.error("saved", "run", "one", code=2)
+    assert "replace" in kb.error("saved", "add", "one", "x", code=2)
+    assert "set team=…" in kb.error("saved", "run", "one", code=2)
     assert "NAME=VALUE" in kb.error("saved", "run", "one", "--set", "team", code=2)
     assert "there is one" in kb.error("saved", "run", "on", code=3)
     assert "one of add, list, run, rm" in kb.error("saved", code=2)

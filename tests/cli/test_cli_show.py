@@ -153,7 +153,7 @@ def test_every_command_prints_one_json_object(tmp_path: Path) -> None:
     assert kb.json("add", "docs")["added"] == ["docs/a.md"]
     assert kb.json("note", "A note")["code"] == "KB-2"
     assert kb.json("search", "alpha")["returned"] == 2
-    assert set(kb.json("get", "KB-1")) == {"document", "sections", "text"}
+    assert set(kb.json("get", "KB-1")) == {"document", "sections", "text", "current"}
     assert kb.json("list")["total"] == 2
     assert kb.json("tags") == {"tags": []}
     assert kb.json("rm", "--yes", "KB-2")["documents"][0]["code"] == "KB-2"
@@ -243,6 +243,14 @@ def test_bash_completes_commands_options_and_files(kb: Kb) -> None:
     assert completed(kb, "kb", "search", "--t") == {
         "--tags", "--tags-match", "--type", "--tier", "--top", "--threshold",
     }  # fmt: skip
+    assert completed(kb, "kb", "search", "--mode", "k") == {"keyword"}
+    assert completed(kb, "kb", "mcp", "") == {"install"}
+    assert completed(kb, "kb", "mcp", "install", "--client", "c") == {
+        "claude-code", "cursor", "codex",
+    }  # fmt: skip
+    assert "--explain" not in completed(kb, "kb", "saved", "list", "--")
+    assert "--explain" in completed(kb, "kb", "saved", "run", "--")
+    assert completed(kb, "kb", "completion", "b") == {"bash"}
     assert completed(kb, "kb", "rm", "--d") == {"--dry-run", "--debug"}
     assert completed(kb, "kb", "add", "do") == {"docs"}
 

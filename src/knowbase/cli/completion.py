@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from knowbase.cli.arguments import flags
 from knowbase.cli.commands import NAMES, load
 from knowbase.errors import InvalidInput
+from knowbase.operations.declare import fields
 
 SHELLS = ("bash", "zsh", "fish")
 HELP = """\
@@ -18,16 +19,29 @@ examples:
 
 _BASH = """\
 _kb() {{
-  local current=${{COMP_WORDS[COMP_CWORD]}} words=""
+  local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}}
+  local command=${{COMP_WORDS[1]}} words="" values="" second=""
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "{commands}" -- "$current"))
     return
   fi
-  case ${{COMP_WORDS[1]}} in
+  case $command in
+{groups}
+  esac
+  if [ "$COMP_CWORD" -eq 2 ] && [ -n "$second" ] && [[ $current != -* ]]; then
+    COMPREPLY=($(compgen -W "$second" -- "$current"))
+    return
+  fi
+  local next=${{COMP_WORDS[2]}}
+  [[ -n $second && " $second " == *" $next "* ]] && command="$command $next"
+  case "$command $previous" in
+{values}
+  esac
+  case $command in
 {cases}
   esac
-  if [ "$COMP_CWORD" -eq 2 ] && [[ $words != -* ]]; then
-    COMPREPLY=($(compgen -W "$words" -- "$current"))
+  if [ -n "$values" ]; then
+    COMPREPLY=($(compgen -W "$values" -- "$current"))
     return
   fi
   case $current in
@@ -51,31 +65,70 @@ def script(arguments: Sequence[str]) -> str:
         )
     if shell == "fish":
         return _fish()
-    lines = [f'    {name}) words="{" ".join(words)}" ;;' for name, words in _words().items()]
-    bash = _BASH.format(commands=" ".join((*_words(), "completion")), cases="\n".join(lines))
+    bash = _bash()
     return bash if shell == "bash" else f"autoload -Uz bashcompinit && bashcompinit\n{bash}"
 
 
-def _words() -> dict[str, list[str]]:
-    """The commands, and what may follow each: its flags, or its second words and their flags."""
+def _bash() -> str:
+    groups = [
+        f'    {name}) second="{" ".join(seconds)}" ;;' for name, seconds in _seconds().items()
+    ]
+    words = [f'    "{name}") words="{" ".join(flags(load(name)))}" ;;' for name in NAMES]
+    values = [
+        f'    "{name} {flag}") values="{" ".join(choices)}" ;;'
+        for name in NAMES
+        for flag, choices in _choices(name).items()
+    ]
+    values.append(f'    "completion completion") values="{" ".join(SHELLS)}" ;;')
+    return _BASH.format(
+        commands=" ".join(_firsts()),
+        groups="\n".join(groups),
+        values="\n".join(values),
+        cases="\n".join(words),
+    )
+
+
+def _firsts() -> list[str]:
+    return [*dict.fromkeys(name.partition(" ")[0] for name in NAMES), "completion"]
+
+
+def _seconds() -> dict[str, list[str]]:
+    """The commands that have commands below them, and these."""
     found: dict[str, list[str]] = {}
     for name in NAMES:
         first, _, second = name.partition(" ")
-        words = [second] * bool(second) + list(flags(load(name)))
-        found[first] = list(dict.fromkeys([*found.get(first, []), *words]))
+        if second:
+            found.setdefault(first, []).append(second)
     return found
+
+
+def _choices(name: str) -> dict[str, tuple[str, ...]]:
+    """The flags of a command that take one of some values."""
+    return {
+        "--" + field.name.replace("_", "-"): field.param.choices
+        for field in fields(load(name).request)
+        if field.param.choices and not field.param.positional
+    }
 
 
 def _fish() -> str:
     lines = []
-    for name, words in _words().items():
-        summary = load(name).summary if name in NAMES else f"kb {name} …"
+    for first in _firsts():
+        summary = load(first).summary if first in NAMES else f"kb {first} …"
         told = summary.replace("'", r"\'")
-        lines.append(f"complete -c kb -n __fish_use_subcommand -f -a {name} -d '{told}'")
-        lines += [
-            f"complete -c kb -n '__fish_seen_subcommand_from {name}' "
-            + (f"-l {word[2:]}" if word.startswith("--") else f"-f -a {word}")
-            for word in words
-            if word.startswith("--") or not word.startswith("-")
-        ]
+        lines.append(f"complete -c kb -n __fish_use_subcommand -f -a {first} -d '{told}'")
+    for first, seconds in _seconds().items():
+        lines += [_fish_line(first, f"-f -a {second}") for second in seconds]
+    for name in NAMES:
+        choices = _choices(name)
+        for flag in flags(load(name)):
+            if flag.startswith("--"):
+                values = f" -x -a '{' '.join(choices[flag])}'" if flag in choices else ""
+                lines.append(_fish_line(name, f"-l {flag[2:]}{values}"))
+    lines.append(_fish_line("completion", f"-f -a '{' '.join(SHELLS)}'"))
     return "\n".join(lines)
+
+
+def _fish_line(name: str, what: str) -> str:
+    seen = "; and ".join(f"__fish_seen_subcommand_from {word}" for word in name.split())
+    return f"complete -c kb -n '{seen}' {what}"
