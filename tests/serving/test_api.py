@@ -329,7 +329,7 @@ def test_commands_about_serving_are_explained_and_completed(folder: Path) -> Non
     assert "token new" in kb("--help").out
     assert "revoke" in kb("token", "--help").out
     completed = kb("completion", "bash").out
-    assert 'serve) words="--host' in completed
-    assert 'token) words="new --scope' in completed
+    assert '"serve") words="--host' in completed
+    assert '"token new") words="--scope' in completed
     assert kb("help", "serve").out == kb("serve", "--help").out
     assert kb("help", "token", "new").out == kb("token", "new", "--help").out
