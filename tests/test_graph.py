@@ -386,6 +386,14 @@ def test_cypher_is_answered_and_its_mistakes_are_told(villages: Base) -> None:
     assert len(villages.graph.network().documents) == before
 
 
+def test_cypher_whose_answer_would_fill_the_memory_is_refused(villages: Base) -> None:
+    for rows in (1_000_000, 4_000_000):
+        with pytest.raises(InvalidInput, match="its answer is too long") as refusal:
+            villages.graph.query(f"UNWIND range(1, {rows}) AS x RETURN x")
+        assert refusal.value.hint == "add LIMIT, or return less of each row"
+    assert len(villages.graph.query("UNWIND range(1, 1000) AS x RETURN x").rows) == 1000
+
+
 def test_other_formats_can_be_read_by_others(tmp_path: Path) -> None:
     with new_base(tmp_path / "b") as base:
         odd = 'Say "yes" & <no> \\ \x01'

@@ -88,15 +88,23 @@ class Base:
         return Access()
 
     def within(self, access: "Access") -> "Base":
-        """The same base as somebody sees it who may do less; whoever opened it closes it."""
+        """The same base as somebody sees it who may do less; whoever opened it closes it. It is
+        made once: there are as many as kinds of callers, and what they used waits in it."""
         if access == self.access:
             return self
+        return self._seen.get(access) or self._seen.setdefault(access, self._within(access))
+
+    @cached_property
+    def _seen(self) -> "dict[Access, Base]":
+        return {}
+
+    def _within(self, access: "Access") -> "Base":
         from copy import copy
 
         from knowbase.store.scoped import ScopedStore
 
         seen = copy(self)
-        for part in ("lifecycle", "sessions", "recorder", "graph", "saved"):
+        for part in ("lifecycle", "sessions", "recorder", "graph", "saved", "_seen"):
             vars(seen).pop(part, None)  # they hold the store
         vars(seen)["models"] = self.models  # loaded once
         seen.store = ScopedStore(self.store, access)
@@ -109,8 +117,9 @@ class Base:
         return shown(self.path)
 
     def close(self) -> None:
-        if "recorder" in vars(self):
-            self.recorder.flush()
+        for base in (self, *self._seen.values()):
+            if "recorder" in vars(base):
+                base.recorder.flush()
         self.store.close()
 
     def __enter__(self) -> "Base":
@@ -129,7 +138,9 @@ class Base:
 
             if not self.access.write:
                 raise NotAllowed(
-                    "recording in a session is writing", field="session", hint="session_filter"
+                    "recording in a session is writing",
+                    field="session",
+                    hint="session_filter looks without recording; over HTTP, a POST records",
                 )
             request = request._replace(session_record=session_name(request.session_record))
         searcher = self.searcher(request)

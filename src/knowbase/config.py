@@ -44,13 +44,14 @@ class Settings(NamedTuple):
     eval_cache: str = ""
     graph_code_pattern: str = r"\b[A-Z][A-Z0-9]+-(?:[A-Z]+-)?\d+\b"
     graph_similarity: float = 0.8
-    graph_query_timeout: float = 30.0
+    graph_query_timeout: float = 10.0
     serve_host: str = "127.0.0.1"
     serve_port: int = 8620
     serve_hosts: tuple[str, ...] = ()
     serve_origins: tuple[str, ...] = ()
     serve_workers: int = 8
     serve_waiting: int = 64
+    serve_connections: int = 1000
     serve_timeout: float = 30.0
     serve_max_request_kb: int = 4096
     serve_shutdown: float = 30.0
@@ -105,6 +106,7 @@ ABOUT: dict[str, About] = {
     "serve_origins": About("pages of these origins may ask it (CORS): https://wiki.example.com"),
     "serve_workers": About("requests worked on at the same time", 1, 256),
     "serve_waiting": About("requests that may wait for that; further ones are refused", 0, 65536),
+    "serve_connections": About("connections at the same time; further ones are refused", 1, 65536),
     "serve_timeout": About("seconds for one request", 0.1, 3600),
     "serve_max_request_kb": About("a larger request is refused", 1, 1048576),
     "serve_shutdown": About("seconds for what is under way when the server is stopped", 0, 3600),

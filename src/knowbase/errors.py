@@ -35,6 +35,8 @@ class KnowbaseError(Exception):
 
     code = "error"
     exit_code = 1
+    outside: str | None = None
+    """What those whom a base is served to are told instead: its trouble is not for them."""
 
     def __init__(self, message: str, *, field: str | None = None, hint: str | None = None) -> None:
         super().__init__(message)
@@ -68,6 +70,7 @@ class NotFound(KnowbaseError):
 
 class BaseError(KnowbaseError):
     code = "base_error"
+    outside = "the base cannot be used now"
     exit_code = 4
 
 
@@ -105,10 +108,12 @@ class BaseUnreachable(BaseError):
 
 class DiskFull(BaseError):
     code = "disk_full"
+    outside = "the server's disk is full"
 
 
 class EmbeddingError(KnowbaseError):
     code = "embedding_error"
+    outside: str | None = "the embedding model cannot be used now"
     exit_code = 5
 
 
@@ -126,6 +131,7 @@ class BadVector(EmbeddingError):
 
 class ModelMismatch(EmbeddingError):
     code = "model_mismatch"
+    outside = None
 
     @classmethod
     def between(cls, known: tuple[str, str, int], given: tuple[str, str, int]) -> "ModelMismatch":
@@ -149,4 +155,5 @@ class ReadError(KnowbaseError):
 
 class ToolMissing(KnowbaseError):
     code = "tool_missing"
+    outside = "the server lacks an optional package for this"
     exit_code = 8

@@ -55,4 +55,4 @@ class References:
         from difflib import get_close_matches
 
         near = get_close_matches(reference.upper(), self._store.codes(), n=3, cutoff=0.5)
-        return "did you mean " + ", ".join(near) + "?" if near else "see what there is: kb list"
+        return "did you mean " + ", ".join(near) + "?" if near else "list or search what there is"

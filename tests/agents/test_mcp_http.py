@@ -1,12 +1,16 @@
-"""MCP over HTTP: the small server of `kb mcp --http`, and the endpoint that others mount."""
+"""MCP over HTTP: in `kb mcp --http`, beside the API in `kb serve`, and mounted elsewhere."""
 
+import socket
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import Any
 
 import anyio
+import apsw
 import httpx2
 import pytest
 import uvicorn
@@ -24,6 +28,7 @@ from knowbase.mcp.web import app
 from servers import serving
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+TOKEN = "a token that nobody would guess"
 ACCEPT = {"Accept": "application/json, text/event-stream"}
 
 
@@ -93,29 +98,117 @@ def test_clients_of_both_eras_are_served_over_http(handbook: Kb, era: str) -> No
 def test_other_hosts_and_foreign_pages_are_refused(handbook: Kb) -> None:
     with http_server(handbook) as (address, _):
         for header, value, status in (
-            ("Host", "evil.example", 421),
+            ("Host", "evil.example", 403),
             ("Origin", "http://evil.example", 403),
-            ("Origin", "http://localhost:3000", 200),
+            ("Origin", "http://localhost:3000", 403),
+            ("Origin", "http://127.0.0.1:1@evil.com", 403),
+            ("Origin", address.removesuffix("/mcp"), 200),
         ):
             got = httpx2.post(address, json=PING, headers={**ACCEPT, header: value})
             assert got.status_code == status, (header, value)
+            assert "server" not in got.headers
 
 
 def test_a_token_is_asked_for_when_there_is_one(handbook: Kb) -> None:
     async def work(client: Client) -> int:
         return len((await client.list_tools()).tools)
 
-    with http_server(handbook, "--read-only", env={"KB_TOKEN": "sesame"}) as (address, _):
-        for given in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "sesame"}):
+    with http_server(handbook, "--read-only", env={"KB_TOKEN": TOKEN}) as (address, _):
+        for given in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": TOKEN}):
             got = httpx2.post(address, json=PING, headers={**ACCEPT, **given})
             assert got.status_code == 401
             assert got.headers["www-authenticate"] == "Bearer"
-        assert over_http(address, "auto", work, "sesame") == 6
+        lower = {**ACCEPT, "Authorization": f"bearer {TOKEN}"}
+        assert httpx2.post(address, json=PING, headers=lower).status_code == 200
+        assert over_http(address, "auto", work, TOKEN) == 6
+
+
+def test_what_the_flags_and_the_token_both_allow_is_allowed(own_handbook: Kb) -> None:
+    kb = own_handbook
+    ours = str(kb.json("token", "new", "--scope", "read", "--project", "ours")["token"])
+    everybody = str(kb.json("token", "new")["token"])
+    theirs = str(kb.json("token", "new", "--project", "theirs")["token"])
+
+    async def tools(client: Client) -> set[str]:
+        return {tool.name for tool in (await client.list_tools()).tools}
+
+    with http_server(kb, "--project", "ours") as (address, _):
+        reading = {"kb_search", "kb_get_related", "kb_get", "kb_timeline", "kb_brief"}
+        assert over_http(address, "auto", tools, ours) == reading
+        assert over_http(address, "auto", tools, everybody) == reading | {
+            "kb_remember",
+            "kb_feedback",
+        }
+        for token, status in (("unknown", 401), (theirs, 403)):
+            headers = {**ACCEPT, "Authorization": f"Bearer {token}"}
+            assert httpx2.post(address, json=PING, headers=headers).status_code == status
+
+
+def test_nothing_but_the_tools_is_served(handbook: Kb) -> None:
+    with http_server(handbook) as (address, _):
+        root = address.removesuffix("/mcp")
+        assert httpx2.get(f"{root}/api/tags").status_code == 404
+        assert httpx2.get(f"{root}/openapi.json").status_code == 404
+        assert httpx2.get(f"{root}/health").status_code == 200
+        assert "/mcp" in httpx2.get(root).json()["paths"]
 
 
 def test_others_are_served_with_a_token_alone(handbook: Kb) -> None:
-    told = handbook.error("mcp", "--http", "--host", "0.0.0.0", code=2)
-    assert "set KB_TOKEN" in told
+    assert "wants a token" in handbook.error("mcp", "--http", "--host", "0.0.0.0", code=2)
+    weak = handbook.error("mcp", "--http", code=2, env={"KB_TOKEN": "short"})
+    assert "too short" in weak
+
+
+def searching(query: str) -> dict[str, Any]:
+    params = {"name": "kb_search", "arguments": {"query": query}}
+    return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+
+
+def test_searches_of_agents_are_counted(handbook: Kb) -> None:
+    with serving(handbook.folder) as server:
+        for _ in range(2):
+            server.client.post("/mcp", json=searching("deploy"), headers=ACCEPT)
+        told = server.client.get("/metrics").text
+    assert 'kb_searches_total{modes="keyword+semantic",fallback="false"} 2' in told
+
+
+def test_calls_of_agents_are_bounded_as_those_of_others_are(own_handbook: Kb) -> None:
+    limits = {"KB_SERVE_WORKERS": "1", "KB_SERVE_WAITING": "0", "KB_SERVE_TIMEOUT": "2"}
+    params = {"name": "kb_remember", "arguments": {"text": "Tea is green"}}
+    writing = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    with (
+        serving(own_handbook.folder, env=limits) as server,
+        locked(own_handbook.base),
+        ThreadPoolExecutor(2) as pool,
+    ):
+        asked = [pool.submit(server.client.post, "/mcp", json=writing, headers=ACCEPT)
+                 for _ in range(2)]  # fmt: skip
+        told = sorted(one.result().json()["result"]["content"][0]["text"] for one in asked)
+    assert "no answer within 2 seconds" in told[0]
+    assert "too many requests wait already" in told[1]
+
+
+@contextmanager
+def locked(base: Path) -> Iterator[None]:
+    """Nobody else can write."""
+    with closing(apsw.Connection(str(base))) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
+
+
+def test_a_request_that_does_not_arrive_or_is_too_long_is_refused(handbook: Kb) -> None:
+    limits = {"KB_SERVE_TIMEOUT": "1", "KB_SERVE_MAX_REQUEST_KB": "1"}
+    with serving(handbook.folder, env=limits) as server:
+        place = httpx2.URL(server.address)
+        with closing(socket.create_connection((place.host, place.port or 0), PATIENCE)) as slow:
+            slow.sendall(
+                b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n"
+                b"Content-Type: application/json\r\n\r\n{"
+            )
+            assert b" 408 " in slow.recv(100)
+        long = server.client.post("/mcp", json=searching("x" * 2000), headers=ACCEPT)
+        assert long.status_code == 413
 
 
 class Whoever:

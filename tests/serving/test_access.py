@@ -14,7 +14,7 @@ import knowbase
 from conftest import Kb
 from knowbase import Base
 from knowbase.access import Access
-from knowbase.errors import KnowbaseError
+from knowbase.errors import KnowbaseError, NotAllowed
 from knowbase.http.served import served
 from knowbase.operations.declare import Operation, build
 from knowbase.operations.results import plain
@@ -242,6 +242,41 @@ def test_a_token_for_reading_cannot_write(folder: Path) -> None:
         assert base.store.documents(Compare("seq", ">", 0), ALL) == before
 
 
+def test_nothing_of_a_base_is_written_with_access_for_reading(folder: Path) -> None:
+    with knowbase.open(str(folder)) as base:
+        reading = base.within(Access(write=False))
+        assert base.within(Access(write=False)) is reading
+        model = base.store.model()
+        assert model is not None
+        for write in (
+            lambda: reading.store.use_model(model),
+            lambda: reading.store.link_similar(0.5),
+        ):
+            with pytest.raises(NotAllowed):
+                write()
+
+
+def test_a_get_records_nothing(folder: Path) -> None:
+    with serving(folder) as server:
+
+        def known() -> tuple[Any, Any]:
+            return server.json("session show", session="s-ap"), server.json("list", limit=100)
+
+        before = known()
+        for name in ("session", "session_record"):
+            asked = {"query": "engine", name: "s-ap"}
+            refused = server.client.get("/api/search", params=asked)
+            assert refused.status_code == 403
+            assert "a POST records" in refused.json()["error"]["hint"]
+        params = {"query": "engine", "profile": "memory"}
+        assert server.client.get("/api/search", params=params).status_code == 200
+        assert known() == before
+        server.json("search", **params)
+        assert known()[1] != before[1]
+        server.json("search", query="engine", session_record="s-ap")
+        assert known()[0] != before[0]
+
+
 def test_without_a_token_that_is_known_nothing_is_told(folder: Path) -> None:
     token_of(Kb(folder), "first")
     with serving(folder) as server:
@@ -266,6 +301,29 @@ def test_a_revoked_token_is_refused_at_once_and_the_last_one_opens_no_door(folde
         assert server.client.get("/api/tags", headers=headers).status_code == 200
         (folder / ".kb" / "base.db.tokens.toml").write_text("no = [toml")
         assert server.client.get("/api/tags", headers=headers).status_code == 401
+
+
+def test_a_file_of_tokens_that_cannot_be_read_opens_no_door(folder: Path) -> None:
+    """Neither one that appears while nobody needs a token, nor at the second request."""
+    tokens = folder / ".kb" / "base.db.tokens.toml"
+    with serving(folder) as server:
+        assert server.client.get("/api/tags").status_code == 200
+        tokens.write_bytes(b'[[token]]\nname = "J\xfcrgen"\n')
+        for _ in range(2):
+            assert server.client.get("/api/tags").status_code == 401
+        tokens.unlink()
+        later = {"Authorization": f"Bearer {token_of(Kb(folder), 'later')}"}
+        assert server.client.get("/api/tags", headers=later).status_code == 200
+    tokens.write_bytes(b"\xff")
+    assert "cannot be read" in Kb(folder).error("serve", "--port", "0", code=2)
+
+
+def test_a_base_that_a_link_leads_to_has_its_tokens(folder: Path, tmp_path: Path) -> None:
+    token_of(Kb(folder), "only")
+    link = tmp_path / "link.db"
+    link.symlink_to(folder / ".kb" / "base.db")
+    with serving(folder, "--base", str(link)) as server:
+        assert server.client.get("/api/tags").status_code == 401
 
 
 def test_a_token_is_printed_once_and_kept_as_a_hash(folder: Path) -> None:
@@ -312,6 +370,8 @@ def test_an_address_that_others_reach_wants_a_token(folder: Path) -> None:
         ({"Host": "KB.example.com"}, 200),
         ({"Origin": "http://evil.example"}, 403),
         ({"Origin": "null"}, 403),
+        ({"Origin": "http://x["}, 403),
+        ({"Origin": "http://127.0.0.1:1@evil.com"}, 403),
         ({"Sec-Fetch-Site": "cross-site"}, 403),
         ({"Sec-Fetch-Site": "same-origin"}, 200),
         ({"Host": "localhost:8620", "Origin": "http://localhost:8620"}, 200),

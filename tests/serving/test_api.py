@@ -35,6 +35,8 @@ WRONG: tuple[Any, ...] = (
     {"a": 1},
     "\ud800",
 )
+NESTED = b"[" * 900 + b"]" * 900
+MANY = b",".join(b"tag%d" % number for number in range(50_000))
 HARMLESS: dict[str, dict[str, Any]] = {  # nothing is removed on the way, and it goes fast
     "rm": {"dry_run": True},
     "expire": {"delete": False},
@@ -88,6 +90,12 @@ def error_of(response: httpx.Response) -> dict[str, Any]:
         ("POST", "/api/session/start", b'{"session": "s-ap"}', 409, "conflict"),
         ("POST", "/api/note", b'{"text": "x", "code": "AP-1"}', 409, "conflict"),
         ("POST", "/api/kb_search", b'{"query": "x", "limit": 51}', 422, "invalid_input"),
+        ("POST", "/api/search", b'{"threshold": 1%s}' % (b"0" * 400), 422, "invalid_input"),
+        ("POST", "/api/search", b'{"top": 1%s}' % (b"0" * 400), 422, "invalid_input"),
+        ("POST", "/api/search", b'{"tags": %s}' % NESTED, 422, "invalid_input"),
+        ("POST", "/api/search", b'{"query": %s}' % NESTED, 422, "invalid_input"),
+        ("POST", "/api/search", b'{"tags": ["%s"]}' % MANY, 422, "invalid_input"),
+        ("POST", "/api/note", b'{"text": "x", "tags": ["%s"]}' % MANY, 422, "invalid_input"),
     ],
 )
 def test_each_mistake_has_its_status_and_the_same_shape(
@@ -99,6 +107,22 @@ def test_each_mistake_has_its_status_and_the_same_shape(
     assert response.status_code == status, response.text
     assert error_of(response)["code"] == code
     assert (response.status_code == 405) == ("allow" in response.headers)
+
+
+@pytest.mark.parametrize(
+    ("media_type", "status"),
+    [
+        ('application/json; charset="utf-8"', 200),
+        ("Application/JSON ;charset=UTF-8", 200),
+        ("application/json; charset=latin-1", 415),
+        ("application/jsonp", 415),
+        ("text/plain", 415),
+    ],
+)
+def test_json_is_known_by_its_media_type(server: Served, media_type: str, status: int) -> None:
+    headers = {"Content-Type": media_type}
+    response = server.client.post("/api/list", content=b'{"limit": 1}', headers=headers)
+    assert response.status_code == status
 
 
 def test_a_refused_value_is_named_with_what_it_may_be(server: Served) -> None:
@@ -204,7 +228,7 @@ def test_trouble_inside_is_masked_and_the_log_has_it(tmp_path: Path, folder: Pat
 
 def test_what_a_server_cannot_help_tells_nothing_of_its_insides() -> None:
     for kind, status, _ in STATUSES:
-        if status >= 500 and kind.code not in ("overloaded", "timeout", "internal"):
+        if status >= 500 and kind.code not in ("overloaded", "stopping", "timeout", "internal"):
             told = bytes(response_to(kind("SELECT at db.internal:5432", hint="/etc/kb")).body)
             assert b"db.internal" not in told
             assert b"/etc" not in told
@@ -294,7 +318,7 @@ def test_local_operations_are_not_served(server: Served) -> None:
 
 def test_every_limit_is_a_setting() -> None:
     names = [name for name in config.Settings._fields if name.startswith("serve_")]
-    assert len(names) == 10
+    assert len(names) == 11
     assert all(name in config.ABOUT for name in names)
 
 

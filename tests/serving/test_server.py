@@ -25,7 +25,7 @@ from conftest import Kb
 from knowbase.access import current
 from knowbase.base import Base
 from knowbase.http.application import application
-from knowbase.http.guard import Names
+from knowbase.http.guard import Door, Names
 from knowbase.http.tokens import Gate
 from knowbase.listening import address_of, listen
 from servers import PATIENCE, Served, serving, two_projects, wait_until
@@ -59,6 +59,41 @@ def test_what_is_under_way_when_it_is_stopped_is_answered(folder: Path, number: 
         other.execute("ROLLBACK")
         assert answer.result(PATIENCE).status_code == 200
         assert server.process.wait(PATIENCE) == 0
+
+
+def test_what_takes_longer_than_the_server_waits_is_told_so(folder: Path) -> None:
+    env = {"KB_SERVE_SHUTDOWN": "1"}
+    with serving(folder, env=env) as server, locked(folder), ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(server.post, "session start", session="too late")
+        wait_until(lambda: _in_flight(server) == 2)
+        server.process.send_signal(signal.SIGTERM)
+        told = answer.result(PATIENCE)
+        assert (told.status_code, told.json()["error"]["code"]) == (503, "stopping")
+
+
+def test_more_connections_than_allowed_are_refused(folder: Path) -> None:
+    with serving(folder, env={"KB_SERVE_CONNECTIONS": "3"}) as server:
+        url = httpx.URL(server.address)
+        place = (url.host, url.port or 0)
+        idle = [socket.create_connection(place, PATIENCE) for _ in range(3)]
+        try:
+            wait_until(lambda: server.client.get("/health/live").status_code == 503)
+        finally:
+            for one in idle:
+                one.close()
+        wait_until(lambda: server.client.get("/health/live").status_code == 200)
+
+
+def test_a_request_whose_length_is_told_twice_is_refused(folder: Path) -> None:
+    with serving(folder) as server:
+        url = httpx.URL(server.address)
+        with closing(socket.create_connection((url.host, url.port or 0), PATIENCE)) as odd:
+            odd.sendall(
+                b"POST /api/list HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n"
+                b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+                b"2\r\n{}\r\n0\r\n\r\n"
+            )
+            assert b" 400 " in odd.recv(100)
 
 
 def _in_flight(server: Served) -> float:
@@ -197,7 +232,8 @@ def test_other_applications_are_mounted_behind_the_same_checks(folder: Path) -> 
     env = {"KB_TOKENS_FILE": str(tokens)}
     token = kb.json("token", "new", "--scope", "read", "--project", "apollo", env=env)["token"]
     with Base(str(folder / ".kb" / "base.db")) as base:
-        app = application(base, Names("127.0.0.1"), Gate(str(tokens), {}), {"/mcp": other})
+        door = Door(Names("127.0.0.1"), Gate(str(tokens), {}))
+        app = application(base, door, {"/mcp": lambda _: other})
         with _in_thread(app) as address:
             assert httpx.get(f"{address}/mcp").status_code == 401
             headers = {"Authorization": f"Bearer {token}"}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from knowbase.cli.terminal import Painter, safe, safe_lines
 
 if TYPE_CHECKING:
-    from knowbase.mcp.commands import Serving
+    from knowbase.http.server import Serving
     from knowbase.mcp.install import Installed
 
 

@@ -7,7 +7,7 @@ from knowbase import operations
 from knowbase.operations.declare import Operation
 
 SURFACES = {
-    "mcp": "knowbase.mcp.commands",
+    "mcp": "knowbase.http.agents",
     "mcp install": "knowbase.mcp.commands",
     "serve": "knowbase.http.commands",
     "token new": "knowbase.http.commands",

@@ -14,9 +14,14 @@ import apsw
 from knowbase.errors import InvalidInput, ToolMissing
 from knowbase.graph.export import properties
 from knowbase.graph.network import Network
+from knowbase.process import resident_bytes
 
 LABEL = "Document"
 STEPS = 10_000  # of SQLite, between two looks at the clock
+MOST_ANSWER = 8 << 20  # bytes of JSON
+MOST_MEMORY = 256 << 20  # bytes that a query may add to the process
+TOO_BIG = "string or blob too big"  # in SQLite's words, whichever of its statements says so
+TOO_LONG, SHORTER = "its answer is too long", "add LIMIT, or return less of each row"
 
 
 def write(network: Network, path: str) -> None:
@@ -39,11 +44,32 @@ def ask(network: Network, query: str, seconds: float) -> list[dict[str, object]]
     connection = _connected(":memory:")
     try:
         _fill(connection, network)
-        end = time.monotonic() + seconds
-        connection.set_progress_handler(lambda: time.monotonic() > end, STEPS)
-        return answered(connection, query)
+        limits = _Limits(seconds)
+        connection.set_progress_handler(limits.are_exceeded, STEPS)
+        connection.limit(apsw.SQLITE_LIMIT_LENGTH, MOST_ANSWER)
+        try:
+            return answered(connection, query)
+        except InvalidInput as error:
+            raise limits.exceeded or error from error
     finally:
         connection.close()
+
+
+class _Limits:
+    """What a query may take: seconds, and memory. graphqlite gathers all rows before it answers,
+    in memory that SQLite does not count, so that of the process is looked at."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+        self._most = resident_bytes() + MOST_MEMORY
+        self.exceeded: InvalidInput | None = None
+
+    def are_exceeded(self) -> bool:
+        if time.monotonic() > self._end:
+            self.exceeded = _refusal("it takes too long", "graph.query_timeout")
+        elif resident_bytes() > self._most:
+            self.exceeded = _refusal(TOO_LONG, SHORTER)
+        return self.exceeded is not None
 
 
 def _check(query: str) -> None:
@@ -60,18 +86,22 @@ def answered(connection: apsw.Connection, query: str) -> list[dict[str, object]]
     try:
         text = connection.execute("SELECT cypher(?)", (query,)).get
     except apsw.Error as error:
-        raise InvalidInput(
-            f"Cypher: {_reason(error)}", field="query", hint="such as MATCH (d:Document) RETURN d"
-        ) from error
+        reason = _reason(error)
+        if reason == TOO_BIG:
+            raise _refusal(TOO_LONG, SHORTER) from error
+        raise _refusal(reason, "such as MATCH (d:Document) RETURN d") from error
     found = json.loads(text) if text else []
     rows = found if isinstance(found, list) else [found]
     return [row if isinstance(row, dict) else {"result": row} for row in rows]
 
 
+def _refusal(reason: str, hint: str) -> InvalidInput:
+    return InvalidInput(f"Cypher: {reason}", field="query", hint=hint)
+
+
 def _reason(error: apsw.Error) -> str:
     try:
-        told = str(json.loads(str(error))["error"])
-        return "it takes too long (graph.query_timeout)" if told == "interrupted" else told
+        return str(json.loads(str(error))["error"])
     except (ValueError, KeyError, TypeError):
         return str(error)
 

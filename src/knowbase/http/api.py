@@ -12,9 +12,9 @@ from knowbase.access import Access, current
 from knowbase.base import Base
 from knowbase.errors import NotAllowed
 from knowbase.http.metrics import Metrics
-from knowbase.http.requests import held_to, values_of
+from knowbase.http.requests import Bounds, values_of
 from knowbase.http.workers import Workers
-from knowbase.operations.declare import Operation, build
+from knowbase.operations.declare import Operation, build, held_to
 from knowbase.operations.results import plain
 
 REVALIDATED = "private, no-cache"  # kept by the client, asked for again each time
@@ -34,18 +34,18 @@ class Api:
         self._base = base
         self._workers = workers
         self._metrics = metrics
-        self._seen: dict[Access, Base] = {}
+        settings = base.settings
+        self.bounds = Bounds(settings.serve_max_request_kb << 10, settings.serve_timeout)
 
     async def call(self, operation: Operation, request: Request) -> Response:
         """The answer to one request."""
         access = current.get()
         check_access(operation, access)
-        settings = self._base.settings
-        values = await values_of(
-            request, operation, settings.serve_max_request_kb << 10, settings.serve_timeout
-        )
-        asked = build(operation.request, held_to(values, operation, access.project))
-        base = self.base_for(access)
+        values = await values_of(request, operation, self.bounds)
+        asked = build(operation.request, held_to(access.project, operation.request, values))
+        if request.method != "POST":
+            access = access._replace(write=False)  # not even that something was used
+        base = self._base.within(access)
 
         def work() -> Rendered:
             result = operation.run(base, asked)
@@ -56,18 +56,6 @@ class Api:
         if request.method == "POST" or hasattr(found.result, "query_time_ms"):
             return Response(found.body, media_type="application/json")
         return unless_known(request, found.body, _next_page(request, asked, found.result))
-
-    def base_for(self, access: Access) -> Base:
-        """The base as those with this access see it; there are as many as kinds of tokens."""
-        if access not in self._seen:
-            self._seen[access] = self._base.within(access)
-        return self._seen[access]
-
-    def close(self) -> None:
-        """Write down what is still to be recorded."""
-        for base in self._seen.values():
-            if "recorder" in vars(base):
-                base.recorder.flush()
 
 
 def check_access(operation: Operation, access: Access) -> None:

@@ -4,7 +4,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -29,16 +29,19 @@ from knowbase.http.failures import (
     unknown_path,
     wrong_method,
 )
-from knowbase.http.guard import Careful, Guard, Names
+from knowbase.http.guard import Careful, Door, Guard
 from knowbase.http.observe import Observed
 from knowbase.http.openapi import document
+from knowbase.http.requests import Bounded
 from knowbase.http.served import methods_of, served
-from knowbase.http.tokens import Gate
 from knowbase.http.workers import Workers
 from knowbase.logs import log
+from knowbase.mcp.server import Run
 from knowbase.operations.declare import Operation
 
 Endpoint = Callable[[Request], Awaitable[Response]]
+Mounting = Callable[[Run], Starlette]  # given what does its blocking work
+Result = TypeVar("Result")
 WORTH_PACKING = 1024  # bytes
 WATCHING = 16  # questions about the server that may wait
 
@@ -46,10 +49,12 @@ WATCHING = 16  # questions about the server that may wait
 class Server:
     """What the routes share."""
 
-    def __init__(self, base: Base, mounted: Mapping[str, Starlette]) -> None:
+    def __init__(
+        self, base: Base, mounted: Mapping[str, Mounting], operations: Mapping[str, Operation]
+    ) -> None:
         settings = base.settings
         self.base = base
-        self.mounted = mounted
+        self.operations = operations
         self.metrics = numbers.Metrics()
         self.workers = Workers(
             settings.serve_workers, settings.serve_waiting, settings.serve_timeout
@@ -57,22 +62,37 @@ class Server:
         # Whoever watches the server is answered however busy it is.
         self.watchers = Workers(1, WATCHING, settings.serve_timeout)
         self.api = Api(base, self.workers, self.metrics)
+        self.mounted = {path: make(self.run) for path, make in mounted.items()}
+
+    async def run(self, work: Callable[[], Result]) -> Result:
+        """The work of what is mounted: as bounded, and as counted, as that of /api."""
+        found = await self.workers.run(work)
+        self.metrics.searched(found)
+        return found
 
     def routes(self) -> list[BaseRoute]:
         """A page may take the place of `index`."""
         return [
             Route("/", self.index, methods=["GET"]),
-            Route("/openapi.json", self.openapi, methods=["GET"]),
             Route("/metrics", self.show_metrics, methods=["GET"]),
             Route("/health", self.ready, methods=["GET"]),
             Route("/health/live", self.live, methods=["GET"]),
             Route("/health/ready", self.ready, methods=["GET"]),
+            *self._described(),
             *(
                 Route(path, self._endpoint(operation), methods=list(methods_of(operation)))
-                for path, operation in served().items()
+                for path, operation in self.operations.items()
             ),
-            *(Route(path, endpoint=app) for path, app in self.mounted.items()),
+            *(
+                Route(path, endpoint=Bounded(app, self.api.bounds))
+                for path, app in self.mounted.items()
+            ),
         ]
+
+    def _described(self) -> list[BaseRoute]:
+        if not self.operations:
+            return []
+        return [Route("/openapi.json", self.openapi, methods=["GET"])]
 
     def _endpoint(self, operation: Operation) -> Endpoint:
         async def endpoint(request: Request) -> Response:
@@ -81,8 +101,9 @@ class Server:
         return endpoint
 
     async def index(self, _: Request) -> Response:
-        paths = ("/openapi.json", "/health", "/metrics", *self.mounted)
-        told = {"name": "knowbase", "version": knowbase.__version__, "paths": [*paths, *served()]}
+        described = ("/openapi.json",) if self.operations else ()
+        paths = [*described, "/health", "/metrics", *self.mounted, *self.operations]
+        told = {"name": "knowbase", "version": knowbase.__version__, "paths": paths}
         return Response(as_json(told), media_type="application/json")
 
     async def openapi(self, request: Request) -> Response:
@@ -114,7 +135,7 @@ class Server:
     def route_of(self, path: str) -> str:
         """The route that a path is counted as; all unknown ones are one."""
         if (
-            path in served()
+            path in self.operations
             or path in ("/", "/openapi.json", "/metrics")
             or (path in ("/health", "/health/live", "/health/ready"))
         ):
@@ -135,7 +156,6 @@ class Server:
             yield
         for workers in (self.workers, self.watchers):
             await workers.close(self.base.settings.serve_shutdown)
-        self.api.close()
 
     def _warm_up(self) -> None:
         if self.base.store.model() is not None:
@@ -144,16 +164,20 @@ class Server:
 
 
 def application(
-    base: Base, names: Names, gate: Gate, mounted: Mapping[str, Starlette] | None = None
+    base: Base,
+    door: Door,
+    mounted: Mapping[str, Mounting] | None = None,
+    *,
+    only_mounted: bool = False,
 ) -> Starlette:
-    """The application for a base. `mounted` are further ones by their path, such as /mcp: they
-    stand behind the same checks, and find the caller's access in `access.current`."""
-    server = Server(base, mounted or {})
+    """The application for a base. `mounted` makes further ones by their path, such as /mcp: they
+    stand behind the same checks and limits, and find the caller's access in `access.current`."""
+    server = Server(base, mounted or {}, {} if only_mounted else served())
     stack = [
         Middleware(Observed, metrics=server.metrics, route_of=server.route_of),
         Middleware(Careful),
-        Middleware(Guard, names=names, gate=gate),
-        *_cors(names.origins),
+        Middleware(Guard, door=door),
+        *_cors(door.names.origins),
         Middleware(GZipMiddleware, minimum_size=WORTH_PACKING),
     ]
     app = Starlette(

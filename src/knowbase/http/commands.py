@@ -3,6 +3,7 @@
 import os
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
+from knowbase.access import SCOPES
 from knowbase.errors import Conflict, InvalidInput, NotFound
 from knowbase.operations.declare import Operation, Param
 
@@ -11,8 +12,6 @@ if TYPE_CHECKING:
 
     from knowbase.base import Base
     from knowbase.http.server import Serving
-
-SCOPES = ("read", "write")
 
 
 class Serve(NamedTuple):
@@ -23,12 +22,13 @@ class Serve(NamedTuple):
 
 
 def serve(base: "Base", request: Serve) -> "Iterator[Serving]":
+    from knowbase.http.server import Place
     from knowbase.http.server import serve as run
 
     settings = base.settings
     host = settings.serve_host if request.host is None else request.host
     port = settings.serve_port if request.port is None else request.port
-    return run(base, host, port)
+    return run(base, Place(host, port))
 
 
 class New(NamedTuple):

@@ -51,6 +51,12 @@ class Overloaded(KnowbaseError):
     code = "overloaded"
 
 
+class Stopping(KnowbaseError):
+    """503: the server is stopped, and waits for the answer no longer."""
+
+    code = "stopping"
+
+
 class TimedOut(KnowbaseError):
     """504: the answer took too long."""
 
@@ -75,16 +81,16 @@ STATUSES: tuple[tuple[type[KnowbaseError], int, str], ...] = (
     (TooLarge, 413, "the request is too large"),
     (WrongMediaType, 415, "the body is not application/json"),
     (errors.InvalidInput, 422, "a value cannot be accepted"),
-    (errors.ToolMissing, 501, "the server lacks an optional package for this"),
+    (errors.ToolMissing, 501, str(errors.ToolMissing.outside)),
     (Overloaded, 503, "too many requests wait already"),
-    (errors.EmbeddingError, 503, "the embedding model cannot be used now"),
+    (Stopping, 503, "the server is being stopped"),
+    (errors.EmbeddingError, 503, str(errors.EmbeddingError.outside)),
     (TimedOut, 504, "the answer took too long"),
-    (errors.DiskFull, 507, "the server's disk is full"),
-    (errors.BaseError, 503, "the base cannot be used now"),
+    (errors.DiskFull, 507, str(errors.DiskFull.outside)),
+    (errors.BaseError, 503, str(errors.BaseError.outside)),
     (Internal, 500, "something went wrong inside knowbase"),
 )
-"""The first class that an error is of decides; the text is shown in place of what a server's
-own trouble would tell about its insides."""
+"""The first class that an error is of decides."""
 
 LATER = {"Retry-After": "1"}
 
@@ -95,9 +101,9 @@ def status_of(error: KnowbaseError) -> int:
 
 def shown(error: KnowbaseError) -> dict[str, str | None]:
     """The error for whoever asked: of the server's own trouble only which it is."""
-    if status_of(error) < 500 or type(error) in (Overloaded, TimedOut, Internal):
+    if status_of(error) < 500 or type(error) in (Overloaded, Stopping, TimedOut, Internal):
         return error.as_dict()
-    about = next((text for kind, _, text in STATUSES if isinstance(error, kind)), Internal.code)
+    about = error.outside or Internal.code
     return {"code": error.code, "message": about, "field": None, "hint": None}
 
 

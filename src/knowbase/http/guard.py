@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from knowbase.access import Access, current
 from knowbase.errors import KnowbaseError, NotAllowed
-from knowbase.http.failures import NotAuthenticated, response_to
+from knowbase.http.failures import NotAuthenticated, Unreadable, response_to
 from knowbase.http.tokens import Gate
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -59,13 +59,21 @@ class Names(NamedTuple):
             return
         if origin is None and site in (None, "none", "same-origin"):
             return
-        if origin is not None and urlsplit(origin).netloc.lower() == told.lower() != "":
+        if origin is not None and _place(origin) == told.lower() != "":
             return
         raise NotAllowed(
             "pages from elsewhere may not ask this server",
             field="Origin",
             hint="add the page's origin to serve.origins",
         )
+
+
+def _place(origin: str) -> str:
+    """The name and port of a page's origin."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return ""
 
 
 def host_name(told: str) -> str:
@@ -93,13 +101,20 @@ def is_everywhere(host: str) -> bool:
     return is_address(host) and ipaddress.ip_address(host).is_unspecified
 
 
+class Door(NamedTuple):
+    """Under which names, with which tokens, and for what at most somebody is let in."""
+
+    names: Names
+    gate: Gate
+    most: Access = Access()
+
+
 class Guard:
     """Lets in who may come in, and says in `access.current` what they may do."""
 
-    def __init__(self, app: ASGIApp, names: Names, gate: Gate) -> None:
+    def __init__(self, app: ASGIApp, door: Door) -> None:
         self._app = app
-        self._names = names
-        self._gate = gate
+        self._names, self._gate, self._most = door
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -111,7 +126,6 @@ class Guard:
             await response_to(error)(scope, receive, send)
             return
         token = current.set(access)
-        scope["knowbase.access"] = access  # for tasks that were started before this one
         try:
             await self._app(scope, receive, send)
         finally:
@@ -119,13 +133,16 @@ class Guard:
 
     def _checked(self, scope: Scope) -> Access:
         headers = Headers(scope=scope)
+        if "content-length" in headers and "transfer-encoding" in headers:
+            # A proxy may believe the one and this server the other: where does the request end?
+            raise Unreadable("its length is told twice", hint="Content-Length alone")
         told = headers.getlist("host")
         self._names.check_host(told[0] if len(told) == 1 else "")
         if scope["path"] in OPEN_PATHS and scope["method"] in ("GET", "HEAD"):
             return Access(write=False)
         self._names.check_origin(headers.get("origin"), headers.get("sec-fetch-site"), told[0])
         if self._gate.is_open:
-            return Access()
+            return self._most
         if scope["method"] == "OPTIONS" and "origin" in headers:
             return Access(write=False)  # a browser asks what it may ask, without the token
         kind, _, token = headers.get("authorization", "").partition(" ")
@@ -134,7 +151,7 @@ class Guard:
             raise NotAuthenticated(
                 "a token is wanted", field="Authorization", hint="Authorization: Bearer TOKEN"
             )
-        return access
+        return access.within(self._most)
 
 
 class Careful:

@@ -1,6 +1,5 @@
 """Numbers about the server, in the text form that Prometheus reads."""
 
-import os
 import time
 from bisect import bisect_left
 from collections import Counter
@@ -8,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from itertools import accumulate
 from typing import Any
 
+from knowbase.process import resident_bytes
 from knowbase.types import Counts
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -35,11 +35,11 @@ class Metrics:
 
     def searched(self, result: Any) -> None:
         """Which legs ran, if the result is a search's."""
-        told = getattr(result, "metadata", result)
-        modes = getattr(told, "search_modes_used", None)
+        told = _told_of_itself(result)
+        modes = told.get("search_modes_used")
         if modes is None:
             return
-        fallback = "true" if told.fallback_mode else "false"
+        fallback = "true" if told.get("fallback_mode") else "false"
         self._searches[(("modes", "+".join(modes) or "none"), ("fallback", fallback))] += 1
 
     def text(self, counts: Counts) -> str:
@@ -75,6 +75,16 @@ class Metrics:
             yield _line(f"{name}_count", (("route", route),), sum(buckets))
 
 
+def _told_of_itself(result: Any) -> Mapping[str, Any]:
+    """What a search says about itself, in its result or in the JSON that an agent gets."""
+    content = getattr(result, "structured_content", None)
+    if content is not None:
+        found: Mapping[str, Any] = content.get("metadata", {})
+        return found
+    told = getattr(result, "metadata", result)
+    return {name: getattr(told, name, None) for name in ("search_modes_used", "fallback_mode")}
+
+
 def _family(name: str, kind: str, about: str, values: Mapping[Labels, float]) -> Iterable[str]:
     yield f"# HELP {name} {about}"
     yield f"# TYPE {name} {kind}"
@@ -89,12 +99,3 @@ def _line(name: str, labels: Labels, value: float) -> str:
 
 def _escaped(text: str) -> str:
     return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
-
-
-def resident_bytes() -> int:
-    """Of this process; 0 where the system does not tell."""
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return 0

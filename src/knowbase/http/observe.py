@@ -1,5 +1,6 @@
 """Every request: counted, timed, logged on one line, and answered whatever happens."""
 
+import asyncio
 import re
 import time
 import uuid
@@ -8,7 +9,7 @@ from collections.abc import Callable
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from knowbase.http.failures import Internal, response_to
+from knowbase.http.failures import Internal, Stopping, response_to
 from knowbase.http.metrics import Metrics
 from knowbase.logs import log
 
@@ -44,6 +45,10 @@ class Observed:
         self._metrics.in_flight += 1
         try:
             await self._app(scope, receive, sending)
+        except asyncio.CancelledError:
+            if not status:  # serve.shutdown is over: this is the last that can be said
+                await response_to(Stopping("the server is being stopped"))(scope, receive, sending)
+            raise
         except Exception as error:
             log("error", "request failed", request=request, path=scope["path"], exc_info=error)
             if not status:

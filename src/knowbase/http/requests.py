@@ -3,37 +3,63 @@
 import asyncio
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from knowbase.errors import NotAllowed
 from knowbase.http.failures import TooLarge, TooSlow, Unreadable, WrongMediaType
 from knowbase.operations.declare import Operation, fields
 from knowbase.text.analysis import clean
 
-JSON = ("application/json", "application/json; charset=utf-8", "application/json;charset=utf-8")
 TRUTH = {"true": True, "1": True, "": True, "false": False, "0": False}
 
 
-async def values_of(
-    request: Request, operation: Operation, most_bytes: int, seconds: float
-) -> dict[str, Any]:
+class Bounds(NamedTuple):
+    """How long a request may be, and how long it may take to arrive."""
+
+    most_bytes: int
+    seconds: float
+
+
+async def values_of(request: Request, operation: Operation, bounds: Bounds) -> dict[str, Any]:
     """What was given, by name; whether it may be is for the declaration to say."""
     if request.method != "POST":
         return _from_query(operation, request.query_params.multi_items())
     if request.query_params:
         raise Unreadable("a POST takes its values as JSON", hint='send {"query": "words"}')
-    try:
-        async with asyncio.timeout(seconds):
-            body = await _body(request, most_bytes)
-    except TimeoutError:
-        raise TooSlow("the request did not arrive in time", hint="serve.timeout") from None
+    body = await body_of(request, bounds)
     if not body.strip():
         return {}
-    if request.headers.get("content-type", "").lower() not in JSON:
+    if not _is_json(request.headers.get("content-type", "")):
         raise WrongMediaType("the body must be JSON", hint="Content-Type: application/json")
     return _from_json(body)
+
+
+class Bounded:
+    """An application that gets requests once they are there, and none that is too long."""
+
+    def __init__(self, app: ASGIApp, bounds: Bounds) -> None:
+        self._app = app
+        self._bounds = bounds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        body = await body_of(Request(scope, receive), self._bounds)
+        whole: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def receiving() -> Message:
+            return whole.pop() if whole else await receive()
+
+        await self._app(scope, receiving, send)
+
+
+async def body_of(request: Request, bounds: Bounds) -> bytes:
+    """The whole body, if it comes in time."""
+    try:
+        async with asyncio.timeout(bounds.seconds):
+            return await _body(request, bounds.most_bytes)
+    except TimeoutError:
+        raise TooSlow("the request did not arrive in time", hint="serve.timeout") from None
 
 
 async def _body(request: Request, most: int) -> bytes:
@@ -53,6 +79,12 @@ async def _body(request: Request, most: int) -> bytes:
     return b"".join(parts)
 
 
+def _is_json(media_type: str) -> bool:
+    kind, *parameters = (part.strip() for part in media_type.lower().split(";"))
+    told = {parameter.replace('"', "") for parameter in parameters}
+    return kind == "application/json" and told <= {"", "charset=utf-8"}
+
+
 def _from_json(body: bytes) -> dict[str, Any]:
     try:
         values = json.loads(body, parse_constant=_no_number)
@@ -69,10 +101,13 @@ def _no_number(name: str) -> Any:
 
 
 def _cleaned(value: Any) -> Any:
-    """Texts that a database can hold, as they come from the command line."""
+    """Texts that a database can hold, as they come from the command line. What is within lists
+    of lists is left as it is: no field takes that."""
     if isinstance(value, str):
         return clean(value)
-    return [_cleaned(one) for one in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [clean(one) if isinstance(one, str) else one for one in value]
+    return value
 
 
 def _from_query(operation: Operation, items: Sequence[tuple[str, str]]) -> dict[str, Any]:
@@ -88,14 +123,3 @@ def _from_query(operation: Operation, items: Sequence[tuple[str, str]]) -> dict[
         else:
             values[name] = TRUTH.get(text.lower(), text) if kinds.get(name) is bool else text
     return values
-
-
-def held_to(values: dict[str, Any], operation: Operation, project: str | None) -> dict[str, Any]:
-    """The values for somebody who is held to a project: it comes from the token alone."""
-    if project is None or "project" not in {field.name for field in fields(operation.request)}:
-        return values
-    if values.get("project") not in (None, project):
-        raise NotAllowed(
-            "this token is for another project", field="project", hint="leave the project out"
-        )
-    return {**values, "project": project}

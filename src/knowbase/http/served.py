@@ -1,42 +1,17 @@
 """What is served: every operation that is not this machine's own, and the entries for agents."""
 
 from functools import cache
-from typing import TYPE_CHECKING
 
-from knowbase.entries import (
-    RelatedInput,
-    SearchInput,
-    SearchOutput,
-    kb_get_related,
-    kb_search,
-)
+from knowbase.entries import OPERATIONS as ENTRIES
 from knowbase.operations import NAMES, load
 from knowbase.operations.declare import Operation
-
-if TYPE_CHECKING:
-    from knowbase.base import Base
-    from knowbase.graph.related import RelatedAnswer
-
-
-def _search(base: "Base", request: SearchInput) -> SearchOutput:
-    return kb_search(base, **request._asdict())
-
-
-def _related(base: "Base", request: RelatedInput) -> "RelatedAnswer":
-    return kb_get_related(base, **request._asdict())
-
-
-ENTRIES = (
-    Operation("kb_search", "Search a team's entries, as agents ask for them", SearchInput, _search),
-    Operation("kb_get_related", "Show what is related to an entry", RelatedInput, _related),
-)
 
 
 @cache
 def served() -> dict[str, Operation]:
     """Each by its path."""
     operations = [load(name) for name in NAMES]
-    shown = [*(one for one in operations if not one.local), *ENTRIES]
+    shown = [*(one for one in operations if not one.local), *ENTRIES.values()]
     return {path_of(one): one for one in shown}
 
 

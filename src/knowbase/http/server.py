@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import uvicorn
-from starlette.applications import Starlette
 
+from knowbase.access import Access
 from knowbase.base import Base
 from knowbase.errors import InvalidInput
-from knowbase.http.application import application
-from knowbase.http.guard import Names, is_loopback
+from knowbase.http.application import Mounting, application
+from knowbase.http.guard import Door, Names, is_loopback
 from knowbase.http.tokens import Gate, tokens_file
 from knowbase.listening import address_of, listen
 from knowbase.logs import log, show_on
@@ -33,41 +33,54 @@ class Serving(NamedTuple):
     open: bool  # nobody needs a token
 
 
-def mounted(base: Base) -> Mapping[str, Starlette]:
+class Place(NamedTuple):
+    """Where to serve, the most that anybody may do there, and whether it is for agents alone."""
+
+    host: str
+    port: int
+    most: Access = Access()
+    agents_only: bool = False
+
+
+def mounted(base: Base) -> Mapping[str, Mounting]:
     """Other applications by their path. Host, origin and token are checked before them."""
-    return {agents.PATH: agents.app(base, hosts=())}
+    return {agents.PATH: lambda run: agents.app(base, run)}
 
 
-def serve(base: Base, host: str, port: int) -> Iterator[Serving]:
+def serve(base: Base, place: Place) -> Iterator[Serving]:
     """Say where, then serve until SIGTERM or Ctrl-C; what is under way is answered first."""
     return_memory()
     settings = base.settings
     gate = Gate(tokens_file(base, os.environ), os.environ)
-    if gate.is_open and not is_loopback(host):
+    if gate.is_open and not is_loopback(place.host):
         raise InvalidInput(
             "an address that others can reach wants a token",
             field="host",
             hint="kb token new makes one; or set KB_TOKEN",
         )
-    names = Names(host, settings.serve_hosts, settings.serve_origins)
-    listening = listen(host, port)
+    names = Names(place.host, settings.serve_hosts, settings.serve_origins)
+    door = Door(names, gate, place.most)
+    app = application(base, door, mounted(base), only_mounted=place.agents_only)
+    listening = listen(place.host, place.port)
     show_on(sys.stderr, as_json=settings.serve_log == "json")
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     server = uvicorn.Server(
         uvicorn.Config(
-            application(base, names, gate, mounted(base)),
+            app,
             log_config=None,
             access_log=False,
             server_header=False,
             proxy_headers=False,
             ws="none",
             lifespan="on",
+            limit_concurrency=settings.serve_connections,
             timeout_keep_alive=KEPT_ALIVE,
             timeout_graceful_shutdown=math.ceil(settings.serve_shutdown),
         )
     )
-    yield Serving(address_of(listening), base.shown, gate.is_open)
-    log("info", "serving", address=address_of(listening))
+    address = address_of(listening) + (agents.PATH if place.agents_only else "")
+    yield Serving(address, base.shown, gate.is_open)
+    log("info", "serving", address=address)
     # uvicorn raises the signal again when it is done: to be stopped is no failure here.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from knowbase.access import Access
+from knowbase.access import SCOPES, Access
 from knowbase.errors import InvalidInput
 from knowbase.location import is_url
 from knowbase.logs import log
@@ -17,9 +17,9 @@ from knowbase.logs import log
 if TYPE_CHECKING:
     from knowbase.base import Base
 
-SCOPES = ("read", "write")
 VARIABLE, FILE_VARIABLE = "KB_TOKEN", "KB_TOKENS_FILE"
 SHORTEST = 16  # characters of a token that a person chooses
+Stamp = tuple[int, int, int] | None  # changes when the file does
 ABOUT = "# Tokens of kb serve, as SHA-256 hashes. Made by: kb token new\n"
 
 
@@ -58,7 +58,8 @@ def tokens_file(base: "Base", environment: Mapping[str, str]) -> str:
             os.path.expanduser("~"), ".config"
         )
         return os.path.join(home, "knowbase", f"tokens-{hashed(base.shown)[:16]}.toml")
-    return f"{os.path.abspath(base.path)}.tokens.toml"
+    # Whichever link leads to the base, it has the same tokens.
+    return f"{os.path.realpath(base.path)}.tokens.toml"
 
 
 def read(path: str) -> tuple[Token, ...]:
@@ -71,7 +72,7 @@ def read(path: str) -> tuple[Token, ...]:
         return tuple(_checked(table) for table in tables)
     except FileNotFoundError:
         return ()
-    except (tomllib.TOMLDecodeError, TypeError, AttributeError, OSError) as error:
+    except (ValueError, TypeError, AttributeError, OSError) as error:  # not UTF-8, no TOML
         raise InvalidInput(
             "the file of tokens cannot be read", field=FILE_VARIABLE, hint=str(error)
         ) from error
@@ -128,15 +129,21 @@ class Gate:
     def tokens(self) -> tuple[Token, ...]:
         stamp = _stamp(self._path)
         if stamp != self._stamp:
-            self._stamp = stamp
-            try:
-                self._read = read(self._path)
-            except InvalidInput as error:
-                log("error", "the file of tokens cannot be read", reason=error.hint)
-                self._read, self._is_open = (), False
+            self._read_again(stamp)
         tokens = (*self._own, *self._read)
         self._is_open = self._is_open and not tokens
         return tokens
+
+    def _read_again(self, stamp: Stamp) -> None:
+        """Whatever goes wrong, the door is shut until the file can be read."""
+        known = self._is_open
+        self._read, self._is_open = (), False
+        try:
+            self._read = read(self._path)
+        except InvalidInput as error:
+            log("error", "the file of tokens cannot be read", reason=error.hint)
+        else:
+            self._stamp, self._is_open = stamp, known
 
     @property
     def is_open(self) -> bool:
@@ -163,7 +170,7 @@ def _own_token(environment: Mapping[str, str]) -> tuple[Token, ...]:
     return (Token(VARIABLE, hashed(token)),) if token else ()
 
 
-def _stamp(path: str) -> tuple[int, int, int] | None:
+def _stamp(path: str) -> Stamp:
     try:
         found = os.stat(path)
     except OSError:

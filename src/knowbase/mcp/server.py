@@ -6,7 +6,7 @@ it is told what no client may see: whatever is not one of our errors is logged a
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError
 
 import knowbase
 from knowbase.access import current
-from knowbase.errors import BaseError, EmbeddingError, KnowbaseError
+from knowbase.errors import KnowbaseError
 from knowbase.logs import log
 from knowbase.mcp import prompts, resources
 
@@ -32,15 +32,20 @@ INSTRUCTIONS = (
     " Keep what later work needs with kb_remember, one thing at a time. Codes such as KB-7 name"
     " documents everywhere, also as entry_id. kb_feedback says what helped."
 )
-NO_SUCH_TOOL = ("see what there is: kb list", "kb_search finds what there is")
 MASKED = "something went wrong inside knowbase; its log says what"
 
 Result = TypeVar("Result")
 
 
-def build_server(base: "Base") -> Server[Any]:
+class Run(Protocol):
+    """Does blocking work away from the event loop, in the context of whoever asks."""
+
+    async def __call__(self, work: Callable[[], Result]) -> Result: ...
+
+
+def build_server(base: "Base", run: Run | None = None) -> Server[Any]:
     """A server for a base; what a request may see of it is what `access.current` says."""
-    handlers = _Handlers(base)
+    handlers = _Handlers(base, run or _Threads())
     return Server(
         "knowbase",
         version=knowbase.__version__,
@@ -59,18 +64,16 @@ def build_server(base: "Base") -> Server[Any]:
 class _Handlers:
     """What the server does with each kind of request."""
 
-    def __init__(self, base: "Base") -> None:
+    def __init__(self, base: "Base", run: Run) -> None:
         self._base = base
-        self._limiter: anyio.CapacityLimiter | None = None
+        self._run = run
 
     async def list_tools(self, _: Any, __: Any) -> types.ListToolsResult:
         return await self._protocol(_list_tools)
 
     async def call_tool(self, _: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         try:
-            return await self._thread(
-                partial(_call, self._seen, params.name, params.arguments or {})
-            )
+            return await self._run(partial(_call, self._seen, params.name, params.arguments or {}))
         except MCPError:
             raise
         except KnowbaseError as error:
@@ -107,16 +110,10 @@ class _Handlers:
         """The base as the current request may see it."""
         return self._base.within(current.get())
 
-    async def _thread(self, work: Callable[[], Result]) -> Result:
-        """The work in a thread of its own: searches must not hold up other requests."""
-        if self._limiter is None:
-            self._limiter = anyio.CapacityLimiter(MOST_AT_ONCE)
-        return await anyio.to_thread.run_sync(work, limiter=self._limiter)
-
     async def _protocol(self, work: Callable[[], Result]) -> Result:
         """The work, with errors as the protocol has them where there is no result to carry one."""
         try:
-            return await self._thread(work)
+            return await self._run(work)
         except KnowbaseError as error:
             _note(error)
             raise MCPError(code=types.INVALID_PARAMS, message=told(error)) from None
@@ -125,15 +122,30 @@ class _Handlers:
             raise MCPError(code=types.INTERNAL_ERROR, message=MASKED) from None
 
 
+class _Threads:
+    """Each work in a thread of its own: searches must not hold up other requests."""
+
+    def __init__(self) -> None:
+        self._limiter: anyio.CapacityLimiter | None = None
+
+    async def __call__(self, work: Callable[[], Result]) -> Result:
+        if self._limiter is None:  # it belongs to the event loop, which runs only now
+            self._limiter = anyio.CapacityLimiter(MOST_AT_ONCE)
+        return await anyio.to_thread.run_sync(work, limiter=self._limiter)
+
+
 def _note(error: KnowbaseError) -> None:
     """What is no fault of the caller's belongs in the log, with its cause."""
-    if isinstance(error, BaseError | EmbeddingError):
+    if error.outside is not None:
         log("error", "a request failed", reason=error.message, exc_info=error)
 
 
 def told(error: KnowbaseError) -> str:
-    """An error as a model reads it: what is wrong, of which field, and what would be right."""
-    hint = "" if error.hint is None else f" ({error.hint.replace(*NO_SUCH_TOOL)})"
+    """An error as a model reads it: what is wrong, of which field, and what would be right; of
+    trouble inside only which it is."""
+    if error.outside is not None:
+        return error.outside
+    hint = "" if error.hint is None else f" ({error.hint})"
     field = f"{error.field}: " if error.field and error.field not in error.message else ""
     return f"{field}{error.message}{hint}"
 

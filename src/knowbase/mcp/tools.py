@@ -13,7 +13,7 @@ from knowbase.entries import OPERATIONS as ENTRIES
 from knowbase.errors import InvalidInput, NotAllowed
 from knowbase.mcp.view import View
 from knowbase.operations import load
-from knowbase.operations.declare import Operation, build, fields
+from knowbase.operations.declare import Operation, build, fields, held_to
 from knowbase.operations.schema import Schema, request_schema, result_schema
 
 NAMED_ONLY = ("Document", "FileRecord", "Source", "StoredModel", "Similar")
@@ -129,7 +129,8 @@ def call_of(tool: Tool, arguments: Mapping[str, Any], access: Access) -> Call:
             raise InvalidInput(f"{name} is missing", field=name, hint=tool.texts.get(name))
     view: View = build(View, {name: arguments[name] for name in tool.view if name in arguments})
     given = {name: arguments[name] for name in own if name in arguments}
-    return Call(tool, build(tool.operation.request, given), view)
+    request = tool.operation.request
+    return Call(tool, build(request, held_to(access.project, request, given)), view)
 
 
 def _own(tool: Tool) -> tuple[str, ...]:

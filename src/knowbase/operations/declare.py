@@ -4,7 +4,11 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
-from knowbase.errors import InvalidInput
+from knowbase.errors import InvalidInput, NotAllowed
+
+MOST_WHOLE = 2**63  # what a database holds as a whole number
+MOST_ITEMS = 1000  # of a list that filters or describes; references and paths may be more
+LONGEST_SHOWN = 200  # letters of a wrong value in what is said about it
 
 
 class Param(NamedTuple):
@@ -85,6 +89,17 @@ def build(request: type, values: Mapping[str, Any]) -> Any:
     return request(**{name: _checked(known[name], value) for name, value in values.items()})
 
 
+def held_to(project: str | None, request: type, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The values for somebody who is held to a project: whatever they ask for is about that."""
+    if project is None or "project" not in {field.name for field in fields(request)}:
+        return values
+    if values.get("project") not in (None, project):
+        raise NotAllowed(
+            "this access is for another project", field="project", hint="leave the project out"
+        )
+    return {**values, "project": project}
+
+
 def _checked(field: Field, value: Any) -> Any:
     if value is None and not field.required:
         return field.default
@@ -107,7 +122,8 @@ def _converted(field: Field, value: Any) -> Any:
         items = (value,) if isinstance(value, str) else value
         if not isinstance(items, list | tuple) or not all(isinstance(one, str) for one in items):
             raise _refusal(field, value, "it must be a list of texts")
-        return tuple(part.strip() for item in items for part in _parts(field, item) if part.strip())
+        parts = (part.strip() for item in items for part in _parts(field, item))
+        return _not_too_many(field, tuple(part for part in parts if part))
     if kind in (int, float):
         number = _number(kind, value)
         if number is not None:
@@ -118,15 +134,23 @@ def _converted(field: Field, value: Any) -> Any:
     raise _refusal(field, value, f"it must be {names[kind]}")
 
 
+def _not_too_many(field: Field, items: tuple[str, ...]) -> tuple[str, ...]:
+    if len(items) > MOST_ITEMS and not field.param.positional:
+        raise InvalidInput(
+            f"{field.name} has {len(items)} items", field=field.name, hint=f"at most {MOST_ITEMS}"
+        )
+    return items
+
+
 def _number(kind: type, value: Any) -> float | None:
     """The value as a finite number of that kind; a whole number is no cut-off fraction."""
     if isinstance(value, bool) or (kind is int and isinstance(value, float)):
         return None
     try:
         number: float = kind(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
-    return number if abs(number) < float("inf") else None
+    return number if abs(number) < (MOST_WHOLE if kind is int else float("inf")) else None
 
 
 def _parts(field: Field, item: str) -> list[str]:
@@ -141,4 +165,13 @@ def _bounds(param: Param) -> str:
 
 
 def _refusal(field: Field, value: Any, expected: str) -> InvalidInput:
-    return InvalidInput(f"{field.name} cannot be {value!r}", field=field.name, hint=expected)
+    return InvalidInput(f"{field.name} cannot be {_shown(value)}", field=field.name, hint=expected)
+
+
+def _shown(value: Any) -> str:
+    """The value as it was written, unless it is too long or too deep for that."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):
+        return "this"
+    return text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "…"

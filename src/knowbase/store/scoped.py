@@ -55,8 +55,7 @@ class ScopedStore:
     # writing
 
     def apply(self, changes: Changes, now: str, *, wait: bool = True) -> list[Document]:
-        if not self._access.write:
-            raise NotAllowed("this access is for reading alone")
+        self._need_writing()
         if self._access.project is not None:
             changes = self._within(changes, self._access.project)
         return self._store.apply(changes, now, wait=wait)
@@ -233,6 +232,7 @@ class ScopedStore:
         return self._store.sharing_tags(document, least, both(self._ours, condition))
 
     def link_similar(self, threshold: float) -> int:
+        self._need_writing()
         return self._store.link_similar(threshold)
 
     def relink(self) -> None:
@@ -276,6 +276,7 @@ class ScopedStore:
         return self._store.models()
 
     def use_model(self, model: Model, source: str = "") -> None:
+        self._need_writing()
         self._store.use_model(model, source)
 
     def put_vectors(self, model: Model, source: str, vectors: Mapping[str, Vector]) -> None:
@@ -322,6 +323,10 @@ class ScopedStore:
         )
         ours = {document.id for document in found}
         return [one for one in ids if one in ours]
+
+    def _need_writing(self) -> None:
+        if not self._access.write:
+            raise NotAllowed("this access is for reading alone")
 
     def _need_everything(self) -> None:
         if not self._access.write or self._access.project is not None:

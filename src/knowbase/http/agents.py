@@ -1,0 +1,53 @@
+"""`kb mcp`: over standard input and output, or over HTTP with the same checks as `kb serve`."""
+
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+from knowbase.access import Access
+from knowbase.mcp.commands import PROJECT, READ_ONLY
+from knowbase.operations.declare import Operation, Param
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from knowbase.base import Base
+    from knowbase.http.server import Serving
+
+
+class Serve(NamedTuple):
+    http: Annotated[bool, Param("serve at http://HOST:PORT/mcp instead")] = False
+    host: Annotated[str, Param("the address; other than loopback, it wants a token")] = "127.0.0.1"
+    port: Annotated[int, Param("the port; 0: any free one", least=0, most=65535, metavar="N")] = (
+        8621
+    )
+    read_only: Annotated[bool, READ_ONLY] = False
+    project: Annotated[str | None, PROJECT] = None
+
+
+def serve(base: "Base", request: Serve) -> "Iterator[Serving]":
+    """Serve until the client leaves, or until it is stopped."""
+    access = Access(write=not request.read_only, project=request.project)
+    if not request.http:
+        from knowbase.mcp.commands import over_stdio
+
+        over_stdio(base, access)
+        return
+    from knowbase.http.server import Place
+    from knowbase.http.server import serve as run
+
+    yield from run(base, Place(request.host, request.port, access, agents_only=True))
+
+
+COMMANDS = {
+    "mcp": Operation(
+        "mcp",
+        "Serve the base to agents as MCP tools, over standard input and output",
+        Serve,
+        serve,
+        local=True,
+        examples=(
+            "kb mcp",
+            "kb mcp --read-only --project web",
+            "kb mcp --http --port 8621",
+        ),
+    )
+}
