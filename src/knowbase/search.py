@@ -141,7 +141,7 @@ class Searcher(NamedTuple):
         if request.strict and query.problems:
             problem = query.problems[0]
             raise InvalidInput(
-                f"character {problem.at + 1} of the query: {problem.message}",
+                f"{problem.message}, at {problem.at + 1}",
                 field="query",
                 hint=f"without strict, {problem.instead}",
             )

@@ -308,7 +308,7 @@ def test_an_unknown_session_in_the_query_is_said(web: Kb) -> None:
     assert "there is no session 's9'" in answer["notices"][0]
     line = web.error("search", "typescript session:s9", "--fts-only", "--strict", code=2)
     assert line == (
-        "kb: character 12 of the query: there is no session 's9' (see them with: kb sessions)"
+        "kb: there is no session 's9' (see them with: kb sessions), at 12"
         " (without strict, it is read as words)"
     )
 

@@ -149,7 +149,7 @@ def test_a_key_without_a_section_is_named_as_it_is_written(kb: Kb) -> None:
 def test_every_command_prints_one_json_object(tmp_path: Path) -> None:
     kb = Kb(tmp_path)
     kb.write("docs/a.md", "# A\n\nalpha\n")
-    assert set(kb.json("init")) == {"base"}
+    assert set(kb.json("init")) == {"base", "is_new"}
     assert kb.json("add", "docs")["added"] == ["docs/a.md"]
     assert kb.json("note", "A note")["code"] == "KB-2"
     assert kb.json("search", "alpha")["returned"] == 2
