@@ -5,14 +5,13 @@ import struct
 import sys
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from knowbase.store.nearest import nearest, similarities
 
 number = st.floats(-1, 1, width=32)
-vectors = st.lists(st.lists(number, min_size=24, max_size=24), min_size=2, max_size=40)
+vectors = st.lists(st.lists(number, min_size=23, max_size=23), min_size=2, max_size=40)
 
 
 def packed(values: list[float]) -> bytes:
@@ -20,12 +19,12 @@ def packed(values: list[float]) -> bytes:
 
 
 @given(vectors)
-def test_both_ways_to_add_up_agree(lists: list[list[float]]) -> None:
+def test_both_ways_to_add_up_agree_to_the_last_bit(lists: list[list[float]]) -> None:
     assert "numpy" in sys.modules
     query, *others = lists
     found = similarities(packed(query), [packed(one) for one in others])
     exact = [math.fsum(a * b for a, b in zip(query, one, strict=True)) for one in others]
-    assert found == pytest.approx(exact, abs=1e-12)
+    assert found == exact
 
 
 @given(vectors, st.data())
