@@ -56,6 +56,11 @@ def create(path: str | None = None) -> "Base":
 
 
 LEAST_BRIEF = 50  # tokens
+TAKEN_OVER = (
+    "path", "home", "configuration", "settings", "models", "_given_embedder", "_clock",
+)  # fmt: skip
+"""What a base has in common with itself as others see it: nothing else, lest a part that holds
+the whole store is handed on by mistake. The models are, for they are loaded once."""
 
 
 class Base:
@@ -99,14 +104,11 @@ class Base:
         return {}
 
     def _within(self, access: "Access") -> "Base":
-        from copy import copy
-
         from knowbase.store.scoped import ScopedStore
 
-        seen = copy(self)
-        for part in ("lifecycle", "sessions", "recorder", "graph", "saved", "_seen"):
-            vars(seen).pop(part, None)  # they hold the store
-        vars(seen)["models"] = self.models  # loaded once
+        seen = object.__new__(Base)
+        for part in TAKEN_OVER:
+            setattr(seen, part, getattr(self, part))
         seen.store = ScopedStore(self.store, access)
         seen.access = access
         return seen

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 def lines(paint: Painter, name: str, result: Any) -> Iterable[str]:
     """The lines for the result of the command of that name."""
     if name == "serve":
-        return _serving(paint, result)
+        return serving(paint, result)
     return _new(paint, result) if name == "token new" else _tokens(paint, result)
 
 
-def _serving(paint: Painter, result: "Serving") -> Iterable[str]:
+def serving(paint: Painter, result: "Serving") -> Iterable[str]:
     yield f"serving {safe(result.base)} at {paint('cyan', result.address)}"
     if result.open:
         yield paint("dim", "without tokens: whoever uses this machine may ask; Ctrl-C stops")

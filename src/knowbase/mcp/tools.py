@@ -13,7 +13,7 @@ from knowbase.entries import OPERATIONS as ENTRIES
 from knowbase.errors import InvalidInput, NotAllowed
 from knowbase.mcp.view import View
 from knowbase.operations import load
-from knowbase.operations.declare import Operation, build, fields, held_to
+from knowbase.operations.declare import Operation, build, fields, held_to, refuse_unknown
 from knowbase.operations.schema import Schema, request_schema, result_schema
 
 NAMED_ONLY = ("Document", "FileRecord", "Source", "StoredModel", "Similar")
@@ -116,14 +116,7 @@ def call_of(tool: Tool, arguments: Mapping[str, Any], access: Access) -> Call:
         what = "writes" if tool.writes and not access.write else "concerns the whole base"
         raise NotAllowed(f"{tool.name} {what}, and this access does not allow that")
     own = _own(tool)
-    known = (*own, *tool.view)
-    for name in arguments:
-        if name not in known:
-            raise InvalidInput(
-                f"unknown parameter {name!r}",
-                field=name,
-                hint="one of " + ", ".join(known) if known else "it takes none",
-            )
+    refuse_unknown(arguments, (*own, *tool.view))
     for name in tool.needs:
         if not arguments.get(name):
             raise InvalidInput(f"{name} is missing", field=name, hint=tool.texts.get(name))

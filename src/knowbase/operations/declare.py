@@ -1,6 +1,6 @@
 """How an operation is declared: a request with described, bounded fields, and what runs it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
@@ -72,16 +72,21 @@ def _plain(kind: Any) -> type:
     return get_origin(plain) or plain
 
 
-def build(request: type, values: Mapping[str, Any]) -> Any:
-    """The request, once every value is known to be of its kind and within its bounds."""
-    known = {field.name: field for field in fields(request)}
-    for name in values:
+def refuse_unknown(given: Iterable[str], known: Collection[str]) -> None:
+    """A parameter that there is not is refused, never ignored."""
+    for name in given:
         if name not in known:
             raise InvalidInput(
                 f"unknown parameter {name!r}",
                 field=name,
                 hint="one of " + ", ".join(known) if known else "it takes none",
             )
+
+
+def build(request: type, values: Mapping[str, Any]) -> Any:
+    """The request, once every value is known to be of its kind and within its bounds."""
+    known = {field.name: field for field in fields(request)}
+    refuse_unknown(values, known)
     for field in known.values():
         if field.required and field.name not in values:
             name = field.param.metavar or field.name

@@ -23,6 +23,7 @@ from knowbase.store.bm25 import has_word, scores
 from knowbase.store.memory import graph
 from knowbase.store.memory.copying import MemoryCopying
 from knowbase.store.memory.counting import Counting
+from knowbase.store.memory.filtering import passing, resolved
 from knowbase.store.memory.record import record
 from knowbase.store.memory.saved import Saved
 from knowbase.store.memory.state import State, adopted, remove, remove_rival, write
@@ -229,12 +230,12 @@ class MemoryStore(Saved, Counting):
         return sorted(found, key=lambda r: (r.created_at, seq[r.source], seq[r.target], r.relation))
 
     def related_counts(self, documents: Collection[str], shown: Condition) -> dict[str, int]:
-        passing = {document.id for document in self._passing(shown)}
+        visible = {document.id for document in self._passing(shown)}
         ends = Counter(
             end
             for r in self._state.relations
             for end, other in ((r.source, r.target), (r.target, r.source))
-            if other in passing
+            if other in visible
         )
         return {one: ends[one] for one in documents if ends[one]}
 
@@ -244,18 +245,18 @@ class MemoryStore(Saved, Counting):
     # the graph
 
     def edges(self, condition: Condition) -> list[Edge]:
-        passing = {d.id for d in self._passing(condition) if d.deleted_at is None}
+        allowed = {d.id for d in self._passing(condition) if d.deleted_at is None}
         found = graph.resolved(self._state) + self._similar
         seq = {one.id: one.seq for one in self._state.documents.values()}
-        kept = [edge for edge in found if passing.issuperset(edge[:2])]
+        kept = [edge for edge in found if allowed.issuperset(edge[:2])]
         return sorted(kept, key=lambda e: (seq[e.source], seq[e.target], e.relation))
 
     def edges_around(
         self, documents: Collection[str], depth: int, condition: Condition
     ) -> list[Edge]:
-        passing = {d.id for d in self._passing(condition) if d.deleted_at is None}
+        allowed = {d.id for d in self._passing(condition) if d.deleted_at is None}
         starts = {one for one in documents if one in self._state.documents and self._alive(one)}
-        return graph.around(self.edges(EVERYTHING), starts, passing, depth)
+        return graph.around(self.edges(EVERYTHING), starts, allowed, depth)
 
     def unresolved(self, document: str) -> list[Link]:
         return graph.unresolved(self._state, document)
@@ -373,10 +374,7 @@ class MemoryStore(Saved, Counting):
     # inside
 
     def _passing(self, condition: Condition) -> list[Document]:
-        condition = self._resolved(condition)
-        found = [d for d in self._state.documents.values() if passes(d, condition)]
-        found.sort(key=lambda document: document.seq)
-        return sorted(found, key=lambda document: document.updated_at, reverse=True)
+        return passing(self._state, condition)
 
     def _best(self, found: dict[int, float], condition: Condition, limit: int) -> list[Candidate]:
         allowed = self._allowed(condition)
@@ -385,7 +383,7 @@ class MemoryStore(Saved, Counting):
 
     def _allowed(self, condition: Condition) -> set[int]:
         """The chunks that pass."""
-        condition = self._resolved(condition)
+        condition = resolved(self._state, condition)
         return {
             key
             for key, stored in self._state.chunks.items()
@@ -395,33 +393,6 @@ class MemoryStore(Saved, Counting):
                 lambda word, row=stored.row: has_word(row, word),  # type: ignore[misc]
             )
         }
-
-    def _resolved(self, condition: Condition) -> Condition:
-        """`Under` and `InSession` as the documents that they mean now."""
-        if isinstance(condition, Under):
-            return OneOf("id", tuple(self._below(condition)))
-        if isinstance(condition, InSession):
-            used = (u.document for u in self._state.uses if u.session == condition.session)
-            return OneOf("id", tuple(used))
-        if isinstance(condition, Not):
-            return Not(self._resolved(condition.part))
-        if isinstance(condition, AllOf | AnyOf):
-            return condition._replace(parts=tuple(map(self._resolved, condition.parts)))
-        return condition
-
-    def _below(self, condition: Under) -> set[str]:
-        found: set[str] = set()
-        names = {name.lower() for name in condition.names}
-        while True:
-            new = {
-                d.id: d
-                for d in self._state.documents.values()
-                if d.parent is not None and d.parent.lower() in names and d.id not in found
-            }
-            found |= set(new)
-            if not new or condition.direct:
-                return found
-            names = {n.lower() for d in new.values() for n in (d.code, d.id, d.path) if n}
 
     def _passage(self, key: int) -> Passage:
         stored = self._state.chunks[key]

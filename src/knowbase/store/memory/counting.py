@@ -4,20 +4,20 @@ from collections import Counter
 from collections.abc import Iterable
 
 from knowbase.query.conditions import Condition
-from knowbase.types import Document
+from knowbase.store.memory.filtering import passing
+from knowbase.store.memory.state import State
 
 
 class Counting:
     """The part of `knowbase.store.contract.Store` about tags and projects."""
 
+    _state: State
+
     def tags(self, condition: Condition) -> list[tuple[str, int]]:
-        return _counted(tag for d in self._passing(condition) for tag in d.tags)
+        return _counted(tag for d in passing(self._state, condition) for tag in d.tags)
 
     def projects(self, condition: Condition) -> list[tuple[str, int]]:
-        return _counted(d.project for d in self._passing(condition) if d.project is not None)
-
-    def _passing(self, condition: Condition) -> list[Document]:
-        raise NotImplementedError
+        return _counted(d.project for d in passing(self._state, condition) if d.project is not None)
 
 
 def _counted(names: Iterable[str]) -> list[tuple[str, int]]:
