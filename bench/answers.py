@@ -19,15 +19,13 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
-
 import knowbase
-import postgres
 from knowbase.base import Base
 from knowbase.operations import load
 from knowbase.operations.declare import build
 from knowbase.operations.results import plain
+
+ROOT = Path(__file__).resolve().parent.parent
 
 HANDBOOK = ROOT / "tests" / "fixtures" / "handbook"
 NOW = 1_800_000_000.0
@@ -136,13 +134,18 @@ def answers(place: str, folder: Path) -> Iterator[str]:
 
 
 def all_answers() -> list[str]:
+    sys.path.insert(0, str(ROOT / "tests"))
+    import postgres
+
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / "handbook"
         shutil.copytree(HANDBOOK, folder)
         for number, path in enumerate(sorted(folder.rglob("*"))):
             os.utime(path, (MTIME + number, MTIME + number))
         places = {"sqlite": str(folder), "postgres": postgres.new_base()}
-        return [f"{engine} {line}" for engine, at in places.items() for line in answers(at, folder)]
+        found = [(engine, line) for engine, at in places.items() for line in answers(at, folder)]
+        postgres.stop()
+        return [f"{engine} {line}" for engine, line in found]
 
 
 def main() -> int:
@@ -151,7 +154,6 @@ def main() -> int:
     parser.add_argument("file", type=Path)
     arguments = parser.parse_args()
     found = all_answers()
-    postgres.stop()
     if arguments.what == "record":
         arguments.file.write_text("\n".join(found) + "\n", encoding="utf-8")
         print(f"{len(found)} answers recorded")
@@ -161,7 +163,9 @@ def main() -> int:
     for old, new in differing[:5]:
         at = next(i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b)
         start = max(0, at - 200)
-        print(f"{old[:150]}\n  before …{old[start : at + 100]}\n  now    …{new[start : at + 100]}\n")
+        print(
+            f"{old[:150]}\n  before …{old[start : at + 100]}\n  now    …{new[start : at + 100]}\n"
+        )
     print(f"{len(found) - len(differing)} of {len(found)} answers are the same to the bit")
     return 1 if differing else 0
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.base import Base, create
 from knowbase.embed.granite import Granite
-from knowbase.types import Vector
+from knowbase.values.vectors import Vector
 
 if TYPE_CHECKING:
-    from knowbase.types import Model
+    from knowbase.values.vectors import Model
 
 _FUNCTION_WORDS = (
     "the of and to a in is that for it on with as are this be by or from at an not have was"

@@ -15,9 +15,9 @@ from tempfile import TemporaryDirectory
 
 import corpus
 from corpus import Clustered
-from knowbase.answers import MODES
 from knowbase.base import Base, create
 from knowbase.embed.granite import Granite
+from knowbase.search.request import MODES
 from measure import Row, arguments, interleaved, milliseconds, percentile, ratios, report, seconds
 from warm import SHAPE, Asked, Case, asked_of
 

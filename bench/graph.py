@@ -17,15 +17,17 @@ from typing import Any
 import igraph
 import numpy as np
 
-from knowbase.changes import Changes, Draft, Link, Reading, Section
-from knowbase.edges import Edge
 from knowbase.graph.clusters import communities, ranking
 from knowbase.graph.network import Network
 from knowbase.query.conditions import Visible
 from knowbase.ranking.proximity import proximities
 from knowbase.store.sqlite import SqliteStore, create
 from knowbase.text.splitting import Limits, chunks_of
-from knowbase.types import Document, Model
+from knowbase.values.changes import Changes, Draft
+from knowbase.values.documents import Document
+from knowbase.values.edges import Edge
+from knowbase.values.reading import Link, Reading, Section
+from knowbase.values.vectors import Model
 from measure import Row, arguments, report, seconds
 
 CHUNKS, A_DOCUMENT, DIMENSIONS, CLUSTERS = 10_000, 5, 384, 500

@@ -19,18 +19,19 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from knowbase import config
-from knowbase.answers import SearchRequest
 from knowbase.base import Base, create
 from knowbase.embed.granite import Granite
 from knowbase.evaluate.bootstrap import intervals
 from knowbase.evaluate.corpus import WRITTEN, Shelf, cache_folder
 from knowbase.evaluate.judged import Question, read_folders
 from knowbase.evaluate.metrics import mean, ndcg
+from knowbase.query.words import FieldWeights
 from knowbase.ranking.profile import PROFILES, Profile
 from knowbase.ranking.rank import rank
-from knowbase.store.values import FieldWeights
-from knowbase.types import Candidate, Passage, Vector
-from knowbase.vectors import mean as mean_vector
+from knowbase.search.request import SearchRequest
+from knowbase.values.documents import Candidate, Passage
+from knowbase.values.vectors import Vector
+from knowbase.values.vectors import mean as mean_vector
 
 DEPTH = 200  # the most that any candidate looks at
 BEST = PROFILES["best"]._replace(unit="document")

@@ -26,10 +26,10 @@ from typing import NamedTuple
 
 import corpus
 from corpus import Clustered, Shape
-from knowbase.answers import SearchRequest
 from knowbase.base import Base
 from knowbase.config import DEFAULTS
 from knowbase.embed.granite import Granite
+from knowbase.search.request import SearchRequest
 from measure import Row, percentile, ratios, report
 
 DOCUMENTS, SHAPE = 2000, Shape(sections=5, words=90)

@@ -22,16 +22,16 @@ from typing import Any, NamedTuple
 import apsw
 
 import corpus
-import knowbase.search
 from corpus import Clustered, Shape
-from knowbase.answers import MODES, SearchRequest
 from knowbase.base import Base
 from knowbase.embed.granite import Granite
 from knowbase.query import words
+from knowbase.search import search as searching
+from knowbase.search.request import MODES, SearchRequest
 from knowbase.store.sqlite import SqliteStore
 from knowbase.store.sqlite.compile import match_expression
 from knowbase.store.sqlite.connection import load_vector_extension
-from knowbase.types import Vector
+from knowbase.values.vectors import Vector
 from measure import Row, arguments, interleaved, milliseconds, percentile, report, seconds
 
 DOCUMENTS, SHAPE = 1000, Shape(sections=5, words=90)
@@ -65,13 +65,13 @@ AND_TAGGED = {
 }
 
 PARTS: tuple[tuple[Any, str, str], ...] = (
-    (knowbase.search.Searcher, "prepared", "parse"),
+    (searching.Searcher, "prepared", "parse"),
     (Granite, "embed_query", "embed"),
     (SqliteStore, "keyword", "keyword"),
     (SqliteStore, "semantic", "semantic"),
     (SqliteStore, "passages", "passages"),
-    (knowbase.search, "rank", "rank"),
-    (knowbase.search, "snippet", "snippets"),
+    (searching, "rank", "rank"),
+    (searching, "snippet", "snippets"),
 )
 LABELS = tuple(label for _, _, label in PARTS)
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+import knowbase.store  # noqa: F401 - brings the tokenizer
 import postgres
 
 FIXTURES = Path(__file__).parent / "fixtures"

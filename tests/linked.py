@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from knowbase.base import Base, create
-from knowbase.types import Model
+from knowbase.values.vectors import Model
 from stores import vector
 
 MODEL = Model("test", "1", 4)

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
 from knowbase.embed.granite import Granite
-from knowbase.vectors import unpack
+from knowbase.values.vectors import unpack
 
 Trick = Callable[["Handler"], bool]
 """Something a service does instead of answering; False when it answers after all."""

@@ -7,14 +7,13 @@ import json
 import sys
 import time
 
-from knowbase.changes import Changes, Reinforcement
 from knowbase.config import DEFAULTS
 from knowbase.query.conditions import EVERYTHING
-from knowbase.query.words import keyword_query
+from knowbase.query.words import FieldWeights, keyword_query
 from knowbase.store.contract import Store
 from knowbase.store.opening import open_store
-from knowbase.store.values import FieldWeights
-from knowbase.times import timestamp
+from knowbase.values.changes import Changes, Reinforcement
+from knowbase.values.times import timestamp
 from stores import draft, section, vector
 
 SHARED = "shared"  # every writer says that it was of use

@@ -3,21 +3,21 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from knowbase.changes import Draft, Reading, Section
 from knowbase.store.contract import Store
-from knowbase.store.memory import MemoryStore
+from knowbase.store.plain import PlainStore
 from knowbase.store.postgres import create as create_postgres
 from knowbase.store.sqlite import create
 from knowbase.text.splitting import Limits, chunks_of
-from knowbase.types import Model, Vector
-from knowbase.vectors import normalize_embedding, pack
+from knowbase.values.changes import Draft
+from knowbase.values.reading import Reading, Section
+from knowbase.values.vectors import Model, Vector, normalize_embedding, pack
 from postgres import new_base
 
 MODEL = Model("test", "1", 4)
 NOW = "2026-01-01T00:00:00.000000Z"
 
 BACKENDS: dict[str, Callable[[Path], Store]] = {
-    "memory": lambda _: MemoryStore(),
+    "memory": lambda _: PlainStore(),
     "sqlite": lambda folder: create(str(folder / "base.db")),
     "postgres": lambda _: create_postgres(new_base()),
 }

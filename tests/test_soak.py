@@ -11,12 +11,12 @@ import apsw
 import psycopg
 import pytest
 
-from knowbase.changes import Changes
 from knowbase.query.conditions import EVERYTHING
-from knowbase.query.words import keyword_query
+from knowbase.query.words import FieldWeights, keyword_query
 from knowbase.store.contract import Store
 from knowbase.store.postgres import PostgresStore
-from knowbase.store.values import ALL, FieldWeights
+from knowbase.values.changes import Changes
+from knowbase.values.documents import ALL
 from postgres import database
 from soaking import SHARED
 from stores import BACKENDS, MODEL, NOW, draft, section, vector

@@ -9,11 +9,12 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from knowbase.answers import Answer, Hit, SearchRequest
     from knowbase.base import Base, create, open  # noqa: A004 - knowbase.open reads well
-    from knowbase.documents import Note
-    from knowbase.entries import KnowledgeBaseSearch
+    from knowbase.contracts.entries import KnowledgeBaseSearch
     from knowbase.errors import KnowbaseError
+    from knowbase.search.answer import Answer, Hit
+    from knowbase.search.request import SearchRequest
+    from knowbase.values.notes import Note
 
 __version__ = "0.1.0"
 __all__ = [
@@ -29,13 +30,13 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Answer": "knowbase.answers",
+    "Answer": "knowbase.search.answer",
     "Base": "knowbase.base",
-    "Hit": "knowbase.answers",
+    "Hit": "knowbase.search.answer",
     "KnowbaseError": "knowbase.errors",
-    "KnowledgeBaseSearch": "knowbase.entries",
-    "Note": "knowbase.documents",
-    "SearchRequest": "knowbase.answers",
+    "KnowledgeBaseSearch": "knowbase.contracts.entries",
+    "Note": "knowbase.values.notes",
+    "SearchRequest": "knowbase.search.request",
     "create": "knowbase.base",
     "open": "knowbase.base",
 }

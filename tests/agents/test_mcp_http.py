@@ -23,8 +23,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 import knowbase
 from conftest import Kb
-from knowbase.access import Access, current
 from knowbase.mcp.web import app
+from knowbase.values.access import Access, current
 from servers import serving
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}

@@ -9,7 +9,7 @@ from agent import call
 import knowbase
 from conftest import Kb
 from knowbase.base import Base
-from knowbase.entries import kb_get_related, kb_search
+from knowbase.contracts.entries import kb_get_related, kb_search
 from knowbase.operations.results import plain
 
 QUERY = "may I release on a Friday?"

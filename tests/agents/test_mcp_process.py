@@ -16,9 +16,9 @@ from mcp import Client, MCPError
 from mcp_types import CallToolResult, TextResourceContents
 
 from conftest import COMMAND, Kb, environment
-from knowbase.access import Access
 from knowbase.base import Base
 from knowbase.mcp.server import MASKED, build_server
+from knowbase.values.access import Access
 
 HELLO = {
     "jsonrpc": "2.0",

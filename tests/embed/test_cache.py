@@ -10,8 +10,7 @@ import pytest
 from knowbase.config import DEFAULTS
 from knowbase.embed.cache import Cache, Cached, folder
 from knowbase.embed.choice import Choice, embedder_for
-from knowbase.types import Model, Vector
-from knowbase.vectors import pack
+from knowbase.values.vectors import Model, Vector, pack
 
 MB = 1 << 20
 

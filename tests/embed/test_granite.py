@@ -8,7 +8,7 @@ import pytest
 import knowbase_granite
 from knowbase.embed.granite import Granite
 from knowbase.errors import ModelUnavailable
-from knowbase.vectors import normalize_embedding, pack, unpack
+from knowbase.values.vectors import normalize_embedding, pack, unpack
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from knowbase.embed.granite import Granite
 from knowbase.embed.onnx import OnnxFolder
 from knowbase.embed.recipe import Recipe
 from knowbase.errors import BadVector, ModelUnavailable
-from knowbase.vectors import normalize_embedding, unpack
+from knowbase.values.vectors import normalize_embedding, unpack
 
 # What each word's vector is, see fixtures/models/make.py.
 CLS, SEP = (0, 0, 0, 1), (0, 0, 0, 2)

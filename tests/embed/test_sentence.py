@@ -10,7 +10,7 @@ import pytest
 from knowbase.embed.recipe import Recipe
 from knowbase.embed.sentence import SentenceTransformers
 from knowbase.errors import ModelUnavailable
-from knowbase.vectors import unpack
+from knowbase.values.vectors import unpack
 
 INSTALLED = find_spec("sentence_transformers") is not None
 WORDS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "alpha", "beta", "query", "passage", ":")

@@ -13,8 +13,7 @@ import services
 from knowbase.embed.http import RETRIES, Client, client_for
 from knowbase.embed.service import Pace, Service, Wanted
 from knowbase.errors import BadVector, ServiceUnavailable
-from knowbase.types import Model
-from knowbase.vectors import normalize_embedding, pack, unpack
+from knowbase.values.vectors import Model, normalize_embedding, pack, unpack
 from services import Trick, counted, dripping, garbage, half, reset, slow, status
 
 KEY = "sk-a-secret-that-nobody-sees"

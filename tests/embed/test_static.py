@@ -5,16 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from knowbase.embed.static import (
-    NAME,
-    TENSOR,
-    TOKENIZER,
-    WEIGHTS,
-    WordLlama,
-    package_folder,
-)
+from knowbase.embed.static import NAME, TENSOR, TOKENIZER, WEIGHTS, WordLlama, package_folder
 from knowbase.errors import ModelUnavailable
-from knowbase.vectors import unpack
+from knowbase.values.vectors import unpack
 
 INSTALLED = find_spec("wordllama") is not None
 

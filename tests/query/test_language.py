@@ -12,7 +12,7 @@ from knowbase.query.operators import Context
 from knowbase.query.parser import parse
 from knowbase.query.query import Query, is_plain, plain_query
 from knowbase.query.tree import And, Operator, Or, Phrase, Text, Together, Without, shown
-from knowbase.types import DOCUMENT_TYPES, Document
+from knowbase.values.documents import DOCUMENT_TYPES, Document
 
 NOW = "2026-11-15T10:00:00.000000Z"  # a Sunday
 KNOWN = Document("id-1", 1, "X-1", "Known", "note", (), None, NOW, NOW)

@@ -9,7 +9,7 @@ from knowbase.ranking.profile import PROFILES
 from knowbase.ranking.rank import best_possible, rank, total
 from knowbase.ranking.trust import coverage, fluency
 from knowbase.text.analysis import Word, query_words
-from knowbase.types import Candidate, Chunk, Document, Passage
+from knowbase.values.documents import Candidate, Chunk, Document, Passage
 
 BEST = PROFILES["best"]
 NOW = "2026-01-01T00:00:00.000000Z"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from knowbase.ranking.fusion import rrf
 from knowbase.ranking.profile import PROFILES
 from knowbase.ranking.rank import Ranked, best_possible, rank
-from knowbase.types import Candidate, Chunk, Document, Passage
+from knowbase.values.documents import Candidate, Chunk, Document, Passage
 
 KB = PROFILES["kb"]
 NOW = "2026-01-01T00:00:00.000000Z"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from knowbase.ranking.about import FIELDS
 from knowbase.ranking.profile import PROFILES, Profile
 from knowbase.ranking.rank import Ranked, rank
-from knowbase.types import SECTORS, Candidate, Chunk, Document, Passage
+from knowbase.values.documents import SECTORS, Candidate, Chunk, Document, Passage
 
 NOW = "2026-03-01T00:00:00.000000Z"
 CHUNK = Chunk("_", 0, None, "", "", 0, 1, None, 0, "")

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from knowbase.errors import ReadError
 from knowbase.read import BinaryFile, read, type_of
-from knowbase.types import DOCUMENT_TYPES
+from knowbase.values.documents import DOCUMENT_TYPES
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowbase.changes import Section
 from knowbase.read import read, type_of
 from knowbase.read.code import GRAMMARS, read_code
+from knowbase.values.reading import Section
 
 
 def sections(name: str, text: str) -> tuple[Section, ...]:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowbase.changes import Link, Reading
 from knowbase.read.html import read_html
+from knowbase.values.reading import Link, Reading
 
 PAGE = """<!doctype html>
 <html><head><title>The &amp; page</title>

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowbase.changes import Link, Reading
 from knowbase.errors import ReadError
 from knowbase.read.markdown import read_markdown
+from knowbase.values.reading import Link, Reading
 
 
 def read(text: str) -> Reading:

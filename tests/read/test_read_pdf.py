@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from knowbase.changes import Section
 from knowbase.errors import ReadError
 from knowbase.read import read
+from knowbase.values.reading import Section
 
 
 def make_pdf(pages: Sequence[str], title: str = "", trailer: str = "") -> bytes:

@@ -13,13 +13,13 @@ import pytest
 import knowbase
 from conftest import Kb
 from knowbase import Base
-from knowbase.access import Access
 from knowbase.errors import KnowbaseError, NotAllowed
 from knowbase.http.served import served
 from knowbase.operations.declare import Operation, build
 from knowbase.operations.results import plain
 from knowbase.query.conditions import Compare
-from knowbase.store.values import ALL
+from knowbase.values.access import Access
+from knowbase.values.documents import ALL
 from postgres import new_base
 from servers import SECRET, Served, fill, serving, two_projects
 

@@ -12,7 +12,7 @@ import pytest
 import knowbase
 from conftest import Kb
 from knowbase import Base
-from knowbase.entries import OPERATIONS as ENTRIES
+from knowbase.contracts.entries import OPERATIONS as ENTRIES
 from knowbase.http.served import served
 from knowbase.operations.declare import Operation, build, fields
 from knowbase.operations.results import plain

@@ -22,12 +22,12 @@ from starlette.routing import Route
 
 import knowbase
 from conftest import Kb
-from knowbase.access import current
 from knowbase.base import Base
 from knowbase.http.application import application
 from knowbase.http.guard import Door, Names
+from knowbase.http.listening import address_of, listen
 from knowbase.http.tokens import Gate
-from knowbase.listening import address_of, listen
+from knowbase.values.access import current
 from servers import PATIENCE, Served, serving, two_projects, wait_until
 
 

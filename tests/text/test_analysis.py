@@ -5,15 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knowbase.text.analysis import (
-    clean,
-    extras,
-    index_terms,
-    located,
-    query_words,
-    stems,
-    tokens,
-)
+from knowbase.text.analysis import clean, extras, index_terms, located, query_words, stems, tokens
 from knowbase.text.stopwords import STOP_WORDS
 
 anything = st.text(max_size=80) | st.text("aBc1 _-.'+#漢字ไท가ＡéI", max_size=80)

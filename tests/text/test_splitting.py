@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knowbase.changes import Section
 from knowbase.embed.granite import Granite
 from knowbase.text.splitting import Limits, embedding_text, split
-from knowbase.types import Chunk
+from knowbase.values.documents import Chunk
+from knowbase.values.reading import Section
 from stores import spans
 
 SMALL = Limits(max_tokens=40, overlap=0.1, min_overlap=4)

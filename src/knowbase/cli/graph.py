@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from knowbase.graph.export import Exported
     from knowbase.graph.related import RelatedAnswer
     from knowbase.graph.walks import DocumentLinks, LinkLine, Path
-    from knowbase.types import Document
+    from knowbase.values.documents import Document
 
 WIDE = 60  # characters of a value in a table
 
@@ -28,7 +28,7 @@ def _line(paint: Painter, document: "Document") -> str:
 
 
 def _arrow(line: "LinkLine") -> str:
-    from knowbase.edges import SYMMETRIC
+    from knowbase.values.edges import SYMMETRIC
 
     if line.relation in SYMMETRIC:
         return "↔"

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 from knowbase.cli.terminal import Painter, safe, safe_lines, states_of
 
 if TYPE_CHECKING:
-    from knowbase.brief import Brief
-    from knowbase.documents import Remembered
-    from knowbase.lifecycle import Changed, Superseded
-    from knowbase.sessions import DocumentContext, SessionList, SessionView, Timeline
-    from knowbase.types import Document, Session
-    from knowbase.use import Feedback
+    from knowbase.memory.brief import Brief
+    from knowbase.memory.lifecycle import Changed, Superseded
+    from knowbase.memory.sessions import DocumentContext, SessionList, SessionView, Timeline
+    from knowbase.memory.use import Feedback
+    from knowbase.values.documents import Document
+    from knowbase.values.notes import Remembered
+    from knowbase.values.sessions import Session
 
 
 def lines(paint: Painter, name: str, result: Any) -> Iterable[str]:

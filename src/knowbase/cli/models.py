@@ -8,9 +8,9 @@ from knowbase.cli.terminal import Painter, safe
 
 if TYPE_CHECKING:
     from knowbase.embed.survey import Usable
-    from knowbase.ingest.vectors import Embedding
+    from knowbase.ingest.embedding import Embedding
     from knowbase.operations.models import ModelList
-    from knowbase.types import Model
+    from knowbase.values.vectors import Model
 
 
 def lines(paint: Painter, name: str, result: Any) -> Iterable[str]:

@@ -8,17 +8,18 @@ from knowbase.cli.terminal import Painter, safe, safe_lines, states_of
 from knowbase.text.snippets import END_MARK, MARK
 
 if TYPE_CHECKING:
-    from knowbase.answers import Answer, Explanation, Hit
-    from knowbase.documents import Content, Listing, Status
+    from knowbase.base.status import Status
     from knowbase.evaluate.evaluation import Evaluation
     from knowbase.ingest.removal import Removal
     from knowbase.ingest.sync import Report
     from knowbase.operations.filling import Made
     from knowbase.operations.finding import Config, Tags
     from knowbase.operations.ranking import Profiles
-    from knowbase.plan import QueryPlan
-    from knowbase.types import Document
-    from knowbase.whynot import WhyNot
+    from knowbase.search.answer import Answer, Explanation, Hit
+    from knowbase.search.plan import QueryPlan
+    from knowbase.search.whynot import WhyNot
+    from knowbase.text.sections import Content
+    from knowbase.values.documents import Document, Listing
 
 MOST_LISTED = 10
 _GRAPH = (

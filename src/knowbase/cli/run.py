@@ -15,8 +15,8 @@ from knowbase.cli.terminal import Painter, ProgressBar, safe
 from knowbase.errors import BaseMissing, InvalidInput, KnowbaseError, ReadError
 from knowbase.operations.declare import Operation, build
 from knowbase.operations.results import plain
-from knowbase.store.values import ALL
 from knowbase.text.analysis import clean
+from knowbase.values.documents import ALL
 
 if TYPE_CHECKING:
     from knowbase.base import Base

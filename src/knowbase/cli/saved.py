@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from knowbase.cli.terminal import Painter, safe
 
 if TYPE_CHECKING:
-    from knowbase.saved import Saved, SavedList
+    from knowbase.search.saved import Saved, SavedList
 
 
 def lines(paint: Painter, name: str, result: Any) -> Iterable[str]:

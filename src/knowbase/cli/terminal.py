@@ -6,9 +6,9 @@ import time
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
+    from knowbase.ingest.embedding import Step
     from knowbase.ingest.sync import Progress
-    from knowbase.ingest.vectors import Step
-    from knowbase.types import Document
+    from knowbase.values.documents import Document
 
 _CONTROL = dict.fromkeys(
     (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F),
@@ -29,8 +29,8 @@ def safe(text: str) -> str:
 
 def states_of(document: "Document") -> list[str]:
     """What hides a document at this moment, in a word each."""
-    from knowbase.times import timestamp
-    from knowbase.types import is_superseded
+    from knowbase.values.documents import is_superseded
+    from knowbase.values.times import timestamp
 
     now = timestamp(time.time())
     states = {

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from knowbase.types import Model, Vector
+from knowbase.values.vectors import Model, Vector
 
 
 class Embedder(Protocol):

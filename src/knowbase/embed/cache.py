@@ -14,7 +14,7 @@ from typing import Any
 
 from knowbase.embed import Embedder
 from knowbase.logs import log
-from knowbase.types import Model, Vector
+from knowbase.values.vectors import Model, Vector
 
 FILE = "embeddings.db"
 WAIT = 500  # milliseconds for another process: then embedding is quicker

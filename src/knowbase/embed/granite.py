@@ -9,7 +9,7 @@ from typing import Any
 import knowbase_granite as packaged
 from knowbase.embed.runtime import LONGEST_TOKEN, open_session
 from knowbase.errors import ModelUnavailable
-from knowbase.types import Model, Vector
+from knowbase.values.vectors import Model, Vector
 
 
 class Granite:

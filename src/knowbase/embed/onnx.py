@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from knowbase.embed.recipe import Recipe, has_dense_layer, recipe_of
 from knowbase.embed.runtime import LONGEST_TOKEN, bad_vector, open_session, packed
 from knowbase.errors import ModelUnavailable
-from knowbase.types import Model, Vector
+from knowbase.values.vectors import Model, Vector
 
 FILES = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
 POOLED = ("sentence_embedding", "embedding", "text_embeds")

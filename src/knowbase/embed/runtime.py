@@ -3,7 +3,7 @@
 from typing import Any
 
 from knowbase.errors import BadVector
-from knowbase.types import Vector
+from knowbase.values.vectors import Vector
 
 LONGEST_TOKEN = 64
 """Characters: what lies further behind than so many a token is not read, nor even tokenised.

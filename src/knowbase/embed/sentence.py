@@ -9,7 +9,7 @@ from typing import Any
 from knowbase.embed.recipe import NO_PREFIX, Recipe
 from knowbase.embed.runtime import packed
 from knowbase.errors import ModelUnavailable
-from knowbase.types import Model, Vector
+from knowbase.values.vectors import Model, Vector
 
 BATCH = 32
 

@@ -10,8 +10,7 @@ from knowbase.embed.granite import Granite
 from knowbase.embed.http import Client
 from knowbase.embed.runtime import bad_vector
 from knowbase.errors import ServiceUnavailable
-from knowbase.types import Model, Vector
-from knowbase.vectors import normalize_embedding, pack
+from knowbase.values.vectors import Model, Vector, normalize_embedding, pack
 
 MAX_TOKENS = 8191  # what OpenAI's models read; others cut by themselves, or say it
 EMPTY = "(empty)"  # services refuse a text without any

@@ -9,7 +9,7 @@ from typing import Any
 
 from knowbase.embed.runtime import LONGEST_TOKEN, packed
 from knowbase.errors import ModelUnavailable
-from knowbase.types import Model, Vector
+from knowbase.values.vectors import Model, Vector
 
 NAME = "wordllama-l2-supercat-256"
 WEIGHTS = os.path.join("weights", "l2_supercat_256.safetensors")

@@ -4,12 +4,13 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from knowbase.answers import Hit, SearchRequest
 from knowbase.base import Base
 from knowbase.evaluate.judged import Question
 from knowbase.evaluate.metrics import METRICS, measured
 from knowbase.ranking.profile import PROFILES
-from knowbase.search import Searcher
+from knowbase.search.answer import Hit
+from knowbase.search.request import SearchRequest
+from knowbase.search.search import Searcher
 
 SHOWN, DEEP = 10, 100
 

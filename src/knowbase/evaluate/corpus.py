@@ -7,17 +7,18 @@ from typing import NamedTuple
 
 import knowbase
 from knowbase.base import Base, create
-from knowbase.changes import Changes, Draft, Reading
 from knowbase.config import Configuration
 from knowbase.embed import Embedder
 from knowbase.evaluate.judged import Folder, read_documents
 from knowbase.ingest.sync import BATCH_CHUNKS, BATCH_DOCUMENTS, Progress
 from knowbase.query.conditions import EVERYTHING
 from knowbase.read.plain import whole
-from knowbase.store.values import Page
 from knowbase.text.analysis import clean
-from knowbase.times import timestamp
-from knowbase.types import Model
+from knowbase.values.changes import Changes, Draft
+from knowbase.values.documents import Page
+from knowbase.values.reading import Reading
+from knowbase.values.times import timestamp
+from knowbase.values.vectors import Model
 
 WRITTEN = timestamp(0)
 """When every document counts as written: equal scores must not depend on the day of indexing."""

@@ -18,10 +18,9 @@ from knowbase.errors import InvalidInput
 from knowbase.evaluate.judged import Question, Without
 from knowbase.ingest.sync import Progress
 from knowbase.query.conditions import Visible
-from knowbase.store.values import Page
 from knowbase.text.analysis import tokens
 from knowbase.text.stopwords import STOP_WORDS
-from knowbase.types import Document, Passage
+from knowbase.values.documents import Document, Page, Passage
 
 KINDS = ("known-item", "heading", "held-out", "no-answer")
 MOST_READ = 20_000  # documents; of a larger base this many are drawn

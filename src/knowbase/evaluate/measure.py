@@ -9,13 +9,7 @@ from knowbase.errors import InvalidInput
 from knowbase.evaluate import files
 from knowbase.evaluate.asking import FLOORS, Asked, System, ask
 from knowbase.evaluate.corpus import Shelf
-from knowbase.evaluate.evaluation import (
-    Evaluation,
-    differences_of,
-    groups_of,
-    scores_of,
-    values_of,
-)
+from knowbase.evaluate.evaluation import Evaluation, differences_of, groups_of, scores_of, values_of
 from knowbase.evaluate.judged import Folder, Question, read_folders
 from knowbase.evaluate.own import reduced, resolved
 from knowbase.ingest.sync import Progress

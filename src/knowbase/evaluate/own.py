@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from knowbase.base import Base
-from knowbase.changes import Changes, Reading, Section
 from knowbase.errors import InvalidInput, NotFound
 from knowbase.evaluate.asking import section_key
 from knowbase.evaluate.judged import Question, Without
 from knowbase.store.sqlite import SqliteStore
-from knowbase.types import Document, Passage
+from knowbase.values.changes import Changes
+from knowbase.values.documents import Document, Passage
+from knowbase.values.reading import Reading, Section
 
 
 def resolved(base: Base, questions: Sequence[Question]) -> list[Question]:

@@ -7,13 +7,12 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from knowbase.changes import Changes, Codes
 from knowbase.config import Settings
 from knowbase.graph.network import Network
 from knowbase.query.conditions import EVERYTHING, AnyOf, Compare, Condition, Visible
 from knowbase.store.contract import Store
-from knowbase.store.values import ALL, Page
-from knowbase.types import Document
+from knowbase.values.changes import Changes, Codes
+from knowbase.values.documents import ALL, Document, Page
 
 if TYPE_CHECKING:
     from knowbase.graph.clusters import Communities, Ranking
@@ -150,8 +149,8 @@ class Graph(NamedTuple):
 
     def _codes(self, document: Document) -> Codes:
         """The codes that a stored text names, as they were found when it was read."""
-        from knowbase.documents import sections_of
         from knowbase.read.links import code_links
+        from knowbase.text.sections import sections_of
 
         sections = sections_of(self.store.chunks(document.id), document.code)
         text = "".join(section.text for section in sections)

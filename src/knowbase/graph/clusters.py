@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from knowbase.edges import SYMMETRIC
 from knowbase.errors import ToolMissing
 from knowbase.graph.network import Network
 from knowbase.text.stopwords import STOP_WORDS
-from knowbase.types import Document
+from knowbase.values.documents import Document
+from knowbase.values.edges import SYMMETRIC
 
 DAMPING = 0.85
 CENTRAL = 3  # documents that stand for a community

@@ -5,10 +5,10 @@ import os
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from knowbase.edges import Edge
 from knowbase.errors import InvalidInput
 from knowbase.graph.network import Network
-from knowbase.types import Document
+from knowbase.values.documents import Document
+from knowbase.values.edges import Edge
 
 FORMATS = ("graphqlite", "graphml", "json", "dot")
 _ENDINGS = {

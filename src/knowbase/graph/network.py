@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from knowbase.edges import SYMMETRIC, Edge
-from knowbase.types import Document
+from knowbase.values.documents import Document
+from knowbase.values.edges import SYMMETRIC, Edge
 
 
 class Network(NamedTuple):

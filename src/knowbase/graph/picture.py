@@ -4,13 +4,13 @@ import os
 import random
 from typing import NamedTuple
 
-from knowbase.edges import Edge
 from knowbase.errors import InvalidInput
 from knowbase.graph.clusters import igraph_module, seeded
 from knowbase.graph.export import Exported, replaced, write_text, xml
 from knowbase.graph.network import Network
 from knowbase.ranking.proximity import proximities
-from knowbase.types import Document
+from knowbase.values.documents import Document
+from knowbase.values.edges import Edge
 
 MOST_DRAWN = 120  # documents; the nearest
 WIDTH, HEIGHT, MARGIN = 1200, 900, 90

@@ -7,8 +7,7 @@ from knowbase.graph.walks import documents_of
 from knowbase.query.conditions import Compare, Condition, Not, OneOf, Under, both
 from knowbase.ranking.proximity import LEAST_SHARED_TAGS, proximities
 from knowbase.store.contract import Store
-from knowbase.store.values import ALL, Page
-from knowbase.types import Document
+from knowbase.values.documents import ALL, Document, Page
 
 TIERS = ("parent", "sibling", "tag_overlap", "linked")
 

@@ -3,13 +3,12 @@
 from collections.abc import Collection
 from typing import NamedTuple
 
-from knowbase.changes import Link
-from knowbase.edges import Edge
 from knowbase.query.conditions import FORGOTTEN, Condition, Not, OneOf
 from knowbase.ranking.proximity import DECAY
 from knowbase.store.contract import Store
-from knowbase.store.values import Page
-from knowbase.types import Document
+from knowbase.values.documents import Document, Page
+from knowbase.values.edges import Edge
+from knowbase.values.reading import Link
 
 BATCH = 1000  # documents that are asked for by name at once
 MOST_LINKS = 12  # of a path

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from knowbase.access import Access
 from knowbase.mcp.commands import PROJECT, READ_ONLY
 from knowbase.operations.declare import Operation, Param
+from knowbase.values.access import Access
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

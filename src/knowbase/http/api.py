@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import Response
 
-from knowbase.access import Access, current
 from knowbase.base import Base
 from knowbase.errors import NotAllowed
 from knowbase.http.metrics import Metrics
@@ -16,6 +15,7 @@ from knowbase.http.requests import Bounds, values_of
 from knowbase.http.workers import Workers
 from knowbase.operations.declare import Operation, build, held_to
 from knowbase.operations.results import plain
+from knowbase.values.access import Access, current
 
 REVALIDATED = "private, no-cache"  # kept by the client, asked for again each time
 

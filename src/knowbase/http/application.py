@@ -16,7 +16,6 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 import knowbase
-from knowbase.access import current
 from knowbase.base import Base
 from knowbase.errors import KnowbaseError, NotAllowed
 from knowbase.http import metrics as numbers
@@ -38,6 +37,7 @@ from knowbase.http.workers import Workers
 from knowbase.logs import log
 from knowbase.mcp.server import Run
 from knowbase.operations.declare import Operation
+from knowbase.values.access import current
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 Mounting = Callable[[Run], Starlette]  # given what does its blocking work

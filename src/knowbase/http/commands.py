@@ -3,9 +3,9 @@
 import os
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from knowbase.access import SCOPES
 from knowbase.errors import Conflict, InvalidInput, NotFound
 from knowbase.operations.declare import Operation, Param
+from knowbase.values.access import SCOPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

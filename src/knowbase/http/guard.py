@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from knowbase.access import Access, current
 from knowbase.errors import KnowbaseError, NotAllowed
 from knowbase.http.failures import NotAuthenticated, Unreadable, response_to
 from knowbase.http.tokens import Gate
+from knowbase.values.access import Access, current
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 OPEN_PATHS = ("/", "/health", "/health/live", "/health/ready", "/openapi.json")

@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import Any
 
 from knowbase.process import resident_bytes
-from knowbase.types import Counts
+from knowbase.values.documents import Counts
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"

@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from knowbase.entries import OPERATIONS as ENTRIES
+from knowbase.contracts.entries import OPERATIONS as ENTRIES
 from knowbase.operations import NAMES, load
 from knowbase.operations.declare import Operation
 

@@ -11,15 +11,15 @@ from typing import NamedTuple
 
 import uvicorn
 
-from knowbase.access import Access
 from knowbase.base import Base
 from knowbase.errors import InvalidInput
 from knowbase.http.application import Mounting, application
 from knowbase.http.guard import Door, Names, is_loopback
+from knowbase.http.listening import address_of, listen
 from knowbase.http.tokens import Gate, tokens_file
-from knowbase.listening import address_of, listen
 from knowbase.logs import log, show_on
 from knowbase.mcp import web as agents
+from knowbase.values.access import Access
 
 ARENA_MAX, MMAP_THRESHOLD = -8, -3  # as malloc.h numbers them
 KEPT_ALIVE = 30  # seconds that a connection may idle

@@ -9,10 +9,10 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from knowbase.access import SCOPES, Access
 from knowbase.errors import InvalidInput
-from knowbase.location import is_url
 from knowbase.logs import log
+from knowbase.store.location import is_url
+from knowbase.values.access import SCOPES, Access
 
 if TYPE_CHECKING:
     from knowbase.base import Base

@@ -4,14 +4,16 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from knowbase.changes import Draft, Reading
 from knowbase.embed import Embedder
 from knowbase.errors import VectorsUnavailable
 from knowbase.read import read
 from knowbase.read.links import code_links
 from knowbase.store.contract import Store
 from knowbase.text.splitting import Limits, chunks_of, embedding_text
-from knowbase.types import Model, Passage, Vector
+from knowbase.values.changes import Draft
+from knowbase.values.documents import Passage
+from knowbase.values.reading import Reading
+from knowbase.values.vectors import Model, Vector
 
 
 class Read(NamedTuple):

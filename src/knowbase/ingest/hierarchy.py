@@ -3,7 +3,7 @@
 import os
 
 from knowbase.ingest.places import Home, inside
-from knowbase.types import Source
+from knowbase.values.files import Source
 
 INDEX_PAGES = ("readme.md", "index.md", "_index.md")
 

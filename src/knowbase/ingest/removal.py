@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from knowbase.changes import Changes
 from knowbase.ingest.places import Home, inside
 from knowbase.store.contract import Store
-from knowbase.types import Document, FileRecord
+from knowbase.values.changes import Changes
+from knowbase.values.documents import Document
+from knowbase.values.files import FileRecord
 
 
 class Removal(NamedTuple):

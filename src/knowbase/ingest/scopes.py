@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from knowbase.errors import InvalidInput, NotFound
 from knowbase.ingest.drafts import clean_tags
+from knowbase.ingest.pending import Scope
 from knowbase.ingest.places import Home, inside
-from knowbase.ingest.plan import Scope
-from knowbase.types import Source
+from knowbase.values.files import Source
 
 
 def scopes_for(

@@ -6,18 +6,20 @@ import uuid
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from knowbase.changes import Changes, Draft, Reading
 from knowbase.errors import BaseLocked, ReadError, ServiceUnavailable
 from knowbase.ingest.drafts import Drafter, Embedded
 from knowbase.ingest.hierarchy import parent_of
+from knowbase.ingest.pending import Plan, Problem, Scope, plans
 from knowbase.ingest.places import Home
-from knowbase.ingest.plan import Plan, Problem, Scope, plans
+from knowbase.ingest.walk import Found, WalkRules
 from knowbase.logs import log
 from knowbase.read.decode import BinaryFile
 from knowbase.store.contract import Store
-from knowbase.times import timestamp
-from knowbase.types import Document, FileRecord, Source
-from knowbase.walk import Found, WalkRules
+from knowbase.values.changes import Changes, Draft
+from knowbase.values.documents import Document
+from knowbase.values.files import FileRecord, Source
+from knowbase.values.reading import Reading
+from knowbase.values.times import timestamp
 
 BATCH_CHUNKS = 64
 BATCH_DOCUMENTS = 200

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from knowbase.base import Base
-    from knowbase.documents import Content, Remembered, Status
-    from knowbase.sessions import Timeline
+    from knowbase.base.status import Status
+    from knowbase.memory.sessions import Timeline
+    from knowbase.text.sections import Content
+    from knowbase.values.notes import Remembered
 
 LONGEST_OPENING = 240  # letters of a text that says almost the same
 SHORTER = {"full": ("full", "snippets", "ids"), "snippets": ("snippets", "ids"), "ids": ("ids",)}

@@ -8,9 +8,9 @@ import gc
 import sys
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from knowbase.access import Access, current
 from knowbase.logs import show_on
 from knowbase.operations.declare import Operation, Param
+from knowbase.values.access import Access, current
 
 if TYPE_CHECKING:
     from knowbase.base import Base

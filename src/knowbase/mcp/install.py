@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from knowbase.errors import InvalidInput, ReadError
-from knowbase.location import is_url, shown
+from knowbase.store.location import is_url, shown
 
 if TYPE_CHECKING:
     from knowbase.mcp.commands import Install

@@ -9,12 +9,12 @@ from knowbase.mcp.links import DOCUMENT, SAVED, reference_in, saved_in, saved_ur
 from knowbase.mcp.view import View
 from knowbase.mcp.wording import found_text
 from knowbase.operations.results import plain
-from knowbase.store.values import Page
+from knowbase.values.documents import Page
 
 if TYPE_CHECKING:
     from knowbase.base import Base
-    from knowbase.saved import Saved
-    from knowbase.types import Document
+    from knowbase.search.saved import Saved
+    from knowbase.values.documents import Document
 
 PAGE = 50  # resources that are listed at once
 PLAIN = ("code", "text", "pdf")  # types whose text is no Markdown

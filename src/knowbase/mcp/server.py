@@ -15,10 +15,10 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 import knowbase
-from knowbase.access import current
 from knowbase.errors import KnowbaseError
 from knowbase.logs import log
 from knowbase.mcp import prompts, resources
+from knowbase.values.access import current
 
 if TYPE_CHECKING:
     from knowbase.base import Base

@@ -7,11 +7,12 @@ empty lists, and fields that no agent has a use for.
 from collections.abc import Mapping
 from typing import Any
 
-from knowbase.brief import Brief
-from knowbase.documents import SectionText, Status
-from knowbase.entries import Entry, SearchMetadata
+from knowbase.base.status import Status
+from knowbase.contracts.entries import Entry, SearchMetadata
+from knowbase.memory.brief import Brief
 from knowbase.operations.results import plain
-from knowbase.types import Document
+from knowbase.text.sections import SectionText
+from knowbase.values.documents import Document
 
 DOCUMENT = (
     "id", "code", "title", "type", "tags", "path", "project", "parent", "confidence", "expires_at",

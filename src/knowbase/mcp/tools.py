@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
-from knowbase.access import Access
-from knowbase.entries import OPERATIONS as ENTRIES
+from knowbase.contracts.entries import OPERATIONS as ENTRIES
 from knowbase.errors import InvalidInput, NotAllowed
 from knowbase.mcp.view import View
 from knowbase.operations import load
 from knowbase.operations.declare import Operation, build, fields, held_to, refuse_unknown
 from knowbase.operations.schema import Schema, request_schema, result_schema
+from knowbase.values.access import Access
 
 NAMED_ONLY = ("Document", "FileRecord", "Source", "StoredModel", "Similar")
 """Objects whose fields are told by docs/agents.md, not by each schema."""

@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 from knowbase.base import Base, create
 from knowbase.base import open as open_base
-from knowbase.changes import Changes
-from knowbase.copies import Copy
 from knowbase.errors import BaseError, BaseMissing, BaseTaken, InvalidInput
-from knowbase.ingest.vectors import Step
-from knowbase.location import new_place, shown
+from knowbase.ingest.embedding import Step
 from knowbase.move.digests import Part, digests, is_empty, same
 from knowbase.move.paths import Relocated, notices
+from knowbase.store.location import new_place, shown
+from knowbase.values.changes import Changes
+from knowbase.values.copies import Copy
 
 BATCH = 100  # documents; each batch is stored at once, so that a kill loses less than that
 

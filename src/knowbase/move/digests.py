@@ -4,9 +4,9 @@ import hashlib
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from knowbase.copies import Copy, Frame, Rest
-from knowbase.ingest.vectors import Step
+from knowbase.ingest.embedding import Step
 from knowbase.store.contract import Whole
+from knowbase.values.copies import Copy, Frame, Rest
 
 _BATCH = 100
 

@@ -8,9 +8,9 @@ import os
 from collections.abc import Collection, Mapping
 
 from knowbase.base import Base
-from knowbase.copies import Copy, Frame, Rest
 from knowbase.ingest.places import Home
-from knowbase.location import is_url
+from knowbase.store.location import is_url
+from knowbase.values.copies import Copy, Frame, Rest
 
 
 class Relocated:

@@ -4,8 +4,8 @@ import os
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from knowbase.errors import BaseMissing, InvalidInput
-from knowbase.location import FOLDER
 from knowbase.operations.declare import Operation, Param
+from knowbase.store.location import FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Callable

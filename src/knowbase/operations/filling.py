@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from knowbase.base import Base
     from knowbase.ingest.removal import Removal
     from knowbase.ingest.sync import Progress, Report
-    from knowbase.types import Document
+    from knowbase.values.documents import Document
 
 
 DEFER = Param("store the text at once, and leave the vectors to kb embed")
@@ -66,7 +66,7 @@ class NoteRequest(NamedTuple):
 
 
 def note(base: "Base", request: NoteRequest) -> "Document":
-    from knowbase.documents import Note
+    from knowbase.values.notes import Note
 
     return base.note(
         Note(

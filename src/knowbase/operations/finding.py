@@ -5,11 +5,13 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from knowbase.config import ABOUT, dotted
 from knowbase.operations.declare import Operation, Param
 from knowbase.operations.search import INCLUDE, TAGS, TYPE
-from knowbase.store.values import Page
+from knowbase.values.documents import Page
 
 if TYPE_CHECKING:
     from knowbase.base import Base
-    from knowbase.documents import Content, Listing, Status
+    from knowbase.base.status import Status
+    from knowbase.text.sections import Content
+    from knowbase.values.documents import Listing
 
 
 class Get(NamedTuple):

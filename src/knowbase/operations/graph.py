@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from knowbase.edges import WEIGHTS
 from knowbase.operations.declare import Operation, Param
 from knowbase.operations.search import INCLUDE
+from knowbase.values.edges import WEIGHTS
 
 if TYPE_CHECKING:
     from knowbase.base import Base

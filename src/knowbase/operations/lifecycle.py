@@ -3,13 +3,13 @@
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from knowbase.operations.declare import Operation, Param
-from knowbase.store.values import Page
+from knowbase.values.documents import Page
 
 if TYPE_CHECKING:
     from knowbase.base import Base
-    from knowbase.documents import Listing
     from knowbase.ingest.removal import Removal
-    from knowbase.lifecycle import Changed, Superseded
+    from knowbase.memory.lifecycle import Changed, Superseded
+    from knowbase.values.documents import Listing
 
 DOCUMENTS = Param("codes, ids, numbers or paths", positional=True, metavar="DOCUMENT")
 LIMIT = Param("how many", least=1, most=10_000, metavar="N", short="n")

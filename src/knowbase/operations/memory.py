@@ -4,14 +4,15 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from knowbase.operations.declare import Operation, Param
 from knowbase.operations.search import INCLUDE
-from knowbase.types import RELATIONS, SCOPES, SECTORS, TIERS
+from knowbase.values.documents import SCOPES, SECTORS, TIERS
+from knowbase.values.edges import RELATIONS
 
 if TYPE_CHECKING:
     from knowbase.base import Base
-    from knowbase.brief import Brief
-    from knowbase.documents import Remembered
-    from knowbase.sessions import DocumentContext, Timeline
-    from knowbase.use import Feedback
+    from knowbase.memory.brief import Brief
+    from knowbase.memory.sessions import DocumentContext, Timeline
+    from knowbase.memory.use import Feedback
+    from knowbase.values.notes import Remembered
 
 REFERENCE = Param("a code, id, number or path", positional=True, single=True, metavar="DOCUMENT")
 SESSION = Param("the session that it happens in; made if need be", metavar="ID")
@@ -46,7 +47,7 @@ class Remember(NamedTuple):
 
 
 def remember(base: "Base", request: Remember) -> "Remembered":
-    from knowbase.documents import Note
+    from knowbase.values.notes import Note
 
     given = request._asdict()
     expires_at = _expiry(base, given.pop("ttl"), given.pop("expires"))

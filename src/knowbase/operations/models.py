@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from knowbase.base import Base
     from knowbase.embed.survey import Usable
-    from knowbase.ingest.vectors import Embedding, Step
-    from knowbase.types import StoredModel
+    from knowbase.ingest.embedding import Embedding, Step
+    from knowbase.values.vectors import StoredModel
 
 
 class ModelsRequest(NamedTuple):

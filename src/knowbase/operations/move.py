@@ -7,7 +7,7 @@ from knowbase.operations.declare import Operation, Param
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from knowbase.ingest.vectors import Step
+    from knowbase.ingest.embedding import Step
     from knowbase.move import Moved
 
 

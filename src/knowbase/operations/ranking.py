@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from knowbase.answers import SearchRequest
 from knowbase.operations.declare import Operation, Param
 from knowbase.operations.search import (
     INCLUDE,
@@ -16,12 +15,13 @@ from knowbase.operations.search import (
     UNIT,
 )
 from knowbase.ranking.about import FIELDS
+from knowbase.search.request import SearchRequest
 
 if TYPE_CHECKING:
     from knowbase.base import Base
-    from knowbase.plan import QueryPlan
     from knowbase.ranking.custom import Custom
-    from knowbase.whynot import WhyNot
+    from knowbase.search.plan import QueryPlan
+    from knowbase.search.whynot import WhyNot
 
 
 class ProfilesRequest(NamedTuple):

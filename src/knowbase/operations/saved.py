@@ -9,9 +9,9 @@ from knowbase.operations.filling import Nothing
 from knowbase.operations.search import MODE, PROFILE, THRESHOLD, TOP, UNIT, Search, asked
 
 if TYPE_CHECKING:
-    from knowbase.answers import Answer
     from knowbase.base import Base
-    from knowbase.saved import Saved, SavedList
+    from knowbase.search.answer import Answer
+    from knowbase.search.saved import Saved, SavedList
 
 _NAME = Annotated[str, Param("its name", positional=True, single=True)]
 

@@ -2,13 +2,14 @@
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from knowbase.answers import MODES, Answer, SearchRequest
 from knowbase.operations.declare import Operation, Param
 from knowbase.query.conditions import HIDDEN_STATES
+from knowbase.search.request import MODES, SearchRequest
 
 if TYPE_CHECKING:
     from knowbase.base import Base
-    from knowbase.plan import QueryPlan
+    from knowbase.search.answer import Answer
+    from knowbase.search.plan import QueryPlan
 
 TAGS = Param("only documents with all of these tags", metavar="TAG,TAG")
 TYPE = Param("only documents of this type: markdown, pdf, code, note …", metavar="TYPE")

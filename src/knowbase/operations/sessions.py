@@ -3,12 +3,12 @@
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from knowbase.operations.declare import Operation, Param
-from knowbase.store.values import Page
+from knowbase.values.documents import Page
 
 if TYPE_CHECKING:
     from knowbase.base import Base
-    from knowbase.sessions import SessionList, SessionView
-    from knowbase.types import Session
+    from knowbase.memory.sessions import SessionList, SessionView
+    from knowbase.values.sessions import Session
 
 
 class SessionsRequest(NamedTuple):

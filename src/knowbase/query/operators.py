@@ -17,7 +17,7 @@ from knowbase.query.conditions import (
     Under,
     in_state,
 )
-from knowbase.types import SCOPES, SECTORS, TIERS, Document
+from knowbase.values.documents import SCOPES, SECTORS, TIERS, Document
 
 _CLOCKS = {
     "created": "created_at",
@@ -155,7 +155,7 @@ def _depth(_: str, value: str, __: Context) -> Meaning:
 
 
 def _time(name: str, value: str, context: Context) -> Meaning:
-    from knowbase.query.moments import span  # a query without dates need not load datetime
+    from knowbase.query.moments import span
 
     sign, rest = _signed(value)
     found = span(rest, context.now)

@@ -18,7 +18,7 @@ from knowbase.query.conditions import (
     hidden,
 )
 from knowbase.text.analysis import Word
-from knowbase.types import Document
+from knowbase.values.documents import Document
 
 HasWord = Callable[[Word], bool]
 

@@ -11,6 +11,15 @@ MAX_CHARACTERS = 20_000
 _SPACES = str.maketrans(dict.fromkeys('(){}[]^"~*?:\\', " "))
 
 
+class FieldWeights(NamedTuple):
+    """How much a word counts in each indexed field."""
+
+    title: float = 1.0
+    heading: float = 1.0
+    text: float = 1.0
+    terms: float = 1.0
+
+
 class KeywordQuery(NamedTuple):
     """What the keyword leg looks for: any, or all, of these words."""
 

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from knowbase.ranking.fusion import Contribution
 from knowbase.ranking.profile import Profile
-from knowbase.times import days_between
-from knowbase.types import Document, is_superseded
+from knowbase.values.documents import Document, is_superseded
+from knowbase.values.times import days_between
 
 
 class Factor(NamedTuple):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from knowbase.types import Candidate
+from knowbase.values.documents import Candidate
 
 RRF_K = 60
 """Cormack, Clarke and Büttcher, SIGIR 2009: 60 does well on every collection they tried."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
-from knowbase.edges import Edge
+from knowbase.values.edges import Edge
 
 DECAY = 0.5  # what is left after each hop, beside the link's own weight
 TAGS_WEIGHT = 0.5  # of a document that has all of the tags

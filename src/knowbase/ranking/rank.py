@@ -6,7 +6,7 @@ from typing import NamedTuple
 from knowbase.ranking.boosts import Factor, factors, signals
 from knowbase.ranking.fusion import Contribution, Fused, Legs, lift, linear, minmax, rrf
 from knowbase.ranking.profile import LEGS, Profile
-from knowbase.types import Candidate, Passage
+from knowbase.values.documents import Candidate, Passage
 
 
 class Ranked(NamedTuple):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from knowbase.text.analysis import Word, located, stems
-from knowbase.types import Passage, names_of
+from knowbase.values.documents import Passage, names_of
 
 MANY_WORDS = 4  # who has this many of the words is about what was asked, however many there are
 LEAST_FLUENCY = 0.05

@@ -2,9 +2,9 @@
 
 from pathlib import PurePath
 
-from knowbase.changes import Reading
 from knowbase.read.code import GRAMMARS, read_code
 from knowbase.read.decode import BinaryFile, decode
+from knowbase.values.reading import Reading
 
 __all__ = ["BinaryFile", "read", "type_of"]
 

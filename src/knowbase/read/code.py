@@ -3,9 +3,9 @@
 import re
 from itertools import pairwise
 
-from knowbase.changes import Reading, Section
 from knowbase.read.plain import whole
 from knowbase.text.slugs import unique_slugs
+from knowbase.values.reading import Reading, Section
 
 # Extension to grammar: the package's last name, and its function when it has several.
 GRAMMARS = {

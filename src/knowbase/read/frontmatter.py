@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
 
 from knowbase.errors import ReadError
-from knowbase.types import DOCUMENT_TYPES, SCOPES, SECTORS, TIERS
+from knowbase.values.documents import DOCUMENT_TYPES, SCOPES, SECTORS, TIERS
 
 _MAX_DEPTH = 40
 _HIGHEST_JSON_INTEGER_BITS = 4096

@@ -6,9 +6,9 @@ from html import unescape
 from html.parser import HTMLParser
 from typing import NamedTuple
 
-from knowbase.changes import Link, Reading, Section
 from knowbase.read.links import document_link
 from knowbase.text.slugs import unique_slugs
+from knowbase.values.reading import Link, Reading, Section
 
 _UNSEEN = frozenset({"head", "noscript", "script", "style", "svg", "template"})
 _HEAD_TAGS = frozenset({"base", "head", "html", "link", "meta", "title"}) | _UNSEEN

@@ -3,7 +3,7 @@
 import re
 from urllib.parse import unquote
 
-from knowbase.changes import Link
+from knowbase.values.reading import Link
 
 LONGEST = 500  # characters; what is longer names no file, and no index could hold it
 

@@ -7,10 +7,10 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from knowbase.changes import Link, Reading, Section
 from knowbase.read.frontmatter import FrontMatter, front_matter_lines, parse_front_matter
 from knowbase.read.links import document_link, wiki_link
 from knowbase.text.slugs import unique_slugs
+from knowbase.values.reading import Link, Reading, Section
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

@@ -4,8 +4,8 @@ import re
 import threading
 from typing import TYPE_CHECKING
 
-from knowbase.changes import Reading, Section
 from knowbase.errors import ReadError
+from knowbase.values.reading import Reading, Section
 
 if TYPE_CHECKING:
     import pypdfium2

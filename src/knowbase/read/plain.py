@@ -1,6 +1,6 @@
 """Plain text: one section, titled by its first line."""
 
-from knowbase.changes import Reading, Section
+from knowbase.values.reading import Reading, Section
 
 _LONGEST_TITLE = 100
 

@@ -1,1 +1,6 @@
-"""Where documents live. `contract.Store` is the whole interface; each backend is a folder here."""
+"""Where bases are kept: the contract, and one folder an engine."""
+
+from knowbase.store.tokenizer import porter_unicode61
+from knowbase.text.analysis import use_tokenizer
+
+use_tokenizer(porter_unicode61)

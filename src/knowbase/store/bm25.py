@@ -3,8 +3,7 @@
 import math
 from collections.abc import Mapping
 
-from knowbase.query.words import KeywordQuery
-from knowbase.store.values import FieldWeights
+from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.text.analysis import Word, stems
 
 K1, B = 1.2, 0.75

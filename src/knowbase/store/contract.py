@@ -3,27 +3,17 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
-from knowbase.changes import Changes, Link, SavedSearch
-from knowbase.copies import Copy, Frame, Rest
-from knowbase.edges import Edge
 from knowbase.query.conditions import Condition
-from knowbase.query.words import KeywordQuery
-from knowbase.store.values import FieldWeights, Page
+from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.text.analysis import Word
-from knowbase.types import (
-    Candidate,
-    Counts,
-    Document,
-    FileRecord,
-    Model,
-    Passage,
-    Relation,
-    Session,
-    Source,
-    StoredModel,
-    Use,
-    Vector,
-)
+from knowbase.values.changes import Changes, SavedSearch
+from knowbase.values.copies import Copy, Frame, Rest
+from knowbase.values.documents import Candidate, Counts, Document, Page, Passage
+from knowbase.values.edges import Edge, Relation
+from knowbase.values.files import FileRecord, Source
+from knowbase.values.reading import Link
+from knowbase.values.sessions import Session, Use
+from knowbase.values.vectors import Model, StoredModel, Vector
 
 
 class Whole(Protocol):

@@ -11,7 +11,8 @@ from math import fsum
 from operator import mul
 from typing import TYPE_CHECKING
 
-from knowbase.types import Candidate, Vector
+from knowbase.values.documents import Candidate
+from knowbase.values.vectors import Vector
 
 if TYPE_CHECKING:
     from numpy import float64

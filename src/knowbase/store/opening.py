@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING
 
 from knowbase.errors import BaseError, BaseMissing
-from knowbase.location import is_url
+from knowbase.store.location import is_url
 
 if TYPE_CHECKING:
     from knowbase.config import Settings

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 
-from knowbase.changes import Draft, Edit, content_hash
 from knowbase.errors import InvalidInput
 from knowbase.query.conditions import Compare, Condition, Not, Visible, both
-from knowbase.types import Document
+from knowbase.values.changes import Draft, Edit
+from knowbase.values.documents import Document
+from knowbase.values.reading import content_hash
 
 
 def same_project(project: str | None) -> Condition:

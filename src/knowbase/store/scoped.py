@@ -6,9 +6,6 @@ whichever operation, gets documents and sessions of the project alone, and write
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from knowbase.access import Access
-from knowbase.changes import Changes, Draft, Link, SavedSearch
-from knowbase.edges import Edge
 from knowbase.errors import Conflict, NotAllowed
 from knowbase.query.conditions import (
     EVERYTHING,
@@ -20,24 +17,17 @@ from knowbase.query.conditions import (
     OneOf,
     both,
 )
-from knowbase.query.words import KeywordQuery
+from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.contract import Copying, Store
-from knowbase.store.values import ALL, FieldWeights, Page
 from knowbase.text.analysis import Word
-from knowbase.types import (
-    Candidate,
-    Counts,
-    Document,
-    FileRecord,
-    Model,
-    Passage,
-    Relation,
-    Session,
-    Source,
-    StoredModel,
-    Use,
-    Vector,
-)
+from knowbase.values.access import Access
+from knowbase.values.changes import Changes, Draft, SavedSearch
+from knowbase.values.documents import ALL, Candidate, Counts, Document, Page, Passage
+from knowbase.values.edges import Edge, Relation
+from knowbase.values.files import FileRecord, Source
+from knowbase.values.reading import Link
+from knowbase.values.sessions import Session, Use
+from knowbase.values.vectors import Model, StoredModel, Vector
 
 
 class ScopedStore:

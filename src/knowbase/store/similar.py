@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from knowbase.types import Vector
+from knowbase.values.vectors import Vector
 
 if TYPE_CHECKING:
     from numpy import floating, integer

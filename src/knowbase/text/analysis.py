@@ -6,13 +6,10 @@ that are written without spaces.
 """
 
 import re
-import threading
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple, cast
-
-import apsw
+from typing import NamedTuple, Protocol
 
 from knowbase.text.stopwords import STOP_WORDS
 
@@ -60,15 +57,24 @@ class Word(NamedTuple):
     prefix: bool = False
 
 
-class _Local(threading.local):
-    """One tokenizer a thread: a connection must not be shared."""
+class Tokenizer(Protocol):
+    """What cuts a text into words: FTS5's `porter unicode61`, whichever engine lends it."""
 
-    def __init__(self) -> None:
-        self.connection = apsw.Connection(":memory:")
-        self.tokenizer = self.connection.fts5_tokenizer("porter", ["unicode61"])
+    def __call__(self, text: bytes) -> list[tuple[int, int, str]]:
+        """Where each word starts and ends in the bytes, and its stem."""
 
 
-_local = _Local()
+def _no_tokenizer(text: bytes) -> list[tuple[int, int, str]]:  # noqa: ARG001 - the interface
+    raise RuntimeError("no tokenizer yet: importing knowbase.store brings one")
+
+
+_tokenize: Tokenizer = _no_tokenizer
+
+
+def use_tokenizer(tokenizer: Tokenizer) -> None:
+    """Cut texts with this one from now on."""
+    global _tokenize
+    _tokenize = tokenizer
 
 
 def clean(text: str) -> str:
@@ -79,9 +85,7 @@ def clean(text: str) -> str:
 def tokens(text: str) -> list[Token]:
     """Every word that FTS5 `porter unicode61` sees, with offsets in characters."""
     data = text.encode("utf-8", "replace")
-    found = cast(
-        "list[tuple[int, int, str]]", _local.tokenizer(data, apsw.FTS5_TOKENIZE_DOCUMENT, None)
-    )
+    found = _tokenize(data)
     if len(data) == len(text):
         return [Token(stem, start, end) for start, end, stem in found]
     place = _character_offsets(text)

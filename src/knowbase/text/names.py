@@ -9,8 +9,8 @@ import unicodedata
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from knowbase.changes import Link
-from knowbase.edges import WEIGHTS
+from knowbase.values.edges import WEIGHTS
+from knowbase.values.reading import Link
 
 ID, CODE, PATH, PLACE, ENDING, TITLE = range(6)
 """The kinds of names, the most certain first: a link takes the first that it reaches."""

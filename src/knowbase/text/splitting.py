@@ -7,8 +7,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
-from knowbase.changes import Reading, Section
-from knowbase.types import Chunk
+from knowbase.values.documents import Chunk
+from knowbase.values.reading import Reading, Section
 
 TokenSpans: TypeAlias = Callable[[str], Sequence[tuple[int, int]]]
 """Where each of the embedding model's tokens starts and ends in a text."""

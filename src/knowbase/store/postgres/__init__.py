@@ -6,9 +6,8 @@ from urllib.parse import unquote
 from psycopg import Connection, errors
 from psycopg.sql import SQL
 
-from knowbase.changes import Changes
 from knowbase.errors import BaseMissing, InvalidInput
-from knowbase.location import split_url
+from knowbase.store.location import split_url
 from knowbase.store.postgres import rows, schema
 from knowbase.store.postgres.connection import Connections, find_model
 from knowbase.store.postgres.graph import Graph
@@ -17,7 +16,8 @@ from knowbase.store.postgres.saved import Saved
 from knowbase.store.postgres.sessions import Sessions
 from knowbase.store.postgres.vectors import Vectors
 from knowbase.store.postgres.write import Writing
-from knowbase.types import Document
+from knowbase.values.changes import Changes
+from knowbase.values.documents import Document
 
 if TYPE_CHECKING:
     from knowbase.store.postgres.copying import PostgresCopying

@@ -19,7 +19,7 @@ from knowbase.errors import (
     VectorsUnavailable,
 )
 from knowbase.logs import log
-from knowbase.types import Model
+from knowbase.values.vectors import Model
 
 Result = TypeVar("Result")
 FIRST_TIMEOUT = 5  # seconds

@@ -7,8 +7,6 @@ from typing import Any
 from psycopg import Connection
 from psycopg.sql import SQL
 
-from knowbase.changes import Link
-from knowbase.copies import ChunkCopy, Copy, Frame, GivenVerdict, Rest
 from knowbase.store.postgres import rows
 from knowbase.store.postgres.connection import Connected, Connections
 from knowbase.store.postgres.pasting import Pasting
@@ -16,7 +14,13 @@ from knowbase.store.postgres.retrieval import unpacked
 from knowbase.store.postgres.saved import searches
 from knowbase.store.postgres.schema import vector_table
 from knowbase.store.postgres.vectors import Vectors
-from knowbase.types import Chunk, Model, Relation, Session, Source, Use, Vector
+from knowbase.values.copies import ChunkCopy, Copy, Frame, GivenVerdict, Rest
+from knowbase.values.documents import Chunk
+from knowbase.values.edges import Relation
+from knowbase.values.files import Source
+from knowbase.values.reading import Link
+from knowbase.values.sessions import Session, Use
+from knowbase.values.vectors import Model, Vector
 
 
 class PostgresCopying(Connected):

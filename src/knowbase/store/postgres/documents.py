@@ -11,8 +11,9 @@ from knowbase.store.postgres import rows
 from knowbase.store.postgres.compile import compile_condition
 from knowbase.store.postgres.connection import Connected, find_model
 from knowbase.store.postgres.schema import vector_table
-from knowbase.store.values import Page
-from knowbase.types import Counts, Document, FileRecord, Model, Passage, Source
+from knowbase.values.documents import Counts, Document, Page, Passage
+from knowbase.values.files import FileRecord, Source
+from knowbase.values.vectors import Model
 
 _ORDERS = {
     "newest": SQL("d.updated_at DESC, d.seq"),

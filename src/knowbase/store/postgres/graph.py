@@ -6,12 +6,12 @@ from typing import Any
 from psycopg import Connection
 from psycopg.sql import SQL
 
-from knowbase.changes import Link
-from knowbase.edges import Edge
 from knowbase.query.conditions import FORGOTTEN, Condition, Not, both
 from knowbase.store.postgres.compile import compile_condition
 from knowbase.store.postgres.connection import Connected
 from knowbase.store.postgres.links import Linking
+from knowbase.values.edges import Edge
+from knowbase.values.reading import Link
 
 _EDGE = "SELECT source, target, relation, weight, origin FROM edges WHERE base_id = %s"
 _REACHED = (

@@ -5,13 +5,14 @@ from collections.abc import Collection, Iterable, Sequence
 from psycopg import Connection
 from psycopg.sql import SQL
 
-from knowbase.changes import Codes, Link
-from knowbase.edges import WEIGHTS
 from knowbase.store.postgres.retrieval import unpacked
 from knowbase.store.postgres.schema import vector_table
 from knowbase.store.similar import Similar, VectorsDue
 from knowbase.text.names import Named, mentions_of, names_of_document
-from knowbase.types import Model
+from knowbase.values.changes import Codes
+from knowbase.values.edges import WEIGHTS
+from knowbase.values.reading import Link
+from knowbase.values.vectors import Model
 
 _BATCH = 500
 _MENTION = "document, name, relation, target, origin, reach, inverse, weight"

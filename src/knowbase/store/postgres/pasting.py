@@ -2,18 +2,21 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from psycopg import Connection
 from psycopg.sql import SQL
 
-from knowbase.copies import ChunkCopy, Copy, Rest
 from knowbase.store.postgres import saved
 from knowbase.store.postgres.retrieval import as_text
 from knowbase.store.postgres.schema import vector_table
 from knowbase.store.postgres.words import counted
 from knowbase.store.postgres.write import Writing, clean, insert
-from knowbase.types import Document, Model, Vector
+from knowbase.values.copies import ChunkCopy, Copy, Rest
+from knowbase.values.documents import Document
+
+if TYPE_CHECKING:
+    from knowbase.values.vectors import Model, Vector
 
 _COLUMNS = ("base_id", *Document._fields, "said")
 _REPLACED = ("uses", "sessions", "relations", "files", "sources", "saved")

@@ -7,8 +7,17 @@ from typing import Any
 from psycopg import Connection
 from psycopg.sql import SQL, Identifier
 
-from knowbase.changes import EDITABLE, Changes, Edit, Reinforcement, Verdict, after_verdict, moved
-from knowbase.types import Relation, Session, Use
+from knowbase.values.changes import (
+    EDITABLE,
+    Changes,
+    Edit,
+    Reinforcement,
+    Verdict,
+    after_verdict,
+    moved,
+)
+from knowbase.values.edges import Relation
+from knowbase.values.sessions import Session, Use
 
 
 class Recording:

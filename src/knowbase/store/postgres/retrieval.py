@@ -13,17 +13,17 @@ from psycopg import Connection
 from psycopg.sql import SQL
 
 from knowbase.query.conditions import Condition, is_everything, is_lifecycle
-from knowbase.query.words import KeywordQuery
+from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.bm25 import K1, B, idf
 from knowbase.store.nearest import nearest as nearest_vectors
 from knowbase.store.postgres import rows, schema
 from knowbase.store.postgres.compile import Compiled, compile_for_chunks
 from knowbase.store.postgres.connection import Connected
 from knowbase.store.postgres.words import LAST, Matches, ids_of, key_of, matches_of
-from knowbase.store.values import FieldWeights
 from knowbase.text.analysis import Word, stems
 from knowbase.text.spelling import as_written, nearest, stem_of
-from knowbase.types import Candidate, Model, Passage, Vector
+from knowbase.values.documents import Candidate, Passage
+from knowbase.values.vectors import Model, Vector
 
 EXACT = 20_000  # up to so many vectors that pass are compared one by one
 LIFECYCLE = (

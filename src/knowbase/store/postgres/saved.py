@@ -5,8 +5,8 @@ import json
 from psycopg import Connection
 from psycopg.sql import SQL
 
-from knowbase.changes import SavedSearch
 from knowbase.store.postgres.connection import Connected
+from knowbase.values.changes import SavedSearch
 
 INSERT = (
     "INSERT INTO saved (base_id, name, query, options, created_at, updated_at)"

@@ -7,8 +7,9 @@ from psycopg.sql import SQL
 from knowbase.query.conditions import Condition
 from knowbase.store.postgres.compile import compile_condition
 from knowbase.store.postgres.connection import Connected
-from knowbase.store.values import Page
-from knowbase.types import Relation, Session, Use
+from knowbase.values.documents import Page
+from knowbase.values.edges import Relation
+from knowbase.values.sessions import Session, Use
 
 _SESSION = (
     "SELECT s.id, s.project, s.started_at, s.ended_at, s.summary, (SELECT count(*) FROM uses u"

@@ -11,7 +11,8 @@ from knowbase.store.postgres import retrieval, rows, schema
 from knowbase.store.postgres.connection import find_model
 from knowbase.store.postgres.documents import Documents
 from knowbase.store.postgres.retrieval import as_text, unpacked
-from knowbase.types import Model, Passage, StoredModel, Vector
+from knowbase.values.documents import Passage
+from knowbase.values.vectors import Model, StoredModel, Vector
 
 _WITHOUT = (
     "NOT EXISTS (SELECT 1 FROM {} v WHERE v.base_id = c.base_id AND v.model = %s AND"

@@ -11,15 +11,6 @@ from typing import Any, NamedTuple, TypeVar
 from psycopg import Connection
 from psycopg.sql import SQL, Composed, Identifier
 
-from knowbase.changes import (
-    AS_READ,
-    Changes,
-    Draft,
-    assigned_codes,
-    content_hash,
-    renamed,
-    scope_of,
-)
 from knowbase.store.postgres import rows
 from knowbase.store.postgres.compile import compile_condition
 from knowbase.store.postgres.links import Linking
@@ -29,16 +20,11 @@ from knowbase.store.postgres.schema import vector_table
 from knowbase.store.postgres.words import Counts, counted, ids_of
 from knowbase.store.rules import check_chain, known_text
 from knowbase.text.analysis import index_terms
-from knowbase.types import (
-    DEFAULT_SALIENCE,
-    Chunk,
-    Document,
-    FileRecord,
-    Model,
-    Source,
-    Vector,
-    names_of,
-)
+from knowbase.values.changes import Changes, Draft, assigned_codes, renamed
+from knowbase.values.documents import DEFAULT_SALIENCE, Chunk, Document, names_of
+from knowbase.values.files import FileRecord, Source
+from knowbase.values.reading import AS_READ, content_hash, scope_of
+from knowbase.values.vectors import Model, Vector
 
 _CHUNK = (
     "id", "document", "slug", "chunk_index", "position", "hash", "line", "page", "tokens",

@@ -12,15 +12,16 @@ from knowbase.store.sqlite.documents import Documents
 from knowbase.store.sqlite.retrieval import Retrieval
 from knowbase.store.sqlite.sessions import Sessions
 from knowbase.store.sqlite.vectors import Vectors
-from knowbase.types import Document
+from knowbase.values.documents import Document
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from knowbase.changes import Changes, Link, SavedSearch
-    from knowbase.edges import Edge
     from knowbase.query.conditions import Condition
     from knowbase.store.sqlite.copying import SqliteCopying
+    from knowbase.values.changes import Changes, SavedSearch
+    from knowbase.values.edges import Edge
+    from knowbase.values.reading import Link
 
 BUSY_TIMEOUT = 5.0
 

@@ -20,7 +20,7 @@ from knowbase.errors import (
     ModelUnavailable,
     NotABase,
 )
-from knowbase.types import Model
+from knowbase.values.vectors import Model
 
 Mark: TypeAlias = tuple[int, int]
 

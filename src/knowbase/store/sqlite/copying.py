@@ -6,22 +6,16 @@ from typing import Any
 
 import apsw
 
-from knowbase.changes import Link
-from knowbase.copies import ChunkCopy, Copy, Frame, GivenVerdict, Rest
 from knowbase.store.sqlite import graph, rows, saved, schema, vectors
 from knowbase.store.sqlite.connection import Connections, translated
 from knowbase.store.sqlite.write import remove
-from knowbase.types import (
-    Chunk,
-    Document,
-    Model,
-    Relation,
-    Session,
-    Source,
-    StoredModel,
-    Use,
-    Vector,
-)
+from knowbase.values.copies import ChunkCopy, Copy, Frame, GivenVerdict, Rest
+from knowbase.values.documents import Chunk, Document
+from knowbase.values.edges import Relation
+from knowbase.values.files import Source
+from knowbase.values.reading import Link
+from knowbase.values.sessions import Session, Use
+from knowbase.values.vectors import Model, StoredModel, Vector
 
 _COLUMNS = (*(name for name in Document._fields if name != "tags"), "said")
 _CHUNK = (

@@ -7,8 +7,8 @@ from knowbase.query.conditions import FORGOTTEN, Condition, Not
 from knowbase.store.sqlite import rows
 from knowbase.store.sqlite.compile import compile_condition
 from knowbase.store.sqlite.connection import Connected, as_json, translated
-from knowbase.store.values import Page
-from knowbase.types import Counts, Document, FileRecord, Passage, Source
+from knowbase.values.documents import Counts, Document, Page, Passage
+from knowbase.values.files import FileRecord, Source
 
 _ORDERS = {
     "newest": "d.updated_at DESC, d.seq",

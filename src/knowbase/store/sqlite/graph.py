@@ -8,14 +8,14 @@ from typing import Any
 
 import apsw
 
-from knowbase.changes import Link
-from knowbase.edges import WEIGHTS, Edge
 from knowbase.query.conditions import FORGOTTEN, Condition, Not, both
 from knowbase.store.similar import Similar, VectorsDue
 from knowbase.store.sqlite.compile import compile_condition
 from knowbase.store.sqlite.connection import as_json
 from knowbase.store.sqlite.schema import vector_table
 from knowbase.text.names import Named, mentions_of, names_of_document
+from knowbase.values.edges import WEIGHTS, Edge
+from knowbase.values.reading import Link
 
 _EDGE = "s.id, t.id, e.relation, e.weight, e.origin"
 _BATCH = 500

@@ -5,9 +5,18 @@ from collections.abc import Iterable
 
 import apsw
 
-from knowbase.changes import EDITABLE, Changes, Edit, Reinforcement, Verdict, after_verdict, moved
 from knowbase.store.sqlite.graph import write_codes
-from knowbase.types import Relation, Session, Use
+from knowbase.values.changes import (
+    EDITABLE,
+    Changes,
+    Edit,
+    Reinforcement,
+    Verdict,
+    after_verdict,
+    moved,
+)
+from knowbase.values.edges import Relation
+from knowbase.values.sessions import Session, Use
 
 _SEQ = "(SELECT seq FROM documents WHERE id = ?)"
 

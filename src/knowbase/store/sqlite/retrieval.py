@@ -4,15 +4,15 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from knowbase.query.conditions import Condition, is_everything, is_lifecycle
-from knowbase.query.words import KeywordQuery
+from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.nearest import nearest as nearest_vectors
 from knowbase.store.sqlite import rows, schema
 from knowbase.store.sqlite.compile import Compiled, compile_for_chunks, match_expression
 from knowbase.store.sqlite.connection import Connected, translated
-from knowbase.store.values import FieldWeights
 from knowbase.text.analysis import Word
 from knowbase.text.spelling import as_written, nearest, stem_of
-from knowbase.types import Candidate, Model, Passage, Vector
+from knowbase.values.documents import Candidate, Passage
+from knowbase.values.vectors import Model, Vector
 
 LAST = "\U0010ffff"  # sorts after every word
 MOST_NEIGHBOURS = 4096  # sqlite-vec's own limit for a nearest-neighbour query

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from knowbase.types import Chunk, Document, FileRecord, Passage
+from knowbase.values.documents import Chunk, Document, Passage
+from knowbase.values.files import FileRecord
 
 DOCUMENT = (
     "d.id, d.seq, d.code, d.title, d.type,"

@@ -5,7 +5,7 @@ from typing import Any
 
 import apsw
 
-from knowbase.changes import SavedSearch
+from knowbase.values.changes import SavedSearch
 
 
 def searches(connection: apsw.Connection) -> list[SavedSearch]:

@@ -287,7 +287,7 @@ def upgrade(connection: apsw.Connection) -> None:
 
 def _fill_content_hashes(connection: apsw.Connection) -> None:
     """For documents that were written before there were any."""
-    from knowbase.changes import text_hash
+    from knowbase.values.reading import text_hash
 
     texts: dict[int, str] = {}
     rows = connection.execute(

@@ -5,8 +5,9 @@ from collections.abc import Collection
 from knowbase.query.conditions import Condition
 from knowbase.store.sqlite.compile import compile_condition
 from knowbase.store.sqlite.connection import Connected, as_json
-from knowbase.store.values import Page
-from knowbase.types import Relation, Session, Use
+from knowbase.values.documents import Page
+from knowbase.values.edges import Relation
+from knowbase.values.sessions import Session, Use
 
 _SESSION = (
     "s.id, s.project, s.started_at, s.ended_at, s.summary,"

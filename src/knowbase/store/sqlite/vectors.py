@@ -7,7 +7,8 @@ import apsw
 from knowbase.errors import ModelMismatch
 from knowbase.store.sqlite import rows, schema
 from knowbase.store.sqlite.connection import Connected, as_json, translated
-from knowbase.types import Model, Passage, StoredModel, Vector
+from knowbase.values.documents import Passage
+from knowbase.values.vectors import Model, StoredModel, Vector
 
 
 class Vectors(Connected):

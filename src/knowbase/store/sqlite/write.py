@@ -8,15 +8,6 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from knowbase.changes import (
-    AS_READ,
-    Changes,
-    Draft,
-    assigned_codes,
-    content_hash,
-    renamed,
-    scope_of,
-)
 from knowbase.store.rules import known_text
 from knowbase.store.sqlite import vectors
 from knowbase.store.sqlite.compile import compile_condition
@@ -24,7 +15,11 @@ from knowbase.store.sqlite.graph import refresh
 from knowbase.store.sqlite.record import record, said_values
 from knowbase.store.sqlite.schema import compact_vectors
 from knowbase.text.analysis import index_terms
-from knowbase.types import DEFAULT_SALIENCE, Chunk, FileRecord, Vector, names_of
+from knowbase.values.changes import Changes, Draft, assigned_codes, renamed
+from knowbase.values.documents import DEFAULT_SALIENCE, Chunk, names_of
+from knowbase.values.files import FileRecord
+from knowbase.values.reading import AS_READ, content_hash, scope_of
+from knowbase.values.vectors import Vector
 
 _INDEXED = ("title", "heading", "text", "terms")
 

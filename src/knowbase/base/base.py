@@ -1,0 +1,503 @@
+"""Base: the object that users hold. It puts the parts together."""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from knowbase import config
+from knowbase.base.references import References
+from knowbase.errors import InvalidInput, NotAllowed
+from knowbase.query.conditions import Condition, OneOf, Tagged, Visible, both
+from knowbase.ranking.profile import PROFILES, Profile
+from knowbase.search.answer import Answer
+from knowbase.search.request import SearchRequest
+from knowbase.search.search import Language, Searcher, clean_tag
+from knowbase.store.location import home_of, is_url, locate, new_place, shown
+from knowbase.store.opening import create_store, open_store
+from knowbase.values.documents import ALL, DOCUMENT_TYPES, Document, Page
+from knowbase.values.files import Source
+from knowbase.values.times import timestamp
+
+if TYPE_CHECKING:
+    import re
+
+    from knowbase.base.models import Models
+    from knowbase.base.status import Status
+    from knowbase.embed import Embedder
+    from knowbase.graph import Graph
+    from knowbase.ingest.embedding import Embedding, Step
+    from knowbase.ingest.removal import Removal
+    from knowbase.ingest.sync import Parts, Progress, Report
+    from knowbase.memory.brief import Brief
+    from knowbase.memory.lifecycle import Lifecycle
+    from knowbase.memory.notes import Desk
+    from knowbase.memory.sessions import DocumentContext, Sessions
+    from knowbase.memory.use import Feedback, Recorder
+    from knowbase.ranking.custom import Custom
+    from knowbase.search.plan import QueryPlan
+    from knowbase.search.saved import SavedSearches
+    from knowbase.search.whynot import WhyNot
+    from knowbase.text.sections import Content
+    from knowbase.values.access import Access
+    from knowbase.values.documents import Listing
+    from knowbase.values.notes import Note, Remembered
+
+
+def open(path: str | None = None) -> "Base":  # noqa: A001 - knowbase.open reads well
+    """An existing base, by its path or found upwards from the working folder."""
+    return Base(locate(path))
+
+
+def create(path: str | None = None) -> "Base":
+    """A new base at `path` (a file, a folder to hold .kb/base.db, or a URL), else here."""
+    target = new_place(path or os.environ.get("KB_BASE") or os.getcwd())
+    is_new = create_store(target)
+    base = Base(target)
+    base.is_new = is_new
+    return base
+
+
+LEAST_BRIEF = 50  # tokens
+TAKEN_OVER = (
+    "path", "home", "configuration", "settings", "models", "_given_embedder", "_clock",
+)  # fmt: skip
+"""What a base has in common with itself as others see it: nothing else, lest a part that holds
+the whole store is handed on by mistake. The models are, for they are loaded once."""
+
+
+class Base:
+    """One knowledge base."""
+
+    is_new = False  # made just now
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        embedder: "Embedder | None" = None,
+        clock: Callable[[], float] = time.time,
+        configuration: config.Configuration | None = None,
+    ) -> None:
+        self.path = path
+        self.home = home_of(path)
+        self.configuration = configuration or config.load(self.home, os.environ)
+        self.settings = self.configuration.settings
+        self.profile(self.settings.search_profile)  # a mistake is said at once, whatever is asked
+        self.store = open_store(path, self.settings)
+        self._given_embedder = embedder
+        self._clock = clock
+
+    @cached_property
+    def access(self) -> "Access":
+        """What may be done with it."""
+        from knowbase.values.access import Access
+
+        return Access()
+
+    def within(self, access: "Access") -> "Base":
+        """The same base as somebody sees it who may do less; whoever opened it closes it. It is
+        made once: there are as many as kinds of callers, and what they used waits in it."""
+        if access == self.access:
+            return self
+        return self._seen.get(access) or self._seen.setdefault(access, self._within(access))
+
+    @cached_property
+    def _seen(self) -> "dict[Access, Base]":
+        return {}
+
+    def _within(self, access: "Access") -> "Base":
+        from knowbase.store.scoped import ScopedStore
+
+        seen = object.__new__(Base)
+        for part in TAKEN_OVER:
+            setattr(seen, part, getattr(self, part))
+        seen.store = ScopedStore(self.store, access)
+        seen.access = access
+        return seen
+
+    @property
+    def shown(self) -> str:
+        """Where the base is, without a password."""
+        return shown(self.path)
+
+    def close(self) -> None:
+        for base in (self, *self._seen.values()):
+            if "recorder" in vars(base):
+                base.recorder.flush()
+        self.store.close()
+
+    def __enter__(self) -> "Base":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # finding
+
+    def search(self, request: SearchRequest | str) -> Answer:
+        """Hits for a query, best first."""
+        request = _asked(request)
+        if request.session_record is not None:
+            from knowbase.values.changes import session_name
+
+            if not self.access.write:
+                raise NotAllowed(
+                    "recording in a session is writing",
+                    field="session",
+                    hint="session_filter looks without recording; over HTTP, a POST records",
+                )
+            request = request._replace(session_record=session_name(request.session_record))
+        searcher = self.searcher(request)
+        answer = searcher.search(request, self.now())
+        use = searcher.profile.record_use == "returned" or request.session_record is not None
+        if use and self.access.write:
+            self.recorder.returned(request, answer, searcher.profile.record_use)
+        return answer
+
+    def plan(self, request: SearchRequest | str) -> "QueryPlan":
+        """What a query means, and what would run."""
+        from knowbase.search.plan import plan
+
+        request = _asked(request)
+        return plan(self.searcher(request), request, self.now())
+
+    def why_not(self, reference: str, request: SearchRequest | str) -> "WhyNot":
+        """Which stage of a search drops this document, or which place it has."""
+        from knowbase.search.whynot import why_not
+
+        request = _asked(request)
+        document = self.whole(reference)
+        return why_not(self.searcher(request), request, document, self.now())
+
+    def searcher(self, request: SearchRequest) -> Searcher:
+        """The parts of a search with the profile that the request asks for."""
+        self.check_types(request.types)
+        profile = self.profile(request.profile or self.settings.search_profile)
+        if self.settings.search_default_top:
+            profile = profile._replace(default_top=self.settings.search_default_top)
+        names = self.references
+        language = Language(
+            self.types, names.find, names.nearest, lambda one: bool(self.store.sessions((one,)))
+        )
+        return Searcher(self.store, lambda: self.embedder, profile, language)
+
+    def profile(self, name: str) -> Profile:
+        """A ranking recipe: shipped, or as kb.toml and the environment have it."""
+        if name in PROFILES and not self.configuration.profiles and not _has_variables():
+            return PROFILES[name]
+        known = self.profiles()
+        if name not in known:
+            raise InvalidInput(
+                f"unknown profile {name!r}", field="profile", hint="one of " + ", ".join(known)
+            )
+        return known[name].profile
+
+    def profiles(self) -> "dict[str, Custom]":
+        """Every profile, and where each of its values comes from."""
+        from knowbase.ranking.custom import profiles
+
+        return profiles(self.configuration.profiles, os.environ)
+
+    @cached_property
+    def saved(self) -> "SavedSearches":
+        """Searches under a name: add, list, run, remove."""
+        from knowbase.search.saved import SavedSearches
+
+        return SavedSearches(self.store, self.search, self.searcher, self.now)
+
+    def get(self, reference: str) -> "Content":
+        """A document by code, id, number or path; `:slug` behind it names one section."""
+        from knowbase.text.sections import content_of
+
+        document, slug = self.references.resolve(reference)
+        content = content_of(document, self.store.chunks(document.id), slug)
+        head = self.store.heads((document.id,)).get(document.id) if document.superseded_by else None
+        return content._replace(current=head.code if head else None)
+
+    def documents(
+        self,
+        *,
+        tags: Sequence[str] = (),
+        types: Sequence[str] = (),
+        include: Sequence[str] = (),
+        page: Page = Page(),  # noqa: B008 - a value, never changed
+    ) -> "Listing":
+        """Documents, newest first."""
+        from knowbase.values.documents import Listing
+
+        self.check_types(types)
+        parts: list[Condition] = [Visible(self.now(), frozenset(include))]
+        if tags:
+            parts.append(Tagged(tuple(clean_tag(tag) for tag in tags)))
+        if types:
+            parts.append(OneOf("type", tuple(types)))
+        condition = both(*parts)
+        return Listing(tuple(self.store.documents(condition, page)), self.store.count(condition))
+
+    def tags(self) -> tuple[tuple[str, int], ...]:
+        """Every tag and how many documents have it, most used first."""
+        return tuple(self.store.tags(Visible(self.now())))
+
+    def status(self) -> "Status":
+        from knowbase.base.status import Status
+
+        return Status(
+            base=self.shown,
+            size_bytes=None if is_url(self.path) else _size(self.path),
+            **self.store.counts()._asdict(),
+            model=self.store.model(),
+            models=tuple(self.store.models()),
+            sources=tuple(self.store.sources()),
+            problems=tuple(self.store.problems()),
+            copy_of=self.store.copying().source() if self.access.is_full else None,
+        )
+
+    # filling
+
+    def add(
+        self,
+        paths: Sequence[str],
+        *,
+        tags: Sequence[str] = (),
+        parent: str | None = None,
+        tree: bool = False,
+        defer: bool = False,
+        progress: "Callable[[Progress], None]" = lambda _: None,
+    ) -> "Report":
+        """Put files and folders in, and keep them in step from now on.
+
+        With `defer`, words find them at once and meaning after the next `embed`.
+        """
+        from knowbase.ingest.scopes import scopes_for
+        from knowbase.ingest.sync import sync
+
+        parts = self.parts(defer=defer)
+        named = self.whole(parent).code if parent else None
+        wanted = Source("", tuple(tags), named, tree)
+        scopes = scopes_for(paths, wanted, self.store.sources(), parts.home)
+        return sync(parts, scopes, progress=progress)
+
+    def sync(
+        self,
+        *,
+        prune: bool = False,
+        defer: bool = False,
+        progress: "Callable[[Progress], None]" = lambda _: None,
+    ) -> "Report":
+        """Bring every source that was added in step with the disk."""
+        from knowbase.ingest.pending import Scope
+        from knowbase.ingest.sync import sync
+
+        scopes = [Scope(source) for source in self.store.sources()]
+        return sync(self.parts(defer=defer), scopes, prune=prune, progress=progress)
+
+    def watch(self) -> "Iterator[Report]":
+        """A report for each round of changes on disk, for as long as it is asked for more."""
+        from knowbase.ingest.watch import watch
+
+        parts = self.parts()
+        roots = [parts.home.absolute(source.path) for source in self.store.sources()]
+        own = {os.path.abspath(self.path) + end for end in ("", "-wal", "-shm", "-journal")}
+        return watch(self.sync, roots, own)
+
+    def note(self, note: "Note") -> Document:
+        """Write a note; it is sectioned and embedded like a file."""
+        from knowbase.memory.notes import write_note
+
+        return write_note(self._desk(), note)
+
+    def _desk(self) -> "Desk":
+        from knowbase.memory.notes import Desk
+
+        return Desk(self.parts(), self.whole, lambda kind: self.check_types((kind,)))
+
+    def embed(
+        self,
+        model: str | None = None,
+        *,
+        drop_old: bool = False,
+        progress: "Callable[[Step], None]" = lambda _: None,
+    ) -> "Embedding":
+        """Make the vectors that are missing; those of another model beside, then switch to it."""
+        result = self.models.embed(model, drop_old=drop_old, progress=progress)
+        self.parts().link_similar()
+        return result
+
+    # memory
+
+    def remember(self, note: "Note | str") -> "Remembered":
+        """Write a memory, unless its text is known; what says almost the same is told."""
+        from knowbase.memory.notes import remember
+        from knowbase.values.notes import Note
+
+        return remember(self._desk(), Note(note) if isinstance(note, str) else note)
+
+    def feedback(self, reference: str, verdict: str, session: str | None = None) -> "Feedback":
+        """Whether a hit was good: a use that counts, once a session or a day."""
+        from knowbase.memory.use import feedback_on
+
+        document = self.get(reference).document  # a section that is not there is an error
+        return feedback_on(self.store, document, verdict, session, self.now())
+
+    def relate(
+        self, source: str, target: str, relation: str = "RELATED_TO", *, remove: bool = False
+    ) -> "DocumentContext":
+        """Say what two documents have to do with each other, or that it is so no more."""
+        self.sessions.relate(source, target, relation, remove=remove)
+        return self.sessions.context(source)
+
+    def brief(self, project: str | None = None, max_tokens: int = 2000) -> "Brief":
+        """What is worth knowing before work starts, packed to a number of tokens."""
+        from knowbase.memory.brief import Briefing
+
+        if max_tokens < LEAST_BRIEF:
+            raise InvalidInput(
+                f"max_tokens cannot be {max_tokens}",
+                field="max_tokens",
+                hint=f"at least {LEAST_BRIEF}",
+            )
+
+        return Briefing(self.store, self.models.count_tokens, self.now()).brief(project, max_tokens)
+
+    def expire(
+        self,
+        within: str | None = None,
+        *,
+        delete: bool = False,
+        page: Page = Page(),  # noqa: B008 - a value, never changed
+    ) -> "Listing | Removal":
+        """What has expired or will; with `delete`, all that has is removed for good."""
+        if not delete:
+            return self.lifecycle.due(within, page)
+        if within is not None:
+            raise InvalidInput(
+                "what has not expired is not deleted", field="within", hint="without within"
+            )
+        return self.remove([one.id for one in self.lifecycle.due(page=ALL).documents])
+
+    @cached_property
+    def lifecycle(self) -> "Lifecycle":
+        """Supersede, forget, archive, restore, and what is due to expire."""
+        from knowbase.memory.lifecycle import Lifecycle
+
+        return Lifecycle(self.store, self.references.find_any, self.whole, self.now)
+
+    @cached_property
+    def sessions(self) -> "Sessions":
+        """Start, end and look at sessions; timelines."""
+        from knowbase.memory.sessions import Sessions
+
+        return Sessions(self.store, self.whole, self.now)
+
+    @cached_property
+    def recorder(self) -> "Recorder":
+        """Writes down use, after the answers."""
+        from knowbase.memory.use import Recorder
+
+        return Recorder(self.store, self.now)
+
+    def remove(self, references: Sequence[str], *, dry_run: bool = False) -> "Removal":
+        """Remove documents, or a source with all its documents, from the base; never a file."""
+        from knowbase.ingest.removal import removal_of
+
+        def resolve(reference: str) -> Document:
+            return self.references.find_any(reference) or self.whole(reference)
+
+        changes, removal = removal_of(references, self.store, self.parts().home, resolve)
+        if not dry_run:
+            self.store.apply(changes, self.now())
+        return removal._replace(dry_run=dry_run)
+
+    # parts
+
+    @cached_property
+    def models(self) -> "Models":
+        """The embedding models that this base can use."""
+        from knowbase.base.models import Models
+
+        return Models(self.store, self.settings, self.home, self._given_embedder)
+
+    @property
+    def embedder(self) -> "Embedder":
+        """The model of the base's vectors, loaded when something first needs it."""
+        return self.models.active().embedder
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The document types that this base knows."""
+        return (*DOCUMENT_TYPES, *self.settings.index_types)
+
+    def now(self) -> str:
+        return timestamp(self._clock())
+
+    def parts(self, *, defer: bool = False) -> "Parts":
+        """What adding and writing work with."""
+        from knowbase.ingest.places import Home
+        from knowbase.ingest.sync import Parts
+        from knowbase.ingest.walk import WalkRules
+
+        settings = self.settings
+        return Parts(
+            store=self.store,
+            drafter=self.models.drafter(self.types, self.code_pattern),
+            home=Home(self.home),
+            rules=WalkRules(
+                settings.index_hidden, settings.index_max_file_mb << 20, self.home, self.path
+            ),
+            clock=self.now,
+            defer=defer,
+            similar_above=settings.graph_similarity,
+        )
+
+    @cached_property
+    def code_pattern(self) -> "re.Pattern[str]":
+        """What looks like a code in a text."""
+        import re
+
+        try:
+            return re.compile(self.settings.graph_code_pattern)
+        except re.error as error:
+            raise InvalidInput(
+                f"graph.code_pattern is no regular expression: {error}",
+                field="graph.code_pattern",
+                hint=r"such as PROJ-[A-Z]-\d{4}",
+            ) from error
+
+    @cached_property
+    def graph(self) -> "Graph":
+        """Links between documents: related work, paths, communities, importance."""
+        from knowbase.graph import Graph
+
+        find, whole = self.references.find, self.whole
+        return Graph(self.store, find, whole, self.now, self.settings, lambda: self.code_pattern)
+
+    @property
+    def references(self) -> References:
+        """Documents by what people call them."""
+        return References(self.store, self.home)
+
+    def whole(self, reference: str) -> Document:
+        """The document that a reference names; a section does not stand for its document."""
+        return self.references.whole(reference)
+
+    def check_types(self, types: Sequence[str]) -> None:
+        """Refuse a type that this base does not know."""
+        for name in types:
+            if name not in self.types:
+                raise InvalidInput(
+                    f"unknown type {name!r}", field="type", hint="one of " + ", ".join(self.types)
+                )
+
+
+def _asked(request: SearchRequest | str) -> SearchRequest:
+    return SearchRequest(request) if isinstance(request, str) else request
+
+
+def _has_variables() -> bool:
+    return any(name.startswith(("KB_RRF_", "KB_SEARCH_", "KB_SEMANTIC_")) for name in os.environ)
+
+
+def _size(path: str) -> int:
+    return sum(os.path.getsize(path + end) for end in ("", "-wal") if os.path.exists(path + end))

@@ -1,0 +1,137 @@
+"""Which embedder a base works with: its own, the one that is set, or one that is named."""
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from knowbase.config import Settings
+from knowbase.embed import Embedder
+from knowbase.embed.choice import Choice, choice_of, embedder_for, from_source
+from knowbase.errors import EmbeddingError
+from knowbase.store.contract import Store
+
+if TYPE_CHECKING:
+    import re
+
+    from knowbase.embed.survey import Usable
+    from knowbase.ingest.drafts import Drafter
+    from knowbase.ingest.embedding import Embedding, Step
+    from knowbase.values.vectors import Model
+
+
+class Chosen(NamedTuple):
+    """An embedder, and what a base remembers of how it was made."""
+
+    embedder: Embedder
+    source: str
+
+
+class Models:
+    """Embedders of one base, each made once. What a base remembers decides, not the settings:
+    a search uses the model of the vectors that are there."""
+
+    def __init__(
+        self, store: Store, settings: Settings, home: str, given: Embedder | None = None
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._home = home
+        self._given = Chosen(given, "") if given is not None else None
+        self._sources: dict[Model, str] = {}  # as far as they have been asked for
+        self._made: dict[tuple[Choice, int], Embedder] = {}
+        self._making = threading.Lock()  # two threads load no model twice
+
+    def active(self) -> Chosen:
+        """The model of the base's vectors; of a base without any, the one that is set."""
+        if self._given is not None:
+            return self._given
+        model = self._store.model()
+        if model is None:
+            return self.named(self._settings.embed_model, self._home)
+        if model not in self._sources:
+            self._sources = {one.model: one.source for one in self._store.models()}
+        return self._chosen(from_source(self._sources[model]), model.dimensions)
+
+    def wanted(self) -> Chosen:
+        """The model that new text is embedded with; the base refuses one that is not its own."""
+        if self._given is not None or not self._settings.embed_model:
+            return self.active()
+        return self.named(self._settings.embed_model, self._home)
+
+    def named(self, text: str, folder: str) -> Chosen:
+        """The model that a person names; a relative path starts from `folder`."""
+        return self._chosen(choice_of(text, self._settings, folder))
+
+    def _chosen(self, choice: Choice, dimensions: int = 0) -> Chosen:
+        key = (choice, dimensions)
+        with self._making:
+            if key not in self._made:
+                self._made[key] = embedder_for(choice, self._settings, os.environ, dimensions)
+        return Chosen(self._made[key], choice.source)
+
+    def count_tokens(self, text: str) -> int:
+        """As the base's model counts them; as the packaged one does when that is away."""
+        try:
+            return len(self.active().embedder.token_spans(text))
+        except EmbeddingError:
+            return len(self._chosen(Choice()).embedder.token_spans(text))
+
+    def drafter(self, types: Sequence[str], codes: "re.Pattern[str]") -> "Drafter":
+        """What turns texts into drafts with vectors of the wanted model."""
+        return self._drafter(cache(self.wanted), types, codes)
+
+    def _drafter(
+        self,
+        chosen: Callable[[], Chosen],
+        types: Sequence[str] = (),
+        codes: "re.Pattern[str] | None" = None,
+    ) -> "Drafter":
+        from knowbase.ingest.drafts import Drafter
+        from knowbase.text.splitting import Limits
+
+        said = self._settings
+        return Drafter(
+            lambda: chosen().embedder,
+            lambda: chosen().source,
+            Limits(said.chunk_max_tokens, said.chunk_overlap, said.chunk_min_overlap),
+            tuple(types),
+            codes,
+        )
+
+    def embed(
+        self, name: str | None, *, drop_old: bool, progress: "Callable[[Step], None]"
+    ) -> "Embedding":
+        """The vectors that are missing of the wanted model, or of the one that is named."""
+        from knowbase.ingest.embedding import drop_unused, embed_stored
+
+        chosen = self.named(name, os.getcwd()) if name else self.wanted()
+        result = embed_stored(self._store, self._drafter(lambda: chosen), progress)
+        if drop_old and not result.interrupted:
+            result = result._replace(dropped=drop_unused(self._store))
+        return result._replace(warnings=tuple(self._contradictions(chosen)))
+
+    def _contradictions(self, chosen: Chosen) -> list[str]:
+        """A setting that would have the next kb add refused."""
+        said = self._settings.embed_model
+        if not said or self._given is not None or self.wanted().source == chosen.source:
+            return []
+        return [f"embed.model is set to {said}: until that is changed, kb add is refused"]
+
+    def usable(self, folders: Sequence[str], *, measure: bool) -> "tuple[Usable, ...]":
+        """What can be used here: the base's models, the one that is set, those in `folders`."""
+        from knowbase.embed.survey import Survey, folders_below
+
+        settings = self._settings
+        choices = [
+            (from_source(one.source), "of this base", one.model.dimensions)
+            for one in self._store.models()
+        ]
+        if settings.embed_model:
+            choice = choice_of(settings.embed_model, settings, self._home)
+            choices.append((choice, "set as embed.model", 0))
+        for folder in folders:
+            for below in folders_below(os.path.abspath(folder)):
+                choices.append((choice_of(below, settings, self._home), "ONNX folder", 0))
+        return Survey(settings, os.environ, measure).everywhere(choices)

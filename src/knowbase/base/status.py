@@ -1,0 +1,25 @@
+"""What a base holds and whether all is well with it."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from knowbase.values.files import FileRecord, Source
+from knowbase.values.vectors import Model, StoredModel
+
+
+class Status(NamedTuple):
+    """What a base holds and whether all is well with it."""
+
+    base: str
+    size_bytes: int | None  # of its file; a database is shared with others
+    documents: int
+    chunks: int
+    embedded: int
+    tags: int
+    types: Mapping[str, int]
+    forgotten: int
+    model: Model | None
+    models: tuple[StoredModel, ...]
+    sources: tuple[Source, ...]
+    problems: tuple[FileRecord, ...]
+    copy_of: str | None = None  # while kb move has not finished with it

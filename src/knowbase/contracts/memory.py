@@ -1,0 +1,133 @@
+"""The memory service of S2-03, over the profile `memory`.
+
+>>> from knowbase.memory import SearchOptions, create_search_service
+>>> service = create_search_service(base)
+>>> service.search(SearchOptions("frontend stack", project_id="web"))
+
+A memory is a document without a file; a document, here, is one with a file.
+"""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from knowbase.errors import NotFound
+from knowbase.memory.sessions import SessionContext, Timeline
+from knowbase.query.conditions import EVERYTHING, Compare, Condition, Not, OneOf
+from knowbase.search.answer import Hit, Successor
+from knowbase.search.request import SearchRequest
+from knowbase.text.snippets import MARK
+from knowbase.values.documents import Document, Page
+from knowbase.values.sessions import Session
+
+if TYPE_CHECKING:
+    from knowbase.base import Base
+
+__all__ = ["SearchOptions", "SearchResult", "SearchService", "create_search_service"]
+
+FROM_FILES: Condition = Compare("path", "present")
+
+
+class SearchOptions(NamedTuple):
+    """S2-01. `session_id` filters and records; the two can also be asked for apart (C36)."""
+
+    query: str
+    project_id: str | None = None
+    sector: str | None = None
+    tier: str | None = None
+    limit: int = 10
+    min_salience: float = 0.0
+    include_documents: bool = False
+    include_superseded: bool = False
+    session_id: str | None = None
+    mode: str = "hybrid"
+    session_filter: str | None = None
+    session_record: str | None = None
+
+
+class SearchResult(NamedTuple):
+    """S2-02."""
+
+    memory: Document
+    score: float
+    match_type: str
+    highlights: tuple[str, ...] | None
+    source_session: Session | None
+    is_superseded: bool
+    superseded_by: Successor | None
+    related_memory_count: int
+
+
+class SearchService(NamedTuple):
+    """Search, timelines and session context of one base."""
+
+    base: "Base"
+
+    def search(self, options: SearchOptions) -> list[SearchResult]:
+        """Memories, and documents too if asked; what is returned is reinforced (S2-21)."""
+        only = EVERYTHING if options.include_documents else Not(FROM_FILES)
+        return self._found(options, only)
+
+    def search_documents(
+        self, query: str, project_id: str | None = None, limit: int = 10
+    ) -> list[SearchResult]:
+        """The same search over files."""
+        return self._found(SearchOptions(query, project_id, limit=limit), FROM_FILES)
+
+    def timeline(self, anchor_id: str, before: int = 5, after: int = 5) -> Timeline:
+        """What was made in the same project before and after."""
+        return self.base.sessions.timeline(anchor_id, before, after)
+
+    def get_session_context(self, memory_id: str) -> SessionContext | None:
+        """The session that a memory took part in last; None when there is none."""
+        try:
+            document = self.base.whole(memory_id)
+        except NotFound:
+            return None
+        return self.base.sessions.contexts((document.id,)).get(document.id)
+
+    def _found(self, options: SearchOptions, only: Condition) -> list[SearchResult]:
+        if not options.query.strip():
+            return []
+        request = SearchRequest(
+            query=options.query,
+            include=("superseded",) if options.include_superseded else (),
+            filters=_filters(options),
+            top=options.limit,
+            mode=options.mode,
+            profile="memory",
+            session_record=options.session_id or options.session_record,
+            only=only,
+        )
+        hits = self.base.search(request).hits
+        found = OneOf("id", tuple(hit.id for hit in hits))
+        documents = self.base.store.documents(found, Page(max(len(hits), 1)))
+        by_id = {document.id: document for document in documents}
+        return [_result(hit, by_id[hit.id]) for hit in hits if hit.id in by_id]
+
+
+def create_search_service(base: "Base") -> SearchService:
+    return SearchService(base)
+
+
+def _filters(options: SearchOptions) -> tuple[tuple[str, str], ...]:
+    given = (
+        ("project", options.project_id),
+        ("sector", options.sector),
+        ("tier", options.tier),
+        ("salience", f">={options.min_salience}" if options.min_salience else None),
+        ("session", options.session_filter),
+        ("session", options.session_id),
+    )
+    return tuple((name, value) for name, value in given if value is not None)
+
+
+def _result(hit: Hit, document: Document) -> SearchResult:
+    return SearchResult(
+        memory=document,
+        score=hit.score,
+        match_type=hit.match_type,
+        highlights=(hit.snippet,) if MARK in hit.snippet else None,
+        source_session=hit.source_session,
+        is_superseded=hit.is_superseded,
+        superseded_by=hit.superseded_by,
+        related_memory_count=hit.related_count,
+    )

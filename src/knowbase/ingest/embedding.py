@@ -1,0 +1,126 @@
+"""Vectors for text that is stored already: those that wait, or those of another model."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from knowbase.ingest.drafts import Drafter
+from knowbase.store.contract import Store
+from knowbase.values.documents import Passage
+from knowbase.values.vectors import Model, Vector
+
+BATCH = 64  # chunks; each batch is stored at once, so that a kill loses less than that
+
+
+class Step(NamedTuple):
+    """How far it is; what was there before is not counted."""
+
+    done: int
+    total: int
+    unit: str = "chunks"
+
+    @property
+    def told(self) -> str:
+        return f"{self.done}/{self.total} {self.unit}"
+
+    @property
+    def now(self) -> str:
+        return ""
+
+
+class Embedding(NamedTuple):
+    """What came of embedding a base."""
+
+    model: Model
+    previous: Model | None
+    embedded: int
+    there: int  # chunks that had a vector of this model before
+    cut: int  # texts that are longer than the model reads
+    max_tokens: int
+    switched: bool
+    dropped: tuple[Model, ...] = ()
+    warnings: tuple[str, ...] = ()
+    interrupted: bool = False
+
+
+def embed_stored(
+    store: Store,
+    drafter: Drafter,
+    progress: Callable[[Step], None] = lambda _: None,
+) -> Embedding:
+    """A vector of the drafter's model for every chunk, then that model answers searches.
+
+    The old vectors stay in use until the last new one is there. Ctrl-C ends it early with
+    what was done; the next run goes on from there.
+    """
+    run = _Run(store, drafter, progress)
+    try:
+        run.all_chunks()
+    except KeyboardInterrupt:
+        return run.report(interrupted=True)
+    return run.report()
+
+
+def drop_unused(store: Store) -> tuple[Model, ...]:
+    """Remove the vectors that no search uses."""
+    unused = tuple(one.model for one in store.models() if not one.active)
+    for model in unused:
+        store.drop_model(model)
+    return unused
+
+
+class _Run:
+    """One embedding under way."""
+
+    def __init__(self, store: Store, drafter: Drafter, progress: Callable[[Step], None]) -> None:
+        self._store = store
+        self._drafter = drafter
+        self._progress = progress
+        self._embedder = drafter.embedder()
+        self._model = self._embedder.model
+        self._previous = store.model()
+        self._cut = self._done = 0
+        if self._previous is None:
+            store.use_model(self._model, drafter.source())
+        store.put_vectors(self._model, drafter.source(), {})
+        known = {one.model: one.vectors for one in store.models()}
+        self._there = known[self._model]
+        self._total = store.counts().chunks - self._there
+
+    def report(self, *, interrupted: bool = False) -> Embedding:
+        active = self._store.model()
+        return Embedding(
+            model=self._model,
+            previous=self._previous,
+            embedded=self._done,
+            there=self._there,
+            cut=self._cut,
+            max_tokens=self._embedder.max_tokens,
+            switched=active == self._model and self._previous != self._model,
+            interrupted=interrupted,
+        )
+
+    def all_chunks(self) -> None:
+        """Once more when others have added text meanwhile: the switch waits for all of it."""
+        while True:
+            after = 0
+            while passages := self._store.unembedded(self._model, after, BATCH):
+                self._batch(passages)
+                after = passages[-1].chunk_id
+            if self._store.switch_model(self._model):
+                return
+
+    def _batch(self, passages: list[Passage]) -> None:
+        texts = {one.chunk.hash: self._drafter.text_of(one) for one in passages}
+        self._cut += sum(self._drafter.is_cut(text) for text in texts.values())
+        made: dict[str, Vector] = {}
+        try:
+            coming = self._embedder.embed_documents(list(texts.values()))
+            for digest, vector in zip(texts, coming, strict=True):
+                made[digest] = vector
+                self._tell(sum(one.chunk.hash in made for one in passages))
+        finally:
+            self._store.put_vectors(self._model, self._drafter.source(), made)
+            self._done += sum(one.chunk.hash in made for one in passages)
+
+    def _tell(self, more: int) -> None:
+        self._progress(Step(self._done + more, max(self._total, self._done + more)))

@@ -1,0 +1,124 @@
+"""What differs between a source on disk and what is stored: found by stat alone."""
+
+import os
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from knowbase.ingest.places import Home, inside
+from knowbase.ingest.walk import Found, Skipped, WalkRules, walk
+from knowbase.store.contract import Store
+from knowbase.values.files import FileRecord, Source
+
+
+class Problem(NamedTuple):
+    """A file, and what is to be said about it."""
+
+    path: str
+    reason: str
+
+
+class Scope(NamedTuple):
+    """What to look at: a source, or one path in it, and whether to take it all again."""
+
+    source: Source
+    only: str | None = None
+    reread: bool = False  # its tags changed: read every file, embed nothing again
+    readmit: bool = False  # also what was removed by hand
+
+
+class Plan(NamedTuple):
+    """The work that a sync has before it."""
+
+    scope: Scope
+    to_read: tuple[Found, ...]
+    missing: tuple[FileRecord, ...]
+    records: dict[str, FileRecord]
+    unchanged: int
+    failed: tuple[Problem, ...]
+    skipped: tuple[Problem, ...]
+
+
+def plans(store: Store, scopes: Sequence[Scope], home: Home, rules: WalkRules) -> list[Plan]:
+    """Compare the files of each scope with their records; nothing is read."""
+    sources = {source.path for source in store.sources()} | {s.source.path for s in scopes}
+    records = store.files()
+    return [_plan(scope, _Known(sources, records), home, rules) for scope in scopes]
+
+
+class _Known(NamedTuple):
+    sources: set[str]
+    records: dict[str, FileRecord]
+
+    def of(self, source: str, root: str) -> dict[str, FileRecord]:
+        """The records below `root` that belong to the source."""
+        return {
+            path: record
+            for path, record in self.records.items()
+            if inside(path, root) and self.owner(path) == source
+        }
+
+    def owner(self, path: str) -> str | None:
+        """A file belongs to the closest source that holds it."""
+        holders = [source for source in self.sources if inside(path, source)]
+        return max(holders, key=lambda source: (source != ".", len(source)), default=None)
+
+
+def _plan(scope: Scope, known: _Known, home: Home, rules: WalkRules) -> Plan:
+    source = scope.source.path
+    root = scope.only if scope.only is not None else source
+    records = known.of(source, root)
+    nested = any(other != source and inside(other, source) for other in known.sources)
+    seen: set[str] = set()
+    work = _Work([], [], [])
+    unchanged = 0
+    there = os.path.lexists(home.absolute(root))
+    for item in walk(home.absolute(root), rules) if there else ():
+        path = home.stored(item.path)
+        if nested and known.owner(path) != source:
+            continue
+        seen.add(path)
+        unchanged += _sort(item, path, records.get(path), scope, work)
+    unseen = [problem.path for problem in work.skipped if problem.path not in records]
+    missing = [
+        record
+        for path, record in records.items()
+        if path not in seen and not any(inside(path, folder) for folder in unseen)
+    ]
+    return Plan(
+        scope, tuple(work.to_read), tuple(missing), records, unchanged,
+        tuple(work.failed), tuple(work.skipped),
+    )  # fmt: skip
+
+
+class _Work(NamedTuple):
+    to_read: list[Found]
+    failed: list[Problem]
+    skipped: list[Problem]
+
+
+def _sort(
+    item: Found | Skipped, path: str, record: FileRecord | None, scope: Scope, work: _Work
+) -> bool:
+    """Put one item where it belongs; True when there is nothing to do for it."""
+    if isinstance(item, Skipped):
+        kept = "; what was stored before stays" if record is not None and record.document else ""
+        work.skipped.append(Problem(path, item.reason + kept))
+    elif record is None or (record.excluded and scope.readmit):
+        work.to_read.append(item)
+    elif record.excluded:
+        work.skipped.append(Problem(path, "removed by hand; kb add it to take it back"))
+    elif scope.reread or _differs(item, record, scope):
+        work.to_read.append(item)
+    elif record.problem is not None:
+        work.failed.append(Problem(path, record.problem))
+    elif record.document is None:
+        work.skipped.append(Problem(path, "binary or empty"))
+    else:
+        return True
+    return False
+
+
+def _differs(item: Found, record: FileRecord, scope: Scope) -> bool:
+    """Changed on disk, or come under another source, whose tags it gets."""
+    moved = record.source != scope.source.path
+    return moved or (item.size, item.mtime_ns) != (record.size, record.mtime_ns)

@@ -1,0 +1,243 @@
+"""Finding the files in a folder that are worth reading."""
+
+import os
+import stat
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from knowbase.ingest.ignore import Patterns, decide, parse_patterns
+
+# Their content is somebody else's, or made by a program.
+_NEVER = frozenset({".git", ".kb", "node_modules", "__pycache__", ".venv", "venv"})
+_IGNORE_FILES = (".gitignore", ".kbignore")  # the last one has the last word
+_MEGABYTE = 1_048_576
+_LATEST = 2**63 - 1  # nanoseconds that a database can hold: the year 2262
+
+
+class WalkRules(NamedTuple):
+    """What to leave out besides what the ignore files say."""
+
+    include_hidden: bool
+    max_bytes: int
+    top: str | None = None  # ignore files from here down to the root count too
+    own: str | None = None  # the base itself; what is named after it belongs to it
+
+
+class Found(NamedTuple):
+    """A file to read."""
+
+    path: str
+    size: int
+    mtime_ns: int
+
+
+class Skipped(NamedTuple):
+    """Something that cannot be read, and why."""
+
+    path: str
+    reason: str
+
+
+class _Ignores(NamedTuple):
+    """An ignore file's patterns, and where the paths that they look at begin."""
+
+    patterns: Patterns
+    base: int  # length of the folder's path with the slash after it
+
+
+class _Entry(NamedTuple):
+    """Something that is still to be looked at."""
+
+    entry: "os.DirEntry[str]"
+    ignores: tuple[_Ignores, ...]
+
+
+def walk(root: str, rules: WalkRules) -> Iterator[Found | Skipped]:
+    """The files at and below `root`, sorted by path."""
+    root = os.path.abspath(root)
+    if not _is_utf8(root):
+        yield Skipped(_printable(root), "name is not valid UTF-8")
+    elif os.path.isdir(root):
+        yield from _Walk(root, rules).run()
+    else:
+        yield _named_file(root, rules)
+
+
+def _named_file(path: str, rules: WalkRules) -> Found | Skipped:
+    try:
+        return _file(path, os.stat(path), rules)
+    except OSError as error:
+        return Skipped(path, _reason(error))
+
+
+def _file(path: str, status: os.stat_result, rules: WalkRules) -> Found | Skipped:
+    if not stat.S_ISREG(status.st_mode):
+        return Skipped(path, "not a regular file")
+    if status.st_size > rules.max_bytes:
+        return Skipped(path, f"larger than {round(rules.max_bytes / _MEGABYTE, 2):g} MB")
+    return Found(path, status.st_size, min(status.st_mtime_ns, _LATEST))
+
+
+class _Walk:
+    """One walk: what is still to do, and which folders have been entered."""
+
+    def __init__(self, root: str, rules: WalkRules) -> None:
+        self._root = root
+        self._rules = rules
+        self._real_root = os.path.join(os.path.realpath(root), "")
+        self._entered: set[tuple[int, int]] = set()
+        self._todo: list[_Entry] = []
+        self._folder_links: list[_Entry] = []
+
+    def run(self) -> Iterator[Found | Skipped]:
+        """Walk the folders, and then the links to folders that were not reached otherwise."""
+        yield from self._enter(self._root, _ignores_above(self._root, self._rules.top))
+        yield from self._drain()
+        while self._folder_links:
+            link = self._folder_links.pop(0)
+            yield from self._enter(link.entry.path, link.ignores)
+            yield from self._drain()
+
+    def _drain(self) -> Iterator[Found | Skipped]:
+        while self._todo:
+            item = self._todo.pop()
+            try:
+                yield from self._visit(item)
+            except OSError as error:
+                yield Skipped(_printable(item.entry.path), _reason(error))
+
+    def _visit(self, item: _Entry) -> Iterator[Found | Skipped]:
+        entry = item.entry
+        if not _is_utf8(entry.name):
+            yield Skipped(_printable(entry.path), "name is not valid UTF-8")
+        elif entry.is_symlink():
+            yield from self._follow(item)
+        elif entry.is_dir(follow_symlinks=False):
+            yield from self._enter(entry.path, item.ignores)
+        else:
+            yield _file(entry.path, entry.stat(follow_symlinks=False), self._rules)
+
+    def _follow(self, item: _Entry) -> Iterator[Found | Skipped]:
+        entry = item.entry
+        status = entry.stat()
+        target = os.path.realpath(entry.path)
+        if not os.path.join(target, "").startswith(self._real_root):
+            yield Skipped(entry.path, "link leaves the folder")
+        elif not _NEVER.isdisjoint(target[len(self._real_root) :].split(os.sep)):
+            return
+        elif stat.S_ISDIR(status.st_mode):
+            # Later: a folder is better known by its own name than by a link's.
+            self._folder_links.append(item)
+        else:
+            yield _file(entry.path, status, self._rules)
+
+    def _enter(self, folder: str, ignores: tuple[_Ignores, ...]) -> Iterator[Skipped]:
+        """Put what the folder holds on the list, unless that has been done."""
+        try:
+            status = os.stat(folder)
+            identity = (status.st_dev, status.st_ino)
+            if identity in self._entered:
+                return
+            self._entered.add(identity)
+            with os.scandir(folder) as listing:
+                entries = list(listing)
+        except OSError as error:
+            yield Skipped(folder, f"cannot list the folder: {_reason(error)}")
+            return
+        ignores += _ignores_in(folder, entries)
+        wanted = [entry for entry in entries if self._wants(entry, ignores)]
+        yield from self._hidden_folders(entries, ignores)
+        wanted.sort(key=_order, reverse=True)
+        self._todo.extend(_Entry(entry, ignores) for entry in wanted)
+
+    def _hidden_folders(
+        self, entries: list["os.DirEntry[str]"], ignores: tuple[_Ignores, ...]
+    ) -> Iterator[Skipped]:
+        """Folders that only their name leaves out: somebody may miss them."""
+        if self._rules.include_hidden:
+            return
+        hidden = [one for one in entries if one.name.startswith(".") and one.name not in _NEVER]
+        for entry in sorted(hidden, key=lambda entry: entry.name):
+            ignored = not _is_utf8(entry.name) or _is_ignored(entry.path, True, ignores)
+            if _is_folder(entry) and not ignored:
+                yield Skipped(entry.path, "hidden folder; index.hidden = true reads it")
+
+    def _wants(self, entry: "os.DirEntry[str]", ignores: tuple[_Ignores, ...]) -> bool:
+        name = entry.name
+        if name.startswith(".") and (not self._rules.include_hidden or name in _NEVER):
+            return False
+        if self._rules.own and entry.path.startswith(self._rules.own):
+            return False
+        is_folder = _is_folder(entry)
+        if is_folder and name in _NEVER:
+            return False
+        return not _is_ignored(entry.path, is_folder, ignores)
+
+
+def _is_ignored(path: str, is_folder: bool, ignores: tuple[_Ignores, ...]) -> bool:
+    """Whether the nearest ignore file that has a pattern for the path leaves it out."""
+    for patterns, base in reversed(ignores):
+        verdict = decide(patterns, path[base:].replace(os.sep, "/"), is_folder)
+        if verdict is not None:
+            return verdict
+    return False
+
+
+def _ignores_above(root: str, top: str | None) -> tuple[_Ignores, ...]:
+    """The ignore files above `root`, up to `top` or the top of the enclosing git repository."""
+    above: list[str] = []
+    folder = root
+    while folder != top and not os.path.exists(os.path.join(folder, ".git")):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return ()
+        above.append(parent)
+        folder = parent
+    found = [_load(parent, name) for parent in reversed(above) for name in _IGNORE_FILES]
+    return tuple(ignores for ignores in found if ignores)
+
+
+def _ignores_in(folder: str, entries: list["os.DirEntry[str]"]) -> tuple[_Ignores, ...]:
+    names = {entry.name for entry in entries}
+    found = [_load(folder, name) for name in _IGNORE_FILES if name in names]
+    return tuple(ignores for ignores in found if ignores)
+
+
+def _load(folder: str, name: str) -> _Ignores | None:
+    path = os.path.join(folder, name)
+    if not os.path.isfile(path):
+        return None
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+            text = file.read()
+    except OSError:
+        return None
+    return _Ignores(parse_patterns(text), len(os.path.join(folder, "")))
+
+
+def _order(entry: "os.DirEntry[str]") -> str:
+    # With its slash, a folder sorts as the paths of the files in it do.
+    return entry.name + "/" if _is_folder(entry) else entry.name
+
+
+def _is_folder(entry: "os.DirEntry[str]") -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return False
+
+
+def _is_utf8(name: str) -> bool:
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _printable(path: str) -> str:
+    return os.fsencode(path).decode("utf-8", "replace")
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()

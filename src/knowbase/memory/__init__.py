@@ -1,0 +1,1 @@
+"""Notes and memories: writing them, what becomes of them, sessions, use, the brief."""

@@ -1,0 +1,111 @@
+"""The lifecycle of documents: superseded, forgotten, archived, expired, and back."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from knowbase.errors import InvalidInput, NotFound
+from knowbase.query.conditions import FORGOTTEN, HIDDEN_STATES, Compare, Condition, Visible, both
+from knowbase.query.moments import ahead
+from knowbase.store.contract import Store
+from knowbase.values.changes import Changes, Edit
+from knowbase.values.documents import Document, Listing, Page, is_superseded
+
+
+class Superseded(NamedTuple):
+    """An old document, the one that took its place, and what holds at the end of the chain."""
+
+    old: Document
+    new: Document
+    head: Document
+
+
+class Changed(NamedTuple):
+    """The documents that were changed, as they are now."""
+
+    documents: tuple[Document, ...]
+
+
+class Lifecycle(NamedTuple):
+    """Changes what a document is shown as, never its text. `kb rm` removes for good."""
+
+    store: Store
+    find: Callable[[str], Document | None]  # forgotten ones too
+    whole: Callable[[str], Document]  # the document that a reference names, unless forgotten
+    clock: Callable[[], str]
+
+    def supersede(self, old: str, new: str) -> Superseded:
+        """Let `new` take the place of `old`, which is hidden from now on."""
+        before, after = self.whole(old), self.whole(new)
+        self._write(superseding(before, after.id, self.clock()))
+        head = self.store.heads([before.id]).get(before.id, after)
+        return Superseded(self._now(before), after, head)
+
+    def forget(self, references: Sequence[str]) -> Changed:
+        """Never show them again, until they are restored."""
+        return self._edited(references, {"deleted_at": self.clock()})
+
+    def archive(self, references: Sequence[str]) -> Changed:
+        """Hide them unless archived ones are asked for."""
+        return self._edited(references, {"archived": True})
+
+    def restore(self, references: Sequence[str]) -> Changed:
+        """Undo whatever hides them: forgetting, archiving, superseding, expiry."""
+        documents = [self._known(reference) for reference in references]
+        self._write(*(edit for one in documents if (edit := self._restored(one)).values))
+        return Changed(tuple(self._now(one) for one in documents))
+
+    def forgotten(self, page: Page = Page()) -> Listing:  # noqa: B008 - a value, never changed
+        """What could be restored."""
+        return self._listed(FORGOTTEN, page)
+
+    def due(self, within: str | None = None, page: Page = Page()) -> Listing:  # noqa: B008
+        """What has expired by now or will within that time, the first to expire first."""
+        now = self.clock()
+        until = now if within is None else ahead(within, now)
+        if until is None:
+            raise InvalidInput(
+                f"within cannot be {within!r}", field="within", hint="such as 7d, 12h or 2026-12-31"
+            )
+        expiring = both(
+            Visible(now, frozenset(HIDDEN_STATES)),
+            Compare("expires_at", "<=", until),
+        )
+        return self._listed(expiring, page._replace(order="expires"))
+
+    def _listed(self, condition: Condition, page: Page) -> Listing:
+        found = self.store.documents(condition, page)
+        return Listing(tuple(found), self.store.count(condition))
+
+    def _edited(self, references: Sequence[str], values: dict[str, str | bool | None]) -> Changed:
+        documents = [self.whole(reference) for reference in references]
+        self._write(*(Edit(document.id, values) for document in documents))
+        return Changed(tuple(self._now(document) for document in documents))
+
+    def _restored(self, document: Document) -> Edit:
+        """Only what differs is said, so that a file may go on saying the rest."""
+        now = self.clock()
+        shown: dict[str, str | bool | None] = {"deleted_at": None, "archived": False}
+        if is_superseded(document, now):
+            shown |= {"superseded_by": None, "valid_until": None}
+        if document.expires_at is not None and document.expires_at <= now:
+            shown["expires_at"] = None
+        differing = {name: v for name, v in shown.items() if getattr(document, name) != v}
+        return Edit(document.id, differing)
+
+    def _write(self, *edits: Edit) -> None:
+        self.store.apply(Changes(edits=edits), self.clock())
+
+    def _known(self, reference: str) -> Document:
+        """A document, forgotten or not."""
+        return self.find(reference) or self.whole(reference)
+
+    def _now(self, document: Document) -> Document:
+        found = self.store.find(document.id)
+        if found is None:
+            raise NotFound(f"{document.code} has just been removed")
+        return found
+
+
+def superseding(old: Document, new: str, now: str) -> Edit:
+    """That the document of this id takes the place of `old`; the store refuses a circle."""
+    return Edit(old.id, {"superseded_by": new, "valid_until": now})

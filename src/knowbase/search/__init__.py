@@ -1,0 +1,1 @@
+"""A search from top to bottom: understand → retrieve → rank → present."""

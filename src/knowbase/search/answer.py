@@ -1,0 +1,82 @@
+"""What a search answers."""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from knowbase.ranking.boosts import Factor
+from knowbase.ranking.fusion import Contribution
+from knowbase.values.sessions import Session
+
+if TYPE_CHECKING:
+    from knowbase.query.tree import Problem
+
+
+class Explanation(NamedTuple):
+    """How a score came about: the sum of the gains times the factors."""
+
+    contributions: tuple[Contribution, ...]
+    factors: tuple[Factor, ...]
+    sum: float
+    score: float
+    clamped: bool
+
+
+class Successor(NamedTuple):
+    """What holds today in place of a superseded document: the end of its chain."""
+
+    id: str
+    code: str
+    content: str  # the start of its text
+    created_at: str
+    superseded_at: str | None = None  # since when
+
+
+class Hit(NamedTuple):
+    """One line of the answer."""
+
+    id: str
+    code: str
+    title: str
+    type: str
+    tags: tuple[str, ...]
+    path: str | None
+    section: str  # CODE:slug
+    heading: str | None
+    line: int
+    page: int | None
+    snippet: str  # plain text with <mark> around matched words
+    score: float
+    sources: tuple[str, ...]  # "fts", "vec", "graph"
+    created_at: str = ""
+    match_type: str = ""  # "keyword", "semantic", "both" or "graph"; "" when nothing was looked for
+    is_superseded: bool = False
+    superseded_by: Successor | None = None
+    source_session: Session | None = None  # in which the document was made
+    related_count: int = 0
+    more: int = 0  # further matching chunks of this document, when the unit is documents
+    explanation: Explanation | None = None
+
+
+class Suggestion(NamedTuple):
+    """A word that the base does not have, and words of the base spelled like it."""
+
+    word: str
+    nearest: tuple[str, ...]
+
+
+class Answer(NamedTuple):
+    """What was found, how, and what should be known about it."""
+
+    query: str
+    profile: str
+    hits: tuple[Hit, ...]
+    returned: int
+    total: int  # what the legs proposed and the threshold kept, before the cut to `top`
+    search_modes_used: tuple[str, ...]
+    fallback_mode: bool
+    semantic_coverage: float  # how much of the base has a vector, from 0 to 1
+    query_time_ms: float
+    filters: dict[str, Any]
+    notices: tuple[str, ...]
+    timings: dict[str, float] = {}  # noqa: RUF012 - milliseconds of each part, never changed
+    problems: "tuple[Problem, ...]" = ()
+    suggestions: tuple[Suggestion, ...] = ()

@@ -1,0 +1,194 @@
+"""Retrieval: what each leg proposes for a query, filters included."""
+
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from knowbase.errors import EmbeddingError, ModelMismatch, ServiceUnavailable, VectorsUnavailable
+from knowbase.logs import log
+from knowbase.query.conditions import Condition, OneOf, both
+from knowbase.query.query import Query
+from knowbase.query.words import FieldWeights
+from knowbase.ranking.profile import Profile
+from knowbase.ranking.rank import keys_of
+from knowbase.values.documents import Candidate, Passage
+from knowbase.values.vectors import Model, Vector, mean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from knowbase.embed import Embedder
+    from knowbase.store.contract import Store
+
+
+FALLBACK = "OpenAI API unavailable, using keyword-only fallback"
+"""S4-08: the words of the warning, whichever service it is."""
+BATCH = 1000  # documents that are asked for by name at once
+AT_FIRST = {"chunk": 1.25, "document": 2.0}
+"""How many candidates a leg is asked for, for each hit of the depth: some fall together."""
+
+
+class Tools(NamedTuple):
+    """What retrieval works with; the embedder is made only when a leg asks for it."""
+
+    store: "Store"
+    embedder: "Callable[[], Embedder]"
+    profile: Profile
+
+
+class Finder:
+    """Runs the legs for one query; what could not run is in the notices."""
+
+    def __init__(
+        self, tools: Tools, query: Query, visible: Condition, asked: Condition, depth: int
+    ) -> None:
+        self._tools = tools
+        self._query = query
+        self._visible = visible
+        self._asked = both(visible, asked)
+        self._depth = depth
+        self.passages: dict[int, Passage] = {}
+        self.notices: list[str] = []
+        self.timings: dict[str, float] = {}
+
+    def legs(self, wanted: tuple[str, ...]) -> dict[str, list[Candidate]]:
+        """What each leg proposes, and in `passages` what that refers to."""
+        query = self._query
+        found: dict[str, list[Candidate]] = {}
+        if "keyword" in wanted and (query.text or query.open_ended):
+            found["keyword"] = self._timed("keyword", self._keyword)
+        if "semantic" in wanted and (query.text or query.similar or query.like):
+            try:
+                found["semantic"] = self._timed("semantic", self._semantic)
+            except EmbeddingError as error:
+                if wanted == ("semantic",):
+                    raise
+                if isinstance(error, ServiceUnavailable):
+                    log("warning", FALLBACK)
+                log("info", "semantic search did not run", reason=error.message)
+                hint = f" ({error.hint})" if error.hint else ""
+                self.notices.append(f"semantic search did not run: {error.message}{hint}")
+        if query.related:
+            found["graph"] = self._timed("graph", self._graph)
+        return found
+
+    def _timed(self, leg: str, run: "Callable[[], list[Candidate]]") -> list[Candidate]:
+        started = time.perf_counter()
+        found = run()
+        took = round((time.perf_counter() - started) * 1000, 3)
+        self.timings[f"{leg}_ms"] = took
+        log("info", f"{leg} search complete", results=len(found), ms=took)
+        return found
+
+    def _keyword(self) -> list[Candidate]:
+        store, query = self._tools.store, self._query
+        log("debug", "keyword search", words=len(query.keyword.words), limit=self._depth)
+        condition = both(self._asked, query.keyword_filter)
+        weights = FieldWeights(**self._tools.profile.field_weights)
+        words = query.keyword._replace(rule=self._tools.profile.keyword, text=query.text)
+        found = self._deep_enough(lambda limit: store.keyword(words, condition, limit, weights))
+        if query.open_ended and len(found) < self._depth:
+            known = {one.chunk for one in found}
+            more = store.newest(condition, self._depth)
+            found += [Candidate(p.chunk_id, 0.0) for p in more if p.chunk_id not in known]
+            self._fetch(found)
+        return found
+
+    def _semantic(self) -> list[Candidate]:
+        log("debug", "semantic search", query_length=len(self._query.text), limit=self._depth)
+        store = self._tools.store
+        model = store.model()
+        if model is None:
+            if store.semantic_coverage() < 1:
+                raise VectorsUnavailable("no text here has a vector yet", hint="kb embed")
+            return []
+        vector = self._vector(model)
+        condition = both(self._asked, self._query.filter)
+        return self._deep_enough(lambda limit: store.semantic(vector, condition, limit, model))
+
+    def _graph(self) -> list[Candidate]:
+        """The nearest documents by links, each by its first chunk that passes.
+
+        A walk goes through whatever is visible; the filters choose among what it reaches.
+        """
+        near = self._near()
+        ordered = sorted(near, key=lambda document: (-near[document], document))
+        found: list[Passage] = []
+        for start in range(0, len(ordered), BATCH):
+            # Equal ones are all looked at: no accident of their ids decides (C29).
+            last = found[self._depth - 1] if len(found) >= self._depth else None
+            if last is not None and near[ordered[start]] < near[last.document.id]:
+                break
+            some = OneOf("id", tuple(ordered[start : start + BATCH]))
+            found += self._tools.store.newest(both(self._asked, self._query.filter, some), BATCH)
+            found.sort(key=lambda one: one.document.seq)
+            found.sort(key=lambda one: one.document.updated_at, reverse=True)
+            found.sort(key=lambda one: near[one.document.id], reverse=True)
+        kept = found[: self._depth]
+        self.passages.update({passage.chunk_id: passage for passage in kept})
+        return [Candidate(passage.chunk_id, near[passage.document.id]) for passage in kept]
+
+    def _near(self) -> dict[str, float]:
+        from knowbase.ranking.proximity import LEAST_SHARED_TAGS, proximities, with_tags
+
+        store, query = self._tools.store, self._query
+        starts = [one.document for one in query.related]
+        ids = {document.id for document in starts}
+        edges = store.edges_around(ids, query.hops, self._visible)
+        near = proximities(ids, edges, query.hops)
+        for document in starts:
+            shared = store.sharing_tags(document.id, LEAST_SHARED_TAGS, self._visible)
+            others = [one for one in shared if one[0] not in ids]
+            near = with_tags(near, others, len(document.tags))
+        return near
+
+    def _deep_enough(self, leg: "Callable[[int], list[Candidate]]") -> list[Candidate]:
+        """Candidates for `depth` different hits: however often the best one matches, the
+        next is not lost."""
+        limit = int(self._depth * AT_FIRST[self._tools.profile.unit])
+        while True:
+            found = leg(limit)
+            self._fetch(found)
+            first, different = self.first_different(found)
+            if len(found) < limit or different >= self._depth:
+                return first
+            limit *= 3
+
+    def first_different(self, found: list[Candidate]) -> tuple[list[Candidate], int]:
+        """The candidates up to the first one that would be a hit too many, and how many hits
+        they make."""
+        unit = self._tools.profile.unit
+        seen: set[object] = set()
+        different = 0
+        for place, one in enumerate(found):
+            if one.chunk not in self.passages:
+                continue
+            keys = keys_of(self.passages[one.chunk], unit)
+            if seen.isdisjoint(keys):
+                if different == self._depth:
+                    return found[:place], different
+                different += 1
+            seen.update(keys)
+        return found, different
+
+    def _fetch(self, found: list[Candidate]) -> None:
+        new = {one.chunk for one in found} - self.passages.keys()
+        if new:
+            self.passages.update(self._tools.store.passages(new))
+
+    def _vector(self, stored: Model) -> Vector:
+        """What the semantic leg compares with, made by the model of the stored vectors."""
+        query = self._query
+        likes = [like.document.id for like in query.like]
+        vectors = [vector for like in likes for vector in self._vectors_of(like, stored)]
+        texts = query.similar or (() if query.like else (query.text,))
+        if texts:
+            embedder = self._tools.embedder()
+            if embedder.model != stored:
+                raise ModelMismatch.between(stored, embedder.model)
+            vectors += [embedder.embed_query(text) for text in texts]
+        return vectors[0] if len(vectors) == 1 else mean(vectors)
+
+    def _vectors_of(self, document: str, model: Model) -> list[Vector]:
+        """S3-11: a document's own vectors; nothing is embedded."""
+        hashes = [passage.chunk.hash for passage in self._tools.store.chunks(document)]
+        return list(self._tools.store.vectors(hashes, model).values())

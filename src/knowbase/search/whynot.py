@@ -1,0 +1,176 @@
+"""Why a document is not among the hits: which stage dropped it, and by how much."""
+
+from typing import NamedTuple
+
+from knowbase.query.conditions import HIDDEN_STATES, Compare, Condition, both, in_state, told
+from knowbase.query.predicate import passes
+from knowbase.query.query import Query
+from knowbase.ranking.rank import Ranked, keys_of, rank
+from knowbase.search.request import SearchRequest
+from knowbase.search.search import Found, Searcher
+from knowbase.values.documents import Candidate, Document
+
+
+class LegStanding(NamedTuple):
+    """How a document's best chunk did in one leg, against every chunk that passes the filters."""
+
+    leg: str
+    rank: int | None  # None: the leg does not find it at all
+    raw: float | None
+    depth: int  # how many candidates the leg may propose
+
+
+class WhyNot(NamedTuple):
+    """The stage at which a document was lost, or its place among the hits."""
+
+    code: str
+    title: str
+    query: str
+    stage: str  # "hit", "filtered", "hidden", "not matched", "depth", "floor", "threshold", "limit"
+    reason: str
+    legs: tuple[LegStanding, ...] = ()
+    score: float | None = None
+    needed: float | None = None
+    margin: float | None = None  # how far the score is from what was needed
+
+
+def why_not(searcher: Searcher, request: SearchRequest, document: Document, now: str) -> WhyNot:
+    """Go through the stages of the search in their order and stop where the document is lost."""
+    query, searcher = searcher.prepared(request, now)
+    profile = searcher.profile
+    blank = WhyNot(document.code, document.title, request.query, "", "")
+    lost = _filtered(document, request, query, searcher, now)
+    if lost is not None:
+        return blank._replace(stage=lost[0], reason=lost[1])
+    top = request.top or min(profile.default_top, profile.max_top)
+    depth = profile.candidates(top)
+    everything = searcher.find(query, request, now, max(searcher.store.counts().chunks, 1))
+    legs = tuple(
+        _standing(leg, _units(found, everything, profile.unit), document, depth)
+        for leg, found in everything.legs.items()
+    )
+    blank = blank._replace(legs=legs)
+    found = _within(everything, searcher, depth, now)
+    mine = [hit for hit in found.ranked if _stands_for(hit.chunk, found, document)]
+    if not mine:
+        stage, reason = _not_proposed(legs, query, profile.min_similarity)
+        return blank._replace(stage=stage, reason=reason)
+    return _placed(blank, mine[0], found, request, top)
+
+
+def _units(
+    found: list[Candidate], everything: Found, unit: str
+) -> list[tuple[Candidate, set[str]]]:
+    """A leg's candidates as the hits that they would be, each with the documents it stands for."""
+    places: dict[object, int] = {}
+    units: list[tuple[Candidate, set[str]]] = []
+    for one in found:
+        passage = everything.passages[one.chunk]
+        keys = keys_of(passage, unit)
+        place = next((places[key] for key in keys if key in places), len(units))
+        if place == len(units):
+            units.append((one, set()))
+        units[place][1].add(passage.document.id)
+        places.update(dict.fromkeys(keys, place))
+    return units
+
+
+def _within(everything: Found, searcher: Searcher, depth: int, now: str) -> Found:
+    """The search as it runs: each leg cut to its depth, nothing asked or embedded again."""
+    profile = searcher.profile
+    legs = {}
+    for leg, found in everything.legs.items():
+        units = _units(found, everything, profile.unit)
+        last = units[depth][0] if len(units) > depth else None
+        legs[leg] = found[: found.index(last)] if last is not None else found
+    if not legs:
+        return everything
+    query, trust = everything.query, everything.trust
+    ranked = rank(legs, everything.passages, profile, now, query.intent, trust)
+    return everything._replace(legs=legs, ranked=ranked)
+
+
+def _filtered(
+    document: Document, request: SearchRequest, query: Query, searcher: Searcher, now: str
+) -> tuple[str, str] | None:
+    included = {*request.include, *query.include}
+    for state in HIDDEN_STATES:
+        if state not in included and passes(document, in_state(state, now)):
+            return "hidden", f"it is {state}; --include {state} would show it"
+    only = Compare("id", "=", document.id)
+    for name, condition in searcher.filters_of(request, now).items():
+        if not searcher.store.newest(both(only, condition), 1):
+            return (
+                "filtered",
+                f"the filter {name} leaves it out: {_told(name, document, condition)}",
+            )
+    if not searcher.store.newest(both(only, query.filter), 1):
+        return "filtered", "what the query itself requires or excludes leaves it out"
+    return None
+
+
+def _told(name: str, document: Document, condition: Condition) -> str:
+    has = getattr(document, name, None) or "none"
+    has = ", ".join(has) if isinstance(has, tuple) else has
+    return f"it has {has}, asked was {told(condition)}"
+
+
+def _standing(
+    leg: str, units: list[tuple[Candidate, set[str]]], document: Document, depth: int
+) -> LegStanding:
+    for rank_, (candidate, documents) in enumerate(units, start=1):
+        if document.id in documents:
+            return LegStanding(leg, rank_, candidate.score, depth)
+    return LegStanding(leg, None, None, depth)
+
+
+def _not_proposed(legs: tuple[LegStanding, ...], query: Query, floor: float) -> tuple[str, str]:
+    """Why no leg proposed it, when no filter left it out."""
+    placed = [leg for leg in legs if leg.rank is not None]
+    if not placed:
+        return "not matched", " and ".join(_unmatched(leg.leg, query) for leg in legs)
+    low = [leg for leg in placed if leg.leg == "semantic" and (leg.raw or 0.0) < floor]
+    if low and len(low) == len(placed):
+        return "floor", f"its similarity {low[0].raw:.4f} is under the profile's floor {floor:g}"
+    told_ = "; ".join(f"{leg.leg}: rank {leg.rank}, the first {leg.depth} count" for leg in placed)
+    return "depth", f"no leg proposes it within its depth ({told_})"
+
+
+def _unmatched(leg: str, query: Query) -> str:
+    if leg == "semantic":
+        return "it has no vector"
+    if leg == "graph":
+        named = " or ".join(one.document.code for one in query.related)
+        return f"no walk of {query.hops} links from {named} leads to it, nor do shared tags"
+    if query.keyword.match == "all":
+        return "it does not have all of the words that were looked for"
+    return "it has none of the words that were looked for"
+
+
+def _placed(blank: WhyNot, hit: Ranked, found: Found, request: SearchRequest, top: int) -> WhyNot:
+    place = found.ranked.index(hit) + 1
+    how = "the newest are listed, as the query has no words; " if found.query.is_empty else ""
+    known = blank._replace(score=hit.score)
+    if request.threshold is not None and hit.score < request.threshold:
+        return known._replace(
+            stage="threshold",
+            reason=f"its score {hit.score:.4f} is under the threshold {request.threshold:g}",
+            needed=request.threshold,
+            margin=request.threshold - hit.score,
+        )
+    if place > top:
+        needed = found.ranked[top - 1].score
+        return known._replace(
+            stage="limit",
+            reason=f"{how}it is number {place}; the first {top} are shown",
+            needed=needed,
+            margin=needed - hit.score,
+        )
+    return known._replace(stage="hit", reason=f"it is there: hit number {place}")
+
+
+def _stands_for(chunk: int, found: Found, document: Document) -> bool:
+    """Whether a hit shows the document, or another one with exactly its text."""
+    passage = found.passages[chunk]
+    own = {p.chunk.hash for p in found.passages.values() if p.document.id == document.id}
+    return passage.document.id == document.id or passage.chunk.hash in own

@@ -1,0 +1,120 @@
+"""The plain store as a whole."""
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
+
+from knowbase.store.plain.state import Stored, remove, row_of
+from knowbase.values.copies import ChunkCopy, Copy, Frame, Rest
+from knowbase.values.edges import Edge
+from knowbase.values.sessions import Session
+from knowbase.values.vectors import StoredModel
+
+if TYPE_CHECKING:
+    from knowbase.store.plain import PlainStore
+    from knowbase.values.documents import Document
+
+
+class PlainCopying:
+    """See `knowbase.store.contract.Copying` for what each method promises."""
+
+    def __init__(self, store: "PlainStore") -> None:
+        self._store = store
+        self._state = store._state
+
+    def identity(self) -> str:
+        return f"memory {id(self._state)}"
+
+    def source(self) -> str | None:
+        return self._state.copy_of
+
+    def frame(self) -> Frame:
+        stored = {one.model: one for one in self._store.models()}
+        models = tuple(stored[model] for model in self._store._sources)
+        return Frame(models, self._state.next_seq, self._state.next_chunk)
+
+    def start(self, source: str, frame: Frame) -> None:
+        self._state.copy_of = source
+        self._take(frame.models)
+        self._state.next_seq, self._state.next_chunk = frame.next_seq, frame.next_chunk
+
+    def _take(self, models: Sequence[StoredModel]) -> None:
+        wanted = {one.model: one.source for one in models}
+        self._store._model = None
+        for model in set(self._store._sources) - set(wanted):
+            self._store.drop_model(model)
+        self._store._sources.update(wanted)
+        self._store._model = next((one.model for one in models if one.active), None)
+
+    def seqs(self) -> list[int]:
+        return sorted(document.seq for document in self._state.documents.values())
+
+    def copies(self, seqs: Collection[int]) -> list[Copy]:
+        found = [one for one in self._state.documents.values() if one.seq in seqs]
+        return [self._copy(document) for document in sorted(found, key=lambda one: one.seq)]
+
+    def _copy(self, document: "Document") -> Copy:
+        state = self._state
+        chunks = [(s.position, key) for key, s in state.chunks.items() if s.document == document.id]
+        return Copy(
+            document,
+            dict(sorted(state.said.get(document.id, {}).items())),
+            tuple(sorted(set(state.links[document.id]))),
+            tuple(sorted(one for key, one in state.verdicts.items() if key[0] == document.id)),
+            tuple(self._chunk(key, document.title) for _, key in sorted(chunks)),
+        )
+
+    def _chunk(self, key: int, title: str) -> ChunkCopy:
+        stored = self._state.chunks[key]
+        vectors = ((model, stored.vectors.get(model)) for model in self._store._sources)
+        given = tuple((model, vector) for model, vector in vectors if vector is not None)
+        return ChunkCopy(key, stored.position, stored.chunk, title, stored.terms, given)
+
+    def paste(self, copies: Sequence[Copy]) -> None:
+        state = self._state
+        for document, said, links, verdicts, chunks in copies:
+            same = [d.id for d in state.documents.values() if d.seq == document.seq]
+            for one in {document.id, *same}:
+                remove(state, one)
+            state.documents[document.id] = document
+            state.said[document.id] = dict(said)
+            state.links[document.id] = links
+            state.verdicts |= {(document.id, one.occasion): one for one in verdicts}
+            for copy in chunks:
+                row = row_of(copy.title, copy.chunk, copy.terms)
+                state.chunks[copy.id] = Stored(
+                    document.id, copy.position, copy.chunk, copy.terms, row, dict(copy.vectors)
+                )
+
+    def rest(self) -> Rest:
+        state = self._state
+        seq = {one.id: one.seq for one in state.documents.values()}
+        return Rest(
+            sessions=tuple(Session(*one[:5]) for _, one in sorted(state.sessions.items())),
+            uses=tuple(state.uses),
+            relations=tuple(sorted(state.relations, key=lambda r: (seq[r[0]], seq[r[1]], r[2]))),
+            files=tuple(file for _, file in sorted(state.files.items())),
+            sources=tuple(sorted(state.sources.values())),
+            saved=tuple(self._store.saved_searches()),
+            similar=tuple(
+                sorted((seq[e.source], seq[e.target], e.weight) for e in self._store._similar)
+            ),
+            similar_above=None,
+            unlinked=(),
+        )
+
+    def paste_rest(self, rest: Rest) -> None:
+        state = self._state
+        identity = {one.seq: one.id for one in state.documents.values()}
+        state.sessions = {one.id: one for one in rest.sessions}
+        state.uses = list(rest.uses)
+        state.relations = list(rest.relations)
+        state.files = {one.path: one for one in rest.files}
+        state.sources = {one.path: one for one in rest.sources}
+        state.saved = {one.name: one for one in rest.saved}
+        self._store._similar = [
+            Edge(identity[source], identity[target], "SIMILAR_TO", weight, "vectors")
+            for source, target, weight in rest.similar
+        ]
+
+    def end(self) -> None:
+        self._state.copy_of = None

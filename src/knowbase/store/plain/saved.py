@@ -1,0 +1,24 @@
+"""Saved searches in the plain store."""
+
+from knowbase.store.plain.state import State
+from knowbase.values.changes import SavedSearch
+
+
+class Saved:
+    """The part of `knowbase.store.contract.Store` about saved searches."""
+
+    _state: State
+
+    def saved_searches(self) -> list[SavedSearch]:
+        return [search for _, search in sorted(self._state.saved.items())]
+
+    def save_search(self, search: SavedSearch, *, replace: bool = False) -> bool:
+        old = self._state.saved.get(search.name)
+        if old is not None and not replace:
+            return False
+        made = search.created_at if old is None else old.created_at
+        self._state.saved[search.name] = search._replace(created_at=made)
+        return True
+
+    def drop_search(self, name: str) -> bool:
+        return self._state.saved.pop(name, None) is not None

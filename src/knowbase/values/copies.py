@@ -1,0 +1,63 @@
+"""A base in parts that every store can give and take: for copying it whole."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from knowbase.values.changes import SavedSearch
+from knowbase.values.documents import Chunk, Document
+from knowbase.values.edges import Relation
+from knowbase.values.files import FileRecord, Source
+from knowbase.values.reading import Link
+from knowbase.values.sessions import Session, Use
+from knowbase.values.vectors import Model, StoredModel, Vector
+
+
+class ChunkCopy(NamedTuple):
+    """A chunk as it is indexed, with its vectors of every model, in order of their arrival."""
+
+    id: int
+    position: int
+    chunk: Chunk
+    title: str
+    terms: str
+    vectors: tuple[tuple[Model, Vector], ...]
+
+
+class GivenVerdict(NamedTuple):
+    """What was found of a document on one occasion."""
+
+    occasion: str
+    good: bool
+    given_at: str
+
+
+class Copy(NamedTuple):
+    """A document with everything that belongs to it alone."""
+
+    document: Document
+    said: Mapping[str, object]  # what was said of its lifecycle, by name
+    links: tuple[Link, ...]  # sorted
+    verdicts: tuple[GivenVerdict, ...]  # sorted
+    chunks: tuple[ChunkCopy, ...]  # by position
+
+
+class Frame(NamedTuple):
+    """What the documents of a base are put into."""
+
+    models: tuple[StoredModel, ...]  # in order of arrival
+    next_seq: int
+    next_chunk: int
+
+
+class Rest(NamedTuple):
+    """What belongs to no document alone; names, mentions and most edges are found from it."""
+
+    sessions: tuple[Session, ...]
+    uses: tuple[Use, ...]  # in the order in which they were written
+    relations: tuple[Relation, ...]
+    files: tuple[FileRecord, ...]
+    sources: tuple[Source, ...]
+    saved: tuple[SavedSearch, ...]
+    similar: tuple[tuple[int, int, float], ...]  # SIMILAR_TO: the numbers, and the weight
+    similar_above: float | None
+    unlinked: tuple[int, ...]  # documents that are to be compared

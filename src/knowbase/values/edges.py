@@ -1,0 +1,38 @@
+"""Links between documents as the graph has them: directed, weighted, each with its origin."""
+
+from typing import NamedTuple
+
+WEIGHTS = {
+    "RELATED_TO": 1.0,
+    "PARENT_OF": 0.9,
+    "SUPERSEDES": 0.9,
+    "REFERENCES": 0.8,
+    "SIMILAR_TO": 1.0,  # times the cosine similarity
+}
+"""How near a link brings two documents to each other, by what it says."""
+
+SYMMETRIC = ("RELATED_TO", "SIMILAR_TO")
+"""What is the same in both directions; it is kept once, from the lower number to the higher."""
+
+
+class Edge(NamedTuple):
+    """One link; there is one of each relation between two documents in a direction."""
+
+    source: str  # document ids
+    target: str
+    relation: str  # of WEIGHTS
+    weight: float
+    origin: str  # hierarchy, lifecycle, wiki, markdown, code, vectors, or who said it
+
+
+RELATIONS = ("RELATED_TO", "REFERENCES")  # what a person or an agent may say of two documents
+
+
+class Relation(NamedTuple):
+    """What a person or an agent says of two documents."""
+
+    source: str
+    target: str
+    relation: str  # of RELATIONS
+    origin: str
+    created_at: str = ""  # when it is written, the moment of the change

@@ -1,0 +1,25 @@
+"""Files on disk, and the sources that they come from."""
+
+from typing import NamedTuple
+
+
+class Source(NamedTuple):
+    """A file or folder that was added and is kept in step."""
+
+    path: str
+    tags: tuple[str, ...] = ()
+    parent: str | None = None  # the parent of its documents that name none themselves
+    tree: bool = False  # … or, folder by folder, the index page
+
+
+class FileRecord(NamedTuple):
+    """What is known of a file on disk, so that an unchanged one costs a stat."""
+
+    path: str
+    source: str
+    size: int
+    mtime_ns: int
+    sha256: str
+    document: str | None = None  # the id of the document made from it
+    problem: str | None = None  # why it could not be read
+    excluded: bool = False  # removed by hand: stays out until added again

@@ -1,0 +1,416 @@
+"""What is particular to PostgreSQL: its indexes, its failures, many at once."""
+
+import logging
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.sql import SQL
+
+import knowbase
+from knowbase import Note, SearchRequest
+from knowbase.errors import (
+    BaseLocked,
+    BaseMissing,
+    BaseTooNew,
+    BaseUnreachable,
+    InvalidInput,
+    VectorsUnavailable,
+)
+from knowbase.query.conditions import EVERYTHING, Condition, InRole, OneOf, Tagged
+from knowbase.query.words import FieldWeights, KeywordQuery, keyword_query
+from knowbase.store.postgres import PostgresStore, create, retrieval, schema
+from knowbase.store.postgres.compile import compile_condition
+from knowbase.values.changes import Changes
+from knowbase.values.documents import Page
+from knowbase.values.vectors import Model
+from postgres import database, new_base, own_server, server
+from stores import MODEL, NOW, draft, section, vector
+
+PLAIN = FieldWeights()
+MODES = ("hybrid", "keyword", "semantic")
+
+
+@pytest.fixture
+def url() -> str:
+    return new_base()
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[PostgresStore]:
+    made = create(url)
+    made.use_model(MODEL)
+    yield made
+    made.close()
+
+
+def fill(store: PostgresStore, number: int, dimensions: int = 4) -> None:
+    """Documents with words, tags, roles and vectors around a few centres."""
+    chance = random.Random(7)
+    drafts = []
+    for n in range(number):
+        centre = n % 10
+        numbers = [
+            chance.gauss(1.0 if axis == centre % 4 else 0.2, 0.3) for axis in range(dimensions)
+        ]
+        drafts.append(
+            draft(
+                f"d{n}",
+                section(f"document number {n} about topic{n % 50} and word{n}"),
+                vectors=(vector(*numbers),),
+                tags=(f"tag{n % 40}",),
+                roles=("dev",) if n % 100 == 0 else ("qa",),
+            )
+        )
+    store.apply(Changes(drafts=tuple(drafts)), NOW)
+
+
+def plan(store: PostgresStore, statement: Any, values: tuple[Any, ...]) -> str:
+    def explain(connection: psycopg.Connection) -> str:
+        connection.execute("ANALYZE documents, chunks, words, postings")
+        with connection.transaction():
+            connection.execute("SET LOCAL enable_seqscan = off")
+            rows = connection.execute(SQL("EXPLAIN {}").format(statement), values)
+            return "\n".join(row[0] for row in rows)
+
+    return store._connections.run(explain)
+
+
+@pytest.mark.parametrize(
+    ("condition", "index"),
+    [
+        (Tagged(("tag1",)), "documents_tags"),
+        (Tagged(("tag1", "tag2"), "any"), "documents_tags"),
+        (InRole("dev"), "documents_roles"),
+        (OneOf("id", ("d1",)), "documents_base_id_id_key"),
+    ],
+)
+def test_filters_use_their_indexes(store: PostgresStore, condition: Condition, index: str) -> None:
+    """S4-22"""
+    fill(store, 400)
+    test, values = compile_condition(condition)
+    statement = SQL("SELECT d.seq FROM documents d WHERE {}").format(test)
+    assert index in plan(store, statement, tuple(values))
+
+
+def test_words_and_vectors_use_their_indexes(store: PostgresStore) -> None:
+    """S4-22"""
+    fill(store, 400)
+    entry = SQL("SELECT id FROM chunks WHERE entry @@ plainto_tsquery('english', %s)")
+    assert "chunks_entry" in plan(store, entry, ("topic1",))
+    posting = SQL("SELECT chunk FROM postings WHERE base_id = %s AND word = %s")
+    assert "postings_pkey" in plan(store, posting, (store._base, 1))
+    nearest = SQL("SELECT chunk FROM vectors_4 ORDER BY embedding <=> %s::vector LIMIT 10")
+    assert "vectors_4_hnsw" in plan(store, nearest, ("[1,0,0,0]",))
+
+
+def test_an_approximate_index_is_complete_under_a_selective_filter_and_recall_is_high(
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """C33: HNSW as an accelerator; what it proposes is scored exactly"""
+    fill(store, 3000)
+    queries = [vector(1, 0.2, 0.1, 0.3), vector(0.2, 1, 0.3, 0.1), vector(0.3, 0.3, 0.3, 1)]
+    exact = {q: store.semantic(q, EVERYTHING, 10) for q in queries}
+    few = {q: store.semantic(q, InRole("dev"), 10) for q in queries}
+    assert all(len(found) == 10 for found in few.values())
+    monkeypatch.setattr(retrieval, "EXACT", 10)
+    hits = 0
+    for q in queries:
+        near = store.semantic(q, EVERYTHING, 10)
+        hits += len({c.chunk for c in near} & {c.chunk for c in exact[q]})
+        assert near == sorted(near, key=lambda c: (-c.score, c.chunk))
+        assert len(store.semantic(q, InRole("dev"), 10)) == 10
+    assert hits >= 27
+
+
+def test_ivfflat_is_built_from_what_is_there_and_answers_as_an_exact_search(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """C33: what it proposes is scored exactly, and a filter starves it of nothing"""
+    other = Model("of five", "1", 5)  # a table of its own: no index of another test
+    create(url).close()
+    store = PostgresStore(url, vector_index="ivfflat")
+    try:
+        store.use_model(other)
+        fill(store, 3000, dimensions=5)
+        queries = [vector(1, 0.2, 0.1, 0.3, 0.1), vector(0.3, 0.3, 0.3, 1, 0.2)]
+        conditions = (EVERYTHING, InRole("dev"), Tagged(("tag1",)))
+        exact = [store.semantic(q, c, 10) for q in queries for c in conditions]
+        assert all(len(found) == 10 for found in exact)
+        assert store._connections.run(lambda c: schema.lists_of(c, 5)) == 0
+        monkeypatch.setattr(retrieval, "EXACT", 10)
+        far = (vector(-1, -1, -1, -1, -1),)
+        more = tuple(draft(f"e{n}", section("x"), vectors=far) for n in range(50))
+        store.apply(Changes(drafts=more), NOW)
+        assert store._connections.run(lambda c: schema.lists_of(c, 5)) == schema.LEAST_LISTS
+        nearest = SQL("SELECT chunk FROM vectors_5 ORDER BY embedding <=> %s::vector LIMIT 10")
+        assert "vectors_5_ivfflat" in plan(store, nearest, ("[1,0,0,0,0]",))
+        assert [store.semantic(q, c, 10) for q in queries for c in conditions] == exact
+    finally:
+        store.close()
+
+
+def test_many_lists_are_not_all_looked_at() -> None:
+    assert [retrieval.probes_of(lists) for lists in (1, 10, 100, 1000)] == [1, 10, 20, 110]
+
+
+def test_cover_density_needs_every_word_and_counts_length(store: PostgresStore) -> None:
+    """S4-05"""
+    store.apply(
+        Changes(
+            drafts=(
+                draft("near", section("vector search is fast")),
+                draft("far", section("search, which is said to be fast, is no vector " * 3)),
+                draft("half", section("search alone")),
+            )
+        ),
+        NOW,
+    )
+
+    def found(text: str) -> list[str]:
+        query = KeywordQuery(keyword_query(text).words, rule="ts_rank_cd", text=text)
+        near = store.keyword(query, EVERYTHING, 10, PLAIN)
+        passages = store.passages([c.chunk for c in near])
+        return [passages[c.chunk].document.id for c in near]
+
+    assert found("vector search") == ["near", "far"]
+    assert found(r".*+?[]{}() vector & | ! <->") == ["near", "far"]
+    assert found("nothing") == []
+
+
+def test_bases_of_one_database_do_not_meet(store: PostgresStore) -> None:
+    other = create(new_base())
+    other.use_model(MODEL)
+    store.apply(Changes(drafts=(draft("one", section("alpha")),)), NOW)
+    other.apply(Changes(drafts=(draft("one", section("beta")),)), NOW)
+    words = keyword_query("alpha")
+    assert store.keyword(words, EVERYTHING, 5, PLAIN)
+    assert other.keyword(words, EVERYTHING, 5, PLAIN) == []
+    assert other.documents(EVERYTHING, Page())[0].seq == 1
+    other.apply(Changes(removed=("one",)), NOW)
+    assert store.counts().chunks == 1
+    other.close()
+
+
+def test_long_words_and_odd_characters_are_stored(store: PostgresStore) -> None:
+    long = "x" * 5000
+    odd = "nul \0 here, quote ' percent %s backslash \\"
+    store.apply(Changes(drafts=(draft("odd", section(f"{long} {odd}")),)), NOW)
+    for text in (long, "quote", "percent"):
+        assert store.keyword(keyword_query(text), EVERYTHING, 5, PLAIN)
+    assert store.keyword(keyword_query("y" * 5000), EVERYTHING, 5, PLAIN) == []
+    assert store.find("nul\0") is None
+
+
+# failures
+
+
+def test_nothing_of_the_server_reaches_a_caller(caplog: pytest.LogCaptureFixture) -> None:
+    """S4-19, C32"""
+    with (
+        caplog.at_level(logging.ERROR, "knowbase"),
+        pytest.raises(BaseUnreachable) as caught,
+    ):
+        create("postgresql://somebody:secret@127.0.0.1:1/nothing?connect_timeout=1")
+    for word in ("secret", "127.0.0.1", "somebody", "connection"):
+        assert word not in str(caught.value.as_dict())
+    with pytest.raises(InvalidInput, match="no PostgreSQL URL"):
+        PostgresStore("postgresql://host/db?nonsense=1")
+
+
+@pytest.mark.parametrize(
+    "place", ["h:x/db", "h:0/db", "h:99999/db", "h:-1/db", "h/db?port=x", "h/db?connect_timeout=x"]
+)
+def test_a_number_that_is_none_makes_no_url(place: str) -> None:
+    with pytest.raises(InvalidInput, match="no PostgreSQL URL"):
+        PostgresStore(f"postgresql://u@{place}")
+
+
+def test_where_nobody_listens_is_asked_once(caplog: pytest.LogCaptureFixture) -> None:
+    """Nobody waits for what is refused at once."""
+    with (
+        caplog.at_level(logging.WARNING, "psycopg.pool"),
+        pytest.raises(BaseUnreachable),
+    ):
+        PostgresStore("postgresql://u@127.0.0.1:1/db")
+    assert not [one for one in caplog.records if one.name == "psycopg.pool"]
+
+
+def test_a_base_that_is_not_there_is_said(url: str) -> None:
+    with pytest.raises(BaseMissing, match="no base 'nobody'"):
+        PostgresStore(f"{database()}#nobody")
+    with pytest.raises(BaseMissing):
+        PostgresStore(server())  # a database without our schema
+
+
+def test_a_newer_schema_is_refused(url: str) -> None:
+    create(url).close()
+    with psycopg.connect(database(), autocommit=True) as connection:
+        connection.execute("INSERT INTO knowbase.steps VALUES (999)")
+        try:
+            with pytest.raises(BaseTooNew, match="schema 999"):
+                PostgresStore(url)
+        finally:
+            connection.execute("DELETE FROM knowbase.steps WHERE number = 999")
+
+
+def test_several_processes_may_make_the_schema_at_once() -> None:
+    with psycopg.connect(server(), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE kb_race_{os.getpid()}")
+    place = database().replace("/kb_test_", "/kb_race_")
+    together([partial(create, f"{place}#base-{number}") for number in range(6)])
+    with psycopg.connect(place) as connection:
+        row = connection.execute("SELECT count(*) FROM knowbase.bases").fetchone()
+        assert row == (6,)
+
+
+def test_without_pgvector_keyword_search_works_and_the_message_says_what_to_install() -> None:
+    """S0-24, C20"""
+    name = f"kb_plain_{os.getpid()}"
+    with psycopg.connect(server(), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+        connection.execute(
+            "DO $$ BEGIN CREATE ROLE kb_nobody LOGIN; EXCEPTION WHEN duplicate_object THEN END $$"
+        )
+    place = database().replace(f"/kb_test_{os.getpid()}", f"/{name}")
+    with psycopg.connect(place, autocommit=True) as connection:
+        connection.execute("CREATE SCHEMA knowbase AUTHORIZATION kb_nobody")
+    made = create(place.replace("postgres:@", "kb_nobody@").replace("postgres@", "kb_nobody@"))
+    with pytest.raises(VectorsUnavailable) as caught:
+        made.use_model(MODEL)
+    assert "CREATE EXTENSION vector" in (caught.value.hint or "")
+    made.apply(Changes(drafts=(draft("one", section("alpha"), vectors=(None,)),)), NOW)
+    assert made.keyword(keyword_query("alpha"), EVERYTHING, 5, PLAIN)
+    assert made.semantic(vector(1, 0, 0, 0), EVERYTHING, 5) == []
+    made.close()
+
+
+def test_a_dropped_connection_is_replaced(store: PostgresStore) -> None:
+    """S4-19"""
+    store.apply(Changes(drafts=(draft("one", section("alpha")),)), NOW)
+    for work in (
+        lambda: store.counts().documents == 1,
+        lambda: store.apply(Changes(drafts=(draft("one", section("beta")),)), NOW),
+        lambda: len(store.keyword(keyword_query("beta"), EVERYTHING, 5, PLAIN)) == 1,
+    ):
+        with psycopg.connect(server(), autocommit=True) as connection:
+            connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = %s AND pid <> pg_backend_pid()",
+                (f"kb_test_{os.getpid()}",),
+            )
+        assert work()
+
+
+def test_an_open_base_survives_a_restart_of_its_server() -> None:
+    """S4-19"""
+    server = own_server()
+    with knowbase.create(server.get_uri()) as base:
+        base.note(Note("Deploys freeze on Fridays"))
+        before = [base.search(SearchRequest("deploys", mode=mode)).hits for mode in MODES]
+        together([lambda: base.search(SearchRequest("deploys", mode="keyword"))] * 8)
+        for stop in (server.stop, lambda: os.kill(server.get_pid(), signal.SIGQUIT)):
+            stop()  # as an administrator does; then as a crash does
+            wait_until_stopped(server)
+            server.start()
+            after = [base.search(SearchRequest("deploys", mode=mode)).hits for mode in MODES]
+            assert after == before
+        together([lambda: base.search(SearchRequest("deploys", mode="keyword"))] * 8)
+        assert base.note(Note("Written after that")).seq == 2
+
+
+def wait_until_stopped(server: Any) -> None:
+    ends = time.monotonic() + 30
+    while (server.pgdata / "postmaster.pid").exists():
+        assert time.monotonic() < ends
+        time.sleep(0.05)
+
+
+def test_a_lock_is_waited_for_only_when_told(url: str, store: PostgresStore) -> None:
+    impatient = PostgresStore(url, busy_timeout=0.2)
+    with psycopg.connect(database()) as writer:
+        writer.execute("SELECT 1 FROM knowbase.bases WHERE id = %s FOR UPDATE", (store._base,))
+        changes = Changes(drafts=(draft("one", section("alpha")),))
+        with pytest.raises(BaseLocked):
+            impatient.apply(changes, NOW)
+        with pytest.raises(BaseLocked):
+            store.apply(changes, NOW, wait=False)
+        assert store.counts().documents == 0  # reading goes on
+    impatient.close()
+
+
+def test_another_model_is_refused(store: PostgresStore) -> None:
+    with pytest.raises(Exception, match="made with the model test"):
+        store.use_model(Model("other", "1", 4))
+
+
+# many at once
+
+
+def together(works: list[Callable[[], object]]) -> None:
+    """All of them at once; the first failure is raised."""
+    failures: list[BaseException] = []
+
+    def run(work: Callable[[], object]) -> None:
+        try:
+            work()
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=run, args=(work,)) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
+
+
+def test_ten_searches_at_once_find_the_same(store: PostgresStore) -> None:
+    """S4-21"""
+    fill(store, 200)
+    words = keyword_query("topic1 number document")
+    expected = store.keyword(words, EVERYTHING, 20, PLAIN)
+    found: list[Any] = []
+    together([lambda: found.append(store.keyword(words, EVERYTHING, 20, PLAIN))] * 10)
+    assert found == [expected] * 10
+
+
+def test_writers_and_readers_at_once_lose_nothing(url: str, store: PostgresStore) -> None:
+    """C26: numbers are given once, counts stay true"""
+    ends = time.monotonic() + 3
+    written: list[str] = []
+
+    def write(number: int) -> None:
+        own = PostgresStore(url, busy_timeout=60)
+        count = 0
+        while time.monotonic() < ends:
+            name = f"w{number}-{count}"
+            own.apply(Changes(drafts=(draft(name, section(f"alpha word{count}")),)), NOW)
+            written.append(name)
+            count += 1
+        own.close()
+
+    def read() -> None:
+        while time.monotonic() < ends:
+            found = store.keyword(keyword_query("alpha"), EVERYTHING, 1000, PLAIN)
+            assert len(store.passages([c.chunk for c in found])) == len(found)
+
+    together([*(partial(write, number) for number in range(4)), read, read])
+    documents = store.documents(EVERYTHING, Page(100_000))
+    assert sorted(d.id for d in documents) == sorted(written)
+    assert sorted(d.seq for d in documents) == list(range(1, len(written) + 1))
+    assert len(store.keyword(keyword_query("alpha"), EVERYTHING, 10_000, PLAIN)) == len(written)
+    assert store.counts().chunks == len(written)
+
+
+def test_the_schema_counts_its_steps(store: PostgresStore) -> None:
+    with psycopg.connect(database()) as connection:
+        assert schema.version_of(connection) == len(schema.STEPS)

@@ -1,0 +1,456 @@
+"""What is particular to the SQLite store: its file, its schema, its failures."""
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, cast
+
+import apsw
+import pytest
+
+from knowbase.errors import BaseDamaged, BaseLocked, BaseMissing, BaseTooNew, DiskFull, NotABase
+from knowbase.query.conditions import EVERYTHING, Tagged
+from knowbase.query.words import FieldWeights, KeywordQuery
+from knowbase.store.sqlite import SqliteStore, create, schema
+from knowbase.store.sqlite.connection import load_vector_extension
+from knowbase.store.sqlite.schema import STEPS
+from knowbase.text.analysis import Word
+from knowbase.values.changes import Changes
+from knowbase.values.documents import ALL
+from knowbase.values.vectors import Model, StoredModel
+from stores import MODEL, NOW, draft, section, vector
+
+PLAIN = FieldWeights()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    return str(tmp_path / "base.db")
+
+
+@pytest.fixture
+def store(path: str) -> Iterator[SqliteStore]:
+    made = create(path)
+    made.use_model(MODEL)
+    yield made
+    made.close()
+
+
+def put(store: SqliteStore, *names: str) -> None:
+    store.apply(Changes(drafts=tuple(draft(name, section(f"text {name}")) for name in names)), NOW)
+
+
+def rows(path: str, sql: str) -> list[Any]:
+    connection = apsw.Connection(path)
+    found = connection.execute(sql).fetchall()
+    connection.close()
+    return found
+
+
+def test_the_text_index_is_porter_unicode61_and_kept_by_triggers(
+    store: SqliteStore, path: str
+) -> None:
+    """S1-01, S1-02"""
+    [(sql,)] = rows(path, "SELECT sql FROM sqlite_schema WHERE name = 'chunks_fts'")
+    assert "tokenize = 'porter unicode61'" in str(sql)
+    put(store, "one")
+    connection = apsw.Connection(path)
+
+    def matching(word: str) -> int:
+        sql = "SELECT count(*) FROM chunks_fts WHERE chunks_fts MATCH ?"
+        [(number,)] = connection.execute(sql, (word,))
+        return cast("int", number)
+
+    assert matching("one") == 1
+    connection.execute("UPDATE chunks SET text = 'other words'")
+    assert (matching("other"), matching("text")) == (1, 0)
+    connection.execute("DELETE FROM chunks")
+    assert matching("other") == 0
+
+
+def test_indexed_fields_are_title_heading_text_and_type(path: str, store: SqliteStore) -> None:
+    """S3-19"""
+    columns = [row[1] for row in rows(path, "PRAGMA table_info(chunks_fts)")]
+    assert columns == ["title", "heading", "text", "terms"]
+    put(store, "one")
+    [(terms,)] = rows(path, "SELECT terms FROM chunks")
+    assert "\ue001markdown" in str(terms)
+
+
+def test_chunk_vector_and_index_row_share_one_number(path: str, store: SqliteStore) -> None:
+    """S0-22"""
+    put(store, "one", "two", "three")
+    store.apply(Changes(removed=("two",)), NOW)
+    put(store, "four")
+    chunks = rows(path, "SELECT id FROM chunks ORDER BY id")
+    assert chunks == [(1,), (3,), (4,)]
+    assert rows(path, "SELECT rowid FROM chunks_vec_1_rowids ORDER BY rowid") == chunks
+    assert rows(path, "SELECT id FROM chunks_fts_docsize ORDER BY id") == chunks
+
+
+def test_a_changed_vector_is_updated_in_place(path: str, store: SqliteStore) -> None:
+    """S0-23: sqlite-vec never refills a hole, so nothing is deleted and inserted again."""
+    for number in range(30):
+        changed = draft("one", section(f"text {number}"), vectors=(vector(1, number, 0, 0),))
+        store.apply(Changes(drafts=(changed,)), NOW)
+    assert rows(path, "SELECT max(rowid), count(*) FROM chunks_vec_1_rowids") == [(1, 1)]
+    [nearest] = store.semantic(vector(1, 29, 0, 0), EVERYTHING, 5)
+    assert nearest.score == pytest.approx(1.0, abs=1e-6)
+
+
+def test_removed_vectors_do_not_leave_the_search_full_of_holes(
+    path: str, store: SqliteStore
+) -> None:
+    names = [f"document{number}" for number in range(5_000)]
+    drafts = tuple(draft(name, section("x"), vectors=(vector(1, 2, 3, 4),)) for name in names)
+    store.apply(Changes(drafts=drafts), NOW)
+    assert rows(path, "SELECT count(*) FROM chunks_vec_1_chunks") == [(40,)]
+    store.apply(Changes(removed=tuple(names[:-10])), NOW)
+    assert rows(path, "SELECT count(*) FROM chunks_vec_1_chunks") == [(1,)]
+    assert len(store.semantic(vector(1, 2, 3, 4), EVERYTHING, 100)) == 10
+
+
+def test_dropping_a_model_gives_its_space_back_and_keeps_the_rest(
+    path: str, store: SqliteStore
+) -> None:
+    """C23, S0-22: also after removals, which leave holes that must stay where they are."""
+    wide = Model("wide", "1", 1024)
+    names = [f"document{number}" for number in range(1_500)]
+    drafts = [draft(name, section(name)) for name in names]
+    store.apply(Changes(drafts=tuple(drafts)), NOW)
+    store.put_vectors(wide, "", {one.chunks[0].hash: vector(*[1.0] * 1024) for one in drafts})
+    store.apply(Changes(removed=tuple(names[:1_100:2])), NOW)
+    before = store.semantic(vector(1, 2, 0, 0), EVERYTHING, 2_000)
+    [full] = rows(path, "SELECT page_count FROM pragma_page_count")
+    store.drop_model(wide)
+    [small] = rows(path, "SELECT page_count FROM pragma_page_count")
+    assert small[0] * 3 < full[0]
+    assert store.semantic(vector(1, 2, 0, 0), EVERYTHING, 2_000) == before
+    put(store, "another")
+    assert len(store.semantic(vector(1, 2, 0, 0), EVERYTHING, 2_000)) == len(before) + 1
+    assert rows(path, "PRAGMA integrity_check") == [("ok",)]
+
+
+def test_vectors_of_an_older_file_stay_and_belong_to_its_model(path: str) -> None:
+    """C23: a base made before models could be changed."""
+    old = apsw.Connection(path)
+    old.execute("PRAGMA journal_mode = WAL").fetchall()
+    old.execute(f"PRAGMA application_id = {schema.APPLICATION_ID:d}")
+    for step in STEPS[:2]:
+        old.execute(step)
+    old.execute("PRAGMA user_version = 2")
+    load_vector_extension(old)
+    old.execute("INSERT INTO models VALUES (1, 'test', '1', 4)")
+    schema.create_vector_table(old, 1, 4)
+    old.execute(
+        "INSERT INTO documents (id, code, title, type, created_at, updated_at, roles, archived,"
+        " scope, salience, metadata) VALUES ('one', 'X-1', 'One', 'note', '2026', '2026', '[]', 0,"
+        " 'global', 0.5, '{}')"
+    )
+    for chunk, model in ((1, 1), (2, None)):
+        old.execute(
+            "INSERT INTO chunks (id, document, position, slug, chunk_index, model, hash, line,"
+            " tokens, overlap, title, header, text, terms)"
+            " VALUES (?, 1, ?, 's', ?, ?, 'h' || ?, 1, 1, 0, 'One', '', 'alpha', '')",
+            (chunk, chunk, chunk, model, chunk),
+        )
+    old.execute("INSERT INTO chunks_vec_1 VALUES (1, ?)", (vector(1, 0, 0, 0),))
+    old.close()
+    store = SqliteStore(path)
+    assert store.models() == [StoredModel(MODEL, "", 1, True)]
+    assert [one.chunk for one in store.semantic(vector(1, 0, 0, 0), EVERYTHING, 5)] == [1]
+    assert store.semantic_coverage() == 0.5
+    assert dict(store.vectors(["h1", "h2"])) == {"h1": vector(1, 0, 0, 0)}
+    assert [passage.chunk_id for passage in store.unembedded(MODEL, 0, 5)] == [2]
+    store.close()
+
+
+def test_a_missing_file_is_no_base(tmp_path: Path) -> None:
+    with pytest.raises(BaseMissing):
+        SqliteStore(str(tmp_path / "none.db"))
+
+
+@pytest.mark.parametrize("content", [b"just some text, long enough to be read " * 30, b""])
+def test_another_file_is_no_base(tmp_path: Path, content: bytes) -> None:
+    other = tmp_path / "other.db"
+    other.write_bytes(content)
+    with pytest.raises(NotABase):
+        SqliteStore(str(other))
+    assert other.read_bytes() == content
+
+
+def test_another_sqlite_file_is_no_base(tmp_path: Path) -> None:
+    other = str(tmp_path / "other.db")
+    apsw.Connection(other).execute("CREATE TABLE t (x)")
+    with pytest.raises(NotABase):
+        SqliteStore(other)
+
+
+def test_a_newer_base_is_refused_untouched(path: str, store: SqliteStore) -> None:
+    store.close()
+    apsw.Connection(path).execute(f"PRAGMA user_version = {len(STEPS) + 1}")
+    with pytest.raises(BaseTooNew, match=f"schema {len(STEPS) + 1}"):
+        SqliteStore(path)
+
+
+def test_an_older_base_is_upgraded_in_place(tmp_path: Path) -> None:
+    """A file at schema 0, as an interrupted creation leaves it, becomes a whole base."""
+    path = str(tmp_path / "old.db")
+    connection = apsw.Connection(path)
+    connection.execute("PRAGMA application_id = 0x6B6E6F77")
+    connection.close()
+    store = SqliteStore(path)
+    store.use_model(MODEL)
+    put(store, "one")
+    assert store.counts().documents == 1
+
+
+def test_a_new_step_runs_once_on_a_base_with_documents(
+    path: str, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(store, "one")
+    store.close()
+    step = "ALTER TABLE documents ADD COLUMN colour TEXT NOT NULL DEFAULT 'blue'"
+    monkeypatch.setattr(schema, "STEPS", (*STEPS, step))
+    SqliteStore(path).close()
+    again = SqliteStore(path)
+    assert again.counts().documents == 1
+    assert rows(path, "SELECT colour FROM documents") == [("blue",)]
+    assert rows(path, "PRAGMA user_version") == [(len(STEPS) + 1,)]
+
+
+def test_bases_made_at_once_are_one_whole_base(path: str) -> None:
+    code = f"from knowbase.store.sqlite import create; create({path!r}).close()"
+    makers = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(4)]
+    assert [maker.wait() for maker in makers] == [0, 0, 0, 0]
+    assert SqliteStore(path).counts().documents == 0
+    assert list(Path(path).parent.glob("*.new*")) == []
+
+
+def test_a_failing_upgrade_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    path = str(tmp_path / "old.db")
+    connection = apsw.Connection(path)
+    connection.execute("PRAGMA application_id = 0x6B6E6F77; CREATE TABLE files (mine)")
+    connection.close()
+    with pytest.raises(Exception, match="refused"):
+        SqliteStore(path)
+    assert rows(path, "SELECT name FROM sqlite_schema") == [("files",)]
+
+
+def test_a_locked_base_is_named_as_such(path: str, store: SqliteStore) -> None:
+    writer = apsw.Connection(path)
+    writer.execute("BEGIN IMMEDIATE")
+    waiting = SqliteStore(path, busy_timeout=0.05)
+    with pytest.raises(BaseLocked):
+        put(waiting, "one")
+    assert waiting.counts().documents == 0
+    writer.execute("ROLLBACK")
+    put(waiting, "one")
+    assert waiting.counts().documents == 1
+
+
+def test_a_full_disk_loses_nothing(path: str, store: SqliteStore) -> None:
+    put(store, "one")
+    store._connections.get().execute("PRAGMA max_page_count = 60")
+    with pytest.raises(DiskFull):
+        put(store, *(f"document{number}" for number in range(500)))
+    assert store.counts().documents == 1
+    store._connections.get().execute("PRAGMA max_page_count = 100000")
+    put(store, "two")
+    assert store.counts().documents == 2
+
+
+def test_a_damaged_file_is_named_as_such(path: str, store: SqliteStore) -> None:
+    put(store, *(f"document{number}" for number in range(200)))
+    store.close()
+    data = bytearray(Path(path).read_bytes())
+    data[8192:] = b"\xa5" * (len(data) - 8192)
+    Path(path).write_bytes(data)
+    with pytest.raises(BaseDamaged):
+        SqliteStore(path).chunks("document1")
+
+
+def test_more_neighbours_than_the_engine_allows_are_found_exactly(store: SqliteStore) -> None:
+    put(store, "one", "two")
+    few = store.semantic(vector(1, 2, 0, 0), EVERYTHING, 10)
+    many = store.semantic(vector(1, 2, 0, 0), EVERYTHING, 5_000)
+    assert [one.chunk for one in many] == [one.chunk for one in few]
+    assert [one.score for one in many] == pytest.approx([one.score for one in few], abs=1e-6)
+    assert store.semantic(vector(1, 2, 0, 0), Tagged(("none",)), 5_000) == []
+
+
+def test_hundreds_of_words_are_one_query(store: SqliteStore) -> None:
+    put(store, "one")
+    words = [Word(f"word{number}") for number in range(255)] + [Word("one")]
+    assert len(store.keyword(KeywordQuery(tuple(words)), EVERYTHING, 10, PLAIN)) == 1
+
+
+@pytest.mark.parametrize("surface", ['"', 'a"b', "AND", "NOT x", "NEAR(", "*", "\x00", "title:x"])
+def test_no_word_can_break_out_of_its_quotes(store: SqliteStore, surface: str) -> None:
+    """C2, S1-03"""
+    put(store, "one")
+    store.keyword(
+        KeywordQuery(
+            (
+                Word(surface),
+                Word("one"),
+            )
+        ),
+        EVERYTHING,
+        10,
+        PLAIN,
+    )
+
+
+def test_threads_read_while_one_writes(store: SqliteStore) -> None:
+    put(store, "start")
+    problems: list[BaseException] = []
+    done = threading.Event()
+
+    def read() -> None:
+        try:
+            while not done.is_set():
+                assert store.keyword(KeywordQuery((Word("text"),)), EVERYTHING, 5, PLAIN)
+                assert store.semantic(vector(1, 0, 0, 0), Tagged(("none",)), 5) == []
+        except BaseException as error:
+            problems.append(error)
+
+    readers = [threading.Thread(target=read) for _ in range(4)]
+    for reader in readers:
+        reader.start()
+    for number in range(40):
+        put(store, f"document{number}")
+    done.set()
+    for reader in readers:
+        reader.join()
+    assert problems == []
+    assert store.counts().documents == 41
+
+
+WRITER = """
+import sys
+sys.path.insert(0, {tests!r})
+from stores import MODEL, NOW, draft, section
+from knowbase.query.words import KeywordQuery
+from knowbase.store.sqlite import SqliteStore
+from knowbase.changes import Changes
+
+store = SqliteStore({path!r})
+store.use_model(MODEL)
+number = 0
+while True:
+    sections = section("alpha"), section("beta", "b", "B")
+    batch = [draft(f"d{{number + i}}", *sections) for i in range(20)]
+    store.apply(Changes(drafts=tuple(batch), removed=(f"d{{number - 7}}",)), NOW)
+    number += 20
+    print(number, flush=True)
+"""
+
+
+def test_a_killed_writer_leaves_documents_chunks_index_and_vectors_in_step(
+    path: str, store: SqliteStore
+) -> None:
+    """S0-22, S1-01"""
+    code = WRITER.format(tests=str(Path(__file__).parents[1]), path=path)
+    for lines in (1, 3, 5):
+        writer = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+        assert writer.stdout is not None
+        for _ in range(lines):
+            writer.stdout.readline()
+        writer.kill()
+        writer.wait()
+        writer.stdout.close()
+        assert rows(path, "PRAGMA integrity_check") == [("ok",)]
+        [(chunks, documents)] = rows(path, "SELECT count(*), count(DISTINCT document) FROM chunks")
+        assert chunks == 2 * documents
+        assert rows(path, "SELECT count(*) FROM documents") == [(documents,)]
+        assert rows(path, "SELECT count(*) FROM chunks_vec_1_rowids") == [(chunks,)]
+        assert rows(path, "SELECT count(*) FROM chunks_fts_docsize") == [(chunks,)]
+        assert (
+            len(store.keyword(KeywordQuery((Word("alpha"),)), EVERYTHING, 5000, PLAIN)) == documents
+        )
+
+
+def replaced_by(path: str, *names: str) -> None:
+    """Another base takes the file's place, as when a copy is restored."""
+    other = create(path + ".other")
+    other.use_model(MODEL)
+    put(other, *names)
+    other.close()
+    Path(path + ".other").replace(path)
+
+
+def test_a_base_that_was_replaced_is_read_and_written_anew_by_every_thread(
+    store: SqliteStore, path: str
+) -> None:
+    """What goes into a file without a name is lost."""
+    put(store, "yesterday")
+    assert store.nearest_words(Word("yesterdy"), 1) == ["yesterday"]
+    with ThreadPoolExecutor(2) as pool:
+        both = threading.Barrier(2)
+
+        def look(_: int) -> list[str]:
+            both.wait()
+            return [one.id for one in store.documents(EVERYTHING, ALL)]
+
+        assert list(pool.map(look, range(2))) == [["yesterday"], ["yesterday"]]
+        replaced_by(path, "tomorrow")
+        assert list(pool.map(look, range(2))) == [["tomorrow"], ["tomorrow"]]
+        put(store, "overmorrow")
+        assert list(pool.map(look, range(2))) == [["tomorrow", "overmorrow"]] * 2
+    assert rows(path, "SELECT id FROM documents ORDER BY seq") == [("tomorrow",), ("overmorrow",)]
+    assert rows(path, "PRAGMA integrity_check") == [("ok",)]
+    assert store.nearest_words(Word("tomorow"), 1) == ["tomorrow"]
+    assert len(store.semantic(vector(1, 0, 0, 0), EVERYTHING, 9)) == 2
+
+
+def test_a_thread_that_comes_later_reads_nothing_of_a_replaced_base(
+    store: SqliteStore, path: str
+) -> None:
+    put(store, "old")
+    replaced_by(path, "new")
+    with ThreadPoolExecutor(1) as pool:
+        found = pool.submit(store.documents, EVERYTHING, ALL).result()
+    assert [one.id for one in found] == ["new"]
+    assert rows(path, "PRAGMA integrity_check") == [("ok",)]
+
+
+def test_what_a_replaced_base_had_stays_in_its_own_file(
+    store: SqliteStore, path: str, tmp_path: Path
+) -> None:
+    put(store, "old")
+    Path(path).rename(tmp_path / "kept.db")
+    replaced_by(path, "new")
+    assert store.find("new")
+    assert rows(str(tmp_path / "kept.db"), "SELECT id FROM documents") == [("old",)]
+
+
+def test_a_base_that_is_gone_is_missing_until_it_is_back(
+    store: SqliteStore, path: str, tmp_path: Path
+) -> None:
+    put(store, "one")
+    Path(path).rename(tmp_path / "away.db")
+    with pytest.raises(BaseMissing):
+        store.find("one")
+    with pytest.raises(BaseMissing):
+        put(store, "two")
+    (tmp_path / "away.db").rename(path)
+    assert store.find("one")
+    assert not store.find("two")
+
+
+def test_a_base_that_goes_while_it_is_written_says_so(store: SqliteStore, path: str) -> None:
+    with pytest.raises(BaseMissing), store._connections.writing():
+        Path(path).unlink()
+
+
+def test_a_file_that_is_no_base_is_none_either_in_the_place_of_one(
+    store: SqliteStore, path: str
+) -> None:
+    Path(path).unlink()
+    apsw.Connection(path).execute("CREATE TABLE other (x)")
+    with pytest.raises(NotABase):
+        store.find("one")

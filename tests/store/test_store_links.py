@@ -1,0 +1,333 @@
+"""The graph as every store keeps it. Each test runs against each backend."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+import psycopg
+import pytest
+
+from knowbase.query.conditions import EVERYTHING, Tagged, Visible
+from knowbase.store.contract import Store
+from knowbase.store.postgres import PostgresStore
+from knowbase.store.postgres import create as create_postgres
+from knowbase.store.postgres import schema as postgres_schema
+from knowbase.store.similar import similar_documents
+from knowbase.store.sqlite import SqliteStore, create, graph
+from knowbase.store.sqlite.schema import WITH_A_GRAPH
+from knowbase.values.changes import Changes, Codes, Draft, Edit
+from knowbase.values.edges import Edge, Relation
+from knowbase.values.reading import Link
+from postgres import database, new_base
+from stores import BACKENDS, MODEL, NOW, draft, section, vector
+
+
+@pytest.fixture(params=list(BACKENDS))
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    made = BACKENDS[request.param](tmp_path)
+    made.use_model(MODEL)
+    yield made
+    made.close()
+
+
+def page(identity: str, *links: Link, **fields: object) -> Draft:
+    """A document without vectors that links to others."""
+    return draft(identity, section(identity), vectors=(None,), links=links, **fields)  # type: ignore[arg-type]
+
+
+def put(store: Store, *drafts: Draft) -> None:
+    store.apply(Changes(drafts=drafts), NOW)
+
+
+def wiki(target: str) -> Link:
+    return Link(target, "wiki")
+
+
+def markdown(target: str) -> Link:
+    return Link(target, "markdown")
+
+
+def targets(store: Store, source: str) -> set[str]:
+    """Where the references of a document lead."""
+    return {e.target for e in store.edges(EVERYTHING) if (e.source, e.relation) == (source, REF)}
+
+
+REF = "REFERENCES"
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        markdown("b.md"),
+        markdown("./b.md#part"),
+        markdown("../notes/b.md?raw=1"),
+        markdown("/notes/b.md"),
+        markdown("b"),
+        wiki("b"),
+        wiki("B.md"),
+        wiki("notes/b#part"),
+        wiki("the long title"),
+        wiki("X-7"),
+        wiki("two"),
+        Link("X-7", "code"),
+    ],
+)
+def test_a_document_is_found_by_each_of_its_names(store: Store, link: Link) -> None:
+    """S3-33, C24"""
+    target = page("two", path="notes/b.md", code="x-7", title="The Long  Title".replace("  ", " "))
+    put(store, page("one", link, path="notes/a.md"), target)
+    assert store.edges(EVERYTHING) == [Edge("one", "two", REF, 0.8, link.kind)]
+    assert store.unresolved("one") == []
+
+
+def test_the_page_of_a_folder_stands_for_the_folder(store: Store) -> None:
+    put(store, page("one", markdown("guide/"), path="a.md"), page("two", path="guide/README.md"))
+    assert targets(store, "one") == {"two"}
+
+
+def test_a_link_without_a_target_stays_and_resolves_when_the_target_arrives(store: Store) -> None:
+    """C24"""
+    put(store, page("one", wiki("later"), markdown("gone.md"), Link("UTF-8", "code")))
+    assert store.edges(EVERYTHING) == []
+    assert store.unresolved("one") == [markdown("gone.md"), wiki("later")]
+    put(store, page("two", title="Later"))
+    assert targets(store, "one") == {"two"}
+    assert store.unresolved("one") == [markdown("gone.md")]
+    store.apply(Changes(removed=("two",)), NOW)
+    assert store.edges(EVERYTHING) == []
+    assert store.unresolved("one") == [markdown("gone.md"), wiki("later")]
+
+
+def test_a_renamed_target_is_followed_by_code_and_title_and_lost_by_its_old_path(
+    store: Store,
+) -> None:
+    links = (Link("X-7", "code"), wiki("Two"), markdown("old.md"))
+    put(store, page("one", links[0]), page("other", links[1]), page("third", links[2]))
+    put(store, page("two", path="old.md", code="X-7", title="Two"))
+    assert all(targets(store, one) == {"two"} for one in ("one", "other", "third"))
+    put(store, page("two", path="new.md", code="X-7", title="Two"))
+    assert targets(store, "one") == targets(store, "other") == {"two"}
+    assert targets(store, "third") == set()
+    assert store.unresolved("third") == [markdown("old.md")]
+
+
+def test_the_surest_name_wins_then_the_lowest_number(store: Store) -> None:
+    put(store, page("first", title="X-7"), page("one", wiki("X-7")))
+    assert targets(store, "one") == {"first"}
+    put(store, page("second", code="X-7"), page("third", title="x-7"))
+    assert targets(store, "one") == {"second"}
+    store.apply(Changes(edits=(Edit("second", {"deleted_at": NOW}),)), NOW)
+    assert targets(store, "one") == {"first"}
+    store.apply(Changes(edits=(Edit("second", {"deleted_at": None}),)), NOW)
+    assert targets(store, "one") == {"second"}
+
+
+def test_self_links_and_duplicates_add_nothing(store: Store) -> None:
+    links = (wiki("one"), markdown("b.md"), markdown("./b.md#x"), wiki("b"), Link("X-7", "code"))
+    put(store, page("one", *links), page("two", path="b.md", code="X-7"))
+    assert store.edges(EVERYTHING) == [Edge("one", "two", REF, 0.8, "code")]
+
+
+def test_a_change_replaces_outgoing_links_and_keeps_incoming_ones(store: Store) -> None:
+    """C24"""
+    put(store, page("one", wiki("two")), page("two", wiki("three")), page("three"))
+    put(store, page("two", wiki("one")))
+    ends = [edge[:2] for edge in store.edges(EVERYTHING)]
+    assert ends == [("one", "two"), ("two", "one")]
+
+
+def test_hierarchy_and_succession_and_what_is_said_are_links(store: Store) -> None:
+    """S3-33, C24"""
+    put(store, page("parent", code="P-1"), page("child", parent="p-1"), page("new"))
+    store.apply(
+        Changes(
+            edits=(Edit("child", {"superseded_by": "new"}),),
+            relations=(Relation("parent", "new", "RELATED_TO", "agent"),),
+        ),
+        NOW,
+    )
+    assert store.edges(EVERYTHING) == [
+        Edge("parent", "child", "PARENT_OF", 0.9, "hierarchy"),
+        Edge("parent", "new", "RELATED_TO", 1.0, "agent"),
+        Edge("new", "child", "SUPERSEDES", 0.9, "lifecycle"),
+    ]
+    store.apply(
+        Changes(
+            edits=(Edit("child", {"superseded_by": None}),),
+            dropped_relations=(Relation("parent", "new", "RELATED_TO", "agent"),),
+        ),
+        NOW,
+    )
+    assert [edge.relation for edge in store.edges(EVERYTHING)] == ["PARENT_OF"]
+
+
+def test_codes_found_anew_take_the_place_of_those_known(store: Store) -> None:
+    put(store, page("one", Link("A-1", "code"), wiki("b")), page("a", code="A-1"), page("b"))
+    store.apply(Changes(codes=(Codes("one", ()), Codes("nobody", ("A-1",)))), NOW)
+    assert targets(store, "one") == {"b"}
+    store.apply(Changes(codes=(Codes("one", ("A-1", "Z-9")),)), NOW)
+    assert targets(store, "one") == {"a", "b"}
+
+
+def likenesses(store: Store) -> dict[tuple[str, str], float]:
+    found = [edge for edge in store.edges(EVERYTHING) if edge.relation == "SIMILAR_TO"]
+    return {edge[:2]: edge.weight for edge in found}
+
+
+def test_documents_are_linked_by_their_most_similar_chunks(store: Store) -> None:
+    """S3-33: cosine over 0.8 between chunks of different documents."""
+    far, near = vector(0, 0, 0, 1), vector(1, 0.5, 0, 0)
+    parts = (section("x"), section("y", "y", "Y"))
+    put(
+        store,
+        draft("a", *parts, vectors=(vector(1, 0, 0, 0), vector(1, 0, 0, 0))),
+        draft("b", *parts, vectors=(near, far)),
+        draft("c", section("z"), vectors=(vector(0, 1, 0, 0),)),
+        draft("at", section("q"), vectors=(vector(0.8, 0, 0.6, 0),)),
+    )
+    assert store.link_similar(0.8) > 0
+    assert likenesses(store) == {("a", "b"): pytest.approx(0.894427, abs=1e-9)}
+    put(store, draft("c", section("z z"), vectors=(far,)))
+    store.link_similar(0.8)
+    assert set(likenesses(store)) == {("a", "b"), ("b", "c")}
+    put(store, draft("b", section("w"), vectors=(vector(0, 0, 1, 0),)))
+    store.link_similar(0.8)
+    assert likenesses(store) == {}
+    store.link_similar(0.5)
+    assert set(likenesses(store)) == {("a", "at"), ("b", "at")}
+
+
+def test_a_changed_text_that_waits_for_its_vector_is_similar_to_nothing(store: Store) -> None:
+    for identity in ("one", "two"):
+        put(store, draft(identity, section(identity), vectors=(vector(1, 0, 0, 0),)))
+    store.link_similar(0.5)
+    assert len(store.edges(EVERYTHING)) == 1
+    put(store, draft("two", section("another text"), vectors=(None,)))
+    store.link_similar(0.5)
+    assert store.edges(EVERYTHING) == []
+
+
+def test_a_walk_goes_in_any_direction_as_far_as_it_may_over_what_passes(store: Store) -> None:
+    """S3-12"""
+    chain = [page(f"n{i}", wiki(f"n{i + 1}"), tags=("odd",) * (i % 2)) for i in range(6)]
+    put(store, *chain)
+
+    def walked(depth: int, start: str = "n2", condition: object = EVERYTHING) -> set[str]:
+        edges = store.edges_around((start,), depth, condition)  # type: ignore[arg-type]
+        return {end for edge in edges for end in edge[:2]}
+
+    assert walked(1) == {"n1", "n2", "n3"}
+    assert walked(2) == {"n0", "n1", "n2", "n3", "n4"}
+    assert walked(9) == {f"n{i}" for i in range(6)}
+    assert walked(9, condition=Tagged(("odd",))) == {"n1", "n2", "n3"}
+    assert walked(2, "nobody") == set()
+    store.apply(Changes(edits=(Edit("n3", {"deleted_at": NOW}),)), NOW)
+    assert walked(9) == {"n0", "n1", "n2"}
+    assert walked(9, "n3") == set()
+    assert [edge[:2] for edge in store.edges(EVERYTHING)][-1] == ("n4", "n5")
+
+
+def test_circles_and_hubs_end(store: Store) -> None:
+    """S3-12: a hub with thousands of links, each of which also leads round in a circle."""
+    number = {"SqliteStore": 10_000, "PostgresStore": 1_000}.get(type(store).__name__, 60)
+    pages = [page(f"n{i}", wiki("hub"), wiki(f"n{(i + 1) % number}")) for i in range(number)]
+    put(store, page("hub"), *pages)
+    assert len(store.edges(EVERYTHING)) == 2 * number
+    assert len(store.edges_around(("n0",), 1, EVERYTHING)) == 3
+    assert len(store.edges_around(("n0",), 2, Visible(NOW))) >= number
+    assert len(store.edges_around(("n0",), 6, Visible(NOW))) == 2 * number
+
+
+def test_shared_tags_are_counted_when_asked(store: Store) -> None:
+    """C25, S3-34: nothing is stored for them."""
+    put(
+        store,
+        page("one", tags=("a", "b", "c")),
+        page("two", tags=("b", "c", "d")),
+        page("three", tags=("a", "b", "c")),
+        page("four", tags=("a",)),
+        page("five", tags=("a", "b"), archived=True),
+    )
+    assert store.sharing_tags("one", 2, EVERYTHING) == [("three", 3), ("two", 2), ("five", 2)]
+    assert store.sharing_tags("one", 2, Visible(NOW)) == [("three", 3), ("two", 2)]
+    assert store.sharing_tags("nobody", 1, EVERYTHING) == []
+    assert store.edges(EVERYTHING) == []
+
+
+def test_all_links_found_anew_are_those_that_were_kept(store: Store) -> None:
+    """C24"""
+    near = (vector(1, 0.1, 0, 0), vector(1, 0, 0, 0))
+    put(store, *(draft(f"s{i}", section(f"{i}"), vectors=(near[i],)) for i in range(2)))
+    put(store, page("one", wiki("two"), parent="s0"), page("two", markdown("x.md")))
+    put(store, page("two", wiki("one"), superseded_by="s1"), page("x", path="x.md"))
+    store.apply(Changes(relations=(Relation("one", "x", "RELATED_TO", "user"),)), NOW)
+    store.link_similar(0.8)
+    kept = store.edges(EVERYTHING)
+    assert {edge.relation for edge in kept} == {
+        *("PARENT_OF", REF, "RELATED_TO", "SIMILAR_TO", "SUPERSEDES")
+    }
+    store.relink()
+    store.link_similar(0.8)
+    assert store.edges(EVERYTHING) == kept
+
+
+GRAPH = ("names", "mentions", "edges", "unlinked", "graph")
+LATER = ("saved", "moving")  # of the steps after the graph's
+
+
+def test_an_older_sqlite_base_gets_its_links_when_it_is_opened(tmp_path: Path) -> None:
+    path = str(tmp_path / "old.db")
+    store = create(path)
+    store.use_model(MODEL)
+    put(store, page("one", wiki("two"), parent="two"), draft("two", section("a")))
+    put(store, draft("three", section("b")))
+    store.link_similar(0.8)
+    kept = store.edges(EVERYTHING)
+    store.close()
+    connection = apsw.Connection(path)
+    for table in (*GRAPH, *LATER, "stale_names"):
+        connection.execute(f"DROP TABLE {table}")
+    connection.execute(f"PRAGMA user_version = {WITH_A_GRAPH - 1}")
+    connection.close()
+    older = SqliteStore(path)
+    assert older.edges(EVERYTHING) == [e for e in kept if e.relation != "SIMILAR_TO"]
+    older.link_similar(0.8)
+    assert older.edges(EVERYTHING) == kept
+    assert len(kept) == 3
+    older.close()
+
+
+def test_an_older_postgresql_database_gets_its_links_when_it_is_opened() -> None:
+    url = new_base()
+    store = create_postgres(url)
+    put(store, page("one", wiki("two"), parent="two"), page("two"))
+    kept = store.edges(EVERYTHING)
+    store.close()
+    with psycopg.connect(database(), autocommit=True) as connection:
+        for table in (*GRAPH, *LATER):
+            connection.execute(f"DROP TABLE knowbase.{table}")
+        connection.execute(
+            "DELETE FROM knowbase.steps WHERE number >= %s", (postgres_schema.WITH_A_GRAPH,)
+        )
+    older = PostgresStore(url)
+    assert older.edges(EVERYTHING) == kept
+    assert len(kept) == 2
+    older.close()
+
+
+def test_what_changes_while_vectors_are_compared_is_not_linked_by_old_ones(tmp_path: Path) -> None:
+    near, far = vector(1, 0, 0, 0), vector(0, 1, 0, 0)
+    store = create(str(tmp_path / "base.db"))
+    store.use_model(MODEL)
+    put(store, draft("a", section("a"), vectors=(near,)), draft("b", section("b"), vectors=(near,)))
+    connection = store._connections.with_vectors()
+    due = graph.vectors_due(connection, 1, 0.8)
+    pairs = similar_documents(due.owners, due.vectors, due.documents, 0.8)
+    assert len(pairs) == 1
+    put(store, draft("b", section("b b"), vectors=(far,)))
+    with store._connections.writing() as writing:
+        assert not graph.write_similar(writing, due, pairs, 0.8)
+    assert likenesses(store) == {}
+    assert store.link_similar(0.8) == 2
+    assert likenesses(store) == {}
+    store.close()
