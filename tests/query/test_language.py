@@ -5,10 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knowbase.query.conditions import told
-from knowbase.query.lexer import OPERATORS
 from knowbase.query.meaning import summary, understand
 from knowbase.query.moments import span
-from knowbase.query.operators import Context
+from knowbase.query.operators import OPERATORS, Context
 from knowbase.query.parser import parse
 from knowbase.query.query import Query, is_plain, plain_query
 from knowbase.query.tree import And, Operator, Or, Phrase, Text, Together, Without, shown

@@ -29,11 +29,11 @@ FILTERS: tuple[dict[str, object], ...] = (
     {},
     {"tags": ("ops",)},
     {"tags": ("ops", "policy"), "tags_match": "any"},
-    {"types": ("markdown",), "include": ("superseded", "archived", "expired")},
-    {"filters": (("under", "HB-I-0018"),)},
-    {"filters": (("role", "qa"),)},
-    {"filters": (("confidence", ">=0.5"),)},
-    {"filters": (("project", "web"),), "unit": "document"},
+    {"type": ("markdown",), "include": ("superseded", "archived", "expired")},
+    {"filters": {"under": "HB-I-0018"}},
+    {"filters": {"role": "qa"}},
+    {"filters": {"confidence": ">=0.5"}},
+    {"filters": {"project": "web"}, "unit": "document"},
 )
 
 

@@ -13,11 +13,13 @@ from knowbase.query.conditions import Condition, OneOf, Tagged, Visible, both
 from knowbase.ranking.profile import PROFILES, Profile
 from knowbase.search.answer import Answer
 from knowbase.search.request import SearchRequest
-from knowbase.search.search import Language, Searcher, clean_tag
+from knowbase.search.search import search
+from knowbase.search.services import Language, Services
 from knowbase.store.location import home_of, is_url, locate, new_place, shown
 from knowbase.store.opening import create_store, open_store
 from knowbase.values.documents import ALL, DOCUMENT_TYPES, Document, Page
 from knowbase.values.files import Source
+from knowbase.values.kinds import clean_tags
 from knowbase.values.times import timestamp
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from knowbase.ranking.custom import Custom
     from knowbase.search.plan import QueryPlan
     from knowbase.search.saved import SavedSearches
+    from knowbase.search.understand import Question
     from knowbase.search.whynot import WhyNot
     from knowbase.text.sections import Content
     from knowbase.values.access import Access
@@ -138,50 +141,70 @@ class Base:
 
     def search(self, request: SearchRequest | str) -> Answer:
         """Hits for a query, best first."""
-        request = _asked(request)
-        if request.session_record is not None:
-            from knowbase.values.changes import session_name
-
-            if not self.access.write:
-                raise NotAllowed(
-                    "recording in a session is writing",
-                    field="session",
-                    hint="session_filter looks without recording; over HTTP, a POST records",
-                )
-            request = request._replace(session_record=session_name(request.session_record))
-        searcher = self.searcher(request)
-        answer = searcher.search(request, self.now())
-        use = searcher.profile.record_use == "returned" or request.session_record is not None
+        request = self._recalling(_request(request))
+        profile = self._profile_of(request)
+        answer = search(request, profile, self.search_services, self.now())
+        use = profile.record_use == "returned" or request.recalled_in is not None
         if use and self.access.write:
-            self.recorder.returned(request, answer, searcher.profile.record_use)
+            self.recorder.returned(request, answer, profile.record_use)
         return answer
+
+    def _recalling(self, request: SearchRequest) -> SearchRequest:
+        """The request with the name of its session as it is stored, if it records in one."""
+        if request.recalled_in is None:
+            return request
+        from knowbase.values.changes import session_name
+
+        if not self.access.write:
+            raise NotAllowed(
+                "recording in a session is writing",
+                field="session",
+                hint="session_filter looks without recording; over HTTP, a POST records",
+            )
+        name = session_name(request.recalled_in)
+        if request.session is not None:
+            return request._replace(session=name)
+        return request._replace(session_record=name)
 
     def plan(self, request: SearchRequest | str) -> "QueryPlan":
         """What a query means, and what would run."""
         from knowbase.search.plan import plan
 
-        request = _asked(request)
-        return plan(self.searcher(request), request, self.now())
+        return plan(self._question(request), self.search_services.language)
 
     def why_not(self, reference: str, request: SearchRequest | str) -> "WhyNot":
         """Which stage of a search drops this document, or which place it has."""
         from knowbase.search.whynot import why_not
 
-        request = _asked(request)
         document = self.whole(reference)
-        return why_not(self.searcher(request), request, document, self.now())
+        return why_not(self._question(request), self.search_services, document)
 
-    def searcher(self, request: SearchRequest) -> Searcher:
-        """The parts of a search with the profile that the request asks for."""
-        self.check_types(request.types)
-        profile = self.profile(request.profile or self.settings.search_profile)
-        if self.settings.search_default_top:
-            profile = profile._replace(default_top=self.settings.search_default_top)
+    def _question(self, request: SearchRequest | str) -> "Question":
+        from knowbase.search.understand import understand
+
+        request = _request(request)
+        language = self.search_services.language
+        return understand(request, self._profile_of(request), language, self.now())
+
+    @property
+    def search_services(self) -> Services:
+        """What a search of this base works with."""
         names = self.references
         language = Language(
             self.types, names.find, names.nearest, lambda one: bool(self.store.sessions((one,)))
         )
-        return Searcher(self.store, lambda: self.embedder, profile, language)
+        return Services(self.store, lambda: self.embedder, language)
+
+    def _profile_of(self, request: SearchRequest) -> Profile:
+        self.check_types(request.type)
+        return self.profile_for(request.profile)
+
+    def profile_for(self, name: str | None = None) -> Profile:
+        """The ranking recipe of that name, or the base's own, with as many hits as are set."""
+        profile = self.profile(name or self.settings.search_profile)
+        if self.settings.search_default_top:
+            profile = profile._replace(default_top=self.settings.search_default_top)
+        return profile
 
     def profile(self, name: str) -> Profile:
         """A ranking recipe: shipped, or as kb.toml and the environment have it."""
@@ -205,7 +228,7 @@ class Base:
         """Searches under a name: add, list, run, remove."""
         from knowbase.search.saved import SavedSearches
 
-        return SavedSearches(self.store, self.search, self.searcher, self.now)
+        return SavedSearches(self.store, self.search, self._profile_of, self.now)
 
     def get(self, reference: str) -> "Content":
         """A document by code, id, number or path; `:slug` behind it names one section."""
@@ -230,7 +253,7 @@ class Base:
         self.check_types(types)
         parts: list[Condition] = [Visible(self.now(), frozenset(include))]
         if tags:
-            parts.append(Tagged(tuple(clean_tag(tag) for tag in tags)))
+            parts.append(Tagged(clean_tags(tags)))
         if types:
             parts.append(OneOf("type", tuple(types)))
         condition = both(*parts)
@@ -336,10 +359,12 @@ class Base:
 
     def feedback(self, reference: str, verdict: str, session: str | None = None) -> "Feedback":
         """Whether a hit was good: a use that counts, once a session or a day."""
-        from knowbase.memory.use import feedback_on
+        from knowbase.memory.use import REINFORCEMENT, feedback_on
 
         document = self.get(reference).document  # a section that is not there is an error
-        return feedback_on(self.store, document, verdict, session, self.now())
+        counts = self.profile_for().record_use != "off"
+        amount = REINFORCEMENT if counts else 0.0
+        return feedback_on(self.store, document, verdict, session, self.now(), amount)
 
     def relate(
         self, source: str, target: str, relation: str = "RELATED_TO", *, remove: bool = False
@@ -491,7 +516,7 @@ class Base:
                 )
 
 
-def _asked(request: SearchRequest | str) -> SearchRequest:
+def _request(request: SearchRequest | str) -> SearchRequest:
     return SearchRequest(request) if isinstance(request, str) else request
 
 

@@ -29,17 +29,12 @@ def safe(text: str) -> str:
 
 def states_of(document: "Document") -> list[str]:
     """What hides a document at this moment, in a word each."""
-    from knowbase.values.documents import is_superseded
+    from knowbase.values.documents import STATES, is_in
     from knowbase.values.times import timestamp
 
     now = timestamp(time.time())
-    states = {
-        "forgotten": document.deleted_at is not None,
-        "archived": document.archived,
-        "superseded": is_superseded(document, now),
-        "expired": document.expires_at is not None and document.expires_at <= now,
-    }
-    return [name for name, holds in states.items() if holds]
+    forgotten = ["forgotten"] if document.deleted_at is not None else []
+    return forgotten + [state for state in STATES if is_in(document, state, now)]
 
 
 def safe_lines(text: str) -> str:

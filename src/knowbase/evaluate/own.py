@@ -11,7 +11,7 @@ from knowbase.evaluate.asking import section_key
 from knowbase.evaluate.judged import Question, Without
 from knowbase.store.sqlite import SqliteStore
 from knowbase.values.changes import Changes
-from knowbase.values.documents import Document, Passage
+from knowbase.values.documents import STATED, Document, Passage
 from knowbase.values.reading import Reading, Section
 
 
@@ -97,10 +97,8 @@ def _take_out(copy: Base, withouts: Sequence[tuple[Question, Without]]) -> None:
 
 def _reading(document: Document, passages: Sequence[Passage], cuts: Sequence[str]) -> Reading:
     """A stored document as a reader would give it, without some of its passages."""
-    kept = {
-        field: getattr(document, field) for field in Reading._fields if field in Document._fields
-    }
-    return Reading(sections=tuple(_sections(passages, cuts)), **kept)
+    stated = {name: getattr(document, name) for name in (*STATED, "metadata")}
+    return Reading(document.type, document.title, tuple(_sections(passages, cuts)), stated)
 
 
 def _sections(passages: Sequence[Passage], cuts: Sequence[str]) -> Iterator[Section]:

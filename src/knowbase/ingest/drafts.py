@@ -12,6 +12,7 @@ from knowbase.store.contract import Store
 from knowbase.text.splitting import Limits, chunks_of, embedding_text
 from knowbase.values.changes import Draft
 from knowbase.values.documents import Passage
+from knowbase.values.kinds import clean_tags
 from knowbase.values.reading import Reading
 from knowbase.values.vectors import Model, Vector
 
@@ -49,13 +50,14 @@ class Drafter(NamedTuple):
     def read(self, path: str, data: bytes, tags: Sequence[str]) -> Read:
         """The file's reading, with the tags that its source adds."""
         reading = read(path, data)
-        reading = reading._replace(tags=clean_tags((*reading.tags, *tags)))
-        declared = reading.metadata.get("type")  # one that is not built in
+        reading = reading.stating(tags=clean_tags((*reading.tags, *tags)))
+        metadata = reading.value("metadata")
+        declared = metadata.get("type")  # one that is not built in
         if declared is None:
             return Read(reading, reading.warnings)
         if declared in self.types:
-            metadata = {key: value for key, value in reading.metadata.items() if key != "type"}
-            return Read(reading._replace(type=str(declared), metadata=metadata))
+            others = {key: value for key, value in metadata.items() if key != "type"}
+            return Read(reading.stating(metadata=others)._replace(type=str(declared)))
         return Read(reading, (f"unknown type {declared!r}; stored as {reading.type}",))
 
     def draft(self, document: str, reading: Reading, path: str | None, updated: str) -> Draft:
@@ -130,9 +132,3 @@ class Drafter(NamedTuple):
         """Whether the model does not read all of the text."""
         embedder = self.embedder()
         return len(embedder.token_spans(text)) + self.limits.markers > embedder.max_tokens
-
-
-def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
-    """Without the leading #, in lower case, each once."""
-    cleaned = (tag.strip().lstrip("#").lower() for tag in tags)
-    return tuple(dict.fromkeys(tag for tag in cleaned if tag))

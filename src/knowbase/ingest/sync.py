@@ -208,9 +208,9 @@ class _Run:
             self._fail(record, old, f"could not be read ({type(error).__name__})")
         else:
             self._warnings += [f"{path}: {warning}" for warning in warnings]
-            if reading.parent is None:
+            if reading.value("parent") is None:
                 parent = parent_of(path, each.scope.source, self._parts.home)
-                reading = reading._replace(parent=parent)
+                reading = reading.stating(parent=parent)
             if reading.sections:
                 self._prepare(record, old, reading)
             else:
@@ -222,8 +222,8 @@ class _Run:
         if document is None and self._gone.get(record.sha256):
             gone = self._gone[record.sha256].pop(0)
             document, moved_from, listed = gone.document, gone.path, self._moved
-        elif document is None and reading.code is not None:
-            document, moved_from = self._same_code(reading.code)
+        elif document is None and (code := reading.value("code")) is not None:
+            document, moved_from = self._same_code(code)
             listed = self._moved if document else self._added
         draft = self._parts.drafter.draft(
             document or str(uuid.uuid4()),
@@ -283,7 +283,7 @@ class _Run:
             )
         )
         for draft, document in zip(drafts, written, strict=True):
-            wanted = draft.reading.code
+            wanted = draft.reading.value("code")
             if wanted is not None and wanted.lower() != document.code.lower():
                 self._warnings.append(
                     f"{document.path}: the code {wanted} is taken; it is {document.code}"

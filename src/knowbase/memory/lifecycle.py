@@ -8,7 +8,7 @@ from knowbase.query.conditions import FORGOTTEN, HIDDEN_STATES, Compare, Conditi
 from knowbase.query.moments import ahead
 from knowbase.store.contract import Store
 from knowbase.values.changes import Changes, Edit
-from knowbase.values.documents import Document, Listing, Page, is_superseded
+from knowbase.values.documents import Document, Listing, Page, is_in
 
 
 class Superseded(NamedTuple):
@@ -85,7 +85,7 @@ class Lifecycle(NamedTuple):
         """Only what differs is said, so that a file may go on saying the rest."""
         now = self.clock()
         shown: dict[str, str | bool | None] = {"deleted_at": None, "archived": False}
-        if is_superseded(document, now):
+        if is_in(document, "superseded", now):
             shown |= {"superseded_by": None, "valid_until": None}
         if document.expires_at is not None and document.expires_at <= now:
             shown["expires_at"] = None

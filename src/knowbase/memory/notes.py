@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.errors import Conflict, InvalidInput, ReadError
-from knowbase.ingest.drafts import clean_tags
 from knowbase.ingest.sync import Parts
 from knowbase.memory.lifecycle import superseding
 from knowbase.query.conditions import Compare, Condition, Not, Visible, both
@@ -16,7 +15,8 @@ from knowbase.store.rules import known_text, same_project
 from knowbase.text.analysis import clean
 from knowbase.text.sections import sections_of
 from knowbase.values.changes import Changes, Draft, Edit, session_name
-from knowbase.values.documents import SCOPES, SECTORS, TIERS, Document, Page
+from knowbase.values.documents import FIELDS, STATED, Document, Page
+from knowbase.values.kinds import clean_tags
 from knowbase.values.notes import Note, Remembered, Similar
 from knowbase.values.reading import Reading
 from knowbase.values.sessions import Session, Use
@@ -28,12 +28,6 @@ EPOCH = "1970-01-01T00:00:00.000000Z"
 NEARLY_THE_SAME = 0.95  # cosine similarity from which a text is reported as known
 MOST_COMPARED = 16  # chunks of a new text that are looked for
 MOST_SIMILAR = 5
-
-_STATED = (
-    "project", "scope", "sector", "tier", "roles", "parent", "confidence", "salience",
-    "expires_at",
-)  # fmt: skip
-_CHOICES = {"scope": SCOPES, "sector": SECTORS, "tier": TIERS}
 
 
 class Desk(NamedTuple):
@@ -90,7 +84,7 @@ class _Writing:
     @property
     def neighbours(self) -> Condition:
         """What is shown of the same project."""
-        return both(Visible(self.now), same_project(self.reading.project))
+        return both(Visible(self.now), same_project(self.reading.value("project")))
 
     def draft(self) -> Draft:
         parts = self._desk.parts
@@ -116,14 +110,14 @@ class _Writing:
         session, changes = self._note.session, Changes()
         if session is not None:
             changes = changes._replace(
-                sessions=(Session(session, self.reading.project, self.now),),
+                sessions=(Session(session, self.reading.value("project"), self.now),),
                 uses=(Use(session, document, usage, self.now),),
             )
         edits = []
         if self.superseded is not None:
             edits.append(superseding(self.superseded, document, self.now))
-        if self.old is not None and self._note.expires_at is not None:
-            edits.append(Edit(document, {"expires_at": self._note.expires_at}))
+        if self.old is not None and "expires_at" in self._note.stated:
+            edits.append(Edit(document, {"expires_at": self._note.stated["expires_at"]}))
         return changes._replace(edits=tuple(edits))
 
     def _read(self, default_type: str) -> Reading:
@@ -137,19 +131,14 @@ class _Writing:
             reading = reading._replace(title=_first_line(first.heading or first.text))
         if not reading.sections:
             raise InvalidInput("there is no text", field="text")
-        kind = note.type or str(reading.metadata.get("type") or reading.type)
+        kind = note.value("type") or str(reading.value("metadata").get("type") or reading.type)
         kind = default_type if kind == "markdown" else kind
         self._desk.check_type(kind)
-        stated = {name: value for name in _STATED if _is_said(value := getattr(note, name))}
-        reading = reading._replace(
-            type=kind,
-            title=" ".join((note.title or "").split()) or reading.title,
-            tags=clean_tags((*reading.tags, *note.tags)),
-            code=note.code or reading.code,
-            **stated,
-        )
-        if reading.project is None and self.old is None:
-            reading = reading._replace(project=self._session_project())
+        title = " ".join(note.stated.get("title", "").split())
+        stated = {**note.stated, "tags": clean_tags((*reading.tags, *note.stated.get("tags", ())))}
+        reading = reading.stating(**stated)._replace(type=kind, title=title or reading.title)
+        if reading.value("project") is None and self.old is None:
+            reading = reading.stating(project=self._session_project())
         return reading if self.old is None else self._renewed(reading, self.old)
 
     def _session_project(self) -> str | None:
@@ -161,55 +150,39 @@ class _Writing:
 
     def _renewed(self, reading: Reading, old: Document) -> Reading:
         """What is not said anew stays."""
-        kept = {
-            name: getattr(old, name) for name in _STATED if not _is_said(getattr(reading, name))
-        }
+        stated = {name: value for name, value in reading.stated.items() if value not in (None, ())}
+        kept = {name: getattr(old, name) for name in STATED if not FIELDS[name].kept}
+        metadata = {**old.metadata, **reading.value("metadata")}
+        note = self._note
         return reading._replace(
-            **{**kept, "salience": reading.salience},
-            archived=reading.archived or old.archived,
-            valid_until=reading.valid_until or old.valid_until,
-            metadata={**old.metadata, **reading.metadata},
-            type=self._note.type or old.type,
-            tags=reading.tags or old.tags,
-            title=self._note.title or _lasting_title(self._desk.parts.store, old) or reading.title,
-        )
-
-
-def _is_said(value: object) -> bool:
-    return value is not None and value != ()
-
-
-def _check(note: Note) -> None:
-    """Refuse what has no meaning, naming the field and what it may be."""
-    for field, allowed in _CHOICES.items():
-        value = getattr(note, field)
-        if value is not None and value not in allowed:
-            raise InvalidInput(
-                f"{field} cannot be {value!r}", field=field, hint="one of " + ", ".join(allowed)
-            )
-    for field in ("confidence", "salience"):
-        value = getattr(note, field)
-        if value is not None and not 0 <= value <= 1:
-            raise InvalidInput(f"{field} cannot be {value}", field=field, hint="from 0 to 1")
-    if note.expires_at is not None and span(note.expires_at, EPOCH) is None:
-        raise InvalidInput(
-            f"expires_at cannot be {note.expires_at!r}",
-            field="expires_at",
-            hint="such as 2030-12-31",
+            stated={**kept, **stated, "code": reading.value("code"), "metadata": metadata},
+            type=note.value("type") or old.type,
+            title=note.value("title")
+            or _lasting_title(self._desk.parts.store, old)
+            or reading.title,
         )
 
 
 def _cleaned(desk: Desk, note: Note) -> Note:
     """The note with its names as they are stored."""
-    _check(note)
-    expires = span(note.expires_at, EPOCH) if note.expires_at is not None else None
-    return note._replace(
-        session=session_name(note.session) if note.session is not None else None,
-        parent=desk.whole(note.parent).code if note.parent is not None else None,
-        project=clean(note.project) if note.project else None,
-        roles=tuple(role.lower() for role in note.roles),
-        expires_at=expires.start if expires else None,
-    )
+    stated = dict(note.stated)
+    if "expires_at" in stated:
+        stated["expires_at"] = _moment(stated["expires_at"])
+    if "parent" in stated:
+        stated["parent"] = desk.whole(stated["parent"]).code
+    if "project" in stated:
+        stated["project"] = clean(stated["project"])
+    session = session_name(note.session) if note.session is not None else None
+    return note._replace(**stated, session=session)
+
+
+def _moment(text: str) -> str:
+    found = span(text, EPOCH)
+    if found is None:
+        raise InvalidInput(
+            f"expires_at cannot be {text!r}", field="expires_at", hint="such as 2030-12-31"
+        )
+    return found.start
 
 
 def _similar(store: Store, draft: Draft, writing: _Writing) -> tuple[Similar, ...]:
@@ -263,7 +236,8 @@ def _replaced(desk: Desk, note: Note) -> Document | None:
 
 def _check_code(store: Store, note: Note, replaced: Document | None) -> None:
     """Refuse a code that another document has."""
-    owner = store.find(note.code) if note.code else None
+    code = note.value("code")
+    owner = store.find(code) if code else None
     if owner is None or (replaced is not None and owner.id == replaced.id):
         return
     whose = repr(owner.title) if owner.deleted_at is None else "a forgotten document"

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from knowbase.config import ABOUT, dotted
 from knowbase.operations.declare import Operation, Param
-from knowbase.operations.search import INCLUDE, TAGS, TYPE
+from knowbase.search.request import INCLUDE, TAGS, TYPE
 from knowbase.values.documents import Page
 
 if TYPE_CHECKING:

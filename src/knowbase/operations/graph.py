@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from knowbase.operations.declare import Operation, Param
-from knowbase.operations.search import INCLUDE
+from knowbase.search.request import INCLUDE
 from knowbase.values.edges import WEIGHTS
 
 if TYPE_CHECKING:

@@ -2,18 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from knowbase.operations.declare import Operation, Param
-from knowbase.operations.search import (
-    INCLUDE,
-    MODE,
-    PROFILE,
-    TAGS,
-    TAGS_MATCH,
-    THRESHOLD,
-    TOP,
-    TYPE,
-    UNIT,
-)
+from knowbase.operations.declare import Group, Operation, Param
 from knowbase.ranking.about import FIELDS
 from knowbase.search.request import SearchRequest
 
@@ -72,41 +61,19 @@ def _fields(custom: "Custom") -> tuple[ProfileField, ...]:
 
 class WhyNotRequest(NamedTuple):
     reference: Annotated[str, Param("the document that was expected", positional=True)]
-    query: Annotated[str, Param("what was looked for", positional=True)]
-    tags: Annotated[tuple[str, ...], TAGS] = ()
-    tags_match: Annotated[str | None, TAGS_MATCH] = None
-    type: Annotated[tuple[str, ...], TYPE] = ()
-    unit: Annotated[str | None, UNIT] = None
-    top: Annotated[int | None, TOP] = None
-    threshold: Annotated[float | None, THRESHOLD] = None
-    mode: Annotated[str, MODE] = "hybrid"
-    include: Annotated[tuple[str, ...], INCLUDE] = ()
-    profile: Annotated[str | None, PROFILE] = None
+    search: Annotated[SearchRequest, Group(SearchRequest)]
 
 
 def why_not(base: "Base", request: WhyNotRequest) -> "WhyNot":
-    search = SearchRequest(
-        query=request.query,
-        tags=request.tags,
-        tags_match=request.tags_match,
-        unit=request.unit,
-        types=request.type,
-        include=request.include,
-        top=request.top,
-        threshold=request.threshold,
-        mode=request.mode,
-        profile=request.profile,
-    )
-    return base.why_not(request.reference, search)
+    return base.why_not(request.reference, request.search)
 
 
 class QueryRequest(NamedTuple):
-    query: Annotated[str, Param("a query", positional=True)]
-    profile: Annotated[str | None, PROFILE] = None
+    search: Annotated[SearchRequest, Group(SearchRequest)]
 
 
 def show_query(base: "Base", request: QueryRequest) -> "QueryPlan":
-    return base.plan(SearchRequest(request.query, profile=request.profile))
+    return base.plan(request.search)
 
 
 OPERATIONS = {

@@ -72,11 +72,13 @@ def type_schema(hint: Any) -> Schema:
 @cache
 def _object_schema(kind: Any) -> Schema:
     hints = get_type_hints(kind, localns=_names(kind.__module__))
+    unshown = kind.unshown() if hasattr(kind, "unshown") else ()
+    shown = [name for name in kind._fields if name not in unshown]
     return {
         "type": "object",
         "title": kind.__name__,
-        "properties": {name: type_schema(hint) for name, hint in hints.items()},
-        "required": list(kind._fields),
+        "properties": {name: type_schema(hints[name]) for name in shown},
+        "required": shown,
     }
 
 

@@ -27,5 +27,5 @@ FIELDS = {
     "tags_match": "whether --tags means all of them or any",
     "default_top": "hits when nothing is asked",
     "max_top": "the most hits that may be asked for",
-    "record_use": "what counts as use: off, returned (each hit), confirmed (kb feedback alone)",
+    "record_use": "what raises salience: returned (each hit), confirmed (kb feedback alone), off",
 }

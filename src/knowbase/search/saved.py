@@ -58,7 +58,7 @@ class SavedSearches:
             raise InvalidInput(
                 "a condition that no operator says cannot be saved", field="only", hint="use query"
             )
-        self._check(asked._replace(types=tuple(t for t in asked.types if not placeholders((t,)))))
+        self._check(asked._replace(type=tuple(t for t in asked.type if not placeholders((t,)))))
         if placeholders((asked.query,)) and has_open_quote(asked.query):
             raise InvalidInput(
                 "a quote of this query is never closed",
@@ -133,7 +133,7 @@ def _options(request: SearchRequest) -> dict[str, Any]:
 
 
 def _told(search: SavedSearch) -> Saved:
-    options = {name: _frozen(value) for name, value in search.options.items()}
+    options = _current(search.options)
     texts = (search.query, *_texts(options.values()))
     return Saved(
         search.name, search.query, options, placeholders(texts), search.created_at,
@@ -141,15 +141,24 @@ def _told(search: SavedSearch) -> Saved:
     )  # fmt: skip
 
 
-def _frozen(value: Any) -> Any:
-    """Lists, which JSON has made of tuples, as tuples."""
-    return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
+def _current(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options by today's names; lists, which JSON has made of tuples, as tuples. Searches that
+    were saved by 0.1 have `types`, and filters in pairs."""
+    given = {"type" if name == "types" else name: value for name, value in options.items()}
+    pairs = given.get("filters")
+    if isinstance(pairs, list | tuple):
+        given["filters"] = dict(pairs)
+    return {
+        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
+    }
 
 
 def _texts(values: Iterable[Any]) -> Iterable[str]:
     for value in values:
         if isinstance(value, str):
             yield value
+        elif isinstance(value, Mapping):
+            yield from _texts(value.values())
         elif isinstance(value, tuple):
             yield from _texts(value)
 
@@ -160,6 +169,8 @@ def _request(saved: Saved, values: Mapping[str, str]) -> SearchRequest:
     def fill(value: Any) -> Any:
         if isinstance(value, tuple):
             return tuple(map(fill, value))
+        if isinstance(value, Mapping):
+            return {name: fill(one) for name, one in value.items()}
         return filled(value, values) if isinstance(value, str) else value
 
     options = {name: fill(value) for name, value in saved.options.items() if name in _OPTIONS}

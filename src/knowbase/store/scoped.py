@@ -65,7 +65,7 @@ class ScopedStore:
         return changes._replace(drafts=drafts, sessions=sessions)
 
     def _draft(self, draft: Draft, project: str) -> Draft:
-        if draft.reading.project not in (None, project):
+        if draft.reading.value("project") not in (None, project):
             raise NotAllowed(
                 f"this access is for the project {project!r} alone",
                 field="project",
@@ -75,11 +75,11 @@ class ScopedStore:
         if draft.path is not None or (there is not None and there.project != project):
             raise NotAllowed("this document is not of the project")
         self._check_code(draft)
-        return draft._replace(reading=draft.reading._replace(project=project))
+        return draft._replace(reading=draft.reading.stating(project=project))
 
     def _check_code(self, draft: Draft) -> None:
         """A code that is taken elsewhere is refused as one's own is, without a word on whose."""
-        code = draft.reading.code
+        code = draft.reading.value("code")
         owner = self._store.find(code) if code else None
         if owner is None or owner.id == draft.id or self._is_ours(owner):
             return

@@ -31,9 +31,6 @@ class Draft(NamedTuple):
     once: bool = False  # unless a shown document of its project and type has this text
 
 
-EDITABLE = ("archived", "deleted_at", "expires_at", "superseded_by", "valid_until")
-
-
 class Edit(NamedTuple):
     """What is said of a document's lifecycle; it outlives what the document's file says."""
 
@@ -55,6 +52,11 @@ class Verdict(NamedTuple):
     occasion: str  # a session, or a day
     good: bool
     amount: float  # by which part its salience moves towards 1, or towards 0
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is a use of the document."""
+        return self.good and self.amount > 0
 
 
 class Codes(NamedTuple):

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 from psycopg import Connection
 from psycopg.sql import SQL
 
-from knowbase.store.postgres import saved
+from knowbase.store.postgres import rows, saved
 from knowbase.store.postgres.retrieval import as_text
+from knowbase.store.postgres.rows import clean
 from knowbase.store.postgres.schema import vector_table
 from knowbase.store.postgres.words import counted
-from knowbase.store.postgres.write import Writing, clean, insert
+from knowbase.store.postgres.write import Writing, insert
 from knowbase.values.copies import ChunkCopy, Copy, Rest
 from knowbase.values.documents import Document
 
@@ -59,13 +60,8 @@ class Pasting(Writing):
 
     def _document(self, copy: Copy) -> list[Any]:
         document = copy.document
-        values = {name: clean(value) for name, value in document._asdict().items()} | {
-            "base_id": self._base,
-            "tags": [clean(tag) for tag in document.tags],
-            "roles": [clean(role) for role in document.roles],
-            "metadata": json.dumps(dict(document.metadata), ensure_ascii=True),
-            "said": json.dumps(dict(copy.said)),
-        }
+        values = {name: rows.written(name, value) for name, value in document._asdict().items()}
+        values |= {"base_id": self._base, "said": json.dumps(dict(copy.said))}
         return [values[name] for name in _COLUMNS]
 
     def _chunk(self, seq: int, copy: ChunkCopy) -> tuple[Any, ...]:

@@ -15,9 +15,10 @@ from psycopg.sql import SQL
 from knowbase.query.conditions import Condition, is_everything, is_lifecycle
 from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.bm25 import K1, B, idf
+from knowbase.store.compile import Compiled
 from knowbase.store.nearest import nearest as nearest_vectors
 from knowbase.store.postgres import rows, schema
-from knowbase.store.postgres.compile import Compiled, compile_for_chunks
+from knowbase.store.postgres.compile import Statement, compile_for_chunks
 from knowbase.store.postgres.connection import Connected
 from knowbase.store.postgres.words import LAST, Matches, ids_of, key_of, matches_of
 from knowbase.text.analysis import Word, stems
@@ -259,7 +260,7 @@ class Retrieval(Connected):
 
     # inside
 
-    def _passing(self, connection: Connection, column: str, condition: Condition) -> Compiled:
+    def _passing(self, connection: Connection, column: str, condition: Condition) -> Statement:
         """That a column is one of the chunks that pass; true when all of them do."""
         if is_lifecycle(condition) and (
             is_everything(condition) or not self._has_lifecycle(connection)
@@ -284,15 +285,13 @@ class Retrieval(Connected):
         def having(word: Word) -> Compiled:
             found = stems(word.surface)
             if len(found) == 1 and not word.prefix:
-                return (
-                    SQL(
-                        "EXISTS (SELECT 1 FROM words w JOIN postings p ON p.base_id = w.base_id"
-                        " AND p.word = w.id WHERE w.base_id = c.base_id AND w.stem = %s"
-                        " AND p.chunk = c.id)"
-                    ),
+                return Compiled(
+                    "EXISTS (SELECT 1 FROM words w JOIN postings p ON p.base_id = w.base_id"
+                    " AND p.word = w.id WHERE w.base_id = c.base_id AND w.stem = %s"
+                    " AND p.chunk = c.id)",
                     [key_of(found[0])],
                 )
-            return SQL("c.id = ANY(%s)"), [list(matches_of(connection, self._base, word))]
+            return Compiled("c.id = ANY(%s)", [list(matches_of(connection, self._base, word))])
 
         return having
 

@@ -3,7 +3,6 @@
 Statements go by document, not by chunk; words are written once for the whole transaction.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -16,6 +15,7 @@ from knowbase.store.postgres.compile import compile_condition
 from knowbase.store.postgres.links import Linking
 from knowbase.store.postgres.record import Recording
 from knowbase.store.postgres.retrieval import as_text
+from knowbase.store.postgres.rows import clean
 from knowbase.store.postgres.schema import vector_table
 from knowbase.store.postgres.words import Counts, counted, ids_of
 from knowbase.store.rules import check_chain, known_text
@@ -23,7 +23,6 @@ from knowbase.text.analysis import index_terms
 from knowbase.values.changes import Changes, Draft, assigned_codes, renamed
 from knowbase.values.documents import DEFAULT_SALIENCE, Chunk, Document, names_of
 from knowbase.values.files import FileRecord, Source
-from knowbase.values.reading import AS_READ, content_hash, scope_of
 from knowbase.values.vectors import Model, Vector
 
 _CHUNK = (
@@ -172,18 +171,12 @@ class Writing(Recording):
 
     def _write_document(self, draft: Draft) -> int:
         reading = draft.reading
-        values: dict[str, Any] = {
-            **{name: clean(getattr(reading, name)) for name in AS_READ},
+        values = {name: rows.written(name, value) for name, value in reading.stored().items()}
+        values |= {
             "path": draft.path,
             "updated_at": draft.updated_at,
             "tags": sorted({clean(tag) for tag in reading.tags}),
-            "roles": [clean(role) for role in reading.roles],
-            "scope": scope_of(reading),
-            "content_hash": content_hash(reading),
-            "metadata": json.dumps(dict(reading.metadata), ensure_ascii=True),
         }
-        if reading.salience is not None:
-            values["salience"] = reading.salience
         seq = self._value("SELECT seq FROM documents WHERE base_id = %s AND id = %s", draft.id)
         if seq is None:
             seq = self._insert_document(draft, values)
@@ -197,7 +190,7 @@ class Writing(Recording):
         seq = self._next_seq
         self._next_seq += 1
         code = next(code for code in assigned_codes(seq) if self._is_free(code, seq))
-        wanted = clean(draft.reading.code)
+        wanted = clean(draft.reading.value("code"))
         if wanted is not None and self._is_free(wanted, seq):
             code = wanted
         new = {
@@ -209,7 +202,7 @@ class Writing(Recording):
 
     def _update_document(self, seq: int, draft: Draft, values: dict[str, Any]) -> None:
         values |= self.said(draft.id) or {}
-        wanted = clean(draft.reading.code)
+        wanted = clean(draft.reading.value("code"))
         if wanted is not None and self._is_free(wanted, seq):
             values["code"] = wanted
         settings = SQL(", ").join(SQL("{} = %s").format(Identifier(name)) for name in values)
@@ -443,8 +436,3 @@ def insert(table: str, columns: Sequence[str]) -> Composed:
         SQL(", ").join(map(Identifier, columns)),
         SQL(", ").join(SQL("%s") for _ in columns),
     )
-
-
-def clean(value: T) -> T:
-    """PostgreSQL has no NUL in text."""
-    return value.replace("\0", "\ufffd") if isinstance(value, str) else value  # type: ignore[return-value]

@@ -253,11 +253,8 @@ def _remove_same(connection: apsw.Connection, copies: Sequence[Copy]) -> None:
 def _paste(connection: apsw.Connection, copy: Copy, numbers: dict[Model, int]) -> None:
     document = copy.document
     said = {name: "" if value is None else value for name, value in copy.said.items()}
-    values = document._asdict() | {
-        "roles": json.dumps(document.roles, ensure_ascii=False),
-        "metadata": json.dumps(dict(document.metadata), ensure_ascii=False),
-        "said": json.dumps(said),
-    }
+    values = {name: rows.written(name, value) for name, value in document._asdict().items()}
+    values["said"] = json.dumps(said)
     _insert(connection, "documents", _COLUMNS, [[values[name] for name in _COLUMNS]])
     seq = document.seq
     _insert(connection, "tags", ("document", "name"), [(seq, tag) for tag in document.tags])

@@ -5,9 +5,10 @@ from typing import Any
 
 from knowbase.query.conditions import Condition, is_everything, is_lifecycle
 from knowbase.query.words import FieldWeights, KeywordQuery
+from knowbase.store.compile import Compiled
 from knowbase.store.nearest import nearest as nearest_vectors
 from knowbase.store.sqlite import rows, schema
-from knowbase.store.sqlite.compile import Compiled, compile_for_chunks, match_expression
+from knowbase.store.sqlite.compile import compile_for_chunks, match_expression
 from knowbase.store.sqlite.connection import Connected, translated
 from knowbase.text.analysis import Word
 from knowbase.text.spelling import as_written, nearest, stem_of
@@ -123,9 +124,9 @@ class Retrieval(Connected):
     def _passing(self, column: str, condition: Condition) -> Compiled:
         """`AND column IN` the chunks of documents that pass; nothing when all of them do."""
         if is_lifecycle(condition) and (is_everything(condition) or not self._has_lifecycle()):
-            return "", []
+            return Compiled("", [])
         sql, values = compile_for_chunks(condition)
-        return f" AND {column} IN (SELECT c.id FROM chunks c WHERE {sql})", values
+        return Compiled(f" AND {column} IN (SELECT c.id FROM chunks c WHERE {sql})", values)
 
     def _has_lifecycle(self) -> bool:
         """Whether any document could be hidden: one look at a partial index."""
