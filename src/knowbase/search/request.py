@@ -8,9 +8,15 @@ from knowbase.values.documents import FIELDS
 from knowbase.values.parameters import Group, Param
 
 MODES = ("hybrid", "keyword", "semantic")
+CHOICES = {
+    "mode": MODES,
+    "tags_match": ("all", "any"),
+    "unit": ("chunk", "document"),
+    "include": HIDDEN_STATES,
+}
 TAGS = Param("only documents with all of these tags", metavar="TAG,TAG")
 TYPE = Param("only documents of this type: markdown, pdf, code, note …", metavar="TYPE")
-INCLUDE = Param("also show what is hidden by default", choices=HIDDEN_STATES, metavar="STATE")
+INCLUDE = Param("also show what is hidden by default", choices=CHOICES["include"], metavar="STATE")
 
 
 def filter_parameters() -> Mapping[str, Param]:
@@ -31,7 +37,7 @@ class SearchRequest(NamedTuple):
     ] = ""
     tags: Annotated[tuple[str, ...], TAGS] = ()
     tags_match: Annotated[
-        str | None, Param("all tags, or any of them", choices=("all", "any"), metavar="RULE")
+        str | None, Param("all tags, or any of them", choices=CHOICES["tags_match"], metavar="RULE")
     ] = None
     type: Annotated[tuple[str, ...], TYPE] = ()
     top: Annotated[
@@ -43,12 +49,12 @@ class SearchRequest(NamedTuple):
         str,
         Param(
             "which legs to run",
-            choices=MODES,
+            choices=CHOICES["mode"],
             aliases={"--fts-only": "keyword", "--vec-only": "semantic"},
         ),
     ] = "hybrid"
     unit: Annotated[
-        str | None, Param("a hit is a chunk, or a document", choices=("chunk", "document"))
+        str | None, Param("a hit is a chunk, or a document", choices=CHOICES["unit"])
     ] = None
     include: Annotated[tuple[str, ...], INCLUDE] = ()
     filters: Annotated[

@@ -5,7 +5,6 @@ from typing import NamedTuple
 from knowbase.errors import InvalidInput
 from knowbase.query.conditions import (
     EVERYTHING,
-    HIDDEN_STATES,
     Condition,
     OneOf,
     Tagged,
@@ -15,7 +14,7 @@ from knowbase.query.conditions import (
 )
 from knowbase.query.query import Query, is_plain, plain_query
 from knowbase.ranking.profile import Profile
-from knowbase.search.request import MODES, SearchRequest
+from knowbase.search.request import CHOICES, SearchRequest
 from knowbase.search.services import Language
 from knowbase.values.kinds import clean_tags
 
@@ -125,13 +124,9 @@ def check(request: SearchRequest, profile: Profile) -> None:
         raise InvalidInput(
             f"top cannot be {request.top}", field="top", hint=f"from 1 to {profile.max_top}"
         )
-    for field, value, allowed in (
-        ("mode", request.mode, MODES),
-        ("tags_match", request.tags_match or "all", ("all", "any")),
-        ("unit", request.unit or "chunk", ("chunk", "document")),
-        *(("include", state, HIDDEN_STATES) for state in request.include),
-    ):
-        if value not in allowed:
-            raise InvalidInput(
-                f"{field} cannot be {value!r}", field=field, hint="one of " + ", ".join(allowed)
-            )
+    for field, allowed in CHOICES.items():
+        given = getattr(request, field)
+        for value in given if isinstance(given, tuple) else (given,):
+            if value is not None and value not in allowed:
+                hint = "one of " + ", ".join(allowed)
+                raise InvalidInput(f"{field} cannot be {value!r}", field=field, hint=hint)
