@@ -28,9 +28,10 @@ def stated_parameters() -> Mapping[str, Param]:
 
 def _parameter(field: "Field") -> Param:
     check = field.check
-    listed = {"tags": "TAG,TAG", "names": "ROLE,ROLE"}.get(field.kind)
+    metavars = {"tags": "TAG,TAG", "names": "NAME,NAME", "share": "SHARE", "code": "CODE"}
+    metavar = metavars.get(field.kind)
     return Param(
-        field.note, check.least, check.most, check.choices, metavar=listed, type=check.type
+        field.note, check.least, check.most, check.choices, metavar=metavar, type=check.type
     )
 
 

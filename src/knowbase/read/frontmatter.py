@@ -97,7 +97,7 @@ def _stated(name: str, key: str, value: _Value) -> Any:
     if field.kind == "type":
         kind = (_text(value) or "").lower()
         return kind if kind in DOCUMENT_TYPES else None
-    if field.kind == "text":
+    if field.kind in ("text", "code"):
         return _text(value) or None
     if field.kind == "tags":
         return _unique([tag.lstrip("#").strip() for tag in _items(value, r"[,\s]+")])

@@ -78,6 +78,7 @@ class Document(NamedTuple):
         str | None,
         Field(
             "the document it lies under",
+            "code",
             keys=("parent",),
             note="the document it lies under",
             filters=(
@@ -131,7 +132,7 @@ class Document(NamedTuple):
     ] = None
     superseded_by: Annotated[
         str | None,
-        Field("what has taken its place: hidden", keys=("superseded_by",), command=True),
+        Field("what has taken its place: hidden", "code", keys=("superseded_by",), command=True),
     ] = None
     valid_until: Annotated[
         str | None,

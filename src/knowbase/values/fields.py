@@ -39,6 +39,7 @@ class Field(NamedTuple):
 
 KINDS = {
     "text": Kind(str),
+    "code": Kind(str),  # of another document
     "choice": Kind(str),
     "type": Kind(str),
     "moment": Kind(str),
