@@ -10,9 +10,8 @@ from psycopg.sql import SQL
 from knowbase.store.postgres import rows
 from knowbase.store.postgres.connection import Connected, Connections
 from knowbase.store.postgres.pasting import Pasting
-from knowbase.store.postgres.retrieval import unpacked
 from knowbase.store.postgres.saved import searches
-from knowbase.store.postgres.schema import vector_table
+from knowbase.store.postgres.vector_tables import unpacked, vector_table
 from knowbase.store.postgres.vectors import Vectors
 from knowbase.values.copies import ChunkCopy, Copy, Frame, GivenVerdict, Rest
 from knowbase.values.documents import Chunk

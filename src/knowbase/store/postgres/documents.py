@@ -10,7 +10,7 @@ from knowbase.query.conditions import FORGOTTEN, Condition, Not
 from knowbase.store.postgres import rows
 from knowbase.store.postgres.compile import compile_condition
 from knowbase.store.postgres.connection import Connected, find_model
-from knowbase.store.postgres.schema import vector_table
+from knowbase.store.postgres.vector_tables import vector_table
 from knowbase.values.documents import Counts, Document, Page, Passage
 from knowbase.values.files import FileRecord, Source
 from knowbase.values.vectors import Model

@@ -8,8 +8,7 @@ from psycopg import Connection
 from psycopg.sql import SQL
 
 from knowbase.store.postgres import saved
-from knowbase.store.postgres.retrieval import as_text
-from knowbase.store.postgres.schema import vector_table
+from knowbase.store.postgres.vector_tables import as_text, vector_table
 from knowbase.store.postgres.words import counted
 from knowbase.store.postgres.write import Writing, clean, insert
 from knowbase.values.copies import ChunkCopy, Copy, Rest

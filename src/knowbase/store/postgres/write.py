@@ -15,8 +15,7 @@ from knowbase.store.postgres import rows
 from knowbase.store.postgres.compile import compile_condition
 from knowbase.store.postgres.links import Linking
 from knowbase.store.postgres.record import Recording
-from knowbase.store.postgres.retrieval import as_text
-from knowbase.store.postgres.schema import vector_table
+from knowbase.store.postgres.vector_tables import as_text, vector_table
 from knowbase.store.postgres.words import Counts, counted, ids_of
 from knowbase.store.rules import check_chain, known_text
 from knowbase.text.analysis import index_terms

@@ -40,7 +40,7 @@ def _make_file(path: str) -> None:
     new = f"{path}.{os.getpid()}.new"
     connection = apsw.Connection(new)
     try:
-        schema.create(connection)
+        schema.create(connection, _relink)
         connection.close()
         if os.path.exists(path) and os.path.getsize(path) == 0:
             os.replace(new, path)
@@ -63,13 +63,23 @@ def _make_folder(path: str) -> None:
         ) from error
 
 
+def _check(connection: apsw.Connection) -> None:
+    schema.check(connection, _relink)
+
+
+def _relink(connection: apsw.Connection) -> None:
+    from knowbase.store.sqlite import graph
+
+    graph.relink(connection)
+
+
 class SqliteStore(Documents, Retrieval, Sessions, Vectors):
     """See `knowbase.store.contract.Store` for what each method promises."""
 
     def __init__(self, path: str, busy_timeout: float = BUSY_TIMEOUT) -> None:
         self.path = path
         with translated():
-            self._connections = Connections(BaseFile(path, schema.check), busy_timeout)
+            self._connections = Connections(BaseFile(path, _check), busy_timeout)
 
     def close(self) -> None:
         self._connections.close()

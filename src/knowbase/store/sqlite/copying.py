@@ -6,8 +6,9 @@ from typing import Any
 
 import apsw
 
-from knowbase.store.sqlite import graph, rows, saved, schema, vectors
+from knowbase.store.sqlite import graph, rows, saved, vectors
 from knowbase.store.sqlite.connection import Connections, translated
+from knowbase.store.sqlite.vector_tables import vector_table
 from knowbase.store.sqlite.write import remove
 from knowbase.values.copies import ChunkCopy, Copy, Frame, GivenVerdict, Rest
 from knowbase.values.documents import Chunk, Document
@@ -175,7 +176,7 @@ def _vectors(connection: apsw.Connection, wanted: str) -> dict[int, list[tuple[M
     found: dict[int, list[tuple[Model, Vector]]] = {}
     for model, number in _numbers(connection).items():
         embedded: Any = connection.execute(
-            f"SELECT chunk_id, embedding FROM {schema.vector_table(number)} WHERE chunk_id IN"
+            f"SELECT chunk_id, embedding FROM {vector_table(number)} WHERE chunk_id IN"
             f" (SELECT id FROM chunks WHERE document {_IN})",
             (wanted,),
         )

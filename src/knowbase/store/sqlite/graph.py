@@ -12,7 +12,7 @@ from knowbase.query.conditions import FORGOTTEN, Condition, Not, both
 from knowbase.store.similar import Similar, VectorsDue
 from knowbase.store.sqlite.compile import compile_condition
 from knowbase.store.sqlite.connection import as_json
-from knowbase.store.sqlite.schema import vector_table
+from knowbase.store.sqlite.vector_tables import vector_table
 from knowbase.text.names import Named, mentions_of, names_of_document
 from knowbase.values.edges import WEIGHTS, Edge
 from knowbase.values.reading import Link
