@@ -1,23 +1,20 @@
 """The plain store as a whole."""
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
 
 from knowbase.store.plain.state import Stored, remove, row_of
+from knowbase.store.plain.vectors import PlainVectors
 from knowbase.values.copies import ChunkCopy, Copy, Frame, Rest
+from knowbase.values.documents import Document
 from knowbase.values.edges import Edge
 from knowbase.values.sessions import Session
 from knowbase.values.vectors import StoredModel
-
-if TYPE_CHECKING:
-    from knowbase.store.plain import PlainStore
-    from knowbase.values.documents import Document
 
 
 class PlainCopying:
     """See `knowbase.store.contract.Copying` for what each method promises."""
 
-    def __init__(self, store: "PlainStore") -> None:
+    def __init__(self, store: PlainVectors) -> None:
         self._store = store
         self._state = store._state
 
@@ -52,7 +49,7 @@ class PlainCopying:
         found = [one for one in self._state.documents.values() if one.seq in seqs]
         return [self._copy(document) for document in sorted(found, key=lambda one: one.seq)]
 
-    def _copy(self, document: "Document") -> Copy:
+    def _copy(self, document: Document) -> Copy:
         state = self._state
         chunks = [(s.position, key) for key, s in state.chunks.items() if s.document == document.id]
         return Copy(
@@ -94,7 +91,7 @@ class PlainCopying:
             relations=tuple(sorted(state.relations, key=lambda r: (seq[r[0]], seq[r[1]], r[2]))),
             files=tuple(file for _, file in sorted(state.files.items())),
             sources=tuple(sorted(state.sources.values())),
-            saved=tuple(self._store.saved_searches()),
+            saved=tuple(search for _, search in sorted(state.saved.items())),
             similar=tuple(
                 sorted((seq[e.source], seq[e.target], e.weight) for e in self._store._similar)
             ),
