@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 
 from knowbase.store.plain.state import Stored, remove, row_of
 from knowbase.store.plain.vectors import PlainVectors
-from knowbase.values.copies import ChunkCopy, Copy, Frame, Rest
+from knowbase.values.copies import ChunkCopy, Copy, Frame, SharedParts
 from knowbase.values.documents import Document
 from knowbase.values.edges import Edge
 from knowbase.values.sessions import Session
@@ -82,10 +82,10 @@ class PlainCopying:
                     document.id, copy.position, copy.chunk, copy.terms, row, dict(copy.vectors)
                 )
 
-    def rest(self) -> Rest:
+    def shared(self) -> SharedParts:
         state = self._state
         seq = {one.id: one.seq for one in state.documents.values()}
-        return Rest(
+        return SharedParts(
             sessions=tuple(Session(*one[:5]) for _, one in sorted(state.sessions.items())),
             uses=tuple(state.uses),
             relations=tuple(sorted(state.relations, key=lambda r: (seq[r[0]], seq[r[1]], r[2]))),
@@ -99,18 +99,18 @@ class PlainCopying:
             unlinked=(),
         )
 
-    def paste_rest(self, rest: Rest) -> None:
+    def paste_shared(self, shared: SharedParts) -> None:
         state = self._state
         identity = {one.seq: one.id for one in state.documents.values()}
-        state.sessions = {one.id: one for one in rest.sessions}
-        state.uses = list(rest.uses)
-        state.relations = list(rest.relations)
-        state.files = {one.path: one for one in rest.files}
-        state.sources = {one.path: one for one in rest.sources}
-        state.saved = {one.name: one for one in rest.saved}
+        state.sessions = {one.id: one for one in shared.sessions}
+        state.uses = list(shared.uses)
+        state.relations = list(shared.relations)
+        state.files = {one.path: one for one in shared.files}
+        state.sources = {one.path: one for one in shared.sources}
+        state.saved = {one.name: one for one in shared.saved}
         self._store._similar = [
             Edge(identity[source], identity[target], "SIMILAR_TO", weight, "vectors")
-            for source, target, weight in rest.similar
+            for source, target, weight in shared.similar
         ]
 
     def end(self) -> None:

@@ -10,12 +10,13 @@ from knowbase.errors import BaseMissing, InvalidInput
 from knowbase.store.location import split_url
 from knowbase.store.postgres import rows, schema
 from knowbase.store.postgres.connection import Connections, find_model
-from knowbase.store.postgres.graph import Graph
+from knowbase.store.postgres.files import PostgresFiles
+from knowbase.store.postgres.graph import PostgresGraph
 from knowbase.store.postgres.links import Linking
-from knowbase.store.postgres.retrieval import Retrieval
-from knowbase.store.postgres.saved import Saved
-from knowbase.store.postgres.sessions import Sessions
-from knowbase.store.postgres.vectors import Vectors
+from knowbase.store.postgres.retrieval import PostgresRetrieval
+from knowbase.store.postgres.saved import PostgresSavedSearches
+from knowbase.store.postgres.sessions import PostgresSessions
+from knowbase.store.postgres.vectors import PostgresVectors
 from knowbase.store.postgres.write import Writing
 from knowbase.values.changes import Changes
 from knowbase.values.documents import Document
@@ -51,7 +52,14 @@ def create(url: str) -> "PostgresStore":
     return PostgresStore(url)
 
 
-class PostgresStore(Vectors, Retrieval, Sessions, Graph, Saved):
+class PostgresStore(
+    PostgresRetrieval,
+    PostgresSessions,
+    PostgresGraph,
+    PostgresFiles,
+    PostgresSavedSearches,
+    PostgresVectors,
+):
     """See `knowbase.store.contract.Store` for what each method promises."""
 
     def __init__(

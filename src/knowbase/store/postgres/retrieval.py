@@ -37,8 +37,8 @@ LIFECYCLE = (
 )
 
 
-class Retrieval(Connected):
-    """The part of `knowbase.store.contract.Store` about finding."""
+class PostgresRetrieval(Connected):
+    """See `knowbase.store.contract.RetrievalStore` for what each method promises."""
 
     def keyword(
         self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights

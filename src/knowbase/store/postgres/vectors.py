@@ -9,7 +9,7 @@ from psycopg.sql import SQL
 from knowbase.errors import ModelMismatch
 from knowbase.store.postgres import retrieval, rows
 from knowbase.store.postgres.connection import find_model
-from knowbase.store.postgres.documents import Documents
+from knowbase.store.postgres.documents import PostgresDocuments
 from knowbase.store.postgres.vector_tables import (
     as_text,
     create_vector_table,
@@ -26,8 +26,8 @@ _WITHOUT = (
 )
 
 
-class Vectors(Documents):
-    """The part of `knowbase.store.contract.Store` about models and their vectors."""
+class PostgresVectors(PostgresDocuments):
+    """See `knowbase.store.contract.VectorStore` for what each method promises."""
 
     _vector_index: str
 

@@ -19,8 +19,8 @@ LAST = "\U0010ffff"  # sorts after every word
 MOST_NEIGHBOURS = 4096  # sqlite-vec's own limit for a nearest-neighbour query
 
 
-class Retrieval(Connected):
-    """The part of `knowbase.store.contract.Store` about finding."""
+class SqliteRetrieval(Connected):
+    """See `knowbase.store.contract.RetrievalStore` for what each method promises."""
 
     def keyword(
         self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights

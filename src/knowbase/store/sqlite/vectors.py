@@ -12,8 +12,8 @@ from knowbase.values.documents import Passage
 from knowbase.values.vectors import Model, StoredModel, Vector
 
 
-class Vectors(Connected):
-    """The part of `knowbase.store.Store` about models and their vectors."""
+class SqliteVectors(Connected):
+    """See `knowbase.store.contract.VectorStore` for what each method promises."""
 
     def model(self) -> Model | None:
         found = self._read("SELECT name, revision, dimensions FROM models WHERE active")

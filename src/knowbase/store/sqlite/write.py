@@ -11,7 +11,7 @@ import apsw
 from knowbase.store.rules import known_text
 from knowbase.store.sqlite import vectors
 from knowbase.store.sqlite.compile import compile_condition
-from knowbase.store.sqlite.graph import refresh
+from knowbase.store.sqlite.links import refresh
 from knowbase.store.sqlite.record import record, said_values
 from knowbase.store.sqlite.vector_tables import compact_vectors
 from knowbase.text.analysis import index_terms
