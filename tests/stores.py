@@ -65,5 +65,5 @@ def copy_into(target: Store, source: Store) -> None:
     whole, copy = source.copying(), target.copying()
     copy.start("a test", whole.frame())
     copy.paste(whole.copies(whole.seqs()))
-    copy.paste_rest(whole.rest())
+    copy.paste_shared(whole.shared())
     copy.end()

@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase import config
 from knowbase.base.references import References
@@ -25,6 +25,7 @@ from knowbase.values.times import timestamp
 if TYPE_CHECKING:
     import re
 
+    from knowbase.base.embedders import Embedders
     from knowbase.base.models import Models
     from knowbase.base.status import Status
     from knowbase.embed import Embedder
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from knowbase.search.saved import SavedSearches
     from knowbase.search.understand import Question
     from knowbase.search.whynot import WhyNot
+    from knowbase.store.contract import Store
     from knowbase.text.sections import Content
     from knowbase.values.access import Access
     from knowbase.values.documents import Listing
@@ -63,15 +65,19 @@ def create(path: str | None = None) -> "Base":
 
 
 LEAST_BRIEF = 50  # tokens
-TAKEN_OVER = (
-    "path", "home", "configuration", "settings", "models", "_given_embedder", "_clock",
-)  # fmt: skip
-"""What a base has in common with itself as others see it: nothing else, lest a part that holds
-the whole store is handed on by mistake. The models are, for they are loaded once."""
+
+
+class Opened(NamedTuple):
+    """A store that is open already, how much of it may be used, and the embedders to share."""
+
+    store: "Store"
+    access: "Access | None" = None  # None: all of it
+    embedders: "Embedders | None" = None
 
 
 class Base:
-    """One knowledge base."""
+    """One knowledge base. Its parts know the store that it was built on and no other, so that
+    what is built on a part of a store reaches no further."""
 
     is_new = False  # made just now
 
@@ -82,43 +88,43 @@ class Base:
         embedder: "Embedder | None" = None,
         clock: Callable[[], float] = time.time,
         configuration: config.Configuration | None = None,
+        opened: Opened | None = None,
     ) -> None:
         self.path = path
         self.home = home_of(path)
         self.configuration = configuration or config.load(self.home, os.environ)
         self.settings = self.configuration.settings
         self.profile(self.settings.search_profile)  # a mistake is said at once, whatever is asked
-        self.store = open_store(path, self.settings)
-        self._given_embedder = embedder
+        opened = opened or Opened(open_store(path, self.settings))
+        self.store = _within(opened.store, opened.access)
+        self._access = opened.access
+        self._embedder = embedder
+        self._shared_embedders = opened.embedders
         self._clock = clock
+        self._views: dict[Access, Base] = {}
 
     @cached_property
     def access(self) -> "Access":
         """What may be done with it."""
         from knowbase.values.access import Access
 
-        return Access()
+        return self._access or Access()
 
     def within(self, access: "Access") -> "Base":
         """The same base as somebody sees it who may do less; whoever opened it closes it. It is
         made once: there are as many as kinds of callers, and what they used waits in it."""
+        access = access.within(self.access)
         if access == self.access:
             return self
-        return self._seen.get(access) or self._seen.setdefault(access, self._within(access))
-
-    @cached_property
-    def _seen(self) -> "dict[Access, Base]":
-        return {}
-
-    def _within(self, access: "Access") -> "Base":
-        from knowbase.store.scoped import ScopedStore
-
-        seen = object.__new__(Base)
-        for part in TAKEN_OVER:
-            setattr(seen, part, getattr(self, part))
-        seen.store = ScopedStore(self.store, access)
-        seen.access = access
-        return seen
+        if access not in self._views:
+            view = Base(
+                self.path,
+                clock=self._clock,
+                configuration=self.configuration,
+                opened=Opened(self.store, access, self._embedders),
+            )
+            self._views.setdefault(access, view)
+        return self._views[access]
 
     @property
     def shown(self) -> str:
@@ -126,7 +132,7 @@ class Base:
         return shown(self.path)
 
     def close(self) -> None:
-        for base in (self, *self._seen.values()):
+        for base in (self, *self._views.values()):
             if "recorder" in vars(base):
                 base.recorder.flush()
         self.store.close()
@@ -442,7 +448,13 @@ class Base:
         """The embedding models that this base can use."""
         from knowbase.base.models import Models
 
-        return Models(self.store, self.settings, self.home, self._given_embedder)
+        return Models(self.store, self.settings, self.home, self._embedders)
+
+    @cached_property
+    def _embedders(self) -> "Embedders":
+        from knowbase.base.embedders import Embedders
+
+        return self._shared_embedders or Embedders(self.settings, self._embedder)
 
     @property
     def embedder(self) -> "Embedder":
@@ -514,6 +526,15 @@ class Base:
                 raise InvalidInput(
                     f"unknown type {name!r}", field="type", hint="one of " + ", ".join(self.types)
                 )
+
+
+def _within(store: "Store", access: "Access | None") -> "Store":
+    """As much of the store as may be used."""
+    if access is None or access.is_full:
+        return store
+    from knowbase.store.scoped import ScopedStore
+
+    return ScopedStore(store, access)
 
 
 def _request(request: SearchRequest | str) -> SearchRequest:

@@ -8,9 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.config import Settings
-from knowbase.graph.network import Network
+from knowbase.graph.network import LinkedDocuments, Network
 from knowbase.query.conditions import EVERYTHING, AnyOf, Compare, Condition, Visible
-from knowbase.store.contract import Store
 from knowbase.values.changes import Changes, Codes
 from knowbase.values.documents import ALL, Document, Page
 
@@ -39,7 +38,7 @@ class Answers(NamedTuple):
 class Graph(NamedTuple):
     """The links of a base."""
 
-    store: Store
+    store: LinkedDocuments
     find: Callable[[str], Document | None]
     whole: Callable[[str], Document]  # the document that a reference names
     clock: Callable[[], str]

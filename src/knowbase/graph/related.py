@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from knowbase.graph.network import LinkedDocuments
 from knowbase.graph.walks import documents_of
 from knowbase.query.conditions import Compare, Condition, Not, OneOf, Under, both
 from knowbase.ranking.proximity import LEAST_SHARED_TAGS, proximities
-from knowbase.store.contract import Store
 from knowbase.values.documents import ALL, Document, Page
 
 TIERS = ("parent", "sibling", "tag_overlap", "linked")
@@ -48,7 +48,7 @@ class _Found(NamedTuple):
 class Relatives(NamedTuple):
     """Finds what is related to one document, among those that are shown."""
 
-    store: Store
+    store: LinkedDocuments
     document: Document
     shown: Condition
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from knowbase.mcp.commands import PROJECT, READ_ONLY
+from knowbase.mcp.clients import PROJECT, READ_ONLY
 from knowbase.operations.declare import Operation, Param
 from knowbase.values.access import Access
 

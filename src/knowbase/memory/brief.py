@@ -4,9 +4,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from knowbase.memory.sessions import SessionDocuments
 from knowbase.query.conditions import AnyOf, Compare, Condition, OneOf, Visible, both
 from knowbase.query.moments import ahead
-from knowbase.store.contract import Store
 from knowbase.values.documents import Document, Page
 from knowbase.values.sessions import Session
 from knowbase.values.times import days_between
@@ -50,7 +50,7 @@ class Brief(NamedTuple):
 class Briefing(NamedTuple):
     """Makes briefs."""
 
-    store: Store
+    store: SessionDocuments
     count_tokens: Callable[[str], int]
     now: str
 

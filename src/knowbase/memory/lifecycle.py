@@ -6,7 +6,7 @@ from typing import NamedTuple
 from knowbase.errors import InvalidInput, NotFound
 from knowbase.query.conditions import FORGOTTEN, HIDDEN_STATES, Compare, Condition, Visible, both
 from knowbase.query.moments import ahead
-from knowbase.store.contract import Store
+from knowbase.store.contract import DocumentStore
 from knowbase.values.changes import Changes, Edit
 from knowbase.values.documents import Document, Listing, Page, is_in
 
@@ -28,7 +28,7 @@ class Changed(NamedTuple):
 class Lifecycle(NamedTuple):
     """Changes what a document is shown as, never its text. `kb rm` removes for good."""
 
-    store: Store
+    store: DocumentStore
     find: Callable[[str], Document | None]  # forgotten ones too
     whole: Callable[[str], Document]  # the document that a reference names, unless forgotten
     clock: Callable[[], str]

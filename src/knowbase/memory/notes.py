@@ -10,7 +10,7 @@ from knowbase.memory.lifecycle import superseding
 from knowbase.query.conditions import Compare, Condition, Not, Visible, both
 from knowbase.query.moments import span
 from knowbase.read.markdown import read_markdown
-from knowbase.store.contract import Store
+from knowbase.store.contract import DocumentStore, Store
 from knowbase.store.rules import known_text, same_project
 from knowbase.text.analysis import clean
 from knowbase.text.sections import sections_of
@@ -216,7 +216,7 @@ def _similar(store: Store, draft: Draft, writing: _Writing) -> tuple[Similar, ..
     )
 
 
-def _lasting_title(store: Store, old: Document) -> str | None:
+def _lasting_title(store: DocumentStore, old: Document) -> str | None:
     """A note's title, unless it was taken from the text."""
     text = "".join(part.text for part in sections_of(store.chunks(old.id), old.code))
     return None if old.title in (_first_line(text), text.lstrip("# ")) else old.title
@@ -234,7 +234,7 @@ def _replaced(desk: Desk, note: Note) -> Document | None:
     return replaced
 
 
-def _check_code(store: Store, note: Note, replaced: Document | None) -> None:
+def _check_code(store: DocumentStore, note: Note, replaced: Document | None) -> None:
     """Refuse a code that another document has."""
     code = note.value("code")
     owner = store.find(code) if code else None

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Callable, Collection, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from knowbase.errors import Conflict, InvalidInput, NotFound
 from knowbase.logs import log
@@ -17,7 +17,7 @@ from knowbase.query.conditions import (
     Visible,
     both,
 )
-from knowbase.store.contract import Store
+from knowbase.store.contract import DocumentStore, SessionStore
 from knowbase.store.rules import same_project
 from knowbase.values.changes import Changes, session_name
 from knowbase.values.documents import Document, Page
@@ -82,10 +82,14 @@ class Timeline(NamedTuple):
     sessions: dict[str, Session]
 
 
+class SessionDocuments(SessionStore, DocumentStore, Protocol):
+    """Sessions, and the documents that take part in them."""
+
+
 class Sessions(NamedTuple):
     """The sessions of a base, and what its documents have to do with each other."""
 
-    store: Store
+    store: SessionDocuments
     whole: Callable[[str], Document]  # the document that a reference names
     clock: Callable[[], str]
 

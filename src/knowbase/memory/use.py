@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from knowbase.search.answer import Answer
     from knowbase.search.request import SearchRequest
-    from knowbase.store.contract import Store
+    from knowbase.store.contract import DocumentStore
 
 VERDICTS = ("good", "bad")
 REINFORCEMENT = 0.02  # S2-21: the part of what its salience lacks to 1
@@ -34,7 +34,7 @@ class Feedback(NamedTuple):
 class Recorder:
     """Writes down what was used, after the answer; what cannot be written now waits."""
 
-    def __init__(self, store: "Store", clock: "Callable[[], str]") -> None:
+    def __init__(self, store: "DocumentStore", clock: "Callable[[], str]") -> None:
         self._store = store
         self._clock = clock
         self._pending: deque[Changes] = deque(maxlen=MOST_PENDING)
@@ -84,7 +84,7 @@ def _recalled(changes: Changes, session: Session, documents: Iterable[str]) -> C
 
 
 def feedback_on(
-    store: "Store",
+    store: "DocumentStore",
     document: Document,
     verdict: str,
     session: str | None,

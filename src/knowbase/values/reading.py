@@ -36,7 +36,8 @@ class Reading(NamedTuple):
 
     def value(self, field: str) -> Any:
         """What it states of a field of its document; else the field's default."""
-        return self.stated.get(field, Document._field_defaults.get(field))
+        stated = self.stated.get(field)
+        return Document._field_defaults.get(field) if stated is None else stated
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -51,15 +52,16 @@ class Reading(NamedTuple):
         values = {
             name: self.value(name)
             for name in STATED
-            if name not in ("code", "tags") and (name in self.stated or not FIELDS[name].kept)
+            if name not in ("code", "tags")
+            and not (FIELDS[name].kept and self.stated.get(name) is None)
         }
-        scope = "project" if self.value("project") else "global"  # unless it is stated
+        if self.stated.get("scope") is None and self.value("project"):
+            values["scope"] = "project"
         return {
             **values,
             "type": self.type,
             "title": self.title,
-            "scope": self.stated.get("scope", scope),
-            "metadata": self.stated.get("metadata", {}),
+            "metadata": self.value("metadata"),
             "content_hash": content_hash(self),
         }
 

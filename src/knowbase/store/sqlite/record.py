@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import apsw
 
-from knowbase.store.sqlite.graph import write_codes
+from knowbase.store.sqlite.links import write_codes
 from knowbase.values.changes import (
     Changes,
     Edit,

@@ -17,8 +17,8 @@ _SESSION = (
 _USE = "u.session, d.id, u.usage, u.used_at FROM uses u JOIN documents d ON d.seq = u.document"
 
 
-class Sessions(Connected):
-    """The part of `knowbase.store.contract.Store` about sessions and relations."""
+class SqliteSessions(Connected):
+    """See `knowbase.store.contract.SessionStore` for what each method promises."""
 
     def sessions(self, ids: Collection[str]) -> dict[str, Session]:
         found = self._read(

@@ -11,9 +11,9 @@ import apsw
 from knowbase.store.rules import known_text
 from knowbase.store.sqlite import rows, vectors
 from knowbase.store.sqlite.compile import compile_condition
-from knowbase.store.sqlite.graph import refresh
+from knowbase.store.sqlite.links import refresh
 from knowbase.store.sqlite.record import record, said_values
-from knowbase.store.sqlite.schema import compact_vectors
+from knowbase.store.sqlite.vector_tables import compact_vectors
 from knowbase.text.analysis import index_terms
 from knowbase.values.changes import Changes, Draft, assigned_codes, renamed
 from knowbase.values.documents import DEFAULT_SALIENCE, Chunk, names_of
