@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from knowbase.errors import Conflict, InvalidInput, NotFound
-from knowbase.operations.declare import Operation, Param
+from knowbase.operations.declare import NoParameters, Operation, Param
 from knowbase.values.access import SCOPES
 
 if TYPE_CHECKING:
@@ -73,10 +73,6 @@ def _free_name(taken: set[str]) -> str:
     return f"token-{number}"
 
 
-class Nothing(NamedTuple):
-    pass
-
-
 class TokenLine(NamedTuple):
     name: str
     scope: str
@@ -89,7 +85,7 @@ class TokenList(NamedTuple):
     file: str
 
 
-def listed(base: "Base", _: Nothing) -> TokenList:
+def listed(base: "Base", _: NoParameters) -> TokenList:
     from knowbase.http import tokens
 
     path = tokens.tokens_file(base, os.environ)
@@ -112,7 +108,7 @@ def revoke(base: "Base", request: Revoke) -> TokenList:
     if len(kept) == len(known):
         raise NotFound(f"there is no token {request.name!r}", field="name", hint="see: kb tokens")
     tokens.write(path, kept)
-    return listed(base, Nothing())
+    return listed(base, NoParameters())
 
 
 COMMANDS = {
@@ -139,7 +135,7 @@ COMMANDS = {
         Operation(
             "tokens",
             "List the tokens, and what they may do",
-            Nothing,
+            NoParameters,
             listed,
             local=True,
             examples=("kb tokens",),

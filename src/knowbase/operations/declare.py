@@ -27,6 +27,10 @@ class Param(NamedTuple):
     format: str | None = None  # as JSON Schema names it; told, not checked
 
 
+class NoParameters(NamedTuple):
+    """The request of what takes nothing."""
+
+
 class Field(NamedTuple):
     """One parameter as every surface sees it."""
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from knowbase.errors import InvalidInput
-from knowbase.operations.declare import Operation, Param
+from knowbase.operations.declare import NoParameters, Operation, Param
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,16 +17,12 @@ if TYPE_CHECKING:
 DEFER = Param("store the text at once, and leave the vectors to kb embed")
 
 
-class Nothing(NamedTuple):
-    pass
-
-
 class Made(NamedTuple):
     base: str
     is_new: bool
 
 
-def init(base: "Base", _: Nothing) -> Made:
+def init(base: "Base", _: NoParameters) -> Made:
     """The surface has made it by now: what is left is to say where, or that it was there."""
     return Made(base.shown, base.is_new)
 
@@ -104,7 +100,7 @@ def sync(
     return base.sync(prune=request.prune, defer=request.defer, progress=progress)
 
 
-def watch(base: "Base", _: Nothing) -> "Iterator[Report]":
+def watch(base: "Base", _: NoParameters) -> "Iterator[Report]":
     return base.watch()
 
 
@@ -114,7 +110,7 @@ OPERATIONS = {
         Operation(
             "init",
             "Make a base here (.kb/base.db), or at --base PATH",
-            Nothing,
+            NoParameters,
             init,
             writes=True,
             local=True,
@@ -161,7 +157,7 @@ OPERATIONS = {
         Operation(
             "watch",
             "Keep the base in step while files change, until Ctrl-C",
-            Nothing,
+            NoParameters,
             watch,
             writes=True,
             local=True,

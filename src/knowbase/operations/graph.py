@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from knowbase.operations.declare import Operation, Param
+from knowbase.operations.declare import NoParameters, Operation, Param
 from knowbase.operations.search import INCLUDE
 from knowbase.values.edges import WEIGHTS
 
@@ -104,11 +104,7 @@ def show(base: "Base", request: ShowRequest) -> "Exported":
     return base.graph.show(*request)
 
 
-class Nothing(NamedTuple):
-    pass
-
-
-def rebuild(base: "Base", _: Nothing) -> "Rebuilt":
+def rebuild(base: "Base", _: NoParameters) -> "Rebuilt":
     return base.graph.rebuild()
 
 
@@ -179,7 +175,7 @@ OPERATIONS = {
         Operation(
             "graph rebuild",
             "Find every link anew from what is stored",
-            Nothing,
+            NoParameters,
             rebuild,
             writes=True,
             whole=True,

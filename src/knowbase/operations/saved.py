@@ -4,8 +4,7 @@ from collections import namedtuple
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from knowbase.errors import InvalidInput
-from knowbase.operations.declare import Operation, Param
-from knowbase.operations.filling import Nothing
+from knowbase.operations.declare import NoParameters, Operation, Param
 from knowbase.operations.search import MODE, PROFILE, THRESHOLD, TOP, UNIT, Search, asked
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ def add(base: "Base", request: Any) -> "Saved":
     return base.saved.add(request.name, asked(search), replace=request.replace)
 
 
-def show_all(base: "Base", _: Nothing) -> "SavedList":
+def show_all(base: "Base", _: NoParameters) -> "SavedList":
     return base.saved.all()
 
 
@@ -106,7 +105,7 @@ OPERATIONS = {
         Operation(
             "saved list",
             "List the saved searches",
-            Nothing,
+            NoParameters,
             show_all,
             whole=True,
             examples=("kb saved list",),
