@@ -41,6 +41,19 @@ class Field(NamedTuple):
     required: bool
 
 
+class Group(NamedTuple):
+    """A field that stands for several parameters: those of another request, or these.
+
+    `search: Annotated[Search, Group(Search)]` takes all that a search takes; what is built has
+    them together again, as `request.search`.
+    """
+
+    request: type | Callable[[], tuple[Field, ...]]
+
+    def fields(self) -> Iterable[Field]:
+        return fields(self.request) if isinstance(self.request, type) else self.request()
+
+
 class Operation(NamedTuple):
     """A name, what it does, what it takes, and what runs it."""
 
@@ -60,11 +73,29 @@ class Operation(NamedTuple):
 def fields(request: type) -> list[Field]:
     """The parameters of a request, from its annotations."""
     defaults: dict[str, Any] = request._field_defaults  # type: ignore[attr-defined]
-    found = []
-    for name, hint in get_type_hints(request, include_extras=True).items():
-        kind, param = get_args(hint)
-        found.append(Field(name, _plain(kind), param, defaults.get(name), name not in defaults))
+    found: list[Field] = []
+    for name, kind, param in _annotations(request):
+        if isinstance(param, Group):
+            found += param.fields()
+        else:
+            found.append(Field(name, _plain(kind), param, defaults.get(name), name not in defaults))
     return found
+
+
+@cache
+def _annotations(request: type) -> list[tuple[str, Any, Param | Group]]:
+    hints = get_type_hints(request, include_extras=True)
+    return [(name, *get_args(hint)) for name, hint in hints.items()]
+
+
+def _grouped(request: type, values: dict[str, Any]) -> dict[str, Any]:
+    """The values with those of each group put together."""
+    grouped = dict(values)
+    for name, kind, group in _annotations(request):
+        if isinstance(group, Group):
+            parts = [field.name for field in group.fields() if field.name in values]
+            grouped[name] = kind(**{part: grouped.pop(part) for part in parts})
+    return grouped
 
 
 def _plain(kind: Any) -> type:
@@ -95,7 +126,8 @@ def build(request: type, values: Mapping[str, Any]) -> Any:
         if field.required and field.name not in values:
             name = field.param.metavar or field.name
             raise InvalidInput(f"{name} is missing", field=field.name, hint=field.param.text)
-    return request(**{name: _checked(known[name], value) for name, value in values.items()})
+    checked = {name: _checked(known[name], value) for name, value in values.items()}
+    return request(**_grouped(request, checked))
 
 
 def held_to(project: str | None, request: type, values: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1,10 +1,9 @@
 """Operations on saved searches: add, list, run, rm."""
 
-from collections import namedtuple
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from knowbase.errors import InvalidInput
-from knowbase.operations.declare import NoParameters, Operation, Param
+from knowbase.operations.declare import Field, Group, NoParameters, Operation, Param, fields
 from knowbase.operations.search import MODE, PROFILE, THRESHOLD, TOP, UNIT, Search, asked
 
 if TYPE_CHECKING:
@@ -15,29 +14,22 @@ if TYPE_CHECKING:
 _NAME = Annotated[str, Param("its name", positional=True, single=True)]
 
 
-def _save_request() -> Any:
-    """A name, and everything that a search takes."""
-    hints: dict[str, Any] = {
-        "name": Annotated[str, Param("its name", positional=True)],
-        "query": Annotated[
-            str,
-            Param("the query; a {place} is filled in when it is run", positional=True),
-        ],
-        "replace": Annotated[bool, Param("take the place of the one with this name")],
-    }
-    options = {name: hint for name, hint in Search.__annotations__.items() if name in _SAVED}
-    defaults = ["", False, *(Search._field_defaults[name] for name in options)]
-    made = namedtuple("SaveRequest", (*hints, *options), defaults=defaults)  # type: ignore[misc]
-    made.__annotations__ = {**hints, **options}
-    return made
+def _options() -> tuple[Field, ...]:
+    """All that a search takes, but for what is not saved or said in other words."""
+    return tuple(one for one in fields(Search) if one.name not in ("query", "explain_query"))
 
 
-_SAVED = tuple(name for name in Search._fields if name not in ("query", "explain_query"))
-SaveRequest = _save_request()
+class SaveRequest(NamedTuple):
+    name: Annotated[str, Param("its name", positional=True)]
+    query: Annotated[
+        str, Param("the query; a {place} is filled in when it is run", positional=True)
+    ] = ""
+    replace: Annotated[bool, Param("take the place of the one with this name")] = False
+    search: Annotated[Search, Group(_options)] = Search()
 
 
-def add(base: "Base", request: Any) -> "Saved":
-    search = Search(request.query, **{name: getattr(request, name) for name in _SAVED})
+def add(base: "Base", request: SaveRequest) -> "Saved":
+    search = request.search._replace(query=request.query)
     return base.saved.add(request.name, asked(search), replace=request.replace)
 
 
