@@ -21,9 +21,18 @@ STREAMING = ("watch", "mcp", "serve")
 
 NAMES = (*operations.NAMES, *SURFACES)
 
+COMPLETION = "completion"
+"""Answered by the command line itself, and no operation."""
+
 
 def load(name: str) -> Operation:
     """The command of that name."""
     if name not in SURFACES:
         return operations.load(name)
     return cast("Operation", import_module(SURFACES[name]).COMMANDS[name])
+
+
+def below(first: str) -> list[str]:
+    """The second words that may follow a first one: session → start, end, show."""
+    pairs = (name.partition(" ") for name in NAMES)
+    return [second for start, _, second in pairs if second and start == first]

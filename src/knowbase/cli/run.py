@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from knowbase.cli.arguments import SPECIAL, Surface, command_of, overview, parse
-from knowbase.cli.commands import NAMES, STREAMING, load
+from knowbase.cli.commands import COMPLETION, NAMES, STREAMING, load
 from knowbase.cli.render import Renderer
 from knowbase.cli.terminal import Painter, ProgressBar, safe
 from knowbase.errors import BaseMissing, InvalidInput, KnowbaseError, ReadError
@@ -78,7 +78,7 @@ def _dispatch(arguments: list[str]) -> int:
 
 
 def _special(name: str, rest: list[str]) -> str:
-    if name == "completion":
+    if name == COMPLETION:
         from knowbase.cli.completion import script
 
         return script([word for word in rest if word not in ("--json", "--debug", "--quiet")])
