@@ -140,12 +140,13 @@ def _unknown(name: str, operation: Operation, known: dict[str, Flag]) -> Invalid
 
 
 def command_of(arguments: list[str]) -> tuple[str, list[str]]:
-    """The command's name and its arguments; common options may stand before each of its words."""
+    """The command's name and its arguments; common options may stand before it."""
     leading, rest = _leading(arguments)
     if not rest:
         raise InvalidInput("no command given", hint="see: kb --help")
     name = rest.pop(0)
-    between, behind = _leading(rest)
+    # kb profiles --json show: what is a command by itself may have options of its own
+    between, behind = _leading(rest) if name in NAMES else ([], rest)
     if behind and behind[0] in below(name):  # kb session start
         return f"{name} {behind[0]}", [*leading, *between, *behind[1:]]
     if name not in NAMES and below(name):

@@ -16,9 +16,6 @@ SURFACES = {
 }
 """Commands that are no operations, and the module whose COMMANDS declare them."""
 
-STREAMING = ("watch", "mcp", "serve")
-"""They show one result after the other until they are stopped."""
-
 NAMES = (*operations.NAMES, *SURFACES)
 
 COMPLETION = "completion"

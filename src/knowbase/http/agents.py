@@ -44,6 +44,7 @@ COMMANDS = {
         Serve,
         serve,
         local=True,
+        streams=True,
         examples=(
             "kb mcp",
             "kb mcp --read-only --project web",

@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from knowbase.errors import Conflict, InvalidInput, NotFound
-from knowbase.operations.declare import NoParameters, Operation, Param
+from knowbase.operations.declare import NoParameters, Operation, Param, Terminal
 from knowbase.values.access import SCOPES
 
 if TYPE_CHECKING:
@@ -66,6 +66,11 @@ def new(base: "Base", request: New) -> NewToken:
     return NewToken(name, request.scope, request.project, token, path)
 
 
+def _text(made: NewToken) -> str:
+    """TOKEN=$(kb token new)."""
+    return made.token + "\n"
+
+
 def _free_name(taken: set[str]) -> str:
     number = 1
     while f"token-{number}" in taken:
@@ -121,6 +126,7 @@ COMMANDS = {
             serve,
             writes=True,
             local=True,
+            streams=True,
             examples=("kb serve", "KB_TOKEN=… kb serve --host 0.0.0.0 --port 8620"),
         ),
         Operation(
@@ -130,6 +136,7 @@ COMMANDS = {
             new,
             writes=True,
             local=True,
+            terminal=Terminal(raw=_text),
             examples=("kb token new ci --scope read", "kb token new --project apollo"),
         ),
         Operation(

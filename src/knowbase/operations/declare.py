@@ -1,6 +1,6 @@
 """How an operation is declared: a request with described, bounded fields, and what runs it."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
@@ -54,6 +54,16 @@ class Group(NamedTuple):
         return fields(self.request) if isinstance(self.request, type) else self.request()
 
 
+class Terminal(NamedTuple):
+    """What an operation asks of whoever sits at a terminal, and what a pipe gets of it."""
+
+    input_field: str | None = None  # standard input or an editor gives it when nothing else does
+    removes: Callable[[Any, Any], Sequence[str]] | None = None  # of a base; it is asked first
+    raw: Callable[[Any], str] | None = None  # a result as a pipe gets it, to the byte
+    aside: Callable[[Any], str] | None = None  # what is said beside a result, on standard error
+    json_lines: bool = False  # --json prints each result on one line
+
+
 class Operation(NamedTuple):
     """A name, what it does, what it takes, and what runs it."""
 
@@ -67,6 +77,15 @@ class Operation(NamedTuple):
     opens_bases: bool = False  # it opens what it works on itself, and always gets None
     local: bool = False  # it reads or writes this machine's files: never served to others
     whole: bool = False  # it concerns the whole base: not for those held to one project
+    creates_base: bool = False  # the base is made if there is none
+    streams: bool = False  # it gives one result after the other until it is stopped
+    progress: bool = False  # what runs it takes a third argument, and calls it with each step
+    terminal: Terminal = Terminal()
+
+    @property
+    def makes_garbage(self) -> bool:
+        """Whether it works for so long that garbage is worth collecting."""
+        return self.writes or self.streams or self.progress
 
 
 @cache

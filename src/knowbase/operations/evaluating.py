@@ -138,5 +138,6 @@ OPERATIONS = {
             "kb eval my-judgments.jsonl --gate eval.json",
         ),
         base_optional=True,
+        progress=True,
     )
 }

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from knowbase.errors import InvalidInput
-from knowbase.operations.declare import NoParameters, Operation, Param
+from knowbase.operations.declare import NoParameters, Operation, Param, Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -89,6 +89,10 @@ def remove(base: "Base", request: Remove) -> "Removal":
     return base.remove(request.references, dry_run=request.dry_run)
 
 
+def _removed(_: "Base", request: Remove) -> tuple[str, ...]:
+    return () if request.dry_run else request.references
+
+
 class Sync(NamedTuple):
     prune: Annotated[bool, Param("remove what is gone, even if it is more than half")] = False
     defer: Annotated[bool, DEFER] = False
@@ -114,6 +118,7 @@ OPERATIONS = {
             init,
             writes=True,
             local=True,
+            creates_base=True,
             examples=("kb init", "kb init --base ~/notes.db"),
         ),
         Operation(
@@ -123,6 +128,7 @@ OPERATIONS = {
             add,
             writes=True,
             local=True,
+            progress=True,
             examples=("kb add docs/ notes/ paper.pdf", "kb add src/ --tags backend"),
         ),
         Operation(
@@ -131,6 +137,7 @@ OPERATIONS = {
             NoteRequest,
             note,
             writes=True,
+            terminal=Terminal(input_field="text"),
             examples=(
                 'kb note "Deploys freeze on Fridays" --tags ops,policy',
                 "git log -1 --format=%B | kb note --type decision",
@@ -143,6 +150,7 @@ OPERATIONS = {
             remove,
             writes=True,
             whole=True,
+            terminal=Terminal(removes=_removed),
             examples=("kb rm KB-12 --dry-run", "kb rm docs/"),
         ),
         Operation(
@@ -152,6 +160,7 @@ OPERATIONS = {
             sync,
             writes=True,
             local=True,
+            progress=True,
             examples=("kb sync", "kb sync --prune"),
         ),
         Operation(
@@ -161,6 +170,8 @@ OPERATIONS = {
             watch,
             writes=True,
             local=True,
+            streams=True,
+            terminal=Terminal(json_lines=True),
             examples=("kb watch", "kb watch --json >> changes.jsonl"),
         ),
     )

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from knowbase.config import ABOUT, dotted
-from knowbase.operations.declare import NoParameters, Operation, Param
+from knowbase.operations.declare import NoParameters, Operation, Param, Terminal
 from knowbase.operations.search import INCLUDE, TAGS, TYPE
 from knowbase.values.documents import Page
 
@@ -22,6 +22,16 @@ class Get(NamedTuple):
 
 def get(base: "Base", request: Get) -> "Content":
     return base.get(request.reference)
+
+
+def _text(content: "Content") -> str:
+    return content.text
+
+
+def _successor(content: "Content") -> str:
+    if not content.current:
+        return ""
+    return f"{content.document.code} is superseded by {content.current}"
 
 
 class List(NamedTuple):
@@ -91,6 +101,7 @@ OPERATIONS = {
             "Show a document, or one section of it",
             Get,
             get,
+            terminal=Terminal(raw=_text, aside=_successor),
             examples=("kb get KB-12", "kb get docs/deploy.md:rollback"),
         ),
         Operation(

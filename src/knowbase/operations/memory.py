@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from knowbase.operations.declare import Operation, Param
+from knowbase.operations.declare import Operation, Param, Terminal
 from knowbase.operations.search import INCLUDE
 from knowbase.values.documents import SCOPES, SECTORS, TIERS
 from knowbase.values.edges import RELATIONS
@@ -145,6 +145,7 @@ OPERATIONS = {
             Remember,
             remember,
             writes=True,
+            terminal=Terminal(input_field="text"),
             examples=(
                 'kb remember "We use React with TypeScript" --type decision --project web',
                 'kb remember "Staging is down until Friday" --ttl 3d --session s1',

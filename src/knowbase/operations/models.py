@@ -73,6 +73,7 @@ OPERATIONS = {
             embed,
             writes=True,
             local=True,
+            progress=True,
             examples=(
                 "kb embed",
                 "kb embed --model ~/models/bge-small-en-v1.5",

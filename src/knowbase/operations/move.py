@@ -32,6 +32,7 @@ OPERATIONS = {
         writes=True,
         local=True,
         opens_bases=True,
+        progress=True,
         examples=(
             "kb move .kb/base.db postgresql://kb@db.example/knowledge",
             "kb move postgresql://kb@db.example/knowledge#web ~/web.db",
