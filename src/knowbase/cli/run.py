@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from knowbase.cli.arguments import SPECIAL, Surface, command_of, overview, parse
 from knowbase.cli.commands import COMPLETION, NAMES, load
-from knowbase.cli.render import Renderer
 from knowbase.cli.terminal import Painter, ProgressBar, safe
 from knowbase.errors import BaseMissing, InvalidInput, KnowbaseError, ReadError
 from knowbase.operations.declare import Operation, build
-from knowbase.operations.results import plain
 from knowbase.text.analysis import clean
 
 if TYPE_CHECKING:
@@ -131,21 +129,29 @@ class _Output:
     """Prints results as JSON or for a person."""
 
     def __init__(self, base: "Base | None", surface: Surface, operation: Operation) -> None:
-        self._renderer = Renderer(Painter(sys.stdout), base.home if base else os.getcwd())
+        self._paint = Painter(sys.stdout, base.home if base else os.getcwd())
         self._json = surface.json
-        self._name, self._terminal = operation.name, operation.terminal
+        self._terminal = operation.terminal
 
     def show(self, result: Any) -> None:
         raw, aside = self._terminal.raw, self._terminal.aside
         if self._json:
+            from knowbase.operations.results import plain
+
             print(_json(plain(result), indent=None if self._terminal.json_lines else 2))
         elif raw is not None and not sys.stdout.isatty():
             sys.stdout.write(raw(result))
         else:
-            print(self._renderer.render(self._name, result))
+            _print_rendered(self._paint, result)
         sys.stdout.flush()
         if aside is not None and not self._json and aside(result):
             print(safe(aside(result)), file=sys.stderr)
+
+
+def _print_rendered(paint: Painter, result: Any) -> None:
+    from knowbase.cli.render import render
+
+    print(render(paint, result))
 
 
 def _json(value: Any, indent: int | None = 2) -> str:
@@ -196,7 +202,7 @@ def _confirm(operation: Operation, base: "Base", request: Any) -> None:
         raise InvalidInput(
             "nothing was removed: there is nobody to ask", field="yes", hint="say --yes"
         )
-    print(Renderer(Painter(sys.stdout), base.home).render("rm", preview))
+    _print_rendered(Painter(sys.stdout, base.home), preview)
     try:
         answer = input("remove? [y/N] ")
     except EOFError:

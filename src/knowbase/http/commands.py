@@ -90,7 +90,7 @@ class TokenList(NamedTuple):
     file: str
 
 
-def listed(base: "Base", _: NoParameters) -> TokenList:
+def list_tokens(base: "Base", _: NoParameters) -> TokenList:
     from knowbase.http import tokens
 
     path = tokens.tokens_file(base, os.environ)
@@ -113,7 +113,7 @@ def revoke(base: "Base", request: Revoke) -> TokenList:
     if len(kept) == len(known):
         raise NotFound(f"there is no token {request.name!r}", field="name", hint="see: kb tokens")
     tokens.write(path, kept)
-    return listed(base, NoParameters())
+    return list_tokens(base, NoParameters())
 
 
 COMMANDS = {
@@ -143,7 +143,7 @@ COMMANDS = {
             "tokens",
             "List the tokens, and what they may do",
             NoParameters,
-            listed,
+            list_tokens,
             local=True,
             examples=("kb tokens",),
         ),

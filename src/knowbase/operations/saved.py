@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 from knowbase.errors import InvalidInput
 from knowbase.operations.declare import Field, Group, NoParameters, Operation, Param, fields
 from knowbase.operations.search import MODE, PROFILE, THRESHOLD, TOP, UNIT, Search, asked
+from knowbase.search.saved import Saved
 
 if TYPE_CHECKING:
     from knowbase.base import Base
     from knowbase.search.answer import Answer
-    from knowbase.search.saved import Saved, SavedList
+    from knowbase.search.saved import SavedList
 
 _NAME = Annotated[str, Param("its name", positional=True, single=True)]
 
@@ -75,8 +76,14 @@ class RemoveRequest(NamedTuple):
     name: _NAME
 
 
-def remove(base: "Base", request: RemoveRequest) -> "Saved":
-    return base.saved.remove(request.name)
+class DeletedSearch(Saved):
+    """A saved search as it was."""
+
+    __slots__ = ()
+
+
+def remove(base: "Base", request: RemoveRequest) -> DeletedSearch:
+    return DeletedSearch._make(base.saved.remove(request.name))
 
 
 OPERATIONS = {
