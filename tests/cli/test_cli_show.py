@@ -146,6 +146,19 @@ def test_a_key_without_a_section_is_named_as_it_is_written(kb: Kb) -> None:
     assert kb.json("list", code=2)["error"]["field"] == "top"
 
 
+def test_profiles_are_listed_and_one_is_shown_by_its_name(kb: Kb) -> None:
+    listed = kb.json("profiles")["profiles"]
+    assert {"best", "memory"} <= {line["name"] for line in listed}
+    assert [line["fields"] for line in listed] == [[]] * len(listed)
+    (shown,) = kb.json("profiles", "show", "memory")["profiles"]
+    assert shown["name"] == "memory"
+    assert {"field", "value", "origin", "about"} == set(shown["fields"][0])
+    for words in (("profiles", "memory"), ("profiles", "--json", "show", "memory")):
+        assert kb.json(*words)["profiles"] == [shown]
+    assert kb.json("profiles", "show")["profiles"] == listed
+    assert "'nobody'" in kb.error("profiles", "show", "nobody", code=2)
+
+
 def test_every_command_prints_one_json_object(tmp_path: Path) -> None:
     kb = Kb(tmp_path)
     kb.write("docs/a.md", "# A\n\nalpha\n")

@@ -43,10 +43,11 @@ def safe_lines(text: str) -> str:
 
 
 class Painter:
-    """Styles text on a terminal; leaves it plain elsewhere."""
+    """Styles text on a terminal; leaves it plain elsewhere. Stored paths start from `home`."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, home: str) -> None:
         self._on = is_terminal(stream)
+        self.home = home
 
     def __call__(self, style: str, text: str) -> str:
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self._on else text

@@ -3,7 +3,7 @@
 import os
 from typing import Annotated, NamedTuple
 
-from knowbase.operations.declare import Param
+from knowbase.values.parameters import Param
 
 READ_ONLY = Param("without the tools that write")
 PROJECT = Param("only this project's documents; what is remembered belongs to it")

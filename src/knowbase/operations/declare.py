@@ -1,6 +1,6 @@
 """How an operation is declared: a request with described, bounded fields, and what runs it."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
@@ -8,12 +8,12 @@ from knowbase.errors import InvalidInput, NotAllowed
 from knowbase.values.kinds import Kind, Unfit, fitted
 from knowbase.values.parameters import Group, Param
 
-__all__ = [
-    "Field", "Group", "Operation", "Param", "build", "fields", "held_to", "refuse_unknown",
-]  # fmt: skip
-
 MOST_ITEMS = 1000  # of a list that filters or describes; references and paths may be more
 LONGEST_SHOWN = 200  # letters of a wrong value in what is said about it
+
+
+class NoParameters(NamedTuple):
+    """The request of what takes nothing."""
 
 
 class Field(NamedTuple):
@@ -24,6 +24,16 @@ class Field(NamedTuple):
     param: Param
     default: Any
     required: bool
+
+
+class Terminal(NamedTuple):
+    """What an operation asks of whoever sits at a terminal, and what a pipe gets of it."""
+
+    input_field: str | None = None  # standard input or an editor gives it when nothing else does
+    removes: Callable[[Any, Any], Sequence[str]] | None = None  # of a base; it is asked first
+    raw: Callable[[Any], str] | None = None  # a result as a pipe gets it, to the byte
+    aside: Callable[[Any], str] | None = None  # what is said beside a result, on standard error
+    json_lines: bool = False  # --json prints each result on one line
 
 
 class Operation(NamedTuple):
@@ -39,6 +49,15 @@ class Operation(NamedTuple):
     opens_bases: bool = False  # it opens what it works on itself, and always gets None
     local: bool = False  # it reads or writes this machine's files: never served to others
     whole: bool = False  # it concerns the whole base: not for those held to one project
+    creates_base: bool = False  # the base is made if there is none
+    streams: bool = False  # it gives one result after the other until it is stopped
+    progress: bool = False  # what runs it takes a third argument, and calls it with each step
+    terminal: Terminal = Terminal()
+
+    @property
+    def makes_garbage(self) -> bool:
+        """Whether it works for so long that garbage is worth collecting."""
+        return self.writes or self.streams or self.progress
 
 
 @cache
@@ -107,8 +126,11 @@ def _made(request: type, values: Mapping[str, Any]) -> Any:
         if not isinstance(param, Group):
             given |= {name: values[name]} if name in values else {}
             continue
-        own = {field.name: values[field.name] for field in _members(param) if field.name in values}
-        given[name] = _made(param.of, own) if isinstance(param.of, type) else own
+        own = {one.name: values[one.name] for one in _members(param) if one.name in values}
+        if isinstance(param.of, type):
+            given[name] = _made(param.of, own)
+        else:
+            given[name] = {part: value for part, value in own.items() if value is not None}
     return request(**given)
 
 

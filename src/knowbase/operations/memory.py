@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from knowbase.operations.declare import Group, Operation, Param
+from knowbase.operations.declare import Operation, Terminal
 from knowbase.search.request import INCLUDE
 from knowbase.values.documents import FIELDS
 from knowbase.values.edges import RELATIONS
+from knowbase.values.parameters import Group, Param
 
 if TYPE_CHECKING:
     from knowbase.base import Base
@@ -152,6 +153,7 @@ OPERATIONS = {
             Remember,
             remember,
             writes=True,
+            terminal=Terminal(input_field="text"),
             examples=(
                 'kb remember "We use React with TypeScript" --type decision --project web',
                 'kb remember "Staging is down until Friday" --ttl 3d --session s1',

@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from knowbase.operations.declare import Group, Operation, Param
+from knowbase.operations.declare import Operation
 from knowbase.ranking.about import FIELDS
 from knowbase.search.request import SearchRequest
+from knowbase.values.parameters import Group, Param
 
 if TYPE_CHECKING:
     from knowbase.base import Base
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ProfilesRequest(NamedTuple):
-    name: Annotated[str, Param("[show] NAME: every constant of one profile", positional=True)] = ""
+    name: Annotated[str, Param("every constant of this one; else all", positional=True)] = ""
 
 
 class ProfileField(NamedTuple):
@@ -36,8 +37,7 @@ class Profiles(NamedTuple):
 
 
 def profiles(base: "Base", request: ProfilesRequest) -> Profiles:
-    name = request.name.removeprefix("show ").strip()
-    name = "" if name == "show" else name
+    name = request.name.strip()
     default = base.settings.search_profile
     if name:
         base.profile(name)  # refuses an unknown one, naming those that there are
@@ -85,6 +85,13 @@ OPERATIONS = {
             ProfilesRequest,
             profiles,
             examples=("kb profiles", "kb profiles show memory"),
+        ),
+        Operation(
+            "profiles show",
+            "Show every constant of a ranking recipe, and where it comes from",
+            ProfilesRequest,
+            profiles,
+            examples=("kb profiles show memory",),
         ),
         Operation(
             "query",

@@ -4,14 +4,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from knowbase.errors import InvalidInput
-from knowbase.operations.declare import Group, Operation, Param, fields
-from knowbase.operations.filling import Nothing
+from knowbase.operations.declare import NoParameters, Operation, fields
 from knowbase.search.request import SearchRequest
+from knowbase.search.saved import Saved
+from knowbase.values.parameters import Group, Param
 
 if TYPE_CHECKING:
     from knowbase.base import Base
     from knowbase.search.answer import Answer
-    from knowbase.search.saved import Saved, SavedList
+    from knowbase.search.saved import SavedList
 
 _NAME = Annotated[str, Param("its name", positional=True, single=True)]
 
@@ -26,7 +27,7 @@ def add(base: "Base", request: SaveRequest) -> "Saved":
     return base.saved.add(request.name, request.search, replace=request.replace)
 
 
-def show_all(base: "Base", _: Nothing) -> "SavedList":
+def show_all(base: "Base", _: NoParameters) -> "SavedList":
     return base.saved.all()
 
 
@@ -66,8 +67,14 @@ class RemoveRequest(NamedTuple):
     name: _NAME
 
 
-def remove(base: "Base", request: RemoveRequest) -> "Saved":
-    return base.saved.remove(request.name)
+class DeletedSearch(Saved):
+    """A saved search as it was."""
+
+    __slots__ = ()
+
+
+def remove(base: "Base", request: RemoveRequest) -> DeletedSearch:
+    return DeletedSearch._make(base.saved.remove(request.name))
 
 
 OPERATIONS = {
@@ -88,7 +95,7 @@ OPERATIONS = {
         Operation(
             "saved list",
             "List the saved searches",
-            Nothing,
+            NoParameters,
             show_all,
             whole=True,
             examples=("kb saved list",),

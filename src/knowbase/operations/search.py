@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from knowbase.operations.declare import Group, Operation, Param
+from knowbase.operations.declare import Operation
 from knowbase.search.request import SearchRequest
+from knowbase.values.parameters import Group, Param
 
 if TYPE_CHECKING:
     from knowbase.base import Base
