@@ -271,6 +271,7 @@ class Base:
 
     def status(self) -> "Status":
         from knowbase.base.status import Status
+        from knowbase.ingest.sync import out_of_step
 
         return Status(
             base=self.shown,
@@ -280,6 +281,7 @@ class Base:
             models=tuple(self.store.models()),
             sources=tuple(self.store.sources()),
             problems=tuple(self.store.problems()),
+            out_of_step=self.store.count(out_of_step(self.parts().drafter)),
             copy_of=self.store.copying().source() if self.access.is_full else None,
         )
 
@@ -320,7 +322,8 @@ class Base:
         from knowbase.ingest.sync import sync
 
         scopes = [Scope(source) for source in self.store.sources()]
-        return sync(self.parts(defer=defer), scopes, prune=prune, progress=progress)
+        parts = self.parts(defer=defer)
+        return sync(parts, scopes, prune=prune, notes=True, progress=progress)
 
     def watch(self) -> "Iterator[Report]":
         """A report for each round of changes on disk, for as long as it is asked for more."""

@@ -11,7 +11,7 @@ from knowbase.read.links import code_links
 from knowbase.store.contract import Store
 from knowbase.text.splitting import Limits, chunks_of, embedding_text
 from knowbase.values.changes import Draft
-from knowbase.values.documents import Passage
+from knowbase.values.documents import DOCUMENT_TYPES, Passage
 from knowbase.values.kinds import clean_tags
 from knowbase.values.reading import Reading
 from knowbase.values.vectors import Model, Vector
@@ -62,11 +62,26 @@ class Drafter(NamedTuple):
 
     def draft(self, document: str, reading: Reading, path: str | None, updated: str) -> Draft:
         """The document with its chunks, not yet embedded, and the codes that its text names."""
+        reading = reading.stating(split_by=self._settings_for(reading))
         text = "".join(section.header + section.text for section in reading.sections)
         if self.codes is not None:
             reading = reading._replace(links=(*reading.links, *code_links(text, self.codes)))
         chunks = chunks_of(reading, self.embedder().token_spans, self._limits())
         return Draft(document, reading, path, updated, chunks, (None,) * len(chunks))
+
+    @property
+    def settings(self) -> tuple[str, str]:
+        """How what is in step with the settings was split: a plain document, and one that
+        declares a type of its own."""
+        limits, standard = self.limits, Limits()
+        numbers = f"{limits.max_tokens}/{limits.overlap:g}/{limits.min_overlap}"
+        plain = "" if limits == standard else numbers
+        own = ",".join(sorted(set(self.types) - set(DOCUMENT_TYPES)))
+        return plain, f"{plain} types:{own}".lstrip()
+
+    def _settings_for(self, reading: Reading) -> str:
+        declares = reading.type not in DOCUMENT_TYPES or "type" in reading.value("metadata")
+        return self.settings[declares]
 
     def embed(
         self,

@@ -9,16 +9,19 @@ from typing import NamedTuple
 from knowbase.errors import BaseLocked, ReadError, ServiceUnavailable
 from knowbase.ingest.drafts import Drafter, Embedded
 from knowbase.ingest.hierarchy import parent_of
-from knowbase.ingest.pending import Plan, Problem, Scope, plans
+from knowbase.ingest.pending import Pending, Place, Problem, Scope, pending
 from knowbase.ingest.places import Home
 from knowbase.ingest.walk import Found, WalkRules
 from knowbase.logs import log
+from knowbase.query.conditions import Condition, Not, OneOf
 from knowbase.read.decode import BinaryFile
+from knowbase.read.markdown import read_markdown
 from knowbase.store.contract import Store
+from knowbase.text.sections import stored_sections
 from knowbase.values.changes import Changes, Draft
-from knowbase.values.documents import Document
+from knowbase.values.documents import ALL, Document
 from knowbase.values.files import FileRecord, Source
-from knowbase.values.reading import Reading
+from knowbase.values.reading import Reading, stored_reading
 from knowbase.values.times import timestamp
 
 BATCH_CHUNKS = 64
@@ -102,16 +105,24 @@ def sync(
     scopes: Sequence[Scope],
     *,
     prune: bool = False,
+    notes: bool = False,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Report:
-    """Read what changed, remove what is gone; Ctrl-C ends it early with what was done."""
-    work = plans(parts.store, scopes, parts.home, parts.rules)
+    """Read what changed, remove what is gone; Ctrl-C ends it early with what was done.
+
+    What was split by other settings is read and split again, also `notes`, which have no file.
+    """
+    otherwise = parts.store.documents(out_of_step(parts.drafter), ALL)
+    place = Place(parts.home, parts.rules)
+    work = pending(parts.store, scopes, place, {document.id for document in otherwise})
     run = _Run(parts, work, progress)
     try:
         run.add_sources([scope.source for scope in scopes], new=True)
         for each in work:
             run.read_files(each)
         run.flush()
+        if notes:
+            run.split_again([document for document in otherwise if document.path is None])
         for each in work:
             run.remove_missing(each, prune)
         run.add_sources([scope.source for scope in scopes], new=False)
@@ -121,11 +132,16 @@ def sync(
     return run.report()
 
 
+def out_of_step(drafter: Drafter) -> Condition:
+    """What was read and split by other settings than today's."""
+    return Not(OneOf("split_by", drafter.settings))
+
+
 class _Run:
     """One sync under way: what waits to be written, and what to report."""
 
     def __init__(
-        self, parts: Parts, work: Sequence[Plan], progress: Callable[[Progress], None]
+        self, parts: Parts, work: Sequence[Pending], progress: Callable[[Progress], None]
     ) -> None:
         self._parts = parts
         self._progress = progress
@@ -177,7 +193,7 @@ class _Run:
 
     # reading
 
-    def read_files(self, each: Plan) -> None:
+    def read_files(self, each: Pending) -> None:
         for found in each.to_read:
             self._read_file(each, found)
             self._done += 1
@@ -185,7 +201,7 @@ class _Run:
             if self._is_full():
                 self.flush()
 
-    def _read_file(self, each: Plan, found: Found) -> None:
+    def _read_file(self, each: Pending, found: Found) -> None:
         path = self._parts.home.stored(found.path)
         old = each.records.get(path)
         record = FileRecord(path, each.scope.source.path, found.size, found.mtime_ns, "")
@@ -193,7 +209,8 @@ class _Run:
             with open(found.path, "rb") as file:
                 data = file.read()
             record = record._replace(sha256=hashlib.sha256(data).hexdigest())
-            if old is not None and _same_content(record, old) and not each.scope.reread:
+            again = each.scope.reread or (old is not None and old.document in each.out_of_step)
+            if old is not None and _same_content(record, old) and not again:
                 self._records.append(record._replace(document=old.document))
                 self._unchanged += 1
                 return
@@ -293,6 +310,22 @@ class _Run:
             self._moved_from |= {prepared.moved_from} if prepared.moved_from else set()
         self._prepared, self._records, self._emptied = [], [], []
 
+    def split_again(self, notes: Sequence[Document]) -> None:
+        """Texts without a file, as they are stored, by the settings of today."""
+        for start in range(0, len(notes), BATCH_CHUNKS):
+            some = notes[start : start + BATCH_CHUNKS]
+            result = self._with_vectors([self._stored_draft(note) for note in some])
+            self._apply(Changes(drafts=result.drafts, model=result.model))
+            self._reused += result.reused
+            self._waiting += result.waiting
+            self._changed += [note.code for note in some]
+
+    def _stored_draft(self, note: Document) -> Draft:
+        sections = stored_sections(self._parts.store.chunks(note.id))
+        text = "".join(section.header + section.text for section in sections)
+        reading = stored_reading(note, sections)._replace(links=read_markdown(text, "").links)
+        return self._parts.drafter.draft(note.id, reading, None, note.updated_at)
+
     def _with_vectors(self, drafts: Sequence[Draft]) -> Embedded:
         """A service that is away holds up the vectors, never the text."""
         drafter, store, before = self._parts.drafter, self._parts.store, self._embedded
@@ -306,9 +339,9 @@ class _Run:
 
     def _count(self) -> None:
         self._embedded += 1
-        self._tell(self._prepared[-1].record.path)
+        self._tell(self._prepared[-1].record.path if self._prepared else "")
 
-    def remove_missing(self, each: Plan, prune: bool) -> None:
+    def remove_missing(self, each: Pending, prune: bool) -> None:
         """Forget what is gone, unless so much is gone that the folder itself may be away."""
         missing = [record for record in each.missing if record.path not in self._moved_from]
         if not missing:

@@ -190,6 +190,9 @@ class Document(NamedTuple):
         Field("forgotten: never shown, but it can be restored", "moment", command=True),
     ] = None
     content_hash: Annotated[str, Field("of its text, whatever the case and the spaces")] = ""
+    split_by: Annotated[
+        str, Field("the settings that its text was read and split by, where not the defaults")
+    ] = ""
     metadata: Annotated[
         Mapping[str, object], Field("whatever else its front matter says", "other")
     ] = {}

@@ -62,8 +62,15 @@ class Reading(NamedTuple):
             "type": self.type,
             "title": self.title,
             "metadata": self.value("metadata"),
+            "split_by": self.value("split_by"),
             "content_hash": content_hash(self),
         }
+
+
+def stored_reading(document: Document, sections: tuple[Section, ...]) -> Reading:
+    """A stored document as its reader gave it, its links apart."""
+    stated = {name: getattr(document, name) for name in (*STATED, "metadata")}
+    return Reading(document.type, document.title, sections, stated)
 
 
 def content_hash(reading: Reading) -> str:

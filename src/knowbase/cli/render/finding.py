@@ -56,6 +56,8 @@ def render_status(paint: Painter, status: "Status") -> Iterable[str]:
     for source in status.sources:
         tags = " ".join(f"#{tag}" for tag in source.tags)
         yield f"source     {safe(source.path)} {safe(tags)}".rstrip()
+    if status.out_of_step:
+        yield f"other      {status.out_of_step} documents were split by other settings: kb sync"
     for problem in status.problems:
         yield paint("red", f"failed     {safe(problem.path)}: {safe(problem.problem or '')}")
 

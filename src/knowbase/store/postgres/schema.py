@@ -278,7 +278,12 @@ CREATE TABLE moving (
 );
 """
 
-STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4)
+_STEP_5 = """
+ALTER TABLE documents ADD COLUMN split_by text COLLATE "C" NOT NULL DEFAULT '';
+UPDATE documents SET split_by = 'types:' WHERE metadata LIKE '%"type":%';
+"""
+
+STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5)
 WITH_A_GRAPH = 3
 
 
