@@ -1,4 +1,5 @@
-"""Reading the graph. What writes it is loaded when it is asked for."""
+"""Reading the graph. What only it needs is loaded when it is asked for, as a search by words
+loads this, too."""
 
 from collections.abc import Collection
 from typing import TYPE_CHECKING
@@ -6,9 +7,9 @@ from typing import TYPE_CHECKING
 from knowbase.query.conditions import FORGOTTEN, Condition, Not, both
 from knowbase.store.sqlite.compile import compile_condition
 from knowbase.store.sqlite.connection import Connected, as_json, translated
-from knowbase.values.edges import Edge
 
 if TYPE_CHECKING:
+    from knowbase.values.edges import Edge
     from knowbase.values.reading import Link
 
 _EDGE = "s.id, t.id, e.relation, e.weight, e.origin"
@@ -17,7 +18,9 @@ _EDGE = "s.id, t.id, e.relation, e.weight, e.origin"
 class SqliteGraph(Connected):
     """See `knowbase.store.contract.GraphStore` for what each method promises."""
 
-    def edges(self, condition: Condition) -> list[Edge]:
+    def edges(self, condition: Condition) -> "list[Edge]":
+        from knowbase.values.edges import Edge
+
         sql, values = compile_condition(both(Not(FORGOTTEN), condition))
         found = self._read(
             f"WITH passing AS MATERIALIZED (SELECT d.seq, d.id FROM documents d WHERE {sql})"
@@ -29,8 +32,10 @@ class SqliteGraph(Connected):
 
     def edges_around(
         self, documents: Collection[str], depth: int, condition: Condition
-    ) -> list[Edge]:
+    ) -> "list[Edge]":
         """UNION drops a place reached before in as many hops, so that a circle ends."""
+        from knowbase.values.edges import Edge
+
         sql, values = compile_condition(both(Not(FORGOTTEN), condition))
         step = (
             " UNION SELECT d.seq, r.hops + 1 FROM reached r CROSS JOIN edges e ON e.{} = r.seq"
