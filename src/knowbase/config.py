@@ -206,7 +206,7 @@ def _checked(name: str, value: Any, origin: str) -> Any:
         given = _from_text(value, type(default)) if isinstance(value, str) else value
         return fitted(Kind(type(default), about.least, about.most, about.choices), given)
     except Unfit as error:
-        raise _refusal(name, value, origin, error.expected) from None
+        raise _refusal(name, error.value, origin, error.expected) from None
 
 
 def _from_text(text: str, wanted: type) -> Any:

@@ -1,6 +1,6 @@
 """Typed knowledge search as plain functions (S0-19), over the profile `typed`.
 
->>> from knowbase.knowledge import Options, search_knowledge
+>>> from knowbase.contracts.knowledge import Options, search_knowledge
 >>> search_knowledge(base, "SQLite storage", Options(types=("decision", "lesson")))
 """
 

@@ -1,6 +1,6 @@
 """The memory service of S2-03, over the profile `memory`.
 
->>> from knowbase.memory import SearchOptions, create_search_service
+>>> from knowbase.contracts.memory import SearchOptions, create_search_service
 >>> service = create_search_service(base)
 >>> service.search(SearchOptions("frontend stack", project_id="web"))
 

@@ -154,7 +154,7 @@ def _checked(field: Field, value: Any) -> Any:
     try:
         value = fitted(Kind(field.kind, param.least, param.most, param.choices), value)
     except Unfit as error:
-        raise _refusal(field, value, error.expected) from None
+        raise _refusal(field, error.value, error.expected) from None
     if isinstance(value, tuple) and len(value) > MOST_ITEMS and not param.positional:
         raise InvalidInput(
             f"{field.name} has {len(value)} items", field=field.name, hint=f"at most {MOST_ITEMS}"

@@ -7,7 +7,6 @@ does not name keeps its weight. Which profiles ask for signals is the profile's 
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from knowbase.embed import fineness_of
 from knowbase.ranking.trust import coverage, fluency
 from knowbase.search.retrieve import Proposals
 from knowbase.search.services import Services
@@ -43,6 +42,8 @@ def language_known(
     text = " ".join(query.similar) or ("" if query.like else query.text)
     if not (proposals.legs.get("semantic") and text and profile.foreign_at):
         return {}
+    from knowbase.embed import fineness_of  # a search by words loads nothing of models
+
     embedder = services.embedder()
     tokens, size = len(embedder.token_spans(text)), len(text.encode())
     known = fluency(tokens, size, profile.fluent_at, profile.foreign_at)

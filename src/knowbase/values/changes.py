@@ -67,7 +67,7 @@ class Codes(NamedTuple):
 
 
 class SavedSearch(NamedTuple):
-    """A search under a name; only `knowbase.saved` understands its options."""
+    """A search under a name; only `search/saved.py` understands its options."""
 
     name: str
     query: str

@@ -19,10 +19,11 @@ _WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0"
 
 
 class Unfit(ValueError):
-    """A value that does not fit; `expected` says what would."""
+    """A value, or an item of a list, that does not fit; `expected` says what would."""
 
-    def __init__(self, expected: str) -> None:
+    def __init__(self, value: Any, expected: str) -> None:
         super().__init__(expected)
+        self.value = value
         self.expected = expected
 
 
@@ -40,18 +41,18 @@ def fitted(kind: Kind, value: Any) -> Any:
     value = _converted(kind.type, value)
     for one in value if isinstance(value, tuple) else (value,):
         if kind.choices and one not in kind.choices:
-            raise Unfit("one of " + ", ".join(kind.choices))
+            raise Unfit(one, "one of " + ", ".join(filter(None, kind.choices)))
         if (kind.least is not None and not one >= kind.least) or (
             kind.most is not None and not one <= kind.most
         ):
-            raise Unfit(_range(kind))
+            raise Unfit(one, _range(kind))
     return value
 
 
 def read_flag(text: str) -> bool:
     """A flag from text, as files and the environment have it."""
     if text.strip().lower() not in _WORDS:
-        raise Unfit(f"it must be {_NAMES[bool]}")
+        raise Unfit(text, f"it must be {_NAMES[bool]}")
     return _WORDS[text.strip().lower()]
 
 
@@ -66,7 +67,7 @@ def _converted(wanted: type, value: Any) -> Any:
             return number
     elif isinstance(value, wanted):
         return value
-    raise Unfit(f"it must be {_NAMES[wanted]}")
+    raise Unfit(value, f"it must be {_NAMES[wanted]}")
 
 
 def _number(wanted: type, value: Any) -> float | None:

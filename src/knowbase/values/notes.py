@@ -69,7 +69,9 @@ def _fitted(name: str, value: Any) -> Any:
     try:
         value = fitted(field.check, value)
     except Unfit as error:
-        raise InvalidInput(f"{name} cannot be {value!r}", field=name, hint=error.expected) from None
+        raise InvalidInput(
+            f"{name} cannot be {error.value!r}", field=name, hint=error.expected
+        ) from None
     if field.kind == "names":
         return tuple(one.lower() for one in value)
     return clean_tags(value) if field.kind == "tags" else value

@@ -19,7 +19,7 @@ def render_list(paint: Painter, result: "SavedList") -> Iterable[str]:
 
 def _line(paint: Painter, saved: "Saved") -> str:
     plain = [pair for pair in saved.options.items() if pair[0] != "filters"]
-    given = (*plain, *saved.options.get("filters", ()))
+    given = (*plain, *saved.options.get("filters", {}).items())
     options = "".join(f" {name}={_value(value)}" for name, value in given)
     detail = paint("dim", safe(f" {options}")) if options else ""
     return f"{paint('cyan', safe(saved.name))}: {safe(saved.query)}".rstrip() + detail
