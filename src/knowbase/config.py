@@ -179,7 +179,7 @@ def _known(key: str, origin: str) -> str:
     name = key.rstrip(".").replace(".", "_", 1)
     if name in ("embed_key", "embed_api_key"):
         raise InvalidInput(
-            f"{origin}: a key is no setting", field="embed.key", hint="put it into KB_EMBED_KEY"
+            f"{origin}: a key is not a setting", field="embed.key", hint="put it into KB_EMBED_KEY"
         )
     if name not in Settings._fields:
         from difflib import get_close_matches

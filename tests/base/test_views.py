@@ -89,7 +89,7 @@ READS: dict[str, Call] = {
     "home": lambda b, t, f: b.home,
     "is_new": lambda b, t, f: b.is_new,
     "now": lambda b, t, f: b.now(),
-    "parts": lambda b, t, f: b.parts().store.files(),
+    "ingest_services": lambda b, t, f: b.ingest_services().store.files(),
     "path": lambda b, t, f: b.path,
     "plan": lambda b, t, f: b.plan(f"engine under:{t.code()}"),
     "profile": lambda b, t, f: b.profile("kb"),

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from knowbase.graph import Graph
     from knowbase.ingest.embedding import Embedding, Step
     from knowbase.ingest.removal import Removal
-    from knowbase.ingest.sync import Parts, Progress, Report
+    from knowbase.ingest.sync import IngestServices, Progress, Report
     from knowbase.memory.brief import Brief
     from knowbase.memory.lifecycle import Lifecycle
-    from knowbase.memory.notes import Desk
+    from knowbase.memory.notes import NoteServices
     from knowbase.memory.sessions import DocumentContext, Sessions
     from knowbase.memory.use import Feedback, Recorder
     from knowbase.ranking.custom import Custom
@@ -281,7 +281,7 @@ class Base:
             models=tuple(self.store.models()),
             sources=tuple(self.store.sources()),
             problems=tuple(self.store.problems()),
-            out_of_step=self.store.count(out_of_step(self.parts().drafter)),
+            out_of_step=self.store.count(out_of_step(self.ingest_services().drafter)),
             copy_of=self.store.copying().source() if self.access.is_full else None,
         )
 
@@ -304,11 +304,11 @@ class Base:
         from knowbase.ingest.scopes import scopes_for
         from knowbase.ingest.sync import sync
 
-        parts = self.parts(defer=defer)
+        services = self.ingest_services(defer=defer)
         named = self.whole(parent).code if parent else None
         wanted = Source("", tuple(tags), named, tree)
-        scopes = scopes_for(paths, wanted, self.store.sources(), parts.home)
-        return sync(parts, scopes, progress=progress)
+        scopes = scopes_for(paths, wanted, self.store.sources(), services.home)
+        return sync(services, scopes, progress=progress)
 
     def sync(
         self,
@@ -322,15 +322,15 @@ class Base:
         from knowbase.ingest.sync import sync
 
         scopes = [Scope(source) for source in self.store.sources()]
-        parts = self.parts(defer=defer)
-        return sync(parts, scopes, prune=prune, notes=True, progress=progress)
+        services = self.ingest_services(defer=defer)
+        return sync(services, scopes, prune=prune, notes=True, progress=progress)
 
     def watch(self) -> "Iterator[Report]":
         """A report for each round of changes on disk, for as long as it is asked for more."""
         from knowbase.ingest.watch import watch
 
-        parts = self.parts()
-        roots = [parts.home.absolute(source.path) for source in self.store.sources()]
+        services = self.ingest_services()
+        roots = [services.home.absolute(source.path) for source in self.store.sources()]
         own = {os.path.abspath(self.path) + end for end in ("", "-wal", "-shm", "-journal")}
         return watch(self.sync, roots, own)
 
@@ -338,12 +338,14 @@ class Base:
         """Write a note; it is sectioned and embedded like a file."""
         from knowbase.memory.notes import write_note
 
-        return write_note(self._desk(), note)
+        return write_note(self._note_services(), note)
 
-    def _desk(self) -> "Desk":
-        from knowbase.memory.notes import Desk
+    def _note_services(self) -> "NoteServices":
+        from knowbase.memory.notes import NoteServices
 
-        return Desk(self.parts(), self.whole, lambda kind: self.check_types((kind,)))
+        return NoteServices(
+            self.ingest_services(), self.whole, lambda kind: self.check_types((kind,))
+        )
 
     def embed(
         self,
@@ -354,7 +356,7 @@ class Base:
     ) -> "Embedding":
         """Make the vectors that are missing; those of another model beside, then switch to it."""
         result = self.models.embed(model, drop_old=drop_old, progress=progress)
-        self.parts().link_similar()
+        self.ingest_services().link_similar()
         return result
 
     # memory
@@ -364,7 +366,7 @@ class Base:
         from knowbase.memory.notes import remember
         from knowbase.values.notes import Note
 
-        return remember(self._desk(), Note(note) if isinstance(note, str) else note)
+        return remember(self._note_services(), Note(note) if isinstance(note, str) else note)
 
     def feedback(self, reference: str, verdict: str, session: str | None = None) -> "Feedback":
         """Whether a hit was good: a use that counts, once a session or a day."""
@@ -439,12 +441,12 @@ class Base:
         def resolve(reference: str) -> Document:
             return self.references.find_any(reference) or self.whole(reference)
 
-        changes, removal = removal_of(references, self.store, self.parts().home, resolve)
+        changes, removal = removal_of(references, self.store, self.ingest_services().home, resolve)
         if not dry_run:
             self.store.apply(changes, self.now())
         return removal._replace(dry_run=dry_run)
 
-    # parts
+    # services
 
     @cached_property
     def models(self) -> "Models":
@@ -472,23 +474,24 @@ class Base:
     def now(self) -> str:
         return timestamp(self._clock())
 
-    def parts(self, *, defer: bool = False) -> "Parts":
+    def ingest_services(self, *, defer: bool = False) -> "IngestServices":
         """What adding and writing work with."""
+        from knowbase.ingest.pending import Place
         from knowbase.ingest.places import Home
-        from knowbase.ingest.sync import Parts
+        from knowbase.ingest.sync import IngestServices
         from knowbase.ingest.walk import WalkRules
 
         settings = self.settings
-        return Parts(
-            store=self.store,
-            drafter=self.models.drafter(self.types, self.code_pattern),
-            home=Home(self.home),
-            rules=WalkRules(
-                settings.index_hidden, settings.index_max_file_mb << 20, self.home, self.path
-            ),
-            clock=self.now,
+        rules = WalkRules(
+            settings.index_hidden, settings.index_max_file_mb << 20, self.home, self.path
+        )
+        return IngestServices(
+            self.store,
+            self.models.drafter(self.types, self.code_pattern),
+            Place(Home(self.home), rules),
+            self.now,
+            settings.graph_similarity,
             defer=defer,
-            similar_above=settings.graph_similarity,
         )
 
     @cached_property
@@ -500,7 +503,7 @@ class Base:
             return re.compile(self.settings.graph_code_pattern)
         except re.error as error:
             raise InvalidInput(
-                f"graph.code_pattern is no regular expression: {error}",
+                f"graph.code_pattern is not a regular expression: {error}",
                 field="graph.code_pattern",
                 hint=r"such as PROJ-[A-Z]-\d{4}",
             ) from error

@@ -81,7 +81,7 @@ class ProgressBar:
         filled = round(share * 24)
         left = (now - self._started) * (1 - share) / share if share else 0.0
         line = (
-            f"{'█' * filled}{'░' * (24 - filled)} {progress.told}"
+            f"{'█' * filled}{'░' * (24 - filled)} {progress.text}"
             f" · {_duration(left)} left{safe(progress.now)}"
         )
         width = os.get_terminal_size(sys.stderr.fileno()).columns or 80

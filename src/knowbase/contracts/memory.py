@@ -56,10 +56,14 @@ class SearchResult(NamedTuple):
     related_memory_count: int
 
 
-class SearchService(NamedTuple):
+class SearchService:
     """Search, timelines and session context of one base."""
 
-    base: "Base"
+    def __init__(
+        self,
+        base: "Base",
+    ) -> None:
+        self.base = base
 
     def search(self, options: SearchOptions) -> list[SearchResult]:
         """Memories, and documents too if asked; what is returned is reinforced (S2-21)."""

@@ -40,7 +40,7 @@ class Result(NamedTuple):
     milliseconds: float
 
 
-class Asked(NamedTuple):
+class QuestionResults(NamedTuple):
     """A question that was asked, and each system's result."""
 
     question: Question
@@ -54,14 +54,14 @@ def ask(
     systems: Sequence[System],
     group: str = "",
     each: Callable[[], None] = lambda: None,
-) -> list[Asked]:
+) -> list[QuestionResults]:
     """Every question to every system; taking turns, so that a busy moment hits them alike."""
     asked = []
     for system in systems[: bool(questions)]:
         _search(base, questions[0], system)  # loads the model, which no time should count
     for question in questions:
         results = {system.name: _result(base, question, system) for system in systems}
-        asked.append(Asked(question, group, results))
+        asked.append(QuestionResults(question, group, results))
         each()
     return asked
 

@@ -85,14 +85,14 @@ def _take_out(copy: Base, withouts: Sequence[tuple[Question, Without]]) -> None:
             cuts.setdefault(document.id, []).append(without.text)
         else:
             removed.add(document.id)
-    parts = copy.parts()
+    services = copy.ingest_services()
     drafts = []
     for one in cuts.keys() - removed:
         passages = copy.store.chunks(one)
         document = passages[0].document
         reading = _reading(document, passages, cuts[one])
-        drafts.append(parts.drafter.draft(one, reading, document.path, document.updated_at))
-    embedded = parts.drafter.embed(drafts, copy.store).drafts if drafts else ()
+        drafts.append(services.drafter.draft(one, reading, document.path, document.updated_at))
+    embedded = services.drafter.embed(drafts, copy.store).drafts if drafts else ()
     copy.store.apply(Changes(drafts=embedded, removed=tuple(sorted(removed))), copy.now())
 
 

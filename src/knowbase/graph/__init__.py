@@ -35,15 +35,24 @@ class Answers(NamedTuple):
     rows: tuple[dict[str, object], ...]
 
 
-class Graph(NamedTuple):
+class Graph:
     """The links of a base."""
 
-    store: LinkedDocuments
-    find: Callable[[str], Document | None]
-    whole: Callable[[str], Document]  # the document that a reference names
-    clock: Callable[[], str]
-    settings: Settings
-    code_pattern: Callable[[], re.Pattern[str]]
+    def __init__(
+        self,
+        store: LinkedDocuments,
+        find: Callable[[str], Document | None],
+        whole: Callable[[str], Document],  # the document that a reference names
+        clock: Callable[[], str],
+        settings: Settings,
+        code_pattern: Callable[[], re.Pattern[str]],
+    ) -> None:
+        self.store = store
+        self.find = find
+        self.whole = whole
+        self.clock = clock
+        self.settings = settings
+        self.code_pattern = code_pattern
 
     def links(self, reference: str) -> "DocumentLinks":
         """Each link from or to a document, and what its text names and nothing is called."""

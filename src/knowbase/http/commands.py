@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from knowbase.errors import Conflict, InvalidInput, NotFound
 from knowbase.operations.declare import NoParameters, Operation, Terminal
-from knowbase.values.access import SCOPES
+from knowbase.values.access import TOKEN_SCOPES
 from knowbase.values.parameters import Param
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class New(NamedTuple):
     name: Annotated[
         str, Param("what to call it; else token-1, token-2 …", positional=True, single=True)
     ] = ""
-    scope: Annotated[str, Param("what it may do", choices=SCOPES)] = "write"
+    scope: Annotated[str, Param("what it may do", choices=TOKEN_SCOPES)] = "write"
     project: Annotated[str | None, Param("hold it to this project")] = None
 
 

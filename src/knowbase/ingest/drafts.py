@@ -38,14 +38,22 @@ class Embedded(NamedTuple):
     warning: str | None = None
 
 
-class Drafter(NamedTuple):
+class Drafter:
     """Makes drafts; the model is loaded when the first one needs it."""
 
-    embedder: Callable[[], Embedder]
-    source: Callable[[], str]  # how the base is to load this embedder again
-    limits: Limits
-    types: tuple[str, ...]
-    codes: re.Pattern[str] | None = None  # what looks like the code of a document
+    def __init__(
+        self,
+        embedder: Callable[[], Embedder],
+        source: Callable[[], str],  # how the base is to load this embedder again
+        limits: Limits,
+        types: tuple[str, ...],
+        codes: re.Pattern[str] | None = None,  # what looks like the code of a document
+    ) -> None:
+        self.embedder = embedder
+        self.source = source
+        self.limits = limits
+        self.types = types
+        self.codes = codes
 
     def read(self, path: str, data: bytes, tags: Sequence[str]) -> Read:
         """The file's reading, with the tags that its source adds."""

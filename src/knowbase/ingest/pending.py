@@ -5,12 +5,12 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from knowbase.ingest.places import Home, inside
-from knowbase.ingest.walk import Found, Skipped, WalkRules, walk
+from knowbase.ingest.walk import FoundFile, Skipped, WalkRules, walk
 from knowbase.store.contract import Store
 from knowbase.values.files import FileRecord, Source
 
 
-class Problem(NamedTuple):
+class FileProblem(NamedTuple):
     """A file, and what is to be said about it."""
 
     path: str
@@ -30,12 +30,12 @@ class Pending(NamedTuple):
     """The work that a sync has before it."""
 
     scope: Scope
-    to_read: tuple[Found, ...]
+    to_read: tuple[FoundFile, ...]
     missing: tuple[FileRecord, ...]
     records: dict[str, FileRecord]
     unchanged: int
-    failed: tuple[Problem, ...]
-    skipped: tuple[Problem, ...]
+    failed: tuple[FileProblem, ...]
+    skipped: tuple[FileProblem, ...]
     out_of_step: Collection[str]  # documents that were split by other settings
 
 
@@ -105,34 +105,34 @@ def _pending(scope: Scope, known: _Known, place: Place) -> Pending:
 
 
 class _Work(NamedTuple):
-    to_read: list[Found]
-    failed: list[Problem]
-    skipped: list[Problem]
+    to_read: list[FoundFile]
+    failed: list[FileProblem]
+    skipped: list[FileProblem]
 
 
 def _sort(
-    item: Found | Skipped, path: str, record: FileRecord | None, scope: Scope, work: _Work
+    item: FoundFile | Skipped, path: str, record: FileRecord | None, scope: Scope, work: _Work
 ) -> bool:
     """Put one item where it belongs; True when there is nothing to do for it."""
     if isinstance(item, Skipped):
         kept = "; what was stored before stays" if record is not None and record.document else ""
-        work.skipped.append(Problem(path, item.reason + kept))
+        work.skipped.append(FileProblem(path, item.reason + kept))
     elif record is None or (record.excluded and scope.readmit):
         work.to_read.append(item)
     elif record.excluded:
-        work.skipped.append(Problem(path, "removed by hand; kb add it to take it back"))
+        work.skipped.append(FileProblem(path, "removed by hand; kb add it to take it back"))
     elif scope.reread or _differs(item, record, scope):
         work.to_read.append(item)
     elif record.problem is not None:
-        work.failed.append(Problem(path, record.problem))
+        work.failed.append(FileProblem(path, record.problem))
     elif record.document is None:
-        work.skipped.append(Problem(path, "binary or empty"))
+        work.skipped.append(FileProblem(path, "binary or empty"))
     else:
         return True
     return False
 
 
-def _differs(item: Found, record: FileRecord, scope: Scope) -> bool:
+def _differs(item: FoundFile, record: FileRecord, scope: Scope) -> bool:
     """Changed on disk, or come under another source, whose tags it gets."""
     moved = record.source != scope.source.path
     return moved or (item.size, item.mtime_ns) != (record.size, record.mtime_ns)

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from knowbase.errors import BaseLocked, ReadError, ServiceUnavailable
 from knowbase.ingest.drafts import Drafter, Embedded
 from knowbase.ingest.hierarchy import parent_of
-from knowbase.ingest.pending import Pending, Place, Problem, Scope, pending
+from knowbase.ingest.pending import FileProblem, Pending, Place, Scope, pending
 from knowbase.ingest.places import Home
-from knowbase.ingest.walk import Found, WalkRules
+from knowbase.ingest.walk import FoundFile
 from knowbase.logs import log
 from knowbase.query.conditions import Condition, Not, OneOf
 from knowbase.read.decode import BinaryFile
@@ -37,8 +37,8 @@ class Report(NamedTuple):
     moved: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     unchanged: int = 0
-    failed: tuple[Problem, ...] = ()
-    skipped: tuple[Problem, ...] = ()
+    failed: tuple[FileProblem, ...] = ()
+    skipped: tuple[FileProblem, ...] = ()
     warnings: tuple[str, ...] = ()
     chunks_embedded: int = 0
     chunks_reused: int = 0
@@ -62,7 +62,7 @@ class Progress(NamedTuple):
     unit: str = "files"
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         embedded = f" · {self.embedded} chunks embedded" if self.embedded else ""
         return f"{self.done}/{self.total} {self.unit}{embedded}"
 
@@ -72,16 +72,29 @@ class Progress(NamedTuple):
         return " · " + self.path.rpartition("/")[2]
 
 
-class Parts(NamedTuple):
-    """What a sync works with."""
+class IngestServices:
+    """What adding and writing work with."""
 
-    store: Store
-    drafter: Drafter
-    home: Home
-    rules: WalkRules
-    clock: Callable[[], str]
-    similar_above: float
-    defer: bool = False  # store text without vectors; they follow
+    def __init__(
+        self,
+        store: Store,
+        drafter: Drafter,
+        place: Place,
+        clock: Callable[[], str],
+        similar_above: float,
+        *,
+        defer: bool = False,  # store text without vectors; they follow
+    ) -> None:
+        self.store = store
+        self.drafter = drafter
+        self.place = place
+        self.clock = clock
+        self.similar_above = similar_above
+        self.defer = defer
+
+    @property
+    def home(self) -> Home:
+        return self.place.home
 
     def link_similar(self) -> None:
         """Compare what was written with everything; when another writes, the next one does it."""
@@ -101,7 +114,7 @@ class Prepared(NamedTuple):
 
 
 def sync(
-    parts: Parts,
+    services: IngestServices,
     scopes: Sequence[Scope],
     *,
     prune: bool = False,
@@ -112,10 +125,10 @@ def sync(
 
     What was split by other settings is read and split again, also `notes`, which have no file.
     """
-    otherwise = parts.store.documents(out_of_step(parts.drafter), ALL)
-    place = Place(parts.home, parts.rules)
-    work = pending(parts.store, scopes, place, {document.id for document in otherwise})
-    run = _Run(parts, work, progress)
+    otherwise = services.store.documents(out_of_step(services.drafter), ALL)
+    ids = {document.id for document in otherwise}
+    work = pending(services.store, scopes, services.place, ids)
+    run = _Run(services, work, progress)
     try:
         run.add_sources([scope.source for scope in scopes], new=True)
         for each in work:
@@ -126,7 +139,7 @@ def sync(
         for each in work:
             run.remove_missing(each, prune)
         run.add_sources([scope.source for scope in scopes], new=False)
-        parts.link_similar()
+        services.link_similar()
     except KeyboardInterrupt:
         run.interrupted = True
     return run.report()
@@ -141,9 +154,12 @@ class _Run:
     """One sync under way: what waits to be written, and what to report."""
 
     def __init__(
-        self, parts: Parts, work: Sequence[Pending], progress: Callable[[Progress], None]
+        self,
+        services: IngestServices,
+        work: Sequence[Pending],
+        progress: Callable[[Progress], None],
     ) -> None:
-        self._parts = parts
+        self._services = services
         self._progress = progress
         self._total = sum(len(each.to_read) for each in work)
         self._done = 0
@@ -158,7 +174,7 @@ class _Run:
         self._moved_from: set[str] = set()
         self.interrupted = False
         self._embedded = self._reused = self._waiting = 0
-        self._defer = parts.defer
+        self._defer = services.defer
         self._unchanged = sum(each.unchanged for each in work)
         self._failed = [problem for each in work for problem in each.failed]
         self._skipped = [problem for each in work for problem in each.skipped]
@@ -186,7 +202,7 @@ class _Run:
 
     def add_sources(self, sources: Sequence[Source], *, new: bool) -> None:
         """Remember new sources at once, new tags of known ones when all their files have them."""
-        known = self._parts.store.sources()
+        known = self._services.store.sources()
         paths = {source.path for source in known}
         wanted = [s for s in sources if s not in known and (s.path not in paths) == new]
         self._apply(Changes(sources=tuple(wanted)))
@@ -201,8 +217,8 @@ class _Run:
             if self._is_full():
                 self.flush()
 
-    def _read_file(self, each: Pending, found: Found) -> None:
-        path = self._parts.home.stored(found.path)
+    def _read_file(self, each: Pending, found: FoundFile) -> None:
+        path = self._services.home.stored(found.path)
         old = each.records.get(path)
         record = FileRecord(path, each.scope.source.path, found.size, found.mtime_ns, "")
         try:
@@ -214,7 +230,9 @@ class _Run:
                 self._records.append(record._replace(document=old.document))
                 self._unchanged += 1
                 return
-            reading, warnings = self._parts.drafter.read(found.path, data, each.scope.source.tags)
+            reading, warnings = self._services.drafter.read(
+                found.path, data, each.scope.source.tags
+            )
         except BinaryFile as error:
             self._skip(record, old, error.message)
         except ReadError as error:
@@ -226,7 +244,7 @@ class _Run:
         else:
             self._warnings += [f"{path}: {warning}" for warning in warnings]
             if reading.value("parent") is None:
-                parent = parent_of(path, each.scope.source, self._parts.home)
+                parent = parent_of(path, each.scope.source, self._services.home)
                 reading = reading.stating(parent=parent)
             if reading.sections:
                 self._prepare(record, old, reading)
@@ -242,7 +260,7 @@ class _Run:
         elif document is None and (code := reading.value("code")) is not None:
             document, moved_from = self._same_code(code)
             listed = self._moved if document else self._added
-        draft = self._parts.drafter.draft(
+        draft = self._services.drafter.draft(
             document or str(uuid.uuid4()),
             reading,
             record.path,
@@ -253,7 +271,7 @@ class _Run:
 
     def _same_code(self, code: str) -> tuple[str | None, str | None]:
         """The document of a file that is gone and had this code: it was renamed and changed."""
-        known = self._parts.store.find(code)
+        known = self._services.store.find(code)
         gone = {r.path for records in self._gone.values() for r in records}
         if known is None or known.path not in gone:
             return None, None
@@ -261,13 +279,13 @@ class _Run:
 
     def _fail(self, record: FileRecord, old: FileRecord | None, reason: str) -> None:
         """What was read before stays: a file that fails now loses nothing."""
-        self._failed.append(Problem(record.path, reason))
+        self._failed.append(FileProblem(record.path, reason))
         self._records.append(
             record._replace(problem=reason, document=old.document if old else None)
         )
 
     def _skip(self, record: FileRecord, old: FileRecord | None, reason: str) -> None:
-        self._skipped.append(Problem(record.path, reason))
+        self._skipped.append(FileProblem(record.path, reason))
         self._records.append(record)
         if old is not None and old.document is not None:
             self._removed.append(record.path)
@@ -321,14 +339,14 @@ class _Run:
             self._changed += [note.code for note in some]
 
     def _stored_draft(self, note: Document) -> Draft:
-        sections = stored_sections(self._parts.store.chunks(note.id))
+        sections = stored_sections(self._services.store.chunks(note.id))
         text = "".join(section.header + section.text for section in sections)
         reading = stored_reading(note, sections)._replace(links=read_markdown(text, "").links)
-        return self._parts.drafter.draft(note.id, reading, None, note.updated_at)
+        return self._services.drafter.draft(note.id, reading, None, note.updated_at)
 
     def _with_vectors(self, drafts: Sequence[Draft]) -> Embedded:
         """A service that is away holds up the vectors, never the text."""
-        drafter, store, before = self._parts.drafter, self._parts.store, self._embedded
+        drafter, store, before = self._services.drafter, self._services.store, self._embedded
         if not self._defer:
             try:
                 return drafter.embed(drafts, store, self._count)
@@ -363,7 +381,7 @@ class _Run:
     def _apply(self, changes: Changes) -> list[Document]:
         if changes == Changes():
             return []
-        return self._parts.store.apply(changes, self._parts.clock())
+        return self._services.store.apply(changes, self._services.clock())
 
     def _tell(self, path: str) -> None:
         self._progress(Progress(self._done, self._total, self._embedded, path))

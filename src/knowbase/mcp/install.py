@@ -83,7 +83,7 @@ def _read_json(path: str) -> dict[str, Any]:
     except ValueError as error:
         raise _unusable(path, f"it is no JSON: {error}") from error
     if not isinstance(found, dict):
-        raise _unusable(path, "it is no JSON object")
+        raise _unusable(path, "it is not a JSON object")
     return found
 
 

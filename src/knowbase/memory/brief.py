@@ -47,12 +47,18 @@ class Brief(NamedTuple):
     text: str
 
 
-class Briefing(NamedTuple):
+class Briefing:
     """Makes briefs."""
 
-    store: SessionDocuments
-    count_tokens: Callable[[str], int]
-    now: str
+    def __init__(
+        self,
+        store: SessionDocuments,
+        count_tokens: Callable[[str], int],
+        now: str,
+    ) -> None:
+        self.store = store
+        self.count_tokens = count_tokens
+        self.now = now
 
     def brief(self, project: str | None, max_tokens: int) -> Brief:
         parts = self._parts(project)

@@ -25,13 +25,20 @@ class Changed(NamedTuple):
     documents: tuple[Document, ...]
 
 
-class Lifecycle(NamedTuple):
+class Lifecycle:
     """Changes what a document is shown as, never its text. `kb rm` removes for good."""
 
-    store: DocumentStore
-    find: Callable[[str], Document | None]  # forgotten ones too
-    whole: Callable[[str], Document]  # the document that a reference names, unless forgotten
-    clock: Callable[[], str]
+    def __init__(
+        self,
+        store: DocumentStore,
+        find: Callable[[str], Document | None],  # forgotten ones too
+        whole: Callable[[str], Document],  # the document that a reference names, unless forgotten
+        clock: Callable[[], str],
+    ) -> None:
+        self.store = store
+        self.find = find
+        self.whole = whole
+        self.clock = clock
 
     def supersede(self, old: str, new: str) -> Superseded:
         """Let `new` take the place of `old`, which is hidden from now on."""

@@ -2,10 +2,10 @@
 
 import uuid
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from knowbase.errors import Conflict, InvalidInput, ReadError
-from knowbase.ingest.sync import Parts
+from knowbase.ingest.sync import IngestServices
 from knowbase.memory.lifecycle import superseding
 from knowbase.query.conditions import Compare, Condition, Not, Visible, both
 from knowbase.query.moments import span
@@ -30,54 +30,60 @@ MOST_COMPARED = 16  # chunks of a new text that are looked for
 MOST_SIMILAR = 5
 
 
-class Desk(NamedTuple):
+class NoteServices:
     """What writing needs of its base."""
 
-    parts: Parts
-    whole: Callable[[str], Document]  # the document that a reference names
-    check_type: Callable[[str], None]  # refuses a type that the base does not know
+    def __init__(
+        self,
+        ingest: IngestServices,
+        whole: Callable[[str], Document],  # the document that a reference names
+        check_type: Callable[[str], None],  # refuses a type that the base does not know
+    ) -> None:
+        self.ingest = ingest
+        self.whole = whole
+        self.check_type = check_type
 
 
-def write_note(desk: Desk, note: Note) -> Document:
+def write_note(services: NoteServices, note: Note) -> Document:
     """A note as a document: sectioned and embedded like a file."""
-    return _Writing(desk, note, "note").write()
+    return _Writing(services, note, "note").write()
 
 
-def remember(desk: Desk, note: Note) -> Remembered:
+def remember(services: NoteServices, note: Note) -> Remembered:
     """A text, unless it is known: the same one is not written twice, a similar one is told."""
-    writing = _Writing(desk, note, "fact")
+    writing = _Writing(services, note, "fact")
     known = None if note.replaces else writing.the_same()
     if known is not None:
         changes = writing.changes_for(known.id, "reinforced")
-        desk.parts.store.apply(changes, writing.now)
-        superseded = desk.whole(writing.superseded.id) if writing.superseded else None
+        services.ingest.store.apply(changes, writing.now)
+        superseded = services.whole(writing.superseded.id) if writing.superseded else None
         return Remembered(known, False, superseded=superseded)
     draft = writing.draft()
     if writing.old is None and writing.superseded is None:
         draft = draft._replace(once=True)  # somebody else may be about to write it
-    similar = _similar(desk.parts.store, draft, writing)
+    similar = _similar(services.ingest.store, draft, writing)
     document = writing.write(draft)
-    superseded = desk.whole(writing.superseded.id) if writing.superseded else None
+    superseded = services.whole(writing.superseded.id) if writing.superseded else None
     return Remembered(document, document.id == draft.id, similar, superseded)
 
 
 class _Writing:
     """One text on its way into the base."""
 
-    def __init__(self, desk: Desk, note: Note, default_type: str) -> None:
-        note = _cleaned(desk, note)
-        self._desk = desk
+    def __init__(self, services: NoteServices, note: Note, default_type: str) -> None:
+        note = _cleaned(services, note)
+        self._services = services
         self._note = note
-        self.now = desk.parts.clock()
+        self.now = services.ingest.clock()
         self.model: Model | None = None  # whose vectors the draft has
-        self.old = _replaced(desk, note)
-        self.superseded = desk.whole(note.supersedes) if note.supersedes else None
+        self.old = _replaced(services, note)
+        self.superseded = services.whole(note.supersedes) if note.supersedes else None
         self.reading = self._read(default_type)
 
     def the_same(self) -> Document | None:
         """A document of the same project and type that has this text."""
         draft = Draft("", self.reading, None, self.now, (), ())
-        found = self._desk.parts.store.documents(known_text(draft, self.now), Page(2))
+        found = self._services.ingest.store.documents(known_text(draft, self.now), Page(2))
         others = [one for one in found if self.superseded is None or one.id != self.superseded.id]
         return next(iter(others), None)
 
@@ -87,11 +93,11 @@ class _Writing:
         return both(Visible(self.now), same_project(self.reading.value("project")))
 
     def draft(self) -> Draft:
-        parts = self._desk.parts
-        _check_code(parts.store, self._note, self.old)
+        ingest = self._services.ingest
+        _check_code(ingest.store, self._note, self.old)
         document = self.old.id if self.old is not None else str(uuid.uuid4())
-        draft = parts.drafter.draft(document, self.reading, None, self.now)
-        embedded = parts.drafter.embed([draft], parts.store)
+        draft = ingest.drafter.draft(document, self.reading, None, self.now)
+        embedded = ingest.drafter.embed([draft], ingest.store)
         self.model = embedded.model
         return embedded.drafts[0]
 
@@ -99,11 +105,10 @@ class _Writing:
         """The document, what it supersedes and its session, all at once."""
         draft = draft or self.draft()
         changes = self.changes_for(draft.id, "created" if self.old is None else "updated")
-        parts = self._desk.parts
-        document = parts.store.apply(changes._replace(drafts=(draft,), model=self.model), self.now)[
-            0
-        ]
-        parts.link_similar()
+        ingest = self._services.ingest
+        changes = changes._replace(drafts=(draft,), model=self.model)
+        document = ingest.store.apply(changes, self.now)[0]
+        ingest.link_similar()
         return document
 
     def changes_for(self, document: str, usage: str) -> Changes:
@@ -133,7 +138,7 @@ class _Writing:
             raise InvalidInput("there is no text", field="text")
         kind = note.value("type") or str(reading.value("metadata").get("type") or reading.type)
         kind = default_type if kind == "markdown" else kind
-        self._desk.check_type(kind)
+        self._services.check_type(kind)
         title = " ".join(note.stated.get("title", "").split())
         stated = {**note.stated, "tags": clean_tags((*reading.tags, *note.stated.get("tags", ())))}
         reading = reading.stating(**stated)._replace(type=kind, title=title or reading.title)
@@ -145,7 +150,7 @@ class _Writing:
         """What is made in a session belongs to the session's project."""
         if self._note.session is None:
             return None
-        found = self._desk.parts.store.sessions((self._note.session,))
+        found = self._services.ingest.store.sessions((self._note.session,))
         return next((session.project for session in found.values()), None)
 
     def _renewed(self, reading: Reading, old: Document) -> Reading:
@@ -158,18 +163,18 @@ class _Writing:
             stated={**kept, **stated, "code": reading.value("code"), "metadata": metadata},
             type=note.value("type") or old.type,
             title=note.value("title")
-            or _lasting_title(self._desk.parts.store, old)
+            or _lasting_title(self._services.ingest.store, old)
             or reading.title,
         )
 
 
-def _cleaned(desk: Desk, note: Note) -> Note:
+def _cleaned(services: NoteServices, note: Note) -> Note:
     """The note with its names as they are stored."""
     stated = dict(note.stated)
     if "expires_at" in stated:
         stated["expires_at"] = _moment(stated["expires_at"])
     if "parent" in stated:
-        stated["parent"] = desk.whole(stated["parent"]).code
+        stated["parent"] = services.whole(stated["parent"]).code
     if "project" in stated:
         stated["project"] = clean(stated["project"])
     session = session_name(note.session) if note.session is not None else None
@@ -222,9 +227,9 @@ def _lasting_title(store: DocumentStore, old: Document) -> str | None:
     return None if old.title in (_first_line(text), text.lstrip("# ")) else old.title
 
 
-def _replaced(desk: Desk, note: Note) -> Document | None:
+def _replaced(services: NoteServices, note: Note) -> Document | None:
     """The note that this one takes the place of, when that may be."""
-    replaced = desk.whole(note.replaces) if note.replaces else None
+    replaced = services.whole(note.replaces) if note.replaces else None
     if replaced is not None and replaced.path is not None:
         raise InvalidInput(
             f"{replaced.code} comes from a file",

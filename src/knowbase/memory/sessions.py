@@ -86,12 +86,18 @@ class SessionDocuments(SessionStore, DocumentStore, Protocol):
     """Sessions, and the documents that take part in them."""
 
 
-class Sessions(NamedTuple):
+class Sessions:
     """The sessions of a base, and what its documents have to do with each other."""
 
-    store: SessionDocuments
-    whole: Callable[[str], Document]  # the document that a reference names
-    clock: Callable[[], str]
+    def __init__(
+        self,
+        store: SessionDocuments,
+        whole: Callable[[str], Document],  # the document that a reference names
+        clock: Callable[[], str],
+    ) -> None:
+        self.store = store
+        self.whole = whole
+        self.clock = clock
 
     def start(self, session: str | None = None, project: str | None = None) -> Session:
         """A new session, under a name of its own or one that is given."""

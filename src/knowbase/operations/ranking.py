@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from knowbase.operations.declare import Operation
-from knowbase.ranking.about import FIELDS
+from knowbase.ranking.about import PROFILE_FIELDS
 from knowbase.search.request import SearchRequest
 from knowbase.values.parameters import Group, Param
 
@@ -55,7 +55,7 @@ def profiles(base: "Base", request: ProfilesRequest) -> Profiles:
 def _fields(custom: "Custom") -> tuple[ProfileField, ...]:
     return tuple(
         ProfileField(field, getattr(custom.profile, field), custom.origins[field], about)
-        for field, about in FIELDS.items()
+        for field, about in PROFILE_FIELDS.items()
     )
 
 

@@ -137,13 +137,13 @@ def both(*conditions: Condition) -> Condition:
     return parts[0] if len(parts) == 1 else AllOf(parts)
 
 
-def told(condition: Condition) -> str:
+def describe(condition: Condition) -> str:
     """The condition for a person, in the words of the query language."""
     if isinstance(condition, Not):
-        return f"NOT {told(condition.part)}"
+        return f"NOT {describe(condition.part)}"
     if isinstance(condition, AllOf | AnyOf):
         word = " AND " if isinstance(condition, AllOf) else " OR "
-        parts = [told(part) for part in condition.parts]
+        parts = [describe(part) for part in condition.parts]
         return f"({word.join(parts)})" if len(parts) > 1 else "".join(parts) or "everything"
     return _LEAVES_TOLD[type(condition)](condition)
 

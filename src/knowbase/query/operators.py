@@ -85,7 +85,7 @@ class Context(NamedTuple):
 Meaning: TypeAlias = Condition | Similar | Like | Related | Depth | Include | Weights | Mistake
 
 
-class Asked(NamedTuple):
+class OperatorValue(NamedTuple):
     """An operator with its value: `name:value`, and the field that it asks for, if any."""
 
     name: str
@@ -96,43 +96,43 @@ class Asked(NamedTuple):
 def meaning_of(name: str, value: str, context: Context) -> Meaning:
     """The meaning of `name:value`."""
     if name in _DIRECTIVES:
-        return _DIRECTIVES[name](Asked(name, value.strip()), context)
+        return _DIRECTIVES[name](OperatorValue(name, value.strip()), context)
     field, rule = _FILTERS[name]
-    return _RULES[rule](Asked(name, value.strip(), field), context)
+    return _RULES[rule](OperatorValue(name, value.strip(), field), context)
 
 
-def _tagged(asked: Asked, _: Context) -> Meaning:
+def _tagged(asked: OperatorValue, _: Context) -> Meaning:
     tags = clean_tags(asked.value.split(","))
     return Tagged(tags) if tags else Mistake(f"{asked.name}: needs a name")
 
 
-def _listed(asked: Asked, context: Context) -> Meaning:
+def _listed(asked: OperatorValue, context: Context) -> Meaning:
     field = FIELDS[asked.field]
     allowed = context.types if field.kind == "type" else field.choices
     values = tuple(part.strip().lower() for part in asked.value.split(",") if part.strip())
     for one in values:
         if one not in allowed:
-            return Mistake(f"{one!r} is no {asked.name}: it is one of {', '.join(allowed)}")
+            return Mistake(f"{one!r} is not a {asked.name}: it is one of {', '.join(allowed)}")
     return OneOf(asked.field, values)
 
 
-def _equal(asked: Asked, _: Context) -> Meaning:
+def _equal(asked: OperatorValue, _: Context) -> Meaning:
     return Compare(asked.field, "=", asked.value)
 
 
-def _role(asked: Asked, _: Context) -> Meaning:
+def _role(asked: OperatorValue, _: Context) -> Meaning:
     return InRole(asked.value.lower())
 
 
-def _below(asked: Asked, context: Context) -> Meaning:
+def _below(asked: OperatorValue, context: Context) -> Meaning:
     return _under(asked, context, direct=False)
 
 
-def _child(asked: Asked, context: Context) -> Meaning:
+def _child(asked: OperatorValue, context: Context) -> Meaning:
     return _under(asked, context, direct=True)
 
 
-def _under(asked: Asked, context: Context, *, direct: bool) -> Meaning:
+def _under(asked: OperatorValue, context: Context, *, direct: bool) -> Meaning:
     document = context.find(asked.value)
     if document is None:
         return _no_document(asked, context)
@@ -140,32 +140,32 @@ def _under(asked: Asked, context: Context, *, direct: bool) -> Meaning:
     return Under(names, direct=direct)
 
 
-def _no_document(asked: Asked, context: Context) -> Mistake:
+def _no_document(asked: OperatorValue, context: Context) -> Mistake:
     return Mistake(f"there is no document {asked.value!r} ({context.nearest(asked.value)})")
 
 
-def _session(asked: Asked, context: Context) -> Meaning:
+def _session(asked: OperatorValue, context: Context) -> Meaning:
     name = " ".join(asked.value.split())
     if not context.has_session(name):
         return Mistake(f"there is no session {name!r} (see them with: kb sessions)")
     return InSession(name)
 
 
-def _similar(asked: Asked, _: Context) -> Meaning:
+def _similar(asked: OperatorValue, _: Context) -> Meaning:
     return Similar(asked.value)
 
 
-def _like(asked: Asked, context: Context) -> Meaning:
+def _like(asked: OperatorValue, context: Context) -> Meaning:
     document = context.find(asked.value)
     return Like(document) if document is not None else _no_document(asked, context)
 
 
-def _related(asked: Asked, context: Context) -> Meaning:
+def _related(asked: OperatorValue, context: Context) -> Meaning:
     document = context.find(asked.value)
     return Related(document) if document is not None else _no_document(asked, context)
 
 
-def _depth(asked: Asked, _: Context) -> Meaning:
+def _depth(asked: OperatorValue, _: Context) -> Meaning:
     try:
         if asked.value.isascii() and asked.value.isdecimal():
             return Depth(fitted(Kind(int, 1, MOST_HOPS), asked.value))
@@ -174,7 +174,7 @@ def _depth(asked: Asked, _: Context) -> Meaning:
     return Mistake(f"depth: takes a whole number from 1 to {MOST_HOPS}")
 
 
-def _time(asked: Asked, context: Context) -> Meaning:
+def _time(asked: OperatorValue, context: Context) -> Meaning:
     sign, rest = _signed(asked.value)
     found = _span(rest, context)
     if isinstance(found, Mistake):
@@ -194,12 +194,12 @@ def _time(asked: Asked, context: Context) -> Meaning:
     return Compare(field, *edge[sign])
 
 
-def _since(asked: Asked, context: Context) -> Meaning:
+def _since(asked: OperatorValue, context: Context) -> Meaning:
     found = _span(_signed(asked.value)[1], context)
     return found if isinstance(found, Mistake) else Compare(asked.field, ">=", found.start)
 
 
-def _until(asked: Asked, context: Context) -> Meaning:
+def _until(asked: OperatorValue, context: Context) -> Meaning:
     found = _span(_signed(asked.value)[1], context)
     return found if isinstance(found, Mistake) else Compare(asked.field, "<", found.start)
 
@@ -208,11 +208,11 @@ def _span(text: str, context: Context) -> "Span | Mistake":
     from knowbase.query.moments import span  # a query without dates need not load datetime
 
     return span(text, context.now) or Mistake(
-        f"{text!r} is no date: try 2026-01-15, 2026-01, 7d, yesterday or last friday"
+        f"{text!r} is not a date: try 2026-01-15, 2026-01, 7d, yesterday or last friday"
     )
 
 
-def _share(asked: Asked, _: Context) -> Meaning:
+def _share(asked: OperatorValue, _: Context) -> Meaning:
     sign, rest = _signed(asked.value)
     try:
         return Compare(asked.field, sign or "=", fitted(FIELDS[asked.field].check, rest))
@@ -228,28 +228,28 @@ def _signed(value: str) -> tuple[Operator | None, str]:
     return None, value
 
 
-def _include(asked: Asked, _: Context) -> Meaning:
+def _include(asked: OperatorValue, _: Context) -> Meaning:
     states = _states(asked)
     return Include(states) if states else _no_state(asked)
 
 
-def _is(asked: Asked, context: Context) -> Meaning:
+def _is(asked: OperatorValue, context: Context) -> Meaning:
     states = _states(asked)
     wanted = tuple(in_state(state, context.now) for state in HIDDEN_STATES if state in states)
     return Include(states, AnyOf(wanted)) if states else _no_state(asked)
 
 
-def _states(asked: Asked) -> frozenset[str]:
+def _states(asked: OperatorValue) -> frozenset[str]:
     """The states that are named; none when one of them is not a state."""
     states = frozenset(part.strip().lower() for part in asked.value.split(",") if part.strip())
     return states if states <= set(HIDDEN_STATES) else frozenset()
 
 
-def _no_state(asked: Asked) -> Mistake:
+def _no_state(asked: OperatorValue) -> Mistake:
     return Mistake(f"{asked.name}: takes one of {', '.join(HIDDEN_STATES)}")
 
 
-def _weights(asked: Asked, _: Context) -> Meaning:
+def _weights(asked: OperatorValue, _: Context) -> Meaning:
     try:
         numbers = [fitted(Kind(float, 0), part) for part in asked.value.split(",")]
     except Unfit:
@@ -259,7 +259,7 @@ def _weights(asked: Asked, _: Context) -> Meaning:
     return Weights(numbers[0], numbers[1], numbers[2] if len(numbers) == 3 else 0.0)
 
 
-_RULES: dict[str, Callable[[Asked, Context], Meaning]] = {
+_RULES: dict[str, Callable[[OperatorValue, Context], Meaning]] = {
     "tagged": _tagged,
     "listed": _listed,
     "equal": _equal,
@@ -277,7 +277,7 @@ _FILTERS = {
     one.operator: (name, one.rule) for name, field in FIELDS.items() for one in field.filters
 }
 
-_DIRECTIVES: dict[str, Callable[[Asked, Context], Meaning]] = {
+_DIRECTIVES: dict[str, Callable[[OperatorValue, Context], Meaning]] = {
     "session": _session,
     "similar": _similar,
     "like": _like,

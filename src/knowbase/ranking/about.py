@@ -1,6 +1,6 @@
 """What each field of a profile is for: shown by `kb profiles show`."""
 
-FIELDS = {
+PROFILE_FIELDS = {
     "source": "the document that gives the constants: see docs/conformance.md",
     "keyword": "how words are scored: bm25, or ts_rank_cd (all words; in PostgreSQL alone)",
     "match": "which words a chunk must have: any, all, any as a prefix, or as the query says",

@@ -42,7 +42,7 @@ def read_markdown(text: str, fallback_title: str) -> Reading:
     sections = _sections(body, headings, len(lines) - len(body))
     reading = _reading(matter or {}, _title(headings) or fallback_title, sections, tokens)
     if skip and matter is None:
-        reading = reading._replace(warnings=("its front matter is no valid YAML; read as text",))
+        reading = reading._replace(warnings=("its front matter is not valid YAML; read as text",))
     return reading
 
 

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from knowbase.query.conditions import told
+from knowbase.query.conditions import describe
 from knowbase.query.meaning import summary, understand
 from knowbase.query.query import Query
 from knowbase.query.tree import Problem, shown
@@ -41,8 +41,8 @@ def plan(question: Question, language: Language) -> QueryPlan:
         words=tuple(word.surface + "*" * word.prefix for word in query.keyword.words),
         match=query.keyword.match,
         semantic_text=" ".join(query.similar) or query.text,
-        filter=told(query.filter),
-        keyword_filter=told(query.keyword_filter),
+        filter=describe(query.filter),
+        keyword_filter=describe(query.keyword_filter),
         intent=query.intent,
         weights=dict(profile.weights_for(query.intent)),
         legs=_legs(query, question.legs),

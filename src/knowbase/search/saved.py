@@ -74,14 +74,14 @@ class SavedSearches:
         return self.get(name)
 
     def all(self) -> SavedList:
-        return SavedList(tuple(map(_told, self._store.saved_searches())))
+        return SavedList(tuple(map(_saved, self._store.saved_searches())))
 
     def get(self, name: str) -> Saved:
         """The one of that name; an unknown name is answered with those that there are."""
         known = {one.name: one for one in self._store.saved_searches()}
         if name not in known:
             raise _unknown(name, known)
-        return _told(known[name])
+        return _saved(known[name])
 
     def run(self, name: str, values: Mapping[str, str] | None = None, **changes: Any) -> Answer:
         """Run it with its places filled in; `changes` stand in for fields of its request."""
@@ -132,7 +132,7 @@ def _options(request: SearchRequest) -> dict[str, Any]:
     return {name: value for name, value in given if value != getattr(_DEFAULTS, name)}
 
 
-def _told(search: SavedSearch) -> Saved:
+def _saved(search: SavedSearch) -> Saved:
     options = _current(search.options)
     texts = (search.query, *_texts(options.values()))
     return Saved(

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from knowbase.query.conditions import HIDDEN_STATES, Compare, Condition, both, told
+from knowbase.query.conditions import HIDDEN_STATES, Compare, Condition, both, describe
 from knowbase.query.query import Query
 from knowbase.ranking.rank import Ranked, keys_of
 from knowbase.search.rank import Ranking, rank_all, rank_proposals
@@ -94,17 +94,17 @@ def _filtered(document: Document, question: Question, store: Store) -> tuple[str
     only = Compare("id", "=", document.id)
     for name, condition in question.filters.items():
         if not store.newest(both(only, condition), 1):
-            has = _told(name, document, condition)
+            has = _difference(name, document, condition)
             return "filtered", f"the filter {name} leaves it out: {has}"
     if not store.newest(both(only, question.query.filter), 1):
         return "filtered", "what the query itself requires or excludes leaves it out"
     return None
 
 
-def _told(name: str, document: Document, condition: Condition) -> str:
+def _difference(name: str, document: Document, condition: Condition) -> str:
     has = getattr(document, name, None) or "none"
     has = ", ".join(has) if isinstance(has, tuple) else has
-    return f"it has {has}, asked was {told(condition)}"
+    return f"it has {has}, asked was {describe(condition)}"
 
 
 def _standing(

@@ -40,7 +40,7 @@ def _coverage(answer: "Answer") -> str:
 
 def _problems(paint: Painter, result: "Answer | QueryPlan") -> Iterable[str]:
     for problem in result.problems:
-        yield paint("red", "note: ") + safe_lines(problem.told(result.query))
+        yield paint("red", "note: ") + safe_lines(problem.point_out(result.query))
 
 
 def _hit(paint: Painter, hit: "Hit") -> Iterable[str]:
