@@ -18,7 +18,6 @@ from knowbase.search.services import Language, Services
 from knowbase.store.location import home_of, is_url, locate, new_place, shown
 from knowbase.store.opening import create_store, open_store
 from knowbase.values.documents import ALL, DOCUMENT_TYPES, Document, Page
-from knowbase.values.files import Source
 from knowbase.values.kinds import clean_tags
 from knowbase.values.times import timestamp
 
@@ -303,6 +302,7 @@ class Base:
         """
         from knowbase.ingest.scopes import scopes_for
         from knowbase.ingest.sync import sync
+        from knowbase.values.files import Source
 
         services = self.ingest_services(defer=defer)
         named = self.whole(parent).code if parent else None

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from knowbase.errors import InvalidInput
 from knowbase.operations.declare import NoParameters, Operation, fields
 from knowbase.search.request import SearchRequest
-from knowbase.search.saved import Saved
 from knowbase.values.parameters import Group, Param
 
 if TYPE_CHECKING:
     from knowbase.base import Base
     from knowbase.search.answer import Answer
-    from knowbase.search.saved import SavedList
+    from knowbase.search.saved import DeletedSearch, Saved, SavedList
 
 _NAME = Annotated[str, Param("its name", positional=True, single=True)]
 
@@ -67,14 +66,8 @@ class RemoveRequest(NamedTuple):
     name: _NAME
 
 
-class DeletedSearch(Saved):
-    """A saved search as it was."""
-
-    __slots__ = ()
-
-
-def remove(base: "Base", request: RemoveRequest) -> DeletedSearch:
-    return DeletedSearch._make(base.saved.remove(request.name))
+def remove(base: "Base", request: RemoveRequest) -> "DeletedSearch":
+    return base.saved.remove(request.name)
 
 
 OPERATIONS = {

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from knowbase.ranking.boosts import Factor
 from knowbase.ranking.fusion import Contribution
 from knowbase.values.documents import Document
-from knowbase.values.sessions import Session
 
 if TYPE_CHECKING:
     from knowbase.query.tree import Problem
+    from knowbase.values.sessions import Session
 
 
 class Explanation(NamedTuple):
@@ -52,7 +52,7 @@ class Hit(NamedTuple):
     match_type: str = ""  # "keyword", "semantic", "both" or "graph"; "" when nothing was looked for
     is_superseded: bool = False
     superseded_by: Successor | None = None
-    source_session: Session | None = None  # in which the document was made
+    source_session: "Session | None" = None  # in which the document was made
     related_count: int = 0
     more: int = 0  # further matching chunks of this document, when the unit is documents
     explanation: Explanation | None = None

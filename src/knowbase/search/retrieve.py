@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.errors import EmbeddingError, ModelMismatch, ServiceUnavailable, VectorsUnavailable
 from knowbase.logs import log
@@ -12,7 +12,9 @@ from knowbase.ranking.rank import keys_of
 from knowbase.search.services import Services
 from knowbase.search.understand import Question
 from knowbase.values.documents import Candidate, Passage
-from knowbase.values.vectors import Model, Vector, mean
+
+if TYPE_CHECKING:
+    from knowbase.values.vectors import Model, Vector
 
 FALLBACK = "OpenAI API unavailable, using keyword-only fallback"
 """S4-08: the words of the warning, whichever service it is."""
@@ -176,7 +178,7 @@ class _Retrieval:
         if new:
             self.passages.update(self._store.passages(new))
 
-    def _vector(self, stored: Model) -> Vector:
+    def _vector(self, stored: "Model") -> "Vector":
         """What the semantic leg compares with, made by the model of the stored vectors."""
         query = self._query
         likes = [like.document.id for like in query.like]
@@ -187,9 +189,13 @@ class _Retrieval:
             if embedder.model != stored:
                 raise ModelMismatch.between(stored, embedder.model)
             vectors += [embedder.embed_query(text) for text in texts]
-        return vectors[0] if len(vectors) == 1 else mean(vectors)
+        if len(vectors) == 1:
+            return vectors[0]
+        from knowbase.values.vectors import mean
 
-    def _vectors_of(self, document: str, model: Model) -> list[Vector]:
+        return mean(vectors)
+
+    def _vectors_of(self, document: str, model: "Model") -> "list[Vector]":
         """S3-11: a document's own vectors; nothing is embedded."""
         hashes = [passage.chunk.hash for passage in self._store.chunks(document)]
         return list(self._store.vectors(hashes, model).values())

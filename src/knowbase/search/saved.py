@@ -30,6 +30,12 @@ class Saved(NamedTuple):
     updated_at: str
 
 
+class DeletedSearch(Saved):
+    """A saved search as it was."""
+
+    __slots__ = ()
+
+
 class SavedList(NamedTuple):
     """Every saved search, by name."""
 
@@ -102,10 +108,10 @@ class SavedSearches:
             )
         return self._search(_request(saved, given)._replace(**changes))
 
-    def remove(self, name: str) -> Saved:
+    def remove(self, name: str) -> DeletedSearch:
         saved = self.get(name)
         self._store.drop_search(name)
-        return saved
+        return DeletedSearch._make(saved)
 
 
 def _checked(name: str) -> str:

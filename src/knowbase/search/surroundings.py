@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from knowbase.query.conditions import Visible
 from knowbase.search.answer import Successor
 from knowbase.values.documents import Document, is_in
-from knowbase.values.sessions import Session
 
 if TYPE_CHECKING:
     from knowbase.store.contract import Store
+    from knowbase.values.sessions import Session
 
 MOST_SHOWN = 200  # S2-18: characters of what took a superseded one's place
 
@@ -18,7 +18,7 @@ class Surroundings(NamedTuple):
     """For documents by their ids; one without an entry has none."""
 
     successors: dict[str, Successor]
-    sessions: dict[str, Session]
+    sessions: "dict[str, Session]"
     related: dict[str, int]
 
 
@@ -53,7 +53,7 @@ def _successors(store: "Store", old: Sequence[Document]) -> dict[str, Successor]
     }
 
 
-def _source_sessions(store: "Store", ids: Sequence[str]) -> dict[str, Session]:
+def _source_sessions(store: "Store", ids: Sequence[str]) -> "dict[str, Session]":
     """S2-17: the session in which each was created."""
     uses = store.latest_uses(ids, "created")
     if not uses:

@@ -6,17 +6,19 @@ else was proposed: the result depends on the vectors alone.
 """
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
 from math import fsum
 from operator import mul
 from typing import TYPE_CHECKING
 
 from knowbase.values.documents import Candidate
-from knowbase.values.vectors import Vector
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
     from numpy import float64
     from numpy.typing import NDArray
+
+    from knowbase.values.vectors import Vector
 
     Numbers = NDArray[float64]
 
@@ -25,7 +27,7 @@ ROUNDING = 1e-6  # more than engines are ever wrong by
 
 
 def nearest(
-    query: Vector, limit: int, propose: Callable[[int], Iterable[tuple[int, Vector]]]
+    query: "Vector", limit: int, propose: "Callable[[int], Iterable[tuple[int, Vector]]]"
 ) -> list[Candidate]:
     """The `limit` nearest, ties by number; more are asked for until the last place is certain."""
     asked = limit + SPARE
@@ -41,7 +43,7 @@ def nearest(
         asked *= 4
 
 
-def similarities(query: Vector, vectors: Sequence[Vector]) -> list[float]:
+def similarities(query: "Vector", vectors: "Sequence[Vector]") -> list[float]:
     """The product of the query with each vector, rounded once.
 
     By numpy where it is loaded, three times as fast; a new process that has the query's vector

@@ -1,13 +1,14 @@
 """Rows as values, the same for every engine: which columns are read, and what they become."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from knowbase.values.documents import FIELDS, Chunk, Document, Passage
-from knowbase.values.files import FileRecord
+
+if TYPE_CHECKING:
+    from knowbase.values.files import FileRecord
 
 CHUNK = ", ".join(f"c.{name}" for name in Chunk._fields)
-FILE = ", ".join(FileRecord._fields)
 _CHUNK_COLUMNS = len(Chunk._fields)
 
 
@@ -34,7 +35,15 @@ class Rows:
         return Passage(row[0], chunk, self.document(row[1 + _CHUNK_COLUMNS :]))
 
 
-def file_record(row: Sequence[Any]) -> FileRecord:
-    """From the columns of `FILE`."""
+def file_columns() -> str:
+    from knowbase.values.files import FileRecord
+
+    return ", ".join(FileRecord._fields)
+
+
+def file_record(row: Sequence[Any]) -> "FileRecord":
+    """From the columns that `file_columns` names."""
+    from knowbase.values.files import FileRecord
+
     record = FileRecord._make(row)
     return record._replace(excluded=bool(record.excluded))

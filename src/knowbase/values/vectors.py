@@ -1,8 +1,6 @@
 """Vectors and the models that make them: packed float32, and arithmetic that needs no numpy."""
 
-import math
 import sys
-from array import array
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
@@ -31,6 +29,8 @@ class StoredModel(NamedTuple):
 
 def normalize_embedding(embedding: Sequence[float]) -> list[float]:
     """S0-09: scaled to unit length; a vector of (nearly) no length is returned unchanged."""
+    import math
+
     norm = math.sqrt(math.fsum(number * number for number in embedding))
     if norm < SMALLEST_NORM:
         return list(embedding)
@@ -39,6 +39,8 @@ def normalize_embedding(embedding: Sequence[float]) -> list[float]:
 
 def pack(embedding: Sequence[float]) -> Vector:
     """Numbers as little-endian float32."""
+    from array import array
+
     numbers = array("f", embedding)
     if sys.byteorder == "big":
         numbers.byteswap()
@@ -46,6 +48,8 @@ def pack(embedding: Sequence[float]) -> Vector:
 
 
 def unpack(vector: Vector) -> list[float]:
+    from array import array
+
     numbers = array("f")
     numbers.frombytes(vector)
     if sys.byteorder == "big":
@@ -57,5 +61,7 @@ def mean(vectors: Sequence[Vector]) -> Vector:
     """The direction between several vectors, of unit length; nothing for none."""
     if not vectors:
         return b""
+    import math
+
     columns = zip(*map(unpack, vectors), strict=True)
     return pack(normalize_embedding([math.fsum(column) for column in columns]))

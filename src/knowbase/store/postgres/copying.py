@@ -206,7 +206,7 @@ def _shared(connection: Connection, base: int) -> SharedParts:
         files=tuple(
             map(
                 rows.file_record,
-                read(f"SELECT {rows.FILE} FROM files WHERE base_id = %s ORDER BY path"),
+                read(f"SELECT {rows.file_columns()} FROM files WHERE base_id = %s ORDER BY path"),
             )
         ),
         sources=tuple(

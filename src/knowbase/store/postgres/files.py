@@ -24,5 +24,7 @@ class PostgresFiles(Connected):
         return self._files("problem IS NOT NULL")
 
     def _files(self, test: str) -> list[FileRecord]:
-        query = SQL(f"SELECT {rows.FILE} FROM files WHERE base_id = %s AND {test} ORDER BY path")
+        query = SQL(
+            f"SELECT {rows.file_columns()} FROM files WHERE base_id = %s AND {test} ORDER BY path"
+        )
         return [rows.file_record(row) for row in self._read(query, (self._base,))]

@@ -3,10 +3,19 @@
 import json
 from typing import Any, TypeVar
 
-from knowbase.store.rows import CHUNK, FILE, Rows, file_record
+from knowbase.store.rows import CHUNK, Rows, file_columns, file_record
 from knowbase.values.documents import FIELDS
 
-__all__ = ["CHUNK", "DOCUMENT", "FILE", "clean", "document", "file_record", "passage", "written"]
+__all__ = [
+    "CHUNK",
+    "DOCUMENT",
+    "clean",
+    "document",
+    "file_columns",
+    "file_record",
+    "passage",
+    "written",
+]
 
 T = TypeVar("T")
 DOCUMENT = ", ".join(f"d.{name}" for name in FIELDS)

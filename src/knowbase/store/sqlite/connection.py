@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from weakref import WeakSet
 
 import apsw
@@ -20,7 +20,9 @@ from knowbase.errors import (
     ModelUnavailable,
     NotABase,
 )
-from knowbase.values.vectors import Model
+
+if TYPE_CHECKING:
+    from knowbase.values.vectors import Model
 
 Mark: TypeAlias = tuple[int, int]
 
@@ -206,7 +208,7 @@ class Connected:
         with translated():
             return self._connections.get().execute(sql, values).fetchall()
 
-    def _model_id(self, connection: apsw.Connection, model: Model | None = None) -> int | None:
+    def _model_id(self, connection: apsw.Connection, model: "Model | None" = None) -> int | None:
         """The number of the model, or of the active one."""
         where = "name = ? AND revision = ? AND dimensions = ?" if model else "active"
         sql = f"SELECT id FROM models WHERE {where}"

@@ -211,7 +211,9 @@ def _shared(connection: apsw.Connection) -> SharedParts:
                 " ORDER BY r.source, r.target, r.relation"
             )
         ),
-        files=tuple(map(rows.file_record, read(f"SELECT {rows.FILE} FROM files ORDER BY path"))),
+        files=tuple(
+            map(rows.file_record, read(f"SELECT {rows.file_columns()} FROM files ORDER BY path"))
+        ),
         sources=tuple(
             Source(path, tuple(json.loads(tags)), parent, bool(tree))
             for path, tags, parent, tree in read("SELECT * FROM sources ORDER BY path")

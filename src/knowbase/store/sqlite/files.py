@@ -1,15 +1,21 @@
-"""Reading sources and files."""
+"""Reading sources and files; a search loads nothing of them."""
+
+from typing import TYPE_CHECKING
 
 from knowbase.store.sqlite import rows
 from knowbase.store.sqlite.connection import Connected
-from knowbase.values.files import FileRecord, Source
+
+if TYPE_CHECKING:
+    from knowbase.values.files import FileRecord, Source
 
 
 class SqliteFiles(Connected):
     """See `knowbase.store.contract.FileStore` for what each method promises."""
 
-    def sources(self) -> list[Source]:
+    def sources(self) -> "list[Source]":
         import json
+
+        from knowbase.values.files import Source
 
         found = self._read("SELECT path, tags, parent, tree FROM sources ORDER BY path")
         return [
@@ -17,10 +23,12 @@ class SqliteFiles(Connected):
             for path, tags, parent, tree in found
         ]
 
-    def files(self) -> dict[str, FileRecord]:
-        found = self._read(f"SELECT {rows.FILE} FROM files")
+    def files(self) -> "dict[str, FileRecord]":
+        found = self._read(f"SELECT {rows.file_columns()} FROM files")
         return {row[0]: rows.file_record(row) for row in found}
 
-    def problems(self) -> list[FileRecord]:
-        found = self._read(f"SELECT {rows.FILE} FROM files WHERE problem IS NOT NULL ORDER BY path")
+    def problems(self) -> "list[FileRecord]":
+        found = self._read(
+            f"SELECT {rows.file_columns()} FROM files WHERE problem IS NOT NULL ORDER BY path"
+        )
         return [rows.file_record(row) for row in found]

@@ -1,7 +1,7 @@
 """The legs of retrieval, and what they refer to."""
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from knowbase.query.conditions import Condition, is_everything, is_lifecycle
 from knowbase.query.words import FieldWeights, KeywordQuery
@@ -14,7 +14,9 @@ from knowbase.store.sqlite.vector_tables import vector_table
 from knowbase.text.analysis import Word
 from knowbase.text.spelling import as_written, nearest, stem_of
 from knowbase.values.documents import Candidate, Passage
-from knowbase.values.vectors import Model, Vector
+
+if TYPE_CHECKING:
+    from knowbase.values.vectors import Model, Vector
 
 LAST = "\U0010ffff"  # sorts after every word
 MOST_NEIGHBOURS = 4096  # sqlite-vec's own limit for a nearest-neighbour query
@@ -40,7 +42,7 @@ class SqliteRetrieval(Connected):
         return [Candidate(chunk, score) for chunk, score in found]
 
     def semantic(
-        self, vector: Vector, condition: Condition, limit: int, model: Model | None = None
+        self, vector: "Vector", condition: Condition, limit: int, model: "Model | None" = None
     ) -> list[Candidate]:
         if not vector or limit < 1:
             return []

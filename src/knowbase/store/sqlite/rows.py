@@ -1,11 +1,22 @@
 """Rows as values: how SQLite keeps the fields of a document."""
 
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
-from knowbase.store.rows import CHUNK, FILE, Rows, file_record
+from knowbase.store.rows import CHUNK, Rows, file_columns, file_record
 from knowbase.values.documents import FIELDS
 
-__all__ = ["CHUNK", "DOCUMENT", "FILE", "document", "file_record", "passage", "to_json", "written"]
+__all__ = [
+    "CHUNK",
+    "DOCUMENT",
+    "document",
+    "file_columns",
+    "file_record",
+    "passage",
+    "to_json",
+    "written",
+]
 
 _TAGS = (
     "(SELECT group_concat(name, char(31)) FROM"
@@ -14,21 +25,47 @@ _TAGS = (
 DOCUMENT = ", ".join(_TAGS if name == "tags" else f"d.{name}" for name in FIELDS)
 
 
-def _json(text: str) -> Any:
-    """A column of JSON; most are empty, and those need no parser."""
-    if text in ("[]", "{}"):
-        return () if text == "[]" else {}
+class LazyJson(Mapping[str, object]):
+    """An object of JSON that is parsed when somebody looks at it: hardly any hit's is."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @cached_property
+    def _values(self) -> dict[str, object]:
+        import json
+
+        values: dict[str, object] = json.loads(self._text)
+        return values
+
+    def __getitem__(self, key: str) -> object:
+        return self._values[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return repr(self._values)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """A list of texts; without anything escaped, it needs no parser."""
+    if "\\" not in text:
+        return tuple(text[2:-2].split('", "')) if text != "[]" else ()
     import json
 
-    return json.loads(text)
+    return tuple(json.loads(text))
 
 
 _ROWS = Rows(
     {
         "tags": lambda text: tuple(text.split("\x1f")) if text else (),
-        "names": lambda text: tuple(_json(text)),
+        "names": _names,
         "flag": bool,
-        "other": _json,
+        "other": lambda text: LazyJson(text) if text != "{}" else {},
     }
 )
 document = _ROWS.document
@@ -37,7 +74,10 @@ passage = _ROWS.passage
 
 def written(name: str, value: Any) -> Any:
     """A field's value as its column holds it."""
-    return to_json(value) if FIELDS[name].kind in ("names", "other") else value
+    kind = FIELDS[name].kind
+    if kind == "other":
+        return to_json(dict(value))
+    return to_json(value) if kind == "names" else value
 
 
 def to_json(value: object) -> str:

@@ -7,10 +7,10 @@ from knowbase.query.conditions import Condition
 from knowbase.store.sqlite.compile import compile_condition
 from knowbase.store.sqlite.connection import Connected, as_json
 from knowbase.values.documents import Page
-from knowbase.values.sessions import Session, Use
 
 if TYPE_CHECKING:
     from knowbase.values.edges import Relation
+    from knowbase.values.sessions import Session, Use
 
 _SESSION = (
     "s.id, s.project, s.started_at, s.ended_at, s.summary,"
@@ -23,7 +23,9 @@ _USE = "u.session, d.id, u.usage, u.used_at FROM uses u JOIN documents d ON d.se
 class SqliteSessions(Connected):
     """See `knowbase.store.contract.SessionStore` for what each method promises."""
 
-    def sessions(self, ids: Collection[str]) -> dict[str, Session]:
+    def sessions(self, ids: Collection[str]) -> "dict[str, Session]":
+        from knowbase.values.sessions import Session
+
         found = self._read(
             f"SELECT {_SESSION} FROM json_each(?) wanted"
             " CROSS JOIN sessions s ON s.id = wanted.value",
@@ -31,7 +33,9 @@ class SqliteSessions(Connected):
         )
         return {row[0]: Session(*row) for row in found}
 
-    def recent_sessions(self, project: str | None, page: Page) -> list[Session]:
+    def recent_sessions(self, project: str | None, page: Page) -> "list[Session]":
+        from knowbase.values.sessions import Session
+
         found = self._read(
             f"SELECT {_SESSION} FROM sessions s WHERE ?1 IS NULL OR s.project = ?1"
             " ORDER BY s.started_at DESC, s.id LIMIT ?2 OFFSET ?3",
@@ -39,20 +43,26 @@ class SqliteSessions(Connected):
         )
         return [Session(*row) for row in found]
 
-    def uses_in(self, session: str) -> list[Use]:
+    def uses_in(self, session: str) -> "list[Use]":
+        from knowbase.values.sessions import Use
+
         found = self._read(
             f"SELECT {_USE} WHERE u.session = ? AND d.deleted_at IS NULL ORDER BY u.used_at, u.id",
             (session,),
         )
         return [Use(*row) for row in found]
 
-    def latest_uses(self, documents: Collection[str], usage: str | None = None) -> dict[str, Use]:
+    def latest_uses(self, documents: Collection[str], usage: str | None = None) -> "dict[str, Use]":
         found = self._read(
             f"SELECT {_USE} WHERE u.id IN (SELECT (SELECT id FROM uses WHERE document = w.seq"
             " AND (?2 IS NULL OR usage = ?2) ORDER BY used_at DESC, id DESC LIMIT 1)"
             " FROM json_each(?1) wanted CROSS JOIN documents w ON w.id = wanted.value)",
             (as_json(documents), usage),
         )
+        if not found:
+            return {}
+        from knowbase.values.sessions import Use
+
         return {row[1]: Use(*row) for row in found}
 
     def relations(self, document: str) -> "list[Relation]":

@@ -1,6 +1,7 @@
 """Vectors of several models side by side: each model has a table of its own, one is active."""
 
 from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
 
 import apsw
 
@@ -9,17 +10,23 @@ from knowbase.store.sqlite import rows
 from knowbase.store.sqlite.connection import Connected, as_json, translated
 from knowbase.store.sqlite.vector_tables import create_vector_table, vector_table
 from knowbase.values.documents import Passage
-from knowbase.values.vectors import Model, StoredModel, Vector
+
+if TYPE_CHECKING:
+    from knowbase.values.vectors import Model, StoredModel, Vector
 
 
 class SqliteVectors(Connected):
     """See `knowbase.store.contract.VectorStore` for what each method promises."""
 
-    def model(self) -> Model | None:
+    def model(self) -> "Model | None":
+        from knowbase.values.vectors import Model
+
         found = self._read("SELECT name, revision, dimensions FROM models WHERE active")
         return Model(*found[0]) if found else None
 
-    def models(self) -> list[StoredModel]:
+    def models(self) -> "list[StoredModel]":
+        from knowbase.values.vectors import Model, StoredModel
+
         found = self._read(
             "SELECT name, revision, dimensions, source, active,"
             " (SELECT count(*) FROM embedded e WHERE e.model = m.id)"
@@ -30,7 +37,7 @@ class SqliteVectors(Connected):
             for *identity, source, active, vectors in found
         ]
 
-    def use_model(self, model: Model, source: str = "") -> None:
+    def use_model(self, model: "Model", source: str = "") -> None:
         if self.model() == model:
             return
         with translated():
@@ -44,7 +51,7 @@ class SqliteVectors(Connected):
             number = registered(connection, model, source)
             connection.execute("UPDATE models SET active = (id = ?)", (number,))
 
-    def put_vectors(self, model: Model, source: str, vectors: Mapping[str, Vector]) -> None:
+    def put_vectors(self, model: "Model", source: str, vectors: "Mapping[str, Vector]") -> None:
         with translated():
             self._connections.with_vectors()
             with self._connections.writing() as connection:
@@ -54,7 +61,7 @@ class SqliteVectors(Connected):
                         insert(connection, number, chunk, vector)
                 _compare_anew(connection)
 
-    def unembedded(self, model: Model, after: int, limit: int) -> list[Passage]:
+    def unembedded(self, model: "Model", after: int, limit: int) -> list[Passage]:
         with translated():
             number = self._model_id(self._connections.get(), model)
         found = self._read(
@@ -66,7 +73,7 @@ class SqliteVectors(Connected):
         )
         return [rows.passage(row) for row in found]
 
-    def switch_model(self, model: Model) -> bool:
+    def switch_model(self, model: "Model") -> bool:
         with translated(), self._connections.writing() as connection:
             number = self._model_id(connection, model)
             if number is None:
@@ -81,7 +88,7 @@ class SqliteVectors(Connected):
                 _compare_anew(connection)
             return not missing
 
-    def drop_model(self, model: Model) -> None:
+    def drop_model(self, model: "Model") -> None:
         with translated():
             self._connections.with_vectors()
             with self._connections.writing() as connection:
@@ -100,7 +107,9 @@ class SqliteVectors(Connected):
         )[0]
         return embedded / chunks if chunks else 1.0
 
-    def vectors(self, hashes: Collection[str], model: Model | None = None) -> Mapping[str, Vector]:
+    def vectors(
+        self, hashes: Collection[str], model: "Model | None" = None
+    ) -> "Mapping[str, Vector]":
         with translated():
             connection = self._connections.with_vectors()
             number = self._model_id(connection, model)
@@ -121,7 +130,7 @@ def _compare_anew(connection: apsw.Connection) -> None:
     connection.execute("UPDATE graph SET similar_above = NULL, version = version + 1")
 
 
-def registered(connection: apsw.Connection, model: Model, source: str) -> int:
+def registered(connection: apsw.Connection, model: "Model", source: str) -> int:
     """The model's number; one that is new gets its table."""
     sql = "SELECT id FROM models WHERE name = ? AND revision = ?"
     known: int | None = connection.execute(sql, model[:2]).get
@@ -160,7 +169,7 @@ def _chunks_without(connection: apsw.Connection, model: int, digest: str) -> lis
     return [chunk for (chunk,) in found]
 
 
-def insert(connection: apsw.Connection, model: int, chunk: int, vector: Vector) -> None:
+def insert(connection: apsw.Connection, model: int, chunk: int, vector: "Vector") -> None:
     """The first vector of a chunk."""
     connection.execute(
         f"INSERT INTO {vector_table(model)} (chunk_id, embedding) VALUES (?, ?)",
@@ -169,7 +178,7 @@ def insert(connection: apsw.Connection, model: int, chunk: int, vector: Vector) 
     connection.execute("INSERT INTO embedded (model, chunk) VALUES (?, ?)", (model, chunk))
 
 
-def update(connection: apsw.Connection, model: int, chunk: int, vector: Vector) -> None:
+def update(connection: apsw.Connection, model: int, chunk: int, vector: "Vector") -> None:
     """Another vector in the same place: sqlite-vec never refills the hole of a deleted one."""
     connection.execute(
         f"UPDATE {vector_table(model)} SET embedding = ? WHERE chunk_id = ?",
