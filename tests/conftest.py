@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -16,6 +17,10 @@ import postgres
 
 FIXTURES = Path(__file__).parent / "fixtures"
 COMMAND = (sys.executable, "-m", "knowbase.cli")
+
+# A script starts what runs in its background with Ctrl-C ignored, and every process inherits that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class Result(NamedTuple):
