@@ -15,6 +15,11 @@ def test_every_number_that_a_test_names_is_a_requirement() -> None:
     assert set(notes()) <= set(requirements())
 
 
+def test_every_requirement_is_under_a_letter_of_the_key() -> None:
+    letters = {re.split(r"-|(?<=C)", number)[0] for number in requirements()}
+    assert letters == set(pages.KEY)
+
+
 def test_the_conformance_page_is_up_to_date() -> None:
     """Run `python3 dev.py docs` when this fails."""
     assert (DOCS / "conformance.md").read_text(encoding="utf-8") == conformance()
