@@ -28,7 +28,9 @@ from knowbase.evaluate.metrics import mean, ndcg
 from knowbase.query.words import FieldWeights
 from knowbase.ranking.profile import PROFILES, Profile
 from knowbase.ranking.rank import rank
+from knowbase.search.rank import rank_all
 from knowbase.search.request import SearchRequest
+from knowbase.search.understand import understand
 from knowbase.values.documents import Candidate, Passage
 from knowbase.values.vectors import Vector
 from knowbase.values.vectors import mean as mean_vector
@@ -88,20 +90,20 @@ DEFAULT = Candidacy("kb", RRF, 30)
 def retrieved(base: Base, question: Question) -> Retrieved:
     """All lists for a question: the two legs, and the variations of them."""
     request = SearchRequest(question.text, unit="document", profile="best")
-    searcher = base.searcher(request)
-    query, searcher = searcher.prepared(request, WRITTEN)
-    found = searcher.find(query, request, WRITTEN, DEPTH)
-    lists = {leg: list(candidates) for leg, candidates in found.legs.items()}
+    services = base.search_services
+    asked = understand(request, base.profile_for("best"), services.language, WRITTEN)
+    query, ranking = asked.query, rank_all(asked, services, DEPTH)
+    lists = {leg: list(candidates) for leg, candidates in ranking.proposals.legs.items()}
     lists.setdefault("keyword", [])
     twice = FieldWeights(title=2.0)
     lists["title twice"] = base.store.keyword(query.keyword, query.keyword_filter, 300, twice)
-    near = [found.passages[hit.chunk].chunk.hash for hit in found.ranked[:3]]
+    near = [ranking.proposals.passages[hit.chunk].chunk.hash for hit in ranking.ranked[:3]]
     vector = _moved(base, question.text, near)
     lists["feedback"] = base.store.semantic(vector, query.filter, 300)
-    passages = dict(found.passages)
+    passages = dict(ranking.proposals.passages)
     missing = {one.chunk for found in lists.values() for one in found} - passages.keys()
     passages.update(base.store.passages(missing))
-    return Retrieved(question, lists, passages, found.trust)
+    return Retrieved(question, lists, passages, ranking.trust)
 
 
 def _moved(base: Base, text: str, near: Sequence[str]) -> Vector:

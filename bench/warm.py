@@ -26,6 +26,8 @@ from corpus import Clustered, Shape
 from knowbase.base import Base
 from knowbase.embed.granite import Granite
 from knowbase.query import words
+from knowbase.search import present as presenting
+from knowbase.search import rank as ranking
 from knowbase.search import search as searching
 from knowbase.search.request import MODES, SearchRequest
 from knowbase.store.sqlite import SqliteStore
@@ -65,13 +67,13 @@ AND_TAGGED = {
 }
 
 PARTS: tuple[tuple[Any, str, str], ...] = (
-    (searching.Searcher, "prepared", "parse"),
+    (searching, "understand", "understand"),
     (Granite, "embed_query", "embed"),
     (SqliteStore, "keyword", "keyword"),
     (SqliteStore, "semantic", "semantic"),
     (SqliteStore, "passages", "passages"),
-    (searching, "rank", "rank"),
-    (searching, "snippet", "snippets"),
+    (ranking, "rank", "rank"),
+    (presenting, "snippet", "snippets"),
 )
 LABELS = tuple(label for _, _, label in PARTS)
 

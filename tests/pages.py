@@ -10,6 +10,8 @@ from knowbase.cli.help import help_of
 from knowbase.config import ABOUT, DEFAULTS, dotted
 from knowbase.errors import KnowbaseError
 from knowbase.operations.declare import Field, fields
+from knowbase.values.documents import FIELDS, STATES
+from knowbase.values.fields import Field as DocumentField
 
 ROOT = Path(__file__).parent.parent
 NUMBER = re.compile(r"\b(S[0-4]-\d\d|C\d{1,2})\b")
@@ -163,8 +165,60 @@ def api_page(current: str) -> str:
     return f"{front}\n{api_operations()}"
 
 
+def fields_page() -> str:
+    """docs/fields.md."""
+    lines = [
+        "# The fields of a document",
+        "",
+        "Every field, where it comes from, and how to ask for it. Written by `python3 dev.py docs`",
+        "from the field table (`Document` in `src/knowbase/values/documents.py`).",
+        "",
+        "| field | is | may be | front matter | `kb remember` | operators |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, field in FIELDS.items():
+        cells = (
+            f"`{name}`",
+            field.about + ("; commands change it" if field.command else ""),
+            _field_kind(field),
+            ", ".join(f"`{key}:`" for key in field.keys),
+            f"`--{name.replace('_', '-')}`" if field.note else "",
+            " ".join(f"`{one.operator}:`" for one in field.filters),
+        )
+        lines.append(f"| {' | '.join(cells)} |")
+    lines += ["", "## Operators and flags", "", "| operator | takes | flag |", "|---|---|---|"]
+    for field in FIELDS.values():
+        for one in field.filters:
+            takes = one.value or ", ".join(field.choices)
+            flag = f"`--{one.operator}`: {one.flag}" if one.flag else ""
+            lines.append(f"| `{one.operator}:` | {takes} | {flag} |")
+    lines += ["", "## What hides a document", "", "| state | when |", "|---|---|"]
+    when = {"set": "`{}` is true", "present": "`{}` is there", "past": "`{}` has come"}
+    for state, tests in STATES.items():
+        parts = [when[test].format(name) for name, test in tests.items()]
+        lines.append(f"| `{state}` | {' or '.join(parts)} |")
+    lines += ["| forgotten | `deleted_at` is there; shown by nothing but `kb restore` |"]
+    return "\n".join(lines) + "\n"
+
+
+def _field_kind(field: DocumentField) -> str:
+    kinds = {
+        "share": "0 to 1",
+        "flag": "true or false",
+        "moment": "a date or a time",
+        "count": "a whole number",
+        "names": "a list of texts",
+        "tags": "a list of texts",
+        "type": "a type",
+        "other": "anything",
+        "code": "a code, an id or a path",
+    }
+    return ", ".join(field.choices) or kinds.get(field.kind, "text")
+
+
 def write() -> None:
     docs = ROOT / "docs"
+    (docs / "fields.md").write_text(fields_page(), encoding="utf-8")
     (docs / "conformance.md").write_text(conformance(), encoding="utf-8")
     (docs / "commands.md").write_text(commands(), encoding="utf-8")
     api = docs / "api.md"

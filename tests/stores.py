@@ -50,7 +50,9 @@ def draft(
     **fields: object,
 ) -> Draft:
     """A document with these sections, each one chunk, each with a vector of its own."""
-    reading = Reading("markdown", identity.title(), sections)._replace(**fields)  # type: ignore[arg-type]
+    own = {name: value for name, value in fields.items() if name in Reading._fields}
+    stated = {name: value for name, value in fields.items() if name not in own}
+    reading = Reading("markdown", identity.title(), sections, stated)._replace(**own)  # type: ignore[arg-type]
     chunks = chunks_of(reading, spans, Limits())
     given = (
         vectors if vectors is not None else tuple(vector(1, i, 0, 0) for i in range(len(chunks)))
@@ -63,5 +65,5 @@ def copy_into(target: Store, source: Store) -> None:
     whole, copy = source.copying(), target.copying()
     copy.start("a test", whole.frame())
     copy.paste(whole.copies(whole.seqs()))
-    copy.paste_rest(whole.rest())
+    copy.paste_shared(whole.shared())
     copy.end()

@@ -29,6 +29,10 @@ def test_the_commands_page_is_up_to_date() -> None:
     assert (DOCS / "commands.md").read_text(encoding="utf-8") == commands()
 
 
+def test_the_fields_page_is_up_to_date() -> None:
+    assert (DOCS / "fields.md").read_text(encoding="utf-8") == pages.fields_page()
+
+
 def test_the_settings_page_is_up_to_date() -> None:
     page = (DOCS / "settings.md").read_text(encoding="utf-8")
     assert page == settings_page(page)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from knowbase.errors import InvalidInput
+from knowbase.values.kinds import Kind, Unfit, fitted, read_flag
 
 FILE_NAME = "kb.toml"
 OTHERS = (
@@ -67,6 +68,7 @@ class About(NamedTuple):
     choices: tuple[str, ...] = ()
 
 
+POOLINGS = ("", "mean", "cls", "last")
 ABOUT: dict[str, About] = {
     "search_profile": About("the ranking recipe; see kb profiles"),
     "search_default_top": About(
@@ -80,7 +82,7 @@ ABOUT: dict[str, About] = {
     "chunk_min_overlap": About("the least number of tokens repeated", 0, 64),
     "embed_model": About("the model of new bases and of kb embed; see kb models"),
     "embed_threads": About("threads that embed; 0: one a core", 0, 256),
-    "embed_pooling": About("mean, cls or last; else as the model's folder says"),
+    "embed_pooling": About("mean, cls or last; else as the model's folder says", choices=POOLINGS),
     "embed_query_prefix": About("what a query starts with; else as the model wants it; or none"),
     "embed_document_prefix": About("what a text starts with; else as the model wants it; or none"),
     "embed_max_tokens": About("cut longer texts; 0: as the model's folder says", 0, 32768),
@@ -114,7 +116,6 @@ ABOUT: dict[str, About] = {
 }
 
 DEFAULTS = Settings()
-POOLINGS = ("", "mean", "cls", "last")
 
 
 class Configuration(NamedTuple):
@@ -178,7 +179,7 @@ def _known(key: str, origin: str) -> str:
     name = key.rstrip(".").replace(".", "_", 1)
     if name in ("embed_key", "embed_api_key"):
         raise InvalidInput(
-            f"{origin}: a key is no setting", field="embed.key", hint="put it into KB_EMBED_KEY"
+            f"{origin}: a key is not a setting", field="embed.key", hint="put it into KB_EMBED_KEY"
         )
     if name not in Settings._fields:
         from difflib import get_close_matches
@@ -201,40 +202,18 @@ def _checked(name: str, value: Any, origin: str) -> Any:
             field="embed.url",
             hint="put the key into KB_EMBED_KEY",
         )
-    if name == "embed_pooling" and value not in POOLINGS:
-        raise _refusal(name, value, origin, "one of " + ", ".join(POOLINGS[1:]))
     try:
-        value = _converted(value, default)
-    except (TypeError, ValueError, KeyError):
-        raise _refusal(name, value, origin, f"it must be {_kind(default)}") from None
-    if about.least is not None and value < about.least:
-        raise _refusal(name, value, origin, f"at least {about.least}")
-    if about.most is not None and value > about.most:
-        raise _refusal(name, value, origin, f"at most {about.most}")
-    if about.choices and value not in about.choices:
-        raise _refusal(name, value, origin, "one of " + ", ".join(about.choices))
-    return value
+        given = _from_text(value, type(default)) if isinstance(value, str) else value
+        return fitted(Kind(type(default), about.least, about.most, about.choices), given)
+    except Unfit as error:
+        raise _refusal(name, error.value, origin, error.expected) from None
 
 
-def _converted(value: Any, default: Any) -> Any:
-    if isinstance(default, bool):
-        if isinstance(value, bool):
-            return value
-        return {"true": True, "1": True, "false": False, "0": False}[str(value).lower()]
-    if isinstance(default, tuple):
-        parts = value.split(",") if isinstance(value, str) else list(value)
-        return tuple(str(part).strip() for part in parts if str(part).strip())
-    if isinstance(value, bool) or (isinstance(default, int) and isinstance(value, float)):
-        raise TypeError
-    value = type(default)(value)
-    if isinstance(value, float) and not abs(value) < float("inf"):
-        raise ValueError
-    return value
-
-
-def _kind(default: object) -> str:
-    names = {bool: "true or false", int: "a whole number", float: "a number", tuple: "a list"}
-    return names.get(type(default), "text")
+def _from_text(text: str, wanted: type) -> Any:
+    """What a variable of the environment says."""
+    if wanted is bool:
+        return read_flag(text)
+    return text.split(",") if wanted is tuple else text
 
 
 def _refusal(name: str, value: object, origin: str, expected: str) -> InvalidInput:

@@ -100,7 +100,7 @@ def test_codex_is_shown_what_to_add_and_gets_it_when_told_to(kb: Kb, tmp_path: P
 
 
 def test_a_password_is_never_written_down() -> None:
-    from knowbase.mcp.commands import Install
+    from knowbase.mcp.clients import Install
     from knowbase.mcp.install import install
 
     told = install("postgresql://me:secret@db.example/notes", Install("claude-code", dry_run=True))

@@ -143,7 +143,7 @@ def test_a_base_made_with_another_model_is_refused_never_mixed(path: str) -> Non
         (SearchRequest("x", unit="page"), "unit"),
         (SearchRequest("x", tags_match="some"), "tags_match"),
         (SearchRequest("x", include=("deleted",)), "include"),
-        (SearchRequest("x", types=("film",)), "type"),
+        (SearchRequest("x", type=("film",)), "type"),
     ],
 )
 def test_bad_requests_name_the_field_and_what_is_allowed(
@@ -169,7 +169,7 @@ def test_any_string_is_a_query(path: str, query: str) -> None:
 def test_an_empty_query_with_filters_lists_the_newest(path: str) -> None:
     """C21"""
     with knowbase.open(path) as base:
-        [hit] = base.search(SearchRequest(" ", types=("decision",))).hits
+        [hit] = base.search(SearchRequest(" ", type=("decision",))).hits
         assert (hit.code, hit.sources) == ("D-1", ())
         assert base.search("").hits == ()
 

@@ -192,7 +192,7 @@ def test_no_secret_is_shown_or_stored(served: Kb, server: services.Service) -> N
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (f"[embed]\nkey = '{KEY}'\n", "a key is no setting (put it into KB_EMBED_KEY)"),
+        (f"[embed]\nkey = '{KEY}'\n", "a key is not a setting (put it into KB_EMBED_KEY)"),
         (f"[embed]\nurl = 'https://me:{KEY}@x.example/v1'\n", "embed.url cannot hold"),
         (f"[embed]\nurl = 'https://x.example/v1?key={KEY}'\n", "embed.url cannot hold"),
     ],

@@ -184,7 +184,9 @@ def test_what_cannot_be_written_or_compared_is_refused_before_the_work(judged: J
     assert "there is no folder" in judged.error("eval", "tales", "--save", "no/run.md", code=2)
     assert "cannot be read" in judged.error("eval", "tales", "--gate", "none.json", code=2)
     judged.write("odd.json", '{"per_question": {"ids": ["1"], "systems": {"kb": {}}}}')
-    assert "is no stored evaluation" in judged.error("eval", "tales", "--gate", "odd.json", code=2)
+    assert "is not a stored evaluation" in judged.error(
+        "eval", "tales", "--gate", "odd.json", code=2
+    )
     assert judged.cached == []
 
 

@@ -155,7 +155,7 @@ def test_a_search_by_words_loads_nothing_of_the_graph(handbook: Kb) -> None:
     after = (
         "loaded = [m for m in sys.modules if m.startswith('knowbase.graph')"
         " or m in ('numpy', 'igraph', 'graphqlite', 'knowbase.values.edges', 'knowbase.text.names',"
-        " 'knowbase.ranking.proximity', 'knowbase.store.sqlite.graph')]; sys.exit(str(loaded))"
+        " 'knowbase.ranking.proximity', 'knowbase.store.sqlite.links')]; sys.exit(str(loaded))"
     )
     done = python(handbook, "pass", after, "search", "deploy", "--fts-only")
     assert done.stderr.strip() == "[]", done

@@ -105,8 +105,8 @@ def test_each_setting_says_where_it_comes_from(kb: Kb) -> None:
     [
         ("[search]\ndefault_tpo = 5\n", "'search.default_tpo' (the nearest is search.default_top)"),
         ("[serach]\ndefault_top = 5\n", "the nearest is search.default_top"),
-        ("[search]\ndefault_top = -1\n", "search.default_top cannot be -1 (at least 0)"),
-        ("[search]\ndefault_top = 1001\n", "search.default_top cannot be 1001 (at most 1000)"),
+        ("[search]\ndefault_top = -1\n", "search.default_top cannot be -1 (from 0 to 1000)"),
+        ("[search]\ndefault_top = 1001\n", "search.default_top cannot be 1001 (from 0 to 1000)"),
         ("[search]\ndefault_top = 2.5\n", "cannot be 2.5 (it must be a whole number)"),
         ("[profiles.kb]\nunit = 'page'\n", "profiles.kb.unit cannot be 'page' (one of chunk"),
         ("[index]\nhidden = 'maybe'\n", "it must be true or false"),
@@ -127,8 +127,8 @@ def test_a_mistake_in_the_settings_file_is_named(kb: Kb, text: str, words: str) 
     [
         ("KB_SEARCH_DEFAULT_TPO", "5", "the nearest is search.default_top"),
         ("KB_SEARCH_DEFAULT_TOP", "five", "it must be a whole number"),
-        ("KB_SEARCH_DEFAULT_TOP", "-1", "at least 0"),
-        ("KB_STORE_BUSY_TIMEOUT", "601", "at most 600"),
+        ("KB_SEARCH_DEFAULT_TOP", "-1", "from 0 to 1000"),
+        ("KB_STORE_BUSY_TIMEOUT", "601", "from 0 to 600"),
     ],
 )
 def test_a_mistake_in_a_variable_is_named(kb: Kb, variable: str, value: str, words: str) -> None:
@@ -144,6 +144,19 @@ def test_not_a_number_is_no_setting(kb: Kb) -> None:
 def test_a_key_without_a_section_is_named_as_it_is_written(kb: Kb) -> None:
     kb.write("kb.toml", "top = 5\n")
     assert kb.json("list", code=2)["error"]["field"] == "top"
+
+
+def test_profiles_are_listed_and_one_is_shown_by_its_name(kb: Kb) -> None:
+    listed = kb.json("profiles")["profiles"]
+    assert {"best", "memory"} <= {line["name"] for line in listed}
+    assert [line["fields"] for line in listed] == [[]] * len(listed)
+    (shown,) = kb.json("profiles", "show", "memory")["profiles"]
+    assert shown["name"] == "memory"
+    assert {"field", "value", "origin", "about"} == set(shown["fields"][0])
+    for words in (("profiles", "memory"), ("profiles", "--json", "show", "memory")):
+        assert kb.json(*words)["profiles"] == [shown]
+    assert kb.json("profiles", "show")["profiles"] == listed
+    assert "'nobody'" in kb.error("profiles", "show", "nobody", code=2)
 
 
 def test_every_command_prints_one_json_object(tmp_path: Path) -> None:

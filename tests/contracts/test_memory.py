@@ -53,7 +53,7 @@ def service(base: Base) -> SearchService:
 
 
 def create(base: Base, text: str, project: str = "proj1", **fields: str | None) -> Document:
-    return base.remember(Note(text, project=project, **fields)).document  # type: ignore[arg-type]
+    return base.remember(Note(text, project=project, **fields)).document
 
 
 def found(service: SearchService, query: str, **options: object) -> list[str]:

@@ -69,7 +69,7 @@ def test_own_judgments_may_have_scores_kinds_and_things_to_do_without(tmp_path: 
     ("line", "said"),
     [
         ("not json", "line 2 is not JSON"),
-        ("[1]", "line 2 is no JSON object"),
+        ("[1]", "line 2 is not a JSON object"),
         ('{"relevant": []}', "line 2 has no query"),
         ('{"query": "q", "relevent": []}', "line 2 has an unknown field 'relevent'"),
         ('{"query": "q", "relevant": {"a": "b"}}', "line 2 relevant must be"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from knowbase.ingest.walk import Found, Skipped, WalkRules, walk
+from knowbase.ingest.walk import FoundFile, Skipped, WalkRules, walk
 
 RULES = WalkRules(include_hidden=False, max_bytes=1_048_576)
 
@@ -23,7 +23,7 @@ def found(root: Path, rules: WalkRules = RULES) -> list[str]:
     return [
         os.path.relpath(item.path, root)
         for item in walk(str(root), rules)
-        if isinstance(item, Found)
+        if isinstance(item, FoundFile)
     ]
 
 
@@ -42,7 +42,7 @@ def test_files_come_sorted_by_path_with_their_size_and_time(tmp_path: Path) -> N
     assert paths == sorted(paths)
     assert len(paths) == 6
     status = os.stat(tmp_path / "B.md")
-    assert items[0] == Found(str(tmp_path / "B.md"), 1, status.st_mtime_ns)
+    assert items[0] == FoundFile(str(tmp_path / "B.md"), 1, status.st_mtime_ns)
 
 
 def test_a_relative_root_gives_absolute_paths(
@@ -98,7 +98,7 @@ def test_a_file_that_is_named_is_found_whatever_the_rules_ignore(tmp_path: Path)
     make(tmp_path, ".hidden.md")
     (tmp_path / ".gitignore").write_text("*\n")
     (item,) = walk(str(tmp_path / ".hidden.md"), RULES)
-    assert isinstance(item, Found)
+    assert isinstance(item, FoundFile)
 
 
 def test_what_does_not_exist_is_skipped_with_a_reason(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Base]:
 
         def put(days_ago: float, text: str, **fields: str | None) -> str:
             clock.seconds = NOW - days_ago * DAY
-            note = Note(text, project="web")._replace(**fields)  # type: ignore[arg-type]
+            note = Note(text, project="web")._replace(**fields)
             return made.remember(note).document.code
 
         put(40, "We used Angular", type="decision", code="OLD")

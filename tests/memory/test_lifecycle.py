@@ -40,7 +40,7 @@ def paths(base: Base, include: tuple[str, ...] = ()) -> dict[str, bool]:
         return "W-1" in [hit.code for hit in base.search(request).hits]
 
     listed = [one.code for one in base.documents(include=include).documents]
-    filtered = base.search(SearchRequest("", types=("decision",), include=include))
+    filtered = base.search(SearchRequest("", type=("decision",), include=include))
     shown = {
         f"{mode} {profile}": finds(mode, profile)
         for mode in ("keyword", "semantic", "hybrid")

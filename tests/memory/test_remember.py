@@ -41,9 +41,9 @@ def test_every_field_of_a_memory_is_kept(base: Base) -> None:
     )
     document = base.remember(note).document
     for field in ("title", "type", "code", "project", "scope", "sector", "tier", "roles"):
-        assert getattr(document, field) == getattr(note, field)
+        assert getattr(document, field) == note.value(field)
     assert (document.confidence, document.salience) == (0.9, 0.0)
-    assert document.expires_at == note.expires_at
+    assert document.expires_at == note.value("expires_at")
     assert (document.tags, document.metadata) == (("web",), {"author": "Ann"})
     assert base.remember(REACT).document.type == "fact"
 
@@ -125,7 +125,7 @@ def test_a_wrong_value_is_refused_with_the_right_ones(
     base: Base, field: str, value: object, allowed: str | None
 ) -> None:
     with pytest.raises(InvalidInput) as caught:
-        base.remember(Note(REACT)._replace(**{field: value}))  # type: ignore[arg-type]
+        base.remember(Note(REACT)._replace(**{field: value}))
     assert caught.value.field == field
     assert allowed is None or allowed in (caught.value.hint or "")
     assert base.status().documents == 0

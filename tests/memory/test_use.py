@@ -58,7 +58,7 @@ MEMORY = SearchRequest("otters", mode="keyword", profile="memory")
 
 def test_only_the_memory_profile_records_what_it_returns(base: Base) -> None:
     """S0-25, S2-21, C11, C12"""
-    assert {name for name, one in PROFILES.items() if one.record_use != "off"} == {"memory"}
+    assert {name for name, one in PROFILES.items() if one.record_use == "returned"} == {"memory"}
     before = base.documents()
     for name in PROFILES:
         if name != "memory":
@@ -144,6 +144,17 @@ def test_under_confirmed_no_document_climbs_by_being_returned(base: Base, tmp_pa
         other = next(one for one in before.documents if one.id != first.id)
         assert careful.feedback(other.code, "good").counted
         assert careful.search(request).hits[0].id == other.id
+
+
+def test_under_off_not_even_feedback_moves_a_document(base: Base, tmp_path: Path) -> None:
+    """C11: the verdict is kept, and weighs nothing"""
+    settings = '[search]\nprofile = "still"\n[profiles.still]\nrecord_use = "off"\n'
+    (tmp_path / "kb.toml").write_text(settings)
+    with Base(base.path, embedder=EMBEDDER, clock=lambda: Clock.seconds) as still:
+        before = still.get("O-1").document
+        after = still.feedback("O-1", "good").document
+        assert after == before._replace(confirmed=1)
+        assert still.feedback("O-1", "bad").document == before._replace(confirmed=-1)
 
 
 def test_feedback_counts_once_an_occasion(base: Base, clock: Clock) -> None:

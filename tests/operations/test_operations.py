@@ -4,10 +4,12 @@ from typing import Annotated, NamedTuple
 
 import pytest
 
+from knowbase.errors import InvalidInput
 from knowbase.operations import NAMES, load
-from knowbase.operations.declare import Param
+from knowbase.operations.declare import build, fields
 from knowbase.operations.schema import request_schema, result_schema, type_schema
 from knowbase.search.answer import Answer
+from knowbase.values.parameters import Group, Param
 
 
 class Asked(NamedTuple):
@@ -37,6 +39,27 @@ def test_a_request_is_an_object_that_refuses_what_it_does_not_name() -> None:
         "required": ["words"],
         "additionalProperties": False,
     }
+
+
+class Kept(NamedTuple):
+    name: Annotated[str, Param("what to call it")]
+    asked: Annotated[Asked, Group(Asked)]
+    twice: Annotated[bool, Param("once more")] = False
+
+
+def test_a_group_stands_for_the_parameters_of_another_request() -> None:
+    assert [field.name for field in fields(Kept)] == ["name", "words", "kinds", "top", "twice"]
+    kept = build(Kept, {"name": "a", "words": "b", "kinds": "a,b"})
+    assert kept == Kept("a", Asked("b", ("a", "b")))
+
+
+def test_the_parameters_of_a_group_are_checked_like_others() -> None:
+    with pytest.raises(InvalidInput, match="top cannot be 51"):
+        build(Kept, {"name": "a", "words": "b", "top": 51})
+    with pytest.raises(InvalidInput, match="words is missing"):
+        build(Kept, {"name": "a"})
+    with pytest.raises(InvalidInput, match="unknown parameter 'asked'"):
+        build(Kept, {"name": "a", "words": "b", "asked": {}})
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -4,11 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knowbase.query.conditions import told
-from knowbase.query.lexer import OPERATORS
+from knowbase.query.conditions import describe
 from knowbase.query.meaning import summary, understand
 from knowbase.query.moments import span
-from knowbase.query.operators import Context
+from knowbase.query.operators import OPERATORS, Context
 from knowbase.query.parser import parse
 from knowbase.query.query import Query, is_plain, plain_query
 from knowbase.query.tree import And, Operator, Or, Phrase, Text, Together, Without, shown
@@ -90,7 +89,7 @@ def test_plain_text_stays_plain(text: str) -> None:
     assert query.problems == ()
     assert query.text == text
     assert query.keyword == keyword_query(text)
-    assert told(query.filter) == told(query.keyword_filter) == "everything"
+    assert describe(query.filter) == describe(query.keyword_filter) == "everything"
 
 
 @pytest.mark.parametrize(
@@ -114,9 +113,9 @@ def test_plain_text_stays_plain(text: str) -> None:
 def test_conditions_of_each_leg(text: str, filter_: str, keyword_filter: str | None) -> None:
     """S3-18, S3-20"""
     query = meaning(text)
-    assert told(query.filter) == filter_
+    assert describe(query.filter) == filter_
     if keyword_filter is not None:
-        assert told(query.keyword_filter) == keyword_filter
+        assert describe(query.keyword_filter) == keyword_filter
 
 
 def test_words_under_each_rule() -> None:
@@ -127,7 +126,7 @@ def test_words_under_each_rule() -> None:
     assert (words(query), query.keyword.match) == (["install", "git"], "all")
     either = meaning("(install OR setup) git", "all")
     assert either.keyword.match == "any"
-    assert told(either.keyword_filter) == '(("install" OR "setup") AND "git")'
+    assert describe(either.keyword_filter) == '(("install" OR "setup") AND "git")'
 
 
 def test_directives() -> None:
@@ -137,7 +136,7 @@ def test_directives() -> None:
     assert query.weights == (0.5, 0.3, 0.2)
     like = meaning("like:X-1 debt")
     assert [one.document.code for one in like.like] == ["X-1"]
-    assert (like.text, told(like.filter)) == ("debt", "NOT id = id-1")
+    assert (like.text, describe(like.filter)) == ("debt", "NOT id = id-1")
     assert meaning("is:superseded include:archived").include == {"superseded", "archived"}
 
 
@@ -186,7 +185,7 @@ def test_what_is_no_date(text: str) -> None:
     ],
 )
 def test_comparisons(text: str, condition: str) -> None:
-    assert told(meaning(text).filter).startswith(condition)
+    assert describe(meaning(text).filter).startswith(condition)
 
 
 @pytest.mark.parametrize(
@@ -204,9 +203,9 @@ def test_comparisons(text: str, condition: str) -> None:
         ("a tag:", "tag: needs a value behind it", 2),
         ("under:Y-9", "there is no document 'Y-9' (nearest: X-1)", 0),
         ("like:Y-9", "there is no document 'Y-9' (nearest: X-1)", 0),
-        ("after:someday", "'someday' is no date", 0),
+        ("after:someday", "'someday' is not a date", 0),
         ("confidence:high", "confidence: takes a number from 0 to 1", 0),
-        ("type:film", "'film' is no type: it is one of markdown", 0),
+        ("type:film", "'film' is not a type: it is one of markdown", 0),
         ("weights:a,b", "weights: takes two or three numbers", 0),
         ("is:gone", "is: takes one of archived, expired, superseded", 0),
     ],
@@ -217,7 +216,7 @@ def test_mistakes_say_where_and_what_was_done(text: str, message: str, at: int) 
     assert problem.message.startswith(message)
     assert problem.at == at
     assert problem.instead
-    line, caret = problem.told(text).splitlines()[-2:]
+    line, caret = problem.point_out(text).splitlines()[-2:]
     assert line.strip() == text.strip()
     assert caret.index("^") - 2 == at
 
@@ -256,12 +255,12 @@ def test_every_text_has_a_meaning(text: str, match: str) -> None:
     query = meaning(text, match)
     for problem in query.problems:
         assert 0 <= problem.at <= len(text)
-        problem.told(text)
+        problem.point_out(text)
     if query.tree is not None:
         shown(query.tree)
         summary(query.tree)
-    told(query.filter)
-    told(query.keyword_filter)
+    describe(query.filter)
+    describe(query.keyword_filter)
 
 
 @settings(max_examples=300, deadline=None)

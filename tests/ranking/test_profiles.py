@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowbase.ranking.about import FIELDS
+from knowbase.ranking.about import PROFILE_FIELDS
 from knowbase.ranking.profile import PROFILES, Profile
 from knowbase.ranking.rank import Ranked, rank
 from knowbase.values.documents import SECTORS, Candidate, Chunk, Document, Passage
@@ -152,7 +152,7 @@ def test_work_takes_cosine_similarity_of_a_half_and_fifteen_hits() -> None:
 
 
 def test_every_field_of_a_profile_is_described() -> None:
-    assert set(FIELDS) == set(Profile._fields) - {"name", "about"}
+    assert set(PROFILE_FIELDS) == set(Profile._fields) - {"name", "about"}
 
 
 legs_ = st.fixed_dictionaries(

@@ -100,16 +100,18 @@ def test_front_matter_fields_are_understood() -> None:
         type="decision",
         title="T",
         sections=reading.sections,
-        tags=("a", "phase/active", "2024", "inline"),
-        code="007",
-        parent="P-1",
-        project="kb",
-        roles=("dev", "ops team"),
-        confidence=0.5,
-        archived=True,
-        expires_at="2030-01-02T01:04:05.000000Z",
-        superseded_by="D-2",
-        metadata={"author": "Ann", "when": "2024-05-06", "nested": {"a": [1, None]}},
+        stated={
+            "tags": ("a", "phase/active", "2024", "inline"),
+            "code": "007",
+            "parent": "P-1",
+            "project": "kb",
+            "roles": ("dev", "ops team"),
+            "confidence": 0.5,
+            "archived": True,
+            "expires_at": "2030-01-02T01:04:05.000000Z",
+            "superseded_by": "D-2",
+            "metadata": {"author": "Ann", "when": "2024-05-06", "nested": {"a": [1, None]}},
+        },
     )
     assert reading.sections[0].text == "body #inline\n"
     assert reading.sections[0].line == 19
@@ -120,12 +122,15 @@ def test_tags_may_be_one_string() -> None:
 
 
 def test_a_day_expires_at_its_start_in_utc() -> None:
-    assert read("---\nexpires_at: 2030-01-02\n---\n").expires_at == "2030-01-02T00:00:00.000000Z"
+    assert (
+        read("---\nexpires_at: 2030-01-02\n---\n").value("expires_at")
+        == "2030-01-02T00:00:00.000000Z"
+    )
 
 
 def test_a_type_that_is_none_of_ours_is_kept_as_metadata() -> None:
     reading = read("---\ntype: blog-post\n---\n")
-    assert (reading.type, reading.metadata) == ("markdown", {"type": "blog-post"})
+    assert (reading.type, reading.value("metadata")) == ("markdown", {"type": "blog-post"})
 
 
 @pytest.mark.parametrize(
@@ -168,7 +173,7 @@ def test_broken_front_matter_is_text(block: str) -> None:
     text = f"---\n{block}\n---\n\nbody\n"
     reading = read(text)
     assert joined(reading) == text
-    assert reading.metadata == {}
+    assert reading.value("metadata") == {}
 
 
 def test_a_rule_at_the_start_is_no_front_matter() -> None:
@@ -177,7 +182,7 @@ def test_a_rule_at_the_start_is_no_front_matter() -> None:
 
 def test_metadata_can_always_be_written_as_json() -> None:
     block = 'a: "\\0"\nb: !!binary aGk=\nc: !!set {x, y}\nd: .inf\ne: 0x' + "f" * 5000
-    metadata = read(f"---\n{block}\n1: 2\n---\n").metadata
+    metadata = read(f"---\n{block}\n1: 2\n---\n").value("metadata")
     assert set(metadata) == {"a", "b", "c", "d", "e", "1"}
     json.dumps(metadata, allow_nan=False).encode("utf-8")
 

@@ -15,7 +15,7 @@ from conftest import FIXTURES
 from knowbase import SearchRequest
 from knowbase.base import Base, create
 from knowbase.errors import InvalidInput
-from knowbase.query.lexer import OPERATORS
+from knowbase.query.operators import OPERATORS
 from knowbase.ranking.profile import PROFILES
 from knowbase.values.changes import Changes
 from knowbase.values.vectors import Model
@@ -84,7 +84,8 @@ def base(tmp_path_factory: pytest.TempPathFactory, embedder: ByFirstLetter) -> I
     )
     far_away = {"L-1", "L-2", "N-1"}
     placed = tuple(
-        one._replace(vectors=(far if one.reading.code in far_away else near,)) for one in drafts
+        one._replace(vectors=(far if one.reading.value("code") in far_away else near,))
+        for one in drafts
     )
     with Base(path, embedder=embedder) as made:
         made.store.use_model(MODEL)
@@ -185,10 +186,10 @@ def test_weights_change_the_ranking(base: Base) -> None:
 
 def test_flags_and_operators_are_combined(base: Base) -> None:
     """S3-09"""
-    assert codes(base, "auth tag:backend", filters=(("under", "P-1"),), **KEYWORD) == {"P-2"}
+    assert codes(base, "auth tag:backend", filters={"under": "P-1"}, **KEYWORD) == {"P-2"}
     assert codes(base, "auth", tags=("backend",), **KEYWORD) == {"P-1", "P-2"}
     with pytest.raises(InvalidInput, match="no document") as refusal:
-        codes(base, "auth", filters=(("under", "Q-7"),))
+        codes(base, "auth", filters={"under": "Q-7"})
     assert refusal.value.field == "under"
 
 

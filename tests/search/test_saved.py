@@ -27,9 +27,7 @@ def titles(answer: knowbase.Answer) -> list[str]:
 
 def test_a_saved_search_gives_the_answer_of_the_search_itself(base: Base) -> None:
     """C18"""
-    request = SearchRequest(
-        "deploys tag:web", top=3, mode="keyword", filters=(("scope", "global"),)
-    )
+    request = SearchRequest("deploys tag:web", top=3, mode="keyword", filters={"scope": "global"})
     saved = base.saved.add("web", request)
     assert (saved.query, saved.parameters) == ("deploys tag:web", ())
     assert base.saved.run("web").hits == base.search(request).hits != ()
@@ -50,7 +48,7 @@ def test_places_are_filled_in_and_fields_can_be_changed_for_once(base: Base) -> 
 
 def test_a_value_with_quotes_stays_one_value(base: Base) -> None:
     base.note(Note("Of the odd one", project='a "b" OR c'))
-    base.saved.add("of", SearchRequest("", filters=(("project", "{project}"),)))
+    base.saved.add("of", SearchRequest("", filters={"project": "{project}"}))
     answer = base.saved.run("of", {"project": 'a "b" OR c'})
     assert titles(answer) == ["Of the odd one"]
 
@@ -67,12 +65,12 @@ def test_missing_and_unknown_values_are_named(base: Base) -> None:
 def test_what_the_base_does_not_know_is_refused_when_it_is_saved(base: Base) -> None:
     for wrong in (
         SearchRequest("x", profile="nobody"),
-        SearchRequest("x", types=("nothing",)),
+        SearchRequest("x", type=("nothing",)),
         SearchRequest("x", only=Tagged(("a",))),
     ):
         with pytest.raises(InvalidInput):
             base.saved.add("wrong", wrong)
-    base.saved.add("later", SearchRequest("x", types=("{type}",)))
+    base.saved.add("later", SearchRequest("x", type=("{type}",)))
     with pytest.raises(InvalidInput, match="unknown type"):
         base.saved.run("later", {"type": "nothing"})
 

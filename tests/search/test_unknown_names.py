@@ -30,7 +30,7 @@ def test_an_unknown_tag_or_project_is_named_with_the_nearest(base: Base) -> None
     assert notices(base, "deploy", tags=("prodution",)) == (tag,)
     assert notices(base, "deploy tag:prodution") == (tag,)
     assert notices(base, "tag:prodution") == (tag,)
-    assert notices(base, "deploy", filters=(("project", "apollo"),)) == (project,)
+    assert notices(base, "deploy", filters={"project": "apollo"}) == (project,)
     assert notices(base, "deploy project:apollo tag:prodution") == (project, tag)
 
 

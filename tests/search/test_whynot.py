@@ -90,7 +90,7 @@ def test_a_document_that_is_there_is_named_with_its_place(base: Base) -> None:
 def test_a_filter_is_named(base: Base) -> None:
     assert ask(base, "D-1", tags=("ops",))[0] == "filtered"
     assert "tags" in ask(base, "D-1", tags=("ops",))[1]
-    assert "type" in ask(base, "D-1", types=("note",))[1]
+    assert "type" in ask(base, "D-1", type=("note",))[1]
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_a_filter_never_changes_the_order_of_what_passes_it_in_a_leg(
     """C33, S4-12: scores and their order are those of the whole base."""
     everything = SearchRequest("alpha", profile=profile, top=45, mode=mode)
     order = [hit.code for hit in base.search(everything).hits if hit.type == "markdown"]
-    passing = base.search(everything._replace(types=("markdown",))).hits
+    passing = base.search(everything._replace(type=("markdown",))).hits
     assert [hit.code for hit in passing][: len(order)] == order
 
 
@@ -201,9 +201,9 @@ def test_a_superseded_hit_names_what_took_its_place(base: Base) -> None:
 
 def test_filters_of_memories_are_applied_before_the_limit(base: Base) -> None:
     """S2-14: however few pass, they are found."""
-    request = SearchRequest("alpha", profile="memory", top=1, types=("note",))
+    request = SearchRequest("alpha", profile="memory", top=1, type=("note",))
     assert [hit.code for hit in base.search(request).hits] == ["T-1"]
-    assert base.search(request._replace(filters=(("salience", ">0.9"),))).hits == ()
+    assert base.search(request._replace(filters={"salience": ">0.9"})).hits == ()
 
 
 def test_searching_changes_nothing(base: Base) -> None:

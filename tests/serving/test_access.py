@@ -140,6 +140,7 @@ ATTACKS: dict[str, list[dict[str, Any]]] = {
     "rm": [{"references": ["ZE-1"]}, {"references": ["ZE-1"], "dry_run": True}],
     "status": [{}],
     "profiles": [{}],
+    "profiles show": [{"name": "best"}],
     "why-not": [{"reference": "ZE-1", "query": "engine"}],
     "query": [{"query": "under:ZE-1 like:ZE-2"}],
     "saved add": [{"name": "mine", "query": "engine"}, {"name": "engines", "replace": True}],

@@ -12,7 +12,7 @@ import knowbase
 from conftest import FIXTURES
 from knowbase import Note, SearchRequest
 from knowbase.query.conditions import EVERYTHING
-from knowbase.store.postgres import PostgresStore, create, schema
+from knowbase.store.postgres import PostgresStore, create, schema, vector_tables
 from knowbase.values.vectors import StoredModel
 from postgres import new_base, server
 from stores import MODEL, vector
@@ -47,7 +47,7 @@ def test_vectors_of_an_older_database_stay_and_belong_to_their_model() -> None:
                 " (1, %s, 1, %s, 's', %s, %s, %s, 1, 1, 0, 'One', '', 'alpha', '', 2)",
                 (chunk, chunk, chunk, model, f"h{chunk}"),
             )
-        schema.create_vector_table(old, 4, "hnsw")
+        vector_tables.create_vector_table(old, 4, "hnsw")
         old.execute("INSERT INTO vectors_4 VALUES (1, 1, 1, '[1,0,0,0]')")
     store = PostgresStore(f"{url}#x")
     try:

@@ -26,7 +26,7 @@ from knowbase.errors import (
 )
 from knowbase.query.conditions import EVERYTHING, Condition, InRole, OneOf, Tagged
 from knowbase.query.words import FieldWeights, KeywordQuery, keyword_query
-from knowbase.store.postgres import PostgresStore, create, retrieval, schema
+from knowbase.store.postgres import PostgresStore, create, retrieval, schema, vector_tables
 from knowbase.store.postgres.compile import compile_condition
 from knowbase.values.changes import Changes
 from knowbase.values.documents import Page
@@ -144,12 +144,15 @@ def test_ivfflat_is_built_from_what_is_there_and_answers_as_an_exact_search(
         conditions = (EVERYTHING, InRole("dev"), Tagged(("tag1",)))
         exact = [store.semantic(q, c, 10) for q in queries for c in conditions]
         assert all(len(found) == 10 for found in exact)
-        assert store._connections.run(lambda c: schema.lists_of(c, 5)) == 0
+        assert store._connections.run(lambda c: vector_tables.lists_of(c, 5)) == 0
         monkeypatch.setattr(retrieval, "EXACT", 10)
         far = (vector(-1, -1, -1, -1, -1),)
         more = tuple(draft(f"e{n}", section("x"), vectors=far) for n in range(50))
         store.apply(Changes(drafts=more), NOW)
-        assert store._connections.run(lambda c: schema.lists_of(c, 5)) == schema.LEAST_LISTS
+        assert (
+            store._connections.run(lambda c: vector_tables.lists_of(c, 5))
+            == vector_tables.LEAST_LISTS
+        )
         nearest = SQL("SELECT chunk FROM vectors_5 ORDER BY embedding <=> %s::vector LIMIT 10")
         assert "vectors_5_ivfflat" in plan(store, nearest, ("[1,0,0,0,0]",))
         assert [store.semantic(q, c, 10) for q in queries for c in conditions] == exact
@@ -158,7 +161,7 @@ def test_ivfflat_is_built_from_what_is_there_and_answers_as_an_exact_search(
 
 
 def test_many_lists_are_not_all_looked_at() -> None:
-    assert [retrieval.probes_of(lists) for lists in (1, 10, 100, 1000)] == [1, 10, 20, 110]
+    assert [vector_tables.probes_of(lists) for lists in (1, 10, 100, 1000)] == [1, 10, 20, 110]
 
 
 def test_cover_density_needs_every_word_and_counts_length(store: PostgresStore) -> None:

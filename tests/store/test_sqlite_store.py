@@ -14,7 +14,7 @@ import pytest
 from knowbase.errors import BaseDamaged, BaseLocked, BaseMissing, BaseTooNew, DiskFull, NotABase
 from knowbase.query.conditions import EVERYTHING, Tagged
 from knowbase.query.words import FieldWeights, KeywordQuery
-from knowbase.store.sqlite import SqliteStore, create, schema
+from knowbase.store.sqlite import SqliteStore, create, schema, vector_tables
 from knowbase.store.sqlite.connection import load_vector_extension
 from knowbase.store.sqlite.schema import STEPS
 from knowbase.text.analysis import Word
@@ -144,7 +144,7 @@ def test_vectors_of_an_older_file_stay_and_belong_to_its_model(path: str) -> Non
     old.execute("PRAGMA user_version = 2")
     load_vector_extension(old)
     old.execute("INSERT INTO models VALUES (1, 'test', '1', 4)")
-    schema.create_vector_table(old, 1, 4)
+    vector_tables.create_vector_table(old, 1, 4)
     old.execute(
         "INSERT INTO documents (id, code, title, type, created_at, updated_at, roles, archived,"
         " scope, salience, metadata) VALUES ('one', 'X-1', 'One', 'note', '2026', '2026', '[]', 0,"

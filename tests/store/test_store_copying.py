@@ -118,7 +118,7 @@ def assert_same(one: Store, other: Store) -> None:
     whole, copy = one.copying(), other.copying()
     assert copy.frame() == whole.frame()
     assert copy.copies(copy.seqs()) == whole.copies(whole.seqs())
-    assert copy.rest()[:7] == whole.rest()[:7]
+    assert copy.shared()[:7] == whole.shared()[:7]
 
 
 def test_a_copy_answers_as_the_base_itself(source: Store, target: Store) -> None:

@@ -13,7 +13,7 @@ from knowbase.store.postgres import PostgresStore
 from knowbase.store.postgres import create as create_postgres
 from knowbase.store.postgres import schema as postgres_schema
 from knowbase.store.similar import similar_documents
-from knowbase.store.sqlite import SqliteStore, create, graph
+from knowbase.store.sqlite import SqliteStore, create, links
 from knowbase.store.sqlite.schema import WITH_A_GRAPH
 from knowbase.values.changes import Changes, Codes, Draft, Edit
 from knowbase.values.edges import Edge, Relation
@@ -321,12 +321,12 @@ def test_what_changes_while_vectors_are_compared_is_not_linked_by_old_ones(tmp_p
     store.use_model(MODEL)
     put(store, draft("a", section("a"), vectors=(near,)), draft("b", section("b"), vectors=(near,)))
     connection = store._connections.with_vectors()
-    due = graph.vectors_due(connection, 1, 0.8)
+    due = links.vectors_due(connection, 1, 0.8)
     pairs = similar_documents(due.owners, due.vectors, due.documents, 0.8)
     assert len(pairs) == 1
     put(store, draft("b", section("b b"), vectors=(far,)))
     with store._connections.writing() as writing:
-        assert not graph.write_similar(writing, due, pairs, 0.8)
+        assert not links.write_similar(writing, due, pairs, 0.8)
     assert likenesses(store) == {}
     assert store.link_similar(0.8) == 2
     assert likenesses(store) == {}

@@ -268,7 +268,7 @@ class Stores(RuleBasedStateMachine):
         mine, theirs = self.memory.copying(), self.other.copying()
         assert theirs.frame() == mine.frame()
         assert theirs.copies(theirs.seqs()) == mine.copies(mine.seqs())
-        assert theirs.rest()[:6] == mine.rest()[:6]
+        assert theirs.shared()[:6] == mine.shared()[:6]
         copy = BACKENDS[self.backend](Path(tempfile.mkdtemp(dir=self.folder.name)))
         copy_into(copy, self.other)
         self.other.close()

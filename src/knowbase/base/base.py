@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase import config
 from knowbase.base.references import References
@@ -13,32 +13,37 @@ from knowbase.query.conditions import Condition, OneOf, Tagged, Visible, both
 from knowbase.ranking.profile import PROFILES, Profile
 from knowbase.search.answer import Answer
 from knowbase.search.request import SearchRequest
-from knowbase.search.search import Language, Searcher, clean_tag
+from knowbase.search.search import search
+from knowbase.search.services import Language, Services
 from knowbase.store.location import home_of, is_url, locate, new_place, shown
 from knowbase.store.opening import create_store, open_store
 from knowbase.values.documents import ALL, DOCUMENT_TYPES, Document, Page
 from knowbase.values.files import Source
+from knowbase.values.kinds import clean_tags
 from knowbase.values.times import timestamp
 
 if TYPE_CHECKING:
     import re
 
+    from knowbase.base.embedders import Embedders
     from knowbase.base.models import Models
     from knowbase.base.status import Status
     from knowbase.embed import Embedder
     from knowbase.graph import Graph
     from knowbase.ingest.embedding import Embedding, Step
     from knowbase.ingest.removal import Removal
-    from knowbase.ingest.sync import Parts, Progress, Report
+    from knowbase.ingest.sync import IngestServices, Progress, Report
     from knowbase.memory.brief import Brief
     from knowbase.memory.lifecycle import Lifecycle
-    from knowbase.memory.notes import Desk
+    from knowbase.memory.notes import NoteServices
     from knowbase.memory.sessions import DocumentContext, Sessions
     from knowbase.memory.use import Feedback, Recorder
     from knowbase.ranking.custom import Custom
     from knowbase.search.plan import QueryPlan
     from knowbase.search.saved import SavedSearches
+    from knowbase.search.understand import Question
     from knowbase.search.whynot import WhyNot
+    from knowbase.store.contract import Store
     from knowbase.text.sections import Content
     from knowbase.values.access import Access
     from knowbase.values.documents import Listing
@@ -60,15 +65,19 @@ def create(path: str | None = None) -> "Base":
 
 
 LEAST_BRIEF = 50  # tokens
-TAKEN_OVER = (
-    "path", "home", "configuration", "settings", "models", "_given_embedder", "_clock",
-)  # fmt: skip
-"""What a base has in common with itself as others see it: nothing else, lest a part that holds
-the whole store is handed on by mistake. The models are, for they are loaded once."""
+
+
+class Opened(NamedTuple):
+    """A store that is open already, how much of it may be used, and the embedders to share."""
+
+    store: "Store"
+    access: "Access | None" = None  # None: all of it
+    embedders: "Embedders | None" = None
 
 
 class Base:
-    """One knowledge base."""
+    """One knowledge base. Its parts know the store that it was built on and no other, so that
+    what is built on a part of a store reaches no further."""
 
     is_new = False  # made just now
 
@@ -79,43 +88,43 @@ class Base:
         embedder: "Embedder | None" = None,
         clock: Callable[[], float] = time.time,
         configuration: config.Configuration | None = None,
+        opened: Opened | None = None,
     ) -> None:
         self.path = path
         self.home = home_of(path)
         self.configuration = configuration or config.load(self.home, os.environ)
         self.settings = self.configuration.settings
         self.profile(self.settings.search_profile)  # a mistake is said at once, whatever is asked
-        self.store = open_store(path, self.settings)
-        self._given_embedder = embedder
+        opened = opened or Opened(open_store(path, self.settings))
+        self.store = _within(opened.store, opened.access)
+        self._access = opened.access
+        self._embedder = embedder
+        self._shared_embedders = opened.embedders
         self._clock = clock
+        self._views: dict[Access, Base] = {}
 
     @cached_property
     def access(self) -> "Access":
         """What may be done with it."""
         from knowbase.values.access import Access
 
-        return Access()
+        return self._access or Access()
 
     def within(self, access: "Access") -> "Base":
         """The same base as somebody sees it who may do less; whoever opened it closes it. It is
         made once: there are as many as kinds of callers, and what they used waits in it."""
+        access = access.within(self.access)
         if access == self.access:
             return self
-        return self._seen.get(access) or self._seen.setdefault(access, self._within(access))
-
-    @cached_property
-    def _seen(self) -> "dict[Access, Base]":
-        return {}
-
-    def _within(self, access: "Access") -> "Base":
-        from knowbase.store.scoped import ScopedStore
-
-        seen = object.__new__(Base)
-        for part in TAKEN_OVER:
-            setattr(seen, part, getattr(self, part))
-        seen.store = ScopedStore(self.store, access)
-        seen.access = access
-        return seen
+        if access not in self._views:
+            view = Base(
+                self.path,
+                clock=self._clock,
+                configuration=self.configuration,
+                opened=Opened(self.store, access, self._embedders),
+            )
+            self._views.setdefault(access, view)
+        return self._views[access]
 
     @property
     def shown(self) -> str:
@@ -123,7 +132,7 @@ class Base:
         return shown(self.path)
 
     def close(self) -> None:
-        for base in (self, *self._seen.values()):
+        for base in (self, *self._views.values()):
             if "recorder" in vars(base):
                 base.recorder.flush()
         self.store.close()
@@ -138,50 +147,70 @@ class Base:
 
     def search(self, request: SearchRequest | str) -> Answer:
         """Hits for a query, best first."""
-        request = _asked(request)
-        if request.session_record is not None:
-            from knowbase.values.changes import session_name
-
-            if not self.access.write:
-                raise NotAllowed(
-                    "recording in a session is writing",
-                    field="session",
-                    hint="session_filter looks without recording; over HTTP, a POST records",
-                )
-            request = request._replace(session_record=session_name(request.session_record))
-        searcher = self.searcher(request)
-        answer = searcher.search(request, self.now())
-        use = searcher.profile.record_use == "returned" or request.session_record is not None
+        request = self._recalling(_request(request))
+        profile = self._profile_of(request)
+        answer = search(request, profile, self.search_services, self.now())
+        use = profile.record_use == "returned" or request.recalled_in is not None
         if use and self.access.write:
-            self.recorder.returned(request, answer, searcher.profile.record_use)
+            self.recorder.returned(request, answer, profile.record_use)
         return answer
+
+    def _recalling(self, request: SearchRequest) -> SearchRequest:
+        """The request with the name of its session as it is stored, if it records in one."""
+        if request.recalled_in is None:
+            return request
+        from knowbase.values.changes import session_name
+
+        if not self.access.write:
+            raise NotAllowed(
+                "recording in a session is writing",
+                field="session",
+                hint="session_filter looks without recording; over HTTP, a POST records",
+            )
+        name = session_name(request.recalled_in)
+        if request.session is not None:
+            return request._replace(session=name)
+        return request._replace(session_record=name)
 
     def plan(self, request: SearchRequest | str) -> "QueryPlan":
         """What a query means, and what would run."""
         from knowbase.search.plan import plan
 
-        request = _asked(request)
-        return plan(self.searcher(request), request, self.now())
+        return plan(self._question(request), self.search_services.language)
 
     def why_not(self, reference: str, request: SearchRequest | str) -> "WhyNot":
         """Which stage of a search drops this document, or which place it has."""
         from knowbase.search.whynot import why_not
 
-        request = _asked(request)
         document = self.whole(reference)
-        return why_not(self.searcher(request), request, document, self.now())
+        return why_not(self._question(request), self.search_services, document)
 
-    def searcher(self, request: SearchRequest) -> Searcher:
-        """The parts of a search with the profile that the request asks for."""
-        self.check_types(request.types)
-        profile = self.profile(request.profile or self.settings.search_profile)
-        if self.settings.search_default_top:
-            profile = profile._replace(default_top=self.settings.search_default_top)
+    def _question(self, request: SearchRequest | str) -> "Question":
+        from knowbase.search.understand import understand
+
+        request = _request(request)
+        language = self.search_services.language
+        return understand(request, self._profile_of(request), language, self.now())
+
+    @property
+    def search_services(self) -> Services:
+        """What a search of this base works with."""
         names = self.references
         language = Language(
             self.types, names.find, names.nearest, lambda one: bool(self.store.sessions((one,)))
         )
-        return Searcher(self.store, lambda: self.embedder, profile, language)
+        return Services(self.store, lambda: self.embedder, language)
+
+    def _profile_of(self, request: SearchRequest) -> Profile:
+        self.check_types(request.type)
+        return self.profile_for(request.profile)
+
+    def profile_for(self, name: str | None = None) -> Profile:
+        """The ranking recipe of that name, or the base's own, with as many hits as are set."""
+        profile = self.profile(name or self.settings.search_profile)
+        if self.settings.search_default_top:
+            profile = profile._replace(default_top=self.settings.search_default_top)
+        return profile
 
     def profile(self, name: str) -> Profile:
         """A ranking recipe: shipped, or as kb.toml and the environment have it."""
@@ -205,7 +234,7 @@ class Base:
         """Searches under a name: add, list, run, remove."""
         from knowbase.search.saved import SavedSearches
 
-        return SavedSearches(self.store, self.search, self.searcher, self.now)
+        return SavedSearches(self.store, self.search, self._profile_of, self.now)
 
     def get(self, reference: str) -> "Content":
         """A document by code, id, number or path; `:slug` behind it names one section."""
@@ -230,7 +259,7 @@ class Base:
         self.check_types(types)
         parts: list[Condition] = [Visible(self.now(), frozenset(include))]
         if tags:
-            parts.append(Tagged(tuple(clean_tag(tag) for tag in tags)))
+            parts.append(Tagged(clean_tags(tags)))
         if types:
             parts.append(OneOf("type", tuple(types)))
         condition = both(*parts)
@@ -242,6 +271,7 @@ class Base:
 
     def status(self) -> "Status":
         from knowbase.base.status import Status
+        from knowbase.ingest.sync import out_of_step
 
         return Status(
             base=self.shown,
@@ -251,6 +281,7 @@ class Base:
             models=tuple(self.store.models()),
             sources=tuple(self.store.sources()),
             problems=tuple(self.store.problems()),
+            out_of_step=self.store.count(out_of_step(self.ingest_services().drafter)),
             copy_of=self.store.copying().source() if self.access.is_full else None,
         )
 
@@ -273,11 +304,11 @@ class Base:
         from knowbase.ingest.scopes import scopes_for
         from knowbase.ingest.sync import sync
 
-        parts = self.parts(defer=defer)
+        services = self.ingest_services(defer=defer)
         named = self.whole(parent).code if parent else None
         wanted = Source("", tuple(tags), named, tree)
-        scopes = scopes_for(paths, wanted, self.store.sources(), parts.home)
-        return sync(parts, scopes, progress=progress)
+        scopes = scopes_for(paths, wanted, self.store.sources(), services.home)
+        return sync(services, scopes, progress=progress)
 
     def sync(
         self,
@@ -291,14 +322,15 @@ class Base:
         from knowbase.ingest.sync import sync
 
         scopes = [Scope(source) for source in self.store.sources()]
-        return sync(self.parts(defer=defer), scopes, prune=prune, progress=progress)
+        services = self.ingest_services(defer=defer)
+        return sync(services, scopes, prune=prune, notes=True, progress=progress)
 
     def watch(self) -> "Iterator[Report]":
         """A report for each round of changes on disk, for as long as it is asked for more."""
         from knowbase.ingest.watch import watch
 
-        parts = self.parts()
-        roots = [parts.home.absolute(source.path) for source in self.store.sources()]
+        services = self.ingest_services()
+        roots = [services.home.absolute(source.path) for source in self.store.sources()]
         own = {os.path.abspath(self.path) + end for end in ("", "-wal", "-shm", "-journal")}
         return watch(self.sync, roots, own)
 
@@ -306,12 +338,14 @@ class Base:
         """Write a note; it is sectioned and embedded like a file."""
         from knowbase.memory.notes import write_note
 
-        return write_note(self._desk(), note)
+        return write_note(self._note_services(), note)
 
-    def _desk(self) -> "Desk":
-        from knowbase.memory.notes import Desk
+    def _note_services(self) -> "NoteServices":
+        from knowbase.memory.notes import NoteServices
 
-        return Desk(self.parts(), self.whole, lambda kind: self.check_types((kind,)))
+        return NoteServices(
+            self.ingest_services(), self.whole, lambda kind: self.check_types((kind,))
+        )
 
     def embed(
         self,
@@ -322,7 +356,7 @@ class Base:
     ) -> "Embedding":
         """Make the vectors that are missing; those of another model beside, then switch to it."""
         result = self.models.embed(model, drop_old=drop_old, progress=progress)
-        self.parts().link_similar()
+        self.ingest_services().link_similar()
         return result
 
     # memory
@@ -332,14 +366,16 @@ class Base:
         from knowbase.memory.notes import remember
         from knowbase.values.notes import Note
 
-        return remember(self._desk(), Note(note) if isinstance(note, str) else note)
+        return remember(self._note_services(), Note(note) if isinstance(note, str) else note)
 
     def feedback(self, reference: str, verdict: str, session: str | None = None) -> "Feedback":
         """Whether a hit was good: a use that counts, once a session or a day."""
-        from knowbase.memory.use import feedback_on
+        from knowbase.memory.use import REINFORCEMENT, feedback_on
 
         document = self.get(reference).document  # a section that is not there is an error
-        return feedback_on(self.store, document, verdict, session, self.now())
+        counts = self.profile_for().record_use != "off"
+        amount = REINFORCEMENT if counts else 0.0
+        return feedback_on(self.store, document, verdict, session, self.now(), amount)
 
     def relate(
         self, source: str, target: str, relation: str = "RELATED_TO", *, remove: bool = False
@@ -405,19 +441,25 @@ class Base:
         def resolve(reference: str) -> Document:
             return self.references.find_any(reference) or self.whole(reference)
 
-        changes, removal = removal_of(references, self.store, self.parts().home, resolve)
+        changes, removal = removal_of(references, self.store, self.ingest_services().home, resolve)
         if not dry_run:
             self.store.apply(changes, self.now())
         return removal._replace(dry_run=dry_run)
 
-    # parts
+    # services
 
     @cached_property
     def models(self) -> "Models":
         """The embedding models that this base can use."""
         from knowbase.base.models import Models
 
-        return Models(self.store, self.settings, self.home, self._given_embedder)
+        return Models(self.store, self.settings, self.home, self._embedders)
+
+    @cached_property
+    def _embedders(self) -> "Embedders":
+        from knowbase.base.embedders import Embedders
+
+        return self._shared_embedders or Embedders(self.settings, self._embedder)
 
     @property
     def embedder(self) -> "Embedder":
@@ -432,23 +474,24 @@ class Base:
     def now(self) -> str:
         return timestamp(self._clock())
 
-    def parts(self, *, defer: bool = False) -> "Parts":
+    def ingest_services(self, *, defer: bool = False) -> "IngestServices":
         """What adding and writing work with."""
+        from knowbase.ingest.pending import Place
         from knowbase.ingest.places import Home
-        from knowbase.ingest.sync import Parts
+        from knowbase.ingest.sync import IngestServices
         from knowbase.ingest.walk import WalkRules
 
         settings = self.settings
-        return Parts(
-            store=self.store,
-            drafter=self.models.drafter(self.types, self.code_pattern),
-            home=Home(self.home),
-            rules=WalkRules(
-                settings.index_hidden, settings.index_max_file_mb << 20, self.home, self.path
-            ),
-            clock=self.now,
+        rules = WalkRules(
+            settings.index_hidden, settings.index_max_file_mb << 20, self.home, self.path
+        )
+        return IngestServices(
+            self.store,
+            self.models.drafter(self.types, self.code_pattern),
+            Place(Home(self.home), rules),
+            self.now,
+            settings.graph_similarity,
             defer=defer,
-            similar_above=settings.graph_similarity,
         )
 
     @cached_property
@@ -460,7 +503,7 @@ class Base:
             return re.compile(self.settings.graph_code_pattern)
         except re.error as error:
             raise InvalidInput(
-                f"graph.code_pattern is no regular expression: {error}",
+                f"graph.code_pattern is not a regular expression: {error}",
                 field="graph.code_pattern",
                 hint=r"such as PROJ-[A-Z]-\d{4}",
             ) from error
@@ -491,7 +534,16 @@ class Base:
                 )
 
 
-def _asked(request: SearchRequest | str) -> SearchRequest:
+def _within(store: "Store", access: "Access | None") -> "Store":
+    """As much of the store as may be used."""
+    if access is None or access.is_full:
+        return store
+    from knowbase.store.scoped import ScopedStore
+
+    return ScopedStore(store, access)
+
+
+def _request(request: SearchRequest | str) -> SearchRequest:
     return SearchRequest(request) if isinstance(request, str) else request
 
 

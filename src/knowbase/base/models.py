@@ -1,14 +1,13 @@
 """Which embedder a base works with: its own, the one that is set, or one that is named."""
 
 import os
-import threading
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from knowbase.base.embedders import Chosen, Embedders
 from knowbase.config import Settings
-from knowbase.embed import Embedder
-from knowbase.embed.choice import Choice, choice_of, embedder_for, from_source
+from knowbase.embed.choice import Choice, choice_of, from_source
 from knowbase.errors import EmbeddingError
 from knowbase.store.contract import Store
 
@@ -21,62 +20,44 @@ if TYPE_CHECKING:
     from knowbase.values.vectors import Model
 
 
-class Chosen(NamedTuple):
-    """An embedder, and what a base remembers of how it was made."""
-
-    embedder: Embedder
-    source: str
-
-
 class Models:
-    """Embedders of one base, each made once. What a base remembers decides, not the settings:
-    a search uses the model of the vectors that are there."""
+    """Which embedders one base uses. What a base remembers decides, not the settings: a search
+    uses the model of the vectors that are there."""
 
-    def __init__(
-        self, store: Store, settings: Settings, home: str, given: Embedder | None = None
-    ) -> None:
+    def __init__(self, store: Store, settings: Settings, home: str, embedders: Embedders) -> None:
         self._store = store
         self._settings = settings
         self._home = home
-        self._given = Chosen(given, "") if given is not None else None
+        self._embedders = embedders
         self._sources: dict[Model, str] = {}  # as far as they have been asked for
-        self._made: dict[tuple[Choice, int], Embedder] = {}
-        self._making = threading.Lock()  # two threads load no model twice
 
     def active(self) -> Chosen:
         """The model of the base's vectors; of a base without any, the one that is set."""
-        if self._given is not None:
-            return self._given
+        if self._embedders.given is not None:
+            return self._embedders.given
         model = self._store.model()
         if model is None:
             return self.named(self._settings.embed_model, self._home)
         if model not in self._sources:
             self._sources = {one.model: one.source for one in self._store.models()}
-        return self._chosen(from_source(self._sources[model]), model.dimensions)
+        return self._embedders.load(from_source(self._sources[model]), model.dimensions)
 
     def wanted(self) -> Chosen:
         """The model that new text is embedded with; the base refuses one that is not its own."""
-        if self._given is not None or not self._settings.embed_model:
+        if self._embedders.given is not None or not self._settings.embed_model:
             return self.active()
         return self.named(self._settings.embed_model, self._home)
 
     def named(self, text: str, folder: str) -> Chosen:
         """The model that a person names; a relative path starts from `folder`."""
-        return self._chosen(choice_of(text, self._settings, folder))
-
-    def _chosen(self, choice: Choice, dimensions: int = 0) -> Chosen:
-        key = (choice, dimensions)
-        with self._making:
-            if key not in self._made:
-                self._made[key] = embedder_for(choice, self._settings, os.environ, dimensions)
-        return Chosen(self._made[key], choice.source)
+        return self._embedders.load(choice_of(text, self._settings, folder))
 
     def count_tokens(self, text: str) -> int:
         """As the base's model counts them; as the packaged one does when that is away."""
         try:
             return len(self.active().embedder.token_spans(text))
         except EmbeddingError:
-            return len(self._chosen(Choice()).embedder.token_spans(text))
+            return len(self._embedders.load(Choice()).embedder.token_spans(text))
 
     def drafter(self, types: Sequence[str], codes: "re.Pattern[str]") -> "Drafter":
         """What turns texts into drafts with vectors of the wanted model."""
@@ -115,7 +96,7 @@ class Models:
     def _contradictions(self, chosen: Chosen) -> list[str]:
         """A setting that would have the next kb add refused."""
         said = self._settings.embed_model
-        if not said or self._given is not None or self.wanted().source == chosen.source:
+        if not said or self._embedders.given is not None or self.wanted().source == chosen.source:
             return []
         return [f"embed.model is set to {said}: until that is changed, kb add is refused"]
 

@@ -6,13 +6,13 @@ from knowbase.errors import InvalidInput, NotFound
 from knowbase.values.documents import Document
 
 if TYPE_CHECKING:
-    from knowbase.store.contract import Store
+    from knowbase.store.contract import DocumentStore
 
 
 class References:
     """Finds the documents of one base by what they are called."""
 
-    def __init__(self, store: "Store", home: str) -> None:
+    def __init__(self, store: "DocumentStore", home: str) -> None:
         self._store = store
         self._home = home
 

@@ -22,4 +22,5 @@ class Status(NamedTuple):
     models: tuple[StoredModel, ...]
     sources: tuple[Source, ...]
     problems: tuple[FileRecord, ...]
+    out_of_step: int  # documents that were split by other settings: kb sync splits them again
     copy_of: str | None = None  # while kb move has not finished with it

@@ -6,9 +6,10 @@ Not argparse: building its parsers takes longer than a whole keyword search.
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from knowbase.cli.commands import NAMES, load
+from knowbase.cli.commands import COMPLETION, NAMES, below, load
 from knowbase.errors import InvalidInput
-from knowbase.operations.declare import Field, Operation, Param, fields
+from knowbase.operations.declare import Field, Operation, fields
+from knowbase.values.parameters import Param
 
 
 class Surface(NamedTuple):
@@ -39,7 +40,7 @@ COMMON = (
 )
 
 
-SPECIAL = ("help", "--help", "-h", "--version", "completion")
+SPECIAL = ("help", "--help", "-h", "--version", COMPLETION)
 """What the command line answers by itself."""
 
 
@@ -141,6 +142,29 @@ def _unknown(name: str, operation: Operation, known: dict[str, Flag]) -> Invalid
 
 def command_of(arguments: list[str]) -> tuple[str, list[str]]:
     """The command's name and its arguments; common options may stand before it."""
+    leading, rest = _leading(arguments)
+    if not rest:
+        raise InvalidInput("no command given", hint="see: kb --help")
+    name = rest.pop(0)
+    # kb profiles --json show: what is a command by itself may have options of its own
+    between, behind = _leading(rest) if name in NAMES else ([], rest)
+    if behind and behind[0] in below(name):  # kb session start
+        return f"{name} {behind[0]}", [*leading, *between, *behind[1:]]
+    if name not in NAMES and below(name):
+        if {"-h", "--help"} & set(rest):
+            return "help", [name]
+        raise InvalidInput(
+            f"kb {name} needs to know what to do",
+            field="command",
+            hint="one of " + ", ".join(below(name)),
+        )
+    if name not in NAMES and name not in SPECIAL:
+        raise _unknown_command(name)
+    return name, [*leading, *rest]
+
+
+def _leading(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The common options at the start, and the rest."""
     common = {"--" + field.name for field in COMMON} - {"--help"}
     leading: list[str] = []
     rest = list(arguments)
@@ -148,29 +172,15 @@ def command_of(arguments: list[str]) -> tuple[str, list[str]]:
         leading.append(rest.pop(0))
         if leading[-1] == "--base" and rest:
             leading.append(rest.pop(0))
-    if not rest:
-        raise InvalidInput("no command given", hint="see: kb --help")
-    name = rest.pop(0)
-    if rest and f"{name} {rest[0]}" in NAMES:  # kb session start
-        return f"{name} {rest.pop(0)}", [*leading, *rest]
-    kinds = [one.removeprefix(name + " ") for one in NAMES if one.startswith(name + " ")]
-    if name in NAMES:  # kb mcp, beside kb mcp install
-        return name, [*leading, *rest]
-    if kinds and {"-h", "--help"} & set(rest):
-        return "help", [name]
-    if kinds:
-        raise InvalidInput(
-            f"kb {name} needs to know what to do",
-            field="command",
-            hint="one of " + ", ".join(kinds),
-        )
-    if name not in SPECIAL:
-        from difflib import get_close_matches
+    return leading, rest
 
-        near = get_close_matches(name, (*NAMES, "completion"), n=1)
-        hint = f"did you mean: kb {near[0]}" if near else "see: kb --help"
-        raise InvalidInput(f"there is no command {name!r}", field="command", hint=hint)
-    return name, [*leading, *rest]
+
+def _unknown_command(name: str) -> InvalidInput:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, (*NAMES, COMPLETION), n=1)
+    hint = f"did you mean: kb {near[0]}" if near else "see: kb --help"
+    return InvalidInput(f"there is no command {name!r}", field="command", hint=hint)
 
 
 def overview(group: str = "") -> str:
@@ -187,7 +197,7 @@ def overview(group: str = "") -> str:
             "A knowledge base: put files and notes in, find them by words and by meaning.",
             "",
             *lines,
-            f"  {'completion':<{width}}  Print a completion script for bash, zsh or fish",
+            f"  {COMPLETION:<{width}}  Print a completion script for bash, zsh or fish",
             "",
             "start with:",
             '  kb init && kb add docs/ && kb search "what am I looking for"',

@@ -16,10 +16,10 @@ SURFACES = {
 }
 """Commands that are no operations, and the module whose COMMANDS declare them."""
 
-STREAMING = ("watch", "mcp", "serve")
-"""They show one result after the other until they are stopped."""
-
 NAMES = (*operations.NAMES, *SURFACES)
+
+COMPLETION = "completion"
+"""Answered by the command line itself, and no operation."""
 
 
 def load(name: str) -> Operation:
@@ -27,3 +27,9 @@ def load(name: str) -> Operation:
     if name not in SURFACES:
         return operations.load(name)
     return cast("Operation", import_module(SURFACES[name]).COMMANDS[name])
+
+
+def below(first: str) -> list[str]:
+    """The second words that may follow a first one: session → start, end, show."""
+    pairs = (name.partition(" ") for name in NAMES)
+    return [second for start, _, second in pairs if second and start == first]

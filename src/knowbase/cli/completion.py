@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from knowbase.cli.arguments import flags
-from knowbase.cli.commands import NAMES, load
+from knowbase.cli.commands import COMPLETION, NAMES, below, load
 from knowbase.errors import InvalidInput
 from knowbase.operations.declare import fields
 
@@ -79,7 +79,7 @@ def _bash() -> str:
         for name in NAMES
         for flag, choices in _choices(name).items()
     ]
-    values.append(f'    "completion completion") values="{" ".join(SHELLS)}" ;;')
+    values.append(f'    "{COMPLETION} {COMPLETION}") values="{" ".join(SHELLS)}" ;;')
     return _BASH.format(
         commands=" ".join(_firsts()),
         groups="\n".join(groups),
@@ -89,17 +89,12 @@ def _bash() -> str:
 
 
 def _firsts() -> list[str]:
-    return [*dict.fromkeys(name.partition(" ")[0] for name in NAMES), "completion"]
+    return [*dict.fromkeys(name.partition(" ")[0] for name in NAMES), COMPLETION]
 
 
 def _seconds() -> dict[str, list[str]]:
     """The commands that have commands below them, and these."""
-    found: dict[str, list[str]] = {}
-    for name in NAMES:
-        first, _, second = name.partition(" ")
-        if second:
-            found.setdefault(first, []).append(second)
-    return found
+    return {first: below(first) for first in _firsts() if below(first)}
 
 
 def _choices(name: str) -> dict[str, tuple[str, ...]]:
@@ -115,8 +110,8 @@ def _fish() -> str:
     lines = []
     for first in _firsts():
         summary = load(first).summary if first in NAMES else f"kb {first} …"
-        told = summary.replace("'", r"\'")
-        lines.append(f"complete -c kb -n __fish_use_subcommand -f -a {first} -d '{told}'")
+        quoted = summary.replace("'", r"\'")
+        lines.append(f"complete -c kb -n __fish_use_subcommand -f -a {first} -d '{quoted}'")
     for first, seconds in _seconds().items():
         lines += [_fish_line(first, f"-f -a {second}") for second in seconds]
     for name in NAMES:
@@ -125,7 +120,7 @@ def _fish() -> str:
             if flag.startswith("--"):
                 values = f" -x -a '{' '.join(choices[flag])}'" if flag in choices else ""
                 lines.append(_fish_line(name, f"-l {flag[2:]}{values}"))
-    lines.append(_fish_line("completion", f"-f -a '{' '.join(SHELLS)}'"))
+    lines.append(_fish_line(COMPLETION, f"-f -a '{' '.join(SHELLS)}'"))
     return "\n".join(lines)
 
 

@@ -9,14 +9,11 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from knowbase.cli.arguments import SPECIAL, Surface, command_of, overview, parse
-from knowbase.cli.commands import NAMES, STREAMING, load
-from knowbase.cli.render import Renderer
+from knowbase.cli.commands import COMPLETION, NAMES, load
 from knowbase.cli.terminal import Painter, ProgressBar, safe
 from knowbase.errors import BaseMissing, InvalidInput, KnowbaseError, ReadError
 from knowbase.operations.declare import Operation, build
-from knowbase.operations.results import plain
 from knowbase.text.analysis import clean
-from knowbase.values.documents import ALL
 
 if TYPE_CHECKING:
     from knowbase.base import Base
@@ -63,14 +60,14 @@ def _dispatch(arguments: list[str]) -> int:
 
         print(help_of(operation))
         return 0
-    asks_for_text = name in ("note", "remember")
-    request = build(operation.request, _with_text(values) if asks_for_text else values)
+    request = build(operation.request, _with_input(operation.terminal.input_field, values))
     with _open(operation, surface) as base:
         if base is not None and not surface.yes:
-            _confirm(name, base, request)
-        output = _Output(base, surface, name)
-        if name in STREAMING:
+            _confirm(operation, base, request)
+        output = _Output(base, surface, operation)
+        if operation.makes_garbage:
             gc.enable()
+        if operation.streams:
             return _stream(operation.run(base, request), output)
         result = _run_operation(operation, base, request, surface)
         output.show(result)
@@ -78,7 +75,7 @@ def _dispatch(arguments: list[str]) -> int:
 
 
 def _special(name: str, rest: list[str]) -> str:
-    if name == "completion":
+    if name == COMPLETION:
         from knowbase.cli.completion import script
 
         return script([word for word in rest if word not in ("--json", "--debug", "--quiet")])
@@ -106,7 +103,7 @@ def _open(operation: Operation, surface: Surface) -> "AbstractContextManager[Bas
         if surface.base is not None:
             raise InvalidInput(f"kb {operation.name} takes no --base", field="base")
         return nullcontext()
-    if operation.name == "init":
+    if operation.creates_base:
         return create(surface.base)
     try:
         return open_base(surface.base)
@@ -119,9 +116,7 @@ def _open(operation: Operation, surface: Surface) -> "AbstractContextManager[Bas
 def _run_operation(
     operation: Operation, base: "Base | None", request: Any, surface: Surface
 ) -> Any:
-    if operation.writes or operation.name == "eval":
-        gc.enable()
-    if operation.name not in ("add", "sync", "eval", "embed", "move"):
+    if not operation.progress:
         return operation.run(base, request)
     bar = ProgressBar(quiet=surface.quiet)
     try:
@@ -133,24 +128,30 @@ def _run_operation(
 class _Output:
     """Prints results as JSON or for a person."""
 
-    def __init__(self, base: "Base | None", surface: Surface, name: str) -> None:
-        self._renderer = Renderer(Painter(sys.stdout), base.home if base else os.getcwd())
+    def __init__(self, base: "Base | None", surface: Surface, operation: Operation) -> None:
+        self._paint = Painter(sys.stdout, base.home if base else os.getcwd())
         self._json = surface.json
-        self._name = name
+        self._terminal = operation.terminal
 
     def show(self, result: Any) -> None:
+        raw, aside = self._terminal.raw, self._terminal.aside
         if self._json:
-            print(_json(plain(result), indent=None if self._name == "watch" else 2))
-        elif self._name == "token new" and not sys.stdout.isatty():
-            print(result.token)  # TOKEN=$(kb token new)
-        elif self._name == "get" and not sys.stdout.isatty():
-            sys.stdout.write(result.text)  # a pipe gets the document as it is, to the byte
+            from knowbase.operations.results import plain
+
+            print(_json(plain(result), indent=None if self._terminal.json_lines else 2))
+        elif raw is not None and not sys.stdout.isatty():
+            sys.stdout.write(raw(result))
         else:
-            print(self._renderer.render(self._name, result))
+            _print_rendered(self._paint, result)
         sys.stdout.flush()
-        if self._name == "get" and result.current and not self._json:
-            told = f"{result.document.code} is superseded by {result.current}"
-            print(safe(told), file=sys.stderr)
+        if aside is not None and not self._json and aside(result):
+            print(safe(aside(result)), file=sys.stderr)
+
+
+def _print_rendered(paint: Painter, result: Any) -> None:
+    from knowbase.cli.render import render
+
+    print(render(paint, result))
 
 
 def _json(value: Any, indent: int | None = 2) -> str:
@@ -190,14 +191,10 @@ def _report_error(error: KnowbaseError, as_json: bool, debug: bool) -> None:
     print(safe(line.replace("\n", " ")), file=sys.stderr)
 
 
-def _confirm(name: str, base: "Base", request: Any) -> None:
+def _confirm(operation: Operation, base: "Base", request: Any) -> None:
     """Ask before removing; without anybody to ask, nothing is removed."""
-    if name == "rm" and not request.dry_run:
-        references = request.references
-    elif name == "expire" and request.delete and request.within is None:
-        references = [document.id for document in base.expire(page=ALL).documents]
-    else:
-        return
+    removes = operation.terminal.removes
+    references = removes(base, request) if removes is not None else ()
     if not references:
         return
     preview = base.remove(references, dry_run=True)
@@ -205,7 +202,7 @@ def _confirm(name: str, base: "Base", request: Any) -> None:
         raise InvalidInput(
             "nothing was removed: there is nobody to ask", field="yes", hint="say --yes"
         )
-    print(Renderer(Painter(sys.stdout), base.home).render("rm", preview))
+    _print_rendered(Painter(sys.stdout, base.home), preview)
     try:
         answer = input("remove? [y/N] ")
     except EOFError:
@@ -214,16 +211,16 @@ def _confirm(name: str, base: "Base", request: Any) -> None:
         raise InvalidInput("nothing was removed")
 
 
-def _with_text(values: dict[str, Any]) -> dict[str, Any]:
-    """A note's text: as given, else from standard input, else from an editor."""
-    if values.get("text") not in (None, "", "-"):
+def _with_input(name: str | None, values: dict[str, Any]) -> dict[str, Any]:
+    """The parameter of that name: as given, else from standard input, else from an editor."""
+    if name is None or values.get(name) not in (None, "", "-"):
         return values
-    if sys.stdin.isatty() and values.get("text") != "-":
-        return {**values, "text": _edited()}
-    return {**values, "text": sys.stdin.buffer.read().decode("utf-8", "replace")}
+    if sys.stdin.isatty() and values.get(name) != "-":
+        return {**values, name: _edited(name)}
+    return {**values, name: sys.stdin.buffer.read().decode("utf-8", "replace")}
 
 
-def _edited() -> str:
+def _edited(name: str) -> str:
     import shlex
     import subprocess
     import tempfile
@@ -231,7 +228,7 @@ def _edited() -> str:
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not editor:
         raise InvalidInput(
-            "a note needs some text", field="text", hint="give it as an argument, or set EDITOR"
+            "a note needs some text", field=name, hint="give it as an argument, or set EDITOR"
         )
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "note.md")
@@ -242,7 +239,7 @@ def _edited() -> str:
         except (OSError, subprocess.CalledProcessError) as error:
             raise InvalidInput(
                 f"the editor {editor!r} failed; nothing was written",
-                field="text",
+                field=name,
                 hint="set EDITOR",
             ) from error
         with open(path, encoding="utf-8", errors="replace") as file:

@@ -29,17 +29,12 @@ def safe(text: str) -> str:
 
 def states_of(document: "Document") -> list[str]:
     """What hides a document at this moment, in a word each."""
-    from knowbase.values.documents import is_superseded
+    from knowbase.values.documents import STATES, is_in
     from knowbase.values.times import timestamp
 
     now = timestamp(time.time())
-    states = {
-        "forgotten": document.deleted_at is not None,
-        "archived": document.archived,
-        "superseded": is_superseded(document, now),
-        "expired": document.expires_at is not None and document.expires_at <= now,
-    }
-    return [name for name, holds in states.items() if holds]
+    forgotten = ["forgotten"] if document.deleted_at is not None else []
+    return forgotten + [state for state in STATES if is_in(document, state, now)]
 
 
 def safe_lines(text: str) -> str:
@@ -48,10 +43,11 @@ def safe_lines(text: str) -> str:
 
 
 class Painter:
-    """Styles text on a terminal; leaves it plain elsewhere."""
+    """Styles text on a terminal; leaves it plain elsewhere. Stored paths start from `home`."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, home: str) -> None:
         self._on = is_terminal(stream)
+        self.home = home
 
     def __call__(self, style: str, text: str) -> str:
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self._on else text
@@ -85,7 +81,7 @@ class ProgressBar:
         filled = round(share * 24)
         left = (now - self._started) * (1 - share) / share if share else 0.0
         line = (
-            f"{'█' * filled}{'░' * (24 - filled)} {progress.told}"
+            f"{'█' * filled}{'░' * (24 - filled)} {progress.text}"
             f" · {_duration(left)} left{safe(progress.now)}"
         )
         width = os.get_terminal_size(sys.stderr.fileno()).columns or 80

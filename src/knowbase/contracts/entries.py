@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from knowbase.base import Base
 from knowbase.base import open as open_base
 from knowbase.errors import InvalidInput
-from knowbase.operations.declare import Operation, Param, build
-from knowbase.query.conditions import OneOf
+from knowbase.operations.declare import Operation, build
 from knowbase.search.answer import Answer, Explanation, Hit
 from knowbase.search.request import SearchRequest
 from knowbase.text.snippets import MARK
-from knowbase.values.documents import Document, Page
+from knowbase.values.parameters import Param
 
 if TYPE_CHECKING:
     from knowbase.embed import Embedder
@@ -103,15 +102,15 @@ def kb_search(base: Base, **arguments: Any) -> SearchOutput:
 def search_entries(base: Base, asked: SearchInput) -> SearchOutput:
     if not asked.query.strip():
         raise InvalidInput("query cannot be empty", field="query", hint="at least one word")
-    filters = [("role", asked.role)] if asked.role else []
+    filters = {"role": asked.role} if asked.role else {}
     if asked.min_confidence > 0:
-        filters.append(("confidence", f">={asked.min_confidence}"))
+        filters["confidence"] = f">={asked.min_confidence}"
     answer = base.search(
         SearchRequest(
             query=asked.query,
             tags=asked.tags,
-            types=(asked.entry_type,) if asked.entry_type else (),
-            filters=tuple(filters),
+            type=(asked.entry_type,) if asked.entry_type else (),
+            filters=filters,
             top=asked.limit,
             profile="entries",
             explain=asked.explain,
@@ -174,19 +173,13 @@ class KnowledgeBaseSearch:
 
 
 def _entries(base: Base, hits: Sequence[Hit]) -> tuple[Entry, ...]:
-    """The hits with their documents and texts: two queries for all of them."""
-    ids = tuple(hit.id for hit in hits)
-    if not ids:
-        return ()
-    found = base.store.documents(OneOf("id", ids), Page(len(ids)))
-    documents = {document.id: document for document in found}
-    texts = base.store.openings(ids)
-    return tuple(
-        _entry(hit, documents[hit.id], texts.get(hit.id, "")) for hit in hits if hit.id in documents
-    )
+    """The hits with their texts: one query for all of them."""
+    texts = base.store.openings([hit.id for hit in hits]) if hits else {}
+    return tuple(_entry(hit, texts.get(hit.id, "")) for hit in hits)
 
 
-def _entry(hit: Hit, document: Document, text: str) -> Entry:
+def _entry(hit: Hit, text: str) -> Entry:
+    document = hit.document
     return Entry(
         id=document.id,
         code=document.code,

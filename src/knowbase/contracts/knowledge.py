@@ -1,6 +1,6 @@
 """Typed knowledge search as plain functions (S0-19), over the profile `typed`.
 
->>> from knowbase.knowledge import Options, search_knowledge
+>>> from knowbase.contracts.knowledge import Options, search_knowledge
 >>> search_knowledge(base, "SQLite storage", Options(types=("decision", "lesson")))
 """
 
@@ -14,8 +14,11 @@ from knowbase.query.query import Query, plain_query
 from knowbase.query.words import FieldWeights, sanitize_fts_query
 from knowbase.ranking.profile import PROFILES, TYPE_WEIGHTS
 from knowbase.ranking.rank import Ranked
+from knowbase.search.present import SOURCE_NAMES
+from knowbase.search.rank import rank_all
 from knowbase.search.request import SearchRequest
-from knowbase.search.search import SOURCE_NAMES
+from knowbase.search.services import Services
+from knowbase.search.understand import Question, filters_of
 from knowbase.values.documents import SCOPES, Candidate, Passage
 from knowbase.values.vectors import Model, Vector, normalize_embedding, pack
 
@@ -166,17 +169,18 @@ def _hybrid(
     limit = _limit(options, PROFILE.default_top)
     request = SearchRequest(
         query.text,
-        types=tuple(options.types),
-        filters=(("scope", options.scope),) if options.scope else (),
+        type=tuple(options.types),
+        filters={"scope": options.scope} if options.scope else {},
         mode="hybrid" if embedder is not None else "keyword",
     )
-    searcher = base.searcher(request)
-    searcher = searcher._replace(
-        embedder=lambda: embedder or base.embedder,
-        profile=PROFILE._replace(rrf_k=options.k),
-    )
-    found = searcher.find(query, request, base.now(), PROFILE.candidates(limit))
-    return [_result(hit, found.passages[hit.chunk]) for hit in found.ranked[:limit]]
+    base.check_types(options.types)
+    known, now, profile = base.search_services, base.now(), PROFILE._replace(rrf_k=options.k)
+    services = Services(known.store, lambda: embedder or base.embedder, known.language)
+    filters = filters_of(request, profile, known.language, now)
+    question = Question(request, query, profile, filters, now)
+    ranking = rank_all(question, services, profile.candidates(limit))
+    passages = ranking.proposals.passages
+    return [_result(hit, passages[hit.chunk]) for hit in ranking.ranked[:limit]]
 
 
 def _limit(options: Options, default: int) -> int:

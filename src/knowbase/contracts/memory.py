@@ -1,6 +1,6 @@
 """The memory service of S2-03, over the profile `memory`.
 
->>> from knowbase.memory import SearchOptions, create_search_service
+>>> from knowbase.contracts.memory import SearchOptions, create_search_service
 >>> service = create_search_service(base)
 >>> service.search(SearchOptions("frontend stack", project_id="web"))
 
@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.errors import NotFound
 from knowbase.memory.sessions import SessionContext, Timeline
-from knowbase.query.conditions import EVERYTHING, Compare, Condition, Not, OneOf
+from knowbase.query.conditions import EVERYTHING, Compare, Condition, Not
 from knowbase.search.answer import Hit, Successor
 from knowbase.search.request import SearchRequest
 from knowbase.text.snippets import MARK
-from knowbase.values.documents import Document, Page
+from knowbase.values.documents import Document
 from knowbase.values.sessions import Session
 
 if TYPE_CHECKING:
@@ -56,10 +56,14 @@ class SearchResult(NamedTuple):
     related_memory_count: int
 
 
-class SearchService(NamedTuple):
+class SearchService:
     """Search, timelines and session context of one base."""
 
-    base: "Base"
+    def __init__(
+        self,
+        base: "Base",
+    ) -> None:
+        self.base = base
 
     def search(self, options: SearchOptions) -> list[SearchResult]:
         """Memories, and documents too if asked; what is returned is reinforced (S2-21)."""
@@ -91,38 +95,34 @@ class SearchService(NamedTuple):
             query=options.query,
             include=("superseded",) if options.include_superseded else (),
             filters=_filters(options),
+            min_salience=options.min_salience or None,
             top=options.limit,
             mode=options.mode,
             profile="memory",
-            session_record=options.session_id or options.session_record,
+            session=options.session_id,
+            session_filter=options.session_filter,
+            session_record=options.session_record,
             only=only,
         )
-        hits = self.base.search(request).hits
-        found = OneOf("id", tuple(hit.id for hit in hits))
-        documents = self.base.store.documents(found, Page(max(len(hits), 1)))
-        by_id = {document.id: document for document in documents}
-        return [_result(hit, by_id[hit.id]) for hit in hits if hit.id in by_id]
+        return [_result(hit) for hit in self.base.search(request).hits]
 
 
 def create_search_service(base: "Base") -> SearchService:
     return SearchService(base)
 
 
-def _filters(options: SearchOptions) -> tuple[tuple[str, str], ...]:
-    given = (
-        ("project", options.project_id),
-        ("sector", options.sector),
-        ("tier", options.tier),
-        ("salience", f">={options.min_salience}" if options.min_salience else None),
-        ("session", options.session_filter),
-        ("session", options.session_id),
-    )
-    return tuple((name, value) for name, value in given if value is not None)
+def _filters(options: SearchOptions) -> dict[str, str]:
+    given = {
+        "project": options.project_id,
+        "sector": options.sector,
+        "tier": options.tier,
+    }
+    return {name: value for name, value in given.items() if value is not None}
 
 
-def _result(hit: Hit, document: Document) -> SearchResult:
+def _result(hit: Hit) -> SearchResult:
     return SearchResult(
-        memory=document,
+        memory=hit.document,
         score=hit.score,
         match_type=hit.match_type,
         highlights=(hit.snippet,) if MARK in hit.snippet else None,

@@ -7,7 +7,10 @@ from knowbase.values.vectors import Model, Vector
 
 
 class Embedder(Protocol):
-    """One embedding model. A text has the same vector, whatever it is embedded with."""
+    """One embedding model. A text has the same vector, whatever it is embedded with.
+
+    It may also have a `fineness`: see `fineness_of`.
+    """
 
     @property
     def model(self) -> Model: ...
@@ -23,3 +26,9 @@ class Embedder(Protocol):
         """A vector for each text, in order, as they become ready."""
 
     def embed_query(self, text: str) -> Vector: ...
+
+
+def fineness_of(embedder: Embedder) -> float:
+    """How finely it tells meanings apart, the packaged model being 1: the share of that model's
+    weight that it has in a ranking. An embedder that does not say is as fine."""
+    return float(getattr(embedder, "fineness", 1.0))

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from knowbase.embed import Embedder
+from knowbase.embed import Embedder, fineness_of
 from knowbase.logs import log
 from knowbase.values.vectors import Model, Vector
 
@@ -144,6 +144,10 @@ class Cached:
     @property
     def max_tokens(self) -> int:
         return self._embedder.max_tokens
+
+    @property
+    def fineness(self) -> float:
+        return fineness_of(self._embedder)
 
     def embed_documents(self, texts: Sequence[str]) -> Iterator[Vector]:
         keys = [self._key("document", text) for text in texts]

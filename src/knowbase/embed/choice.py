@@ -37,7 +37,7 @@ class Choice(NamedTuple):
         return json.dumps(said, ensure_ascii=False)
 
     @property
-    def told(self) -> str:
+    def shown(self) -> str:
         """As it is written after --model."""
         if self.kind == "onnx":
             return self.name

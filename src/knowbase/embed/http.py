@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
 from knowbase.errors import ServiceUnavailable
@@ -20,7 +20,7 @@ OPENAI = "api.openai.com"
 _LOOKS_LIKE_A_KEY = re.compile(r"\b(sk|key|pk|api)[-_][\w-]{8,}", re.I)
 
 
-class _Problem(Exception):
+class _Failure(Exception):
     """One try that failed; whether another one makes sense, and when."""
 
     def __init__(self, reason: str, *, again: bool = True, after: float = 0.0) -> None:
@@ -28,12 +28,18 @@ class _Problem(Exception):
         self.reason, self.again, self.after = reason, again, after
 
 
-class Client(NamedTuple):
+class Client:
     """Posts to one address. The key goes into the request's header and nowhere else."""
 
-    url: str
-    key: Callable[[], str]  # not the key itself: no value that is shown may hold it
-    sleep: Callable[[float], None] = time.sleep
+    def __init__(
+        self,
+        url: str,
+        key: Callable[[], str],  # not the key itself: no value that is shown may hold it
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.url = url
+        self.key = key
+        self.sleep = sleep
 
     def post(self, path: str, body: Mapping[str, Any], budget: float) -> Any:
         """The answer, after at most three retries and `budget` seconds, all waiting included."""
@@ -42,7 +48,7 @@ class Client(NamedTuple):
         for tried in count():
             try:
                 return self._once(path, data, deadline)
-            except _Problem as problem:
+            except _Failure as problem:
                 wait = max(problem.after, FIRST_WAIT * 2**tried * random.uniform(0.5, 1.5))  # noqa: S311
                 in_time = time.monotonic() + wait < deadline
                 if not (problem.again and tried < RETRIES and in_time):
@@ -52,7 +58,7 @@ class Client(NamedTuple):
                 self.sleep(wait)
         raise AssertionError("counting never ends")
 
-    def _given_up(self, problem: _Problem, retries: int) -> ServiceUnavailable:
+    def _given_up(self, problem: _Failure, retries: int) -> ServiceUnavailable:
         told = f" ({retries} retries)" if problem.again else ""
         return ServiceUnavailable(
             f"the embedding service at {urlsplit(self.url).netloc} gives no answer:"
@@ -79,20 +85,20 @@ class Client(NamedTuple):
             raise self._refused(error, deadline) from None
         except (OSError, http.client.HTTPException) as error:  # URLError is an OSError
             reason = getattr(error, "reason", error)
-            raise _Problem(str(reason) or type(error).__name__) from None
+            raise _Failure(str(reason) or type(error).__name__) from None
         except ValueError:
-            raise _Problem("it answers with something else than JSON") from None
+            raise _Failure("it answers with something else than JSON") from None
 
-    def _refused(self, error: Any, deadline: float) -> _Problem:
+    def _refused(self, error: Any, deadline: float) -> _Failure:
         try:
             text = _body(error, deadline)[:2000].decode("utf-8", "replace")
-        except (OSError, _Problem):
+        except (OSError, _Failure):
             text = ""
         told = self._without_secrets(" ".join(text.split()))[:200]
         reason = f"HTTP {error.code}" + (f": {told}" if told else "")
         if error.code in AGAIN:
-            return _Problem(reason, after=_retry_after(error.headers.get("Retry-After")))
-        return _Problem(reason, again=False)
+            return _Failure(reason, after=_retry_after(error.headers.get("Retry-After")))
+        return _Failure(reason, again=False)
 
     def _without_secrets(self, text: str) -> str:
         key = self.key()
@@ -119,9 +125,9 @@ def _body(response: Any, deadline: float) -> bytes:
         parts.append(part)
         size += len(part)
         if size > LARGEST_ANSWER:
-            raise _Problem("its answer is too large", again=False)
+            raise _Failure("its answer is too large", again=False)
         if time.monotonic() > deadline:
-            raise _Problem("its answer takes too long")
+            raise _Failure("its answer takes too long")
     return b"".join(parts)
 
 

@@ -42,7 +42,7 @@ class Survey(NamedTuple):
 
     def of(self, choice: Choice, about: str, dimensions: int = 0) -> Usable:
         """Try one model."""
-        found = Usable(choice.told, about)
+        found = Usable(choice.shown, about)
         try:
             # Without the cache: it is the model that is measured.
             plain = self.settings._replace(embed_cache_mb=0)
@@ -67,8 +67,8 @@ class Survey(NamedTuple):
         ]
         once: dict[str, Usable] = {}
         for choice, about, dimensions in (*choices, *known):
-            if choice.told not in once:
-                once[choice.told] = self.of(choice, about, dimensions)
+            if choice.shown not in once:
+                once[choice.shown] = self.of(choice, about, dimensions)
         return tuple(once.values())
 
 

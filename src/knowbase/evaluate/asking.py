@@ -7,10 +7,12 @@ from typing import NamedTuple
 from knowbase.base import Base
 from knowbase.evaluate.judged import Question
 from knowbase.evaluate.metrics import METRICS, measured
-from knowbase.ranking.profile import PROFILES
+from knowbase.ranking.profile import PROFILES, Profile
 from knowbase.search.answer import Hit
+from knowbase.search.rank import rank_all
 from knowbase.search.request import SearchRequest
-from knowbase.search.search import Searcher
+from knowbase.search.search import search
+from knowbase.search.understand import understand
 
 SHOWN, DEEP = 10, 100
 
@@ -38,7 +40,7 @@ class Result(NamedTuple):
     milliseconds: float
 
 
-class Asked(NamedTuple):
+class QuestionResults(NamedTuple):
     """A question that was asked, and each system's result."""
 
     question: Question
@@ -52,14 +54,14 @@ def ask(
     systems: Sequence[System],
     group: str = "",
     each: Callable[[], None] = lambda: None,
-) -> list[Asked]:
+) -> list[QuestionResults]:
     """Every question to every system; taking turns, so that a busy moment hits them alike."""
     asked = []
     for system in systems[: bool(questions)]:
         _search(base, questions[0], system)  # loads the model, which no time should count
     for question in questions:
         results = {system.name: _result(base, question, system) for system in systems}
-        asked.append(Asked(question, group, results))
+        asked.append(QuestionResults(question, group, results))
         each()
     return asked
 
@@ -87,34 +89,33 @@ class Place(NamedTuple):
 
 def _search(base: Base, question: Question, system: System) -> tuple[Hit, ...]:
     """What a user gets to see."""
-    searcher, request = _searcher(base, question, system, SHOWN)
-    return searcher.search(request, base.now()).hits
+    request = _request(question, system, SHOWN)
+    return search(request, _profile(base, system), base.search_services, base.now()).hits
 
 
 def _deep(base: Base, question: Question, system: System) -> list[Place]:
     """A hundred hits, found and ranked as ever, without making their snippets."""
-    searcher, request = _searcher(base, question, system, DEEP)
-    now = base.now()
-    query, prepared = searcher.prepared(request, now)
-    found = prepared.find(query, request, now, prepared.profile.candidates(DEEP))
-    passages = [found.passages[hit.chunk] for hit in found.ranked[:DEEP]]
+    services, profile = base.search_services, _profile(base, system)
+    asked = understand(_request(question, system, DEEP), profile, services.language, base.now())
+    ranking = rank_all(asked, services, asked.profile.candidates(DEEP))
+    passages = [ranking.proposals.passages[hit.chunk] for hit in ranking.ranked[:DEEP]]
     return [Place(one.document.id, f"{one.document.code}:{one.chunk.slug}") for one in passages]
 
 
-def _searcher(
-    base: Base, question: Question, system: System, top: int
-) -> tuple[Searcher, SearchRequest]:
-    request = SearchRequest(
+def _request(question: Question, system: System, top: int) -> SearchRequest:
+    return SearchRequest(
         question.text,
         top=top,
         mode=system.mode,
         unit="chunk" if _asks_for_sections(question) else "document",
         profile=system.profile,
     )
-    searcher = base.searcher(request)
-    profile = searcher.profile if system.profile else PROFILES["kb"]
-    deep_enough = profile._replace(max_top=max(profile.max_top, DEEP))
-    return searcher._replace(profile=deep_enough), request
+
+
+def _profile(base: Base, system: System) -> Profile:
+    """The system's profile, deep enough."""
+    profile = base.profile_for(system.profile) if system.profile else PROFILES["kb"]
+    return profile._replace(max_top=max(profile.max_top, DEEP))
 
 
 def _keys(places: Sequence[Place], question: Question) -> list[str]:

@@ -78,7 +78,7 @@ class _Indexing:
 
     def __init__(self, base: Base, corpus: Folder, progress: Callable[[Progress], None]) -> None:
         self._base = base
-        self._parts = base.parts()
+        self._services = base.ingest_services()
         self._corpus = corpus
         self._progress = progress
         self._embedded = 0
@@ -98,7 +98,7 @@ class _Indexing:
             if not sections:
                 continue
             reading = Reading("text", clean(title), sections)
-            batch.append(self._parts.drafter.draft(one, reading, None, WRITTEN))
+            batch.append(self._services.drafter.draft(one, reading, None, WRITTEN))
             chunks += len(batch[-1].chunks)
             if chunks >= BATCH_CHUNKS or len(batch) >= BATCH_DOCUMENTS:
                 self._write(batch)
@@ -108,8 +108,8 @@ class _Indexing:
     def _write(self, batch: list[Draft]) -> None:
         if not batch:
             return
-        drafts = self._parts.drafter.embed(batch, self._parts.store, self._count).drafts
-        self._parts.store.apply(Changes(drafts=drafts), WRITTEN)
+        drafts = self._services.drafter.embed(batch, self._services.store, self._count).drafts
+        self._services.store.apply(Changes(drafts=drafts), WRITTEN)
         self._done += len(batch)
         self._tell()
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from knowbase.errors import BELOW_BASELINE
-from knowbase.evaluate.asking import Asked, System
+from knowbase.evaluate.asking import QuestionResults, System
 from knowbase.evaluate.bootstrap import Interval, intervals
 from knowbase.evaluate.metrics import METRICS, mean, percentile, separation
 
@@ -88,7 +88,7 @@ class Values(NamedTuple):
     systems: Mapping[str, Mapping[str, Sequence[float]]]
 
 
-def values_of(asked: Sequence[Asked], systems: Sequence[System]) -> Values:
+def values_of(asked: Sequence[QuestionResults], systems: Sequence[System]) -> Values:
     answerable = [one for one in asked if one.question.relevant]
     return Values(
         tuple("/".join(filter(None, (one.group, one.question.id))) for one in answerable),
@@ -102,7 +102,9 @@ def values_of(asked: Sequence[Asked], systems: Sequence[System]) -> Values:
     )
 
 
-def scores_of(asked: Sequence[Asked], systems: Sequence[System]) -> tuple[SystemScores, ...]:
+def scores_of(
+    asked: Sequence[QuestionResults], systems: Sequence[System]
+) -> tuple[SystemScores, ...]:
     """Averages, latencies, and how well scores tell what has no answer."""
     values = values_of(asked, systems).systems
     scores = []
@@ -148,9 +150,9 @@ def paired(values: Sequence[float], others: Sequence[float]) -> list[float]:
     return [value - other for value, other in zip(values, others, strict=True)]
 
 
-def groups_of(asked: Sequence[Asked], systems: Sequence[System]) -> tuple[Group, ...]:
+def groups_of(asked: Sequence[QuestionResults], systems: Sequence[System]) -> tuple[Group, ...]:
     """nDCG@10 of each set when there are several, of each kind of question when there are."""
-    grouped: dict[str, list[Asked]] = {}
+    grouped: dict[str, list[QuestionResults]] = {}
     for one in asked:
         if one.question.relevant and (one.group or one.question.kind):
             grouped.setdefault(one.group or one.question.kind, []).append(one)

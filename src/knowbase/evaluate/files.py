@@ -96,7 +96,9 @@ def load_baseline(path: str) -> Values:
         whole = False
     if not whole:
         raise InvalidInput(
-            f"{path} is no stored evaluation", field="gate", hint="make one with: --save FILE.json"
+            f"{path} is not a stored evaluation",
+            field="gate",
+            hint="make one with: --save FILE.json",
         )
     return Values(ids, systems)
 

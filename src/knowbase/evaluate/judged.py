@@ -8,7 +8,7 @@ from knowbase.errors import InvalidInput
 
 CORPUS, QUERIES, QRELS = "corpus.jsonl", "queries.jsonl", "qrels"
 LAYOUT = f"a judged folder holds {CORPUS}, {QUERIES} and {QRELS}/test.tsv"
-FIELDS = ("query", "relevant", "id", "kind", "without")
+QUESTION_FIELDS = ("query", "relevant", "id", "kind", "without")
 
 
 class Without(NamedTuple):
@@ -82,7 +82,7 @@ def _judgments(folder: str, name: str) -> Iterator[tuple[str, str, float]]:
                 yield parts[0], parts[-2], float(parts[-1])
             except (ValueError, IndexError):
                 if number > 1 and line.strip():  # the first may be a header
-                    raise _bad(f"{path}, line {number}", "is no judgment") from None
+                    raise _bad(f"{path}, line {number}", "is not a judgment") from None
 
 
 def read_documents(corpus: str) -> Iterator[tuple[str, str, str]]:
@@ -107,8 +107,10 @@ def read_questions(path: str) -> list[Question]:
 
 def _question(line: dict[str, Any], where: str, number: int) -> Question:
     for name in line:
-        if name not in FIELDS:
-            raise _bad(where, f"has an unknown field {name!r}", "one of " + ", ".join(FIELDS))
+        if name not in QUESTION_FIELDS:
+            raise _bad(
+                where, f"has an unknown field {name!r}", "one of " + ", ".join(QUESTION_FIELDS)
+            )
     relevant, without = line.get("relevant", []), line.get("without")
     if isinstance(relevant, str):
         relevant = [relevant]
@@ -148,7 +150,7 @@ def _lines(path: str) -> Iterator[tuple[str, dict[str, Any]]]:
                 except ValueError:
                     raise _bad(where, "is not JSON") from None
                 if not isinstance(value, dict):
-                    raise _bad(where, "is no JSON object")
+                    raise _bad(where, "is not a JSON object")
                 yield where, value
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8"

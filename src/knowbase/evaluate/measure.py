@@ -7,7 +7,7 @@ from typing import NamedTuple
 from knowbase.base import Base
 from knowbase.errors import InvalidInput
 from knowbase.evaluate import files
-from knowbase.evaluate.asking import FLOORS, Asked, System, ask
+from knowbase.evaluate.asking import FLOORS, QuestionResults, System, ask
 from knowbase.evaluate.corpus import Shelf
 from knowbase.evaluate.evaluation import Evaluation, differences_of, groups_of, scores_of, values_of
 from knowbase.evaluate.judged import Folder, Question, read_folders
@@ -54,7 +54,7 @@ def evaluate_folder(path: str, shelf: Shelf, job: Job, qrels: str = "test") -> E
     """A judged folder, or all the judged folders in it, averaged over all their questions."""
     job.check()
     folders = read_folders(path, qrels)
-    asked: list[Asked] = []
+    asked: list[QuestionResults] = []
     documents = 0
     notices: list[str] = []
     systems: tuple[System, ...] = ()
@@ -96,7 +96,7 @@ def _not_there(folder: Folder, base: Base) -> list[str]:
 
 
 def _concluded(
-    begun: Evaluation, asked: Sequence[Asked], systems: tuple[System, ...], job: Job
+    begun: Evaluation, asked: Sequence[QuestionResults], systems: tuple[System, ...], job: Job
 ) -> Evaluation:
     """The evaluation with its numbers, held against the baseline, and written."""
     values = values_of(asked, systems)

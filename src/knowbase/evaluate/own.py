@@ -10,9 +10,10 @@ from knowbase.errors import InvalidInput, NotFound
 from knowbase.evaluate.asking import section_key
 from knowbase.evaluate.judged import Question, Without
 from knowbase.store.sqlite import SqliteStore
+from knowbase.text.sections import stored_sections
 from knowbase.values.changes import Changes
 from knowbase.values.documents import Document, Passage
-from knowbase.values.reading import Reading, Section
+from knowbase.values.reading import Reading, Section, stored_reading
 
 
 def resolved(base: Base, questions: Sequence[Question]) -> list[Question]:
@@ -84,33 +85,25 @@ def _take_out(copy: Base, withouts: Sequence[tuple[Question, Without]]) -> None:
             cuts.setdefault(document.id, []).append(without.text)
         else:
             removed.add(document.id)
-    parts = copy.parts()
+    services = copy.ingest_services()
     drafts = []
     for one in cuts.keys() - removed:
         passages = copy.store.chunks(one)
         document = passages[0].document
         reading = _reading(document, passages, cuts[one])
-        drafts.append(parts.drafter.draft(one, reading, document.path, document.updated_at))
-    embedded = parts.drafter.embed(drafts, copy.store).drafts if drafts else ()
+        drafts.append(services.drafter.draft(one, reading, document.path, document.updated_at))
+    embedded = services.drafter.embed(drafts, copy.store).drafts if drafts else ()
     copy.store.apply(Changes(drafts=embedded, removed=tuple(sorted(removed))), copy.now())
 
 
 def _reading(document: Document, passages: Sequence[Passage], cuts: Sequence[str]) -> Reading:
     """A stored document as a reader would give it, without some of its passages."""
-    kept = {
-        field: getattr(document, field) for field in Reading._fields if field in Document._fields
-    }
-    return Reading(sections=tuple(_sections(passages, cuts)), **kept)
+    sections = [_without(section, cuts) for section in stored_sections(passages)]
+    kept = tuple(one for one in sections if one.text.strip() or one.header.strip())
+    return stored_reading(document, kept)
 
 
-def _sections(passages: Sequence[Passage], cuts: Sequence[str]) -> Iterator[Section]:
-    texts: dict[str, list[Passage]] = {}
-    for passage in passages:
-        texts.setdefault(passage.chunk.slug, []).append(passage)
-    for slug, pieces in texts.items():
-        first = pieces[0].chunk
-        text = "".join(piece.chunk.text[piece.chunk.overlap :] for piece in pieces)
-        for cut in cuts:
-            text = text.replace(cut, "", 1)
-        if text.strip() or first.header.strip():
-            yield Section(slug, first.heading, first.header, text, first.line, first.page)
+def _without(section: Section, cuts: Sequence[str]) -> Section:
+    for cut in cuts:
+        section = section._replace(text=section.text.replace(cut, "", 1))
+    return section

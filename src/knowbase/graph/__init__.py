@@ -8,9 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.config import Settings
-from knowbase.graph.network import Network
+from knowbase.graph.network import LinkedDocuments, Network
 from knowbase.query.conditions import EVERYTHING, AnyOf, Compare, Condition, Visible
-from knowbase.store.contract import Store
 from knowbase.values.changes import Changes, Codes
 from knowbase.values.documents import ALL, Document, Page
 
@@ -36,15 +35,24 @@ class Answers(NamedTuple):
     rows: tuple[dict[str, object], ...]
 
 
-class Graph(NamedTuple):
+class Graph:
     """The links of a base."""
 
-    store: Store
-    find: Callable[[str], Document | None]
-    whole: Callable[[str], Document]  # the document that a reference names
-    clock: Callable[[], str]
-    settings: Settings
-    code_pattern: Callable[[], re.Pattern[str]]
+    def __init__(
+        self,
+        store: LinkedDocuments,
+        find: Callable[[str], Document | None],
+        whole: Callable[[str], Document],  # the document that a reference names
+        clock: Callable[[], str],
+        settings: Settings,
+        code_pattern: Callable[[], re.Pattern[str]],
+    ) -> None:
+        self.store = store
+        self.find = find
+        self.whole = whole
+        self.clock = clock
+        self.settings = settings
+        self.code_pattern = code_pattern
 
     def links(self, reference: str) -> "DocumentLinks":
         """Each link from or to a document, and what its text names and nothing is called."""

@@ -12,8 +12,8 @@ from typing import Any
 import apsw
 
 from knowbase.errors import InvalidInput, ToolMissing
-from knowbase.graph.export import properties
 from knowbase.graph.network import Network
+from knowbase.graph.nodes import properties
 from knowbase.process import resident_bytes
 
 LABEL = "Document"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from knowbase.errors import InvalidInput
 from knowbase.graph.network import Network
-from knowbase.values.documents import Document
+from knowbase.graph.nodes import properties
 from knowbase.values.edges import Edge
 
 FORMATS = ("graphqlite", "graphml", "json", "dot")
@@ -80,23 +80,6 @@ def _is_base(path: str) -> bool:
 def write_text(path: str, text: str) -> None:
     with open(path, "w", encoding="utf-8", newline="\n") as file:
         file.write(text)
-
-
-def properties(document: Document) -> dict[str, str | int]:
-    """S3-33: what a node says of its document; what is not there is left out."""
-    phase = next((tag[6:] for tag in document.tags if tag.startswith("phase/")), None)
-    found: dict[str, str | int | None] = {
-        "id": document.id,
-        "code": document.code,
-        "short_code": document.code,
-        "title": document.title,
-        "type": document.type,
-        "phase": phase,
-        "path": document.path,
-        "project": document.project,
-        "number": document.seq,
-    }
-    return {name: value for name, value in found.items() if value is not None}
 
 
 def _json(network: Network) -> str:

@@ -1,9 +1,14 @@
 """A graph at hand: documents and the links between them."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
+from knowbase.store.contract import DocumentStore, GraphStore
 from knowbase.values.documents import Document
 from knowbase.values.edges import SYMMETRIC, Edge
+
+
+class LinkedDocuments(DocumentStore, GraphStore, Protocol):
+    """Where a graph is read from: documents and the links between them."""
 
 
 class Network(NamedTuple):

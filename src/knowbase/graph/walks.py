@@ -3,9 +3,10 @@
 from collections.abc import Collection
 from typing import NamedTuple
 
+from knowbase.graph.network import LinkedDocuments
 from knowbase.query.conditions import FORGOTTEN, Condition, Not, OneOf
 from knowbase.ranking.proximity import DECAY
-from knowbase.store.contract import Store
+from knowbase.store.contract import DocumentStore
 from knowbase.values.documents import Document, Page
 from knowbase.values.edges import Edge
 from knowbase.values.reading import Link
@@ -42,7 +43,7 @@ class Path(NamedTuple):
     proximity: float = 0.0
 
 
-def links_of(store: Store, document: Document) -> DocumentLinks:
+def links_of(store: LinkedDocuments, document: Document) -> DocumentLinks:
     """What the graph has of one document."""
     edges = store.edges_around((document.id,), 1, Not(FORGOTTEN))
     others = documents_of(store, {_other(edge, document.id) for edge in edges})
@@ -51,7 +52,7 @@ def links_of(store: Store, document: Document) -> DocumentLinks:
     return DocumentLinks(document, tuple(lines), tuple(store.unresolved(document.id)))
 
 
-def documents_of(store: Store, ids: Collection[str]) -> dict[str, Document]:
+def documents_of(store: DocumentStore, ids: Collection[str]) -> dict[str, Document]:
     """Documents by their ids, in the order of their numbers."""
     wanted = list(ids)
     found: list[Document] = []
@@ -61,7 +62,9 @@ def documents_of(store: Store, ids: Collection[str]) -> dict[str, Document]:
     return {one.id: one for one in sorted(found, key=lambda one: one.seq)}
 
 
-def path_between(store: Store, source: Document, target: Document, shown: Condition) -> Path:
+def path_between(
+    store: LinkedDocuments, source: Document, target: Document, shown: Condition
+) -> Path:
     """The fewest links; among as few, the strongest. One query a hop."""
     came: dict[str, Edge | None] = {source.id: None}
     latest = {source.id: 1.0}

@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from knowbase.mcp.commands import PROJECT, READ_ONLY
-from knowbase.operations.declare import Operation, Param
+from knowbase.mcp.clients import PROJECT, READ_ONLY
+from knowbase.operations.declare import Operation
 from knowbase.values.access import Access
+from knowbase.values.parameters import Param
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,6 +45,7 @@ COMMANDS = {
         Serve,
         serve,
         local=True,
+        streams=True,
         examples=(
             "kb mcp",
             "kb mcp --read-only --project web",

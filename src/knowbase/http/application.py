@@ -28,7 +28,7 @@ from knowbase.http.failures import (
     unknown_path,
     wrong_method,
 )
-from knowbase.http.guard import Careful, Door, Guard
+from knowbase.http.guard import Door, Guard, SafeHeaders
 from knowbase.http.observe import Observed
 from knowbase.http.openapi import document
 from knowbase.http.requests import Bounded
@@ -175,7 +175,7 @@ def application(
     server = Server(base, mounted or {}, {} if only_mounted else served())
     stack = [
         Middleware(Observed, metrics=server.metrics, route_of=server.route_of),
-        Middleware(Careful),
+        Middleware(SafeHeaders),
         Middleware(Guard, door=door),
         *_cors(door.names.origins),
         Middleware(GZipMiddleware, minimum_size=WORTH_PACKING),

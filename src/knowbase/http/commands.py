@@ -4,8 +4,9 @@ import os
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from knowbase.errors import Conflict, InvalidInput, NotFound
-from knowbase.operations.declare import Operation, Param
-from knowbase.values.access import SCOPES
+from knowbase.operations.declare import NoParameters, Operation, Terminal
+from knowbase.values.access import TOKEN_SCOPES
+from knowbase.values.parameters import Param
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +36,7 @@ class New(NamedTuple):
     name: Annotated[
         str, Param("what to call it; else token-1, token-2 …", positional=True, single=True)
     ] = ""
-    scope: Annotated[str, Param("what it may do", choices=SCOPES)] = "write"
+    scope: Annotated[str, Param("what it may do", choices=TOKEN_SCOPES)] = "write"
     project: Annotated[str | None, Param("hold it to this project")] = None
 
 
@@ -66,15 +67,16 @@ def new(base: "Base", request: New) -> NewToken:
     return NewToken(name, request.scope, request.project, token, path)
 
 
+def _text(made: NewToken) -> str:
+    """TOKEN=$(kb token new)."""
+    return made.token + "\n"
+
+
 def _free_name(taken: set[str]) -> str:
     number = 1
     while f"token-{number}" in taken:
         number += 1
     return f"token-{number}"
-
-
-class Nothing(NamedTuple):
-    pass
 
 
 class TokenLine(NamedTuple):
@@ -89,7 +91,7 @@ class TokenList(NamedTuple):
     file: str
 
 
-def listed(base: "Base", _: Nothing) -> TokenList:
+def list_tokens(base: "Base", _: NoParameters) -> TokenList:
     from knowbase.http import tokens
 
     path = tokens.tokens_file(base, os.environ)
@@ -112,7 +114,7 @@ def revoke(base: "Base", request: Revoke) -> TokenList:
     if len(kept) == len(known):
         raise NotFound(f"there is no token {request.name!r}", field="name", hint="see: kb tokens")
     tokens.write(path, kept)
-    return listed(base, Nothing())
+    return list_tokens(base, NoParameters())
 
 
 COMMANDS = {
@@ -125,6 +127,7 @@ COMMANDS = {
             serve,
             writes=True,
             local=True,
+            streams=True,
             examples=("kb serve", "KB_TOKEN=… kb serve --host 0.0.0.0 --port 8620"),
         ),
         Operation(
@@ -134,13 +137,14 @@ COMMANDS = {
             new,
             writes=True,
             local=True,
+            terminal=Terminal(raw=_text),
             examples=("kb token new ci --scope read", "kb token new --project apollo"),
         ),
         Operation(
             "tokens",
             "List the tokens, and what they may do",
-            Nothing,
-            listed,
+            NoParameters,
+            list_tokens,
             local=True,
             examples=("kb tokens",),
         ),

@@ -10,7 +10,7 @@ from knowbase.errors import KnowbaseError
 
 
 class Unreadable(KnowbaseError):
-    """400: what was sent is no JSON object."""
+    """400: what was sent is not a JSON object."""
 
     code = "malformed"
 
@@ -70,7 +70,7 @@ class Internal(KnowbaseError):
 
 
 STATUSES: tuple[tuple[type[KnowbaseError], int, str], ...] = (
-    (Unreadable, 400, "what was sent is no JSON object"),
+    (Unreadable, 400, "what was sent is not a JSON object"),
     (NotAuthenticated, 401, "a token is wanted"),
     (errors.NotAllowed, 403, "not with this token, from this page or under this name"),
     (errors.NotFound, 404, "no such document, session or path"),

@@ -154,7 +154,7 @@ class Guard:
         return access.within(self._most)
 
 
-class Careful:
+class SafeHeaders:
     """Adds the headers that keep browsers from doing what nobody asked for."""
 
     def __init__(self, app: ASGIApp) -> None:

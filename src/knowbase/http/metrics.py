@@ -35,7 +35,7 @@ class Metrics:
 
     def searched(self, result: Any) -> None:
         """Which legs ran, if the result is a search's."""
-        told = _told_of_itself(result)
+        told = _measured(result)
         modes = told.get("search_modes_used")
         if modes is None:
             return
@@ -75,7 +75,7 @@ class Metrics:
             yield _line(f"{name}_count", (("route", route),), sum(buckets))
 
 
-def _told_of_itself(result: Any) -> Mapping[str, Any]:
+def _measured(result: Any) -> Mapping[str, Any]:
     """What a search says about itself, in its result or in the JSON that an agent gets."""
     content = getattr(result, "structured_content", None)
     if content is not None:

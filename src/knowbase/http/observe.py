@@ -55,9 +55,9 @@ class Observed:
                 await response_to(_masked(request))(scope, receive, sending)
         finally:
             self._metrics.in_flight -= 1
-            self._told(scope, request, status, time.perf_counter() - started)
+            self._record(scope, request, status, time.perf_counter() - started)
 
-    def _told(self, scope: Scope, request: str, status: int, seconds: float) -> None:
+    def _record(self, scope: Scope, request: str, status: int, seconds: float) -> None:
         route, method = self._route_of(scope["path"]), _method(scope["method"])
         self._metrics.answered(method, route, status, seconds)
         ms = round(seconds * 1000, 3)

@@ -90,7 +90,7 @@ def _from_json(body: bytes) -> dict[str, Any]:
         values = json.loads(body, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         reason = getattr(error, "msg", "it cannot be read")
-        raise Unreadable(f"this is no JSON: {reason}", hint='such as {"query": "words"}') from None
+        raise Unreadable(f"this is not JSON: {reason}", hint='such as {"query": "words"}') from None
     if not isinstance(values, dict):
         raise Unreadable("a JSON object is wanted", hint='such as {"query": "words"}')
     return {clean(name): _cleaned(value) for name, value in values.items()}

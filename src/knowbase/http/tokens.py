@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from knowbase.errors import InvalidInput
 from knowbase.logs import log
 from knowbase.store.location import is_url
-from knowbase.values.access import SCOPES, Access
+from knowbase.values.access import TOKEN_SCOPES, Access
 
 if TYPE_CHECKING:
     from knowbase.base import Base
@@ -81,7 +81,7 @@ def read(path: str) -> tuple[Token, ...]:
 def _checked(table: Mapping[str, str]) -> Token:
     token = Token(**table)
     is_hash = len(token.sha256) == 64 and not set(token.sha256) - set("0123456789abcdef")
-    if token.scope not in SCOPES or not is_hash or token.project == "":
+    if token.scope not in TOKEN_SCOPES or not is_hash or token.project == "":
         raise InvalidInput(
             f"the token {token.name!r} is not well-formed",
             field=FILE_VARIABLE,

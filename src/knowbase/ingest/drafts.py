@@ -11,7 +11,8 @@ from knowbase.read.links import code_links
 from knowbase.store.contract import Store
 from knowbase.text.splitting import Limits, chunks_of, embedding_text
 from knowbase.values.changes import Draft
-from knowbase.values.documents import Passage
+from knowbase.values.documents import DOCUMENT_TYPES, Passage
+from knowbase.values.kinds import clean_tags
 from knowbase.values.reading import Reading
 from knowbase.values.vectors import Model, Vector
 
@@ -37,34 +38,58 @@ class Embedded(NamedTuple):
     warning: str | None = None
 
 
-class Drafter(NamedTuple):
+class Drafter:
     """Makes drafts; the model is loaded when the first one needs it."""
 
-    embedder: Callable[[], Embedder]
-    source: Callable[[], str]  # how the base is to load this embedder again
-    limits: Limits
-    types: tuple[str, ...]
-    codes: re.Pattern[str] | None = None  # what looks like the code of a document
+    def __init__(
+        self,
+        embedder: Callable[[], Embedder],
+        source: Callable[[], str],  # how the base is to load this embedder again
+        limits: Limits,
+        types: tuple[str, ...],
+        codes: re.Pattern[str] | None = None,  # what looks like the code of a document
+    ) -> None:
+        self.embedder = embedder
+        self.source = source
+        self.limits = limits
+        self.types = types
+        self.codes = codes
 
     def read(self, path: str, data: bytes, tags: Sequence[str]) -> Read:
         """The file's reading, with the tags that its source adds."""
         reading = read(path, data)
-        reading = reading._replace(tags=clean_tags((*reading.tags, *tags)))
-        declared = reading.metadata.get("type")  # one that is not built in
+        reading = reading.stating(tags=clean_tags((*reading.tags, *tags)))
+        metadata = reading.value("metadata")
+        declared = metadata.get("type")  # one that is not built in
         if declared is None:
             return Read(reading, reading.warnings)
         if declared in self.types:
-            metadata = {key: value for key, value in reading.metadata.items() if key != "type"}
-            return Read(reading._replace(type=str(declared), metadata=metadata))
+            others = {key: value for key, value in metadata.items() if key != "type"}
+            return Read(reading.stating(metadata=others)._replace(type=str(declared)))
         return Read(reading, (f"unknown type {declared!r}; stored as {reading.type}",))
 
     def draft(self, document: str, reading: Reading, path: str | None, updated: str) -> Draft:
         """The document with its chunks, not yet embedded, and the codes that its text names."""
+        reading = reading.stating(split_by=self._settings_for(reading))
         text = "".join(section.header + section.text for section in reading.sections)
         if self.codes is not None:
             reading = reading._replace(links=(*reading.links, *code_links(text, self.codes)))
         chunks = chunks_of(reading, self.embedder().token_spans, self._limits())
         return Draft(document, reading, path, updated, chunks, (None,) * len(chunks))
+
+    @property
+    def settings(self) -> tuple[str, str]:
+        """How what is in step with the settings was split: a plain document, and one that
+        declares a type of its own."""
+        limits, standard = self.limits, Limits()
+        numbers = f"{limits.max_tokens}/{limits.overlap:g}/{limits.min_overlap}"
+        plain = "" if limits == standard else numbers
+        own = ",".join(sorted(set(self.types) - set(DOCUMENT_TYPES)))
+        return plain, f"{plain} types:{own}".lstrip()
+
+    def _settings_for(self, reading: Reading) -> str:
+        declares = reading.type not in DOCUMENT_TYPES or "type" in reading.value("metadata")
+        return self.settings[declares]
 
     def embed(
         self,
@@ -130,9 +155,3 @@ class Drafter(NamedTuple):
         """Whether the model does not read all of the text."""
         embedder = self.embedder()
         return len(embedder.token_spans(text)) + self.limits.markers > embedder.max_tokens
-
-
-def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
-    """Without the leading #, in lower case, each once."""
-    cleaned = (tag.strip().lstrip("#").lower() for tag in tags)
-    return tuple(dict.fromkeys(tag for tag in cleaned if tag))

@@ -19,7 +19,7 @@ class Step(NamedTuple):
     unit: str = "chunks"
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         return f"{self.done}/{self.total} {self.unit}"
 
     @property

@@ -1,16 +1,16 @@
 """What differs between a source on disk and what is stored: found by stat alone."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from knowbase.ingest.places import Home, inside
-from knowbase.ingest.walk import Found, Skipped, WalkRules, walk
+from knowbase.ingest.walk import FoundFile, Skipped, WalkRules, walk
 from knowbase.store.contract import Store
 from knowbase.values.files import FileRecord, Source
 
 
-class Problem(NamedTuple):
+class FileProblem(NamedTuple):
     """A file, and what is to be said about it."""
 
     path: str
@@ -26,28 +26,39 @@ class Scope(NamedTuple):
     readmit: bool = False  # also what was removed by hand
 
 
-class Plan(NamedTuple):
+class Pending(NamedTuple):
     """The work that a sync has before it."""
 
     scope: Scope
-    to_read: tuple[Found, ...]
+    to_read: tuple[FoundFile, ...]
     missing: tuple[FileRecord, ...]
     records: dict[str, FileRecord]
     unchanged: int
-    failed: tuple[Problem, ...]
-    skipped: tuple[Problem, ...]
+    failed: tuple[FileProblem, ...]
+    skipped: tuple[FileProblem, ...]
+    out_of_step: Collection[str]  # documents that were split by other settings
 
 
-def plans(store: Store, scopes: Sequence[Scope], home: Home, rules: WalkRules) -> list[Plan]:
+class Place(NamedTuple):
+    """Where files lie, and which of them are looked at."""
+
+    home: Home
+    rules: WalkRules
+
+
+def pending(
+    store: Store, scopes: Sequence[Scope], place: Place, out_of_step: Collection[str] = ()
+) -> list[Pending]:
     """Compare the files of each scope with their records; nothing is read."""
     sources = {source.path for source in store.sources()} | {s.source.path for s in scopes}
-    records = store.files()
-    return [_plan(scope, _Known(sources, records), home, rules) for scope in scopes]
+    known = _Known(sources, store.files(), out_of_step)
+    return [_pending(scope, known, place) for scope in scopes]
 
 
 class _Known(NamedTuple):
     sources: set[str]
     records: dict[str, FileRecord]
+    out_of_step: Collection[str]
 
     def of(self, source: str, root: str) -> dict[str, FileRecord]:
         """The records below `root` that belong to the source."""
@@ -63,7 +74,8 @@ class _Known(NamedTuple):
         return max(holders, key=lambda source: (source != ".", len(source)), default=None)
 
 
-def _plan(scope: Scope, known: _Known, home: Home, rules: WalkRules) -> Plan:
+def _pending(scope: Scope, known: _Known, place: Place) -> Pending:
+    home = place.home
     source = scope.source.path
     root = scope.only if scope.only is not None else source
     records = known.of(source, root)
@@ -72,53 +84,55 @@ def _plan(scope: Scope, known: _Known, home: Home, rules: WalkRules) -> Plan:
     work = _Work([], [], [])
     unchanged = 0
     there = os.path.lexists(home.absolute(root))
-    for item in walk(home.absolute(root), rules) if there else ():
+    for item in walk(home.absolute(root), place.rules) if there else ():
         path = home.stored(item.path)
         if nested and known.owner(path) != source:
             continue
         seen.add(path)
-        unchanged += _sort(item, path, records.get(path), scope, work)
+        record = records.get(path)
+        again = scope.reread or (record is not None and record.document in known.out_of_step)
+        unchanged += _sort(item, path, record, scope._replace(reread=again), work)
     unseen = [problem.path for problem in work.skipped if problem.path not in records]
     missing = [
         record
         for path, record in records.items()
         if path not in seen and not any(inside(path, folder) for folder in unseen)
     ]
-    return Plan(
+    return Pending(
         scope, tuple(work.to_read), tuple(missing), records, unchanged,
-        tuple(work.failed), tuple(work.skipped),
+        tuple(work.failed), tuple(work.skipped), known.out_of_step,
     )  # fmt: skip
 
 
 class _Work(NamedTuple):
-    to_read: list[Found]
-    failed: list[Problem]
-    skipped: list[Problem]
+    to_read: list[FoundFile]
+    failed: list[FileProblem]
+    skipped: list[FileProblem]
 
 
 def _sort(
-    item: Found | Skipped, path: str, record: FileRecord | None, scope: Scope, work: _Work
+    item: FoundFile | Skipped, path: str, record: FileRecord | None, scope: Scope, work: _Work
 ) -> bool:
     """Put one item where it belongs; True when there is nothing to do for it."""
     if isinstance(item, Skipped):
         kept = "; what was stored before stays" if record is not None and record.document else ""
-        work.skipped.append(Problem(path, item.reason + kept))
+        work.skipped.append(FileProblem(path, item.reason + kept))
     elif record is None or (record.excluded and scope.readmit):
         work.to_read.append(item)
     elif record.excluded:
-        work.skipped.append(Problem(path, "removed by hand; kb add it to take it back"))
+        work.skipped.append(FileProblem(path, "removed by hand; kb add it to take it back"))
     elif scope.reread or _differs(item, record, scope):
         work.to_read.append(item)
     elif record.problem is not None:
-        work.failed.append(Problem(path, record.problem))
+        work.failed.append(FileProblem(path, record.problem))
     elif record.document is None:
-        work.skipped.append(Problem(path, "binary or empty"))
+        work.skipped.append(FileProblem(path, "binary or empty"))
     else:
         return True
     return False
 
 
-def _differs(item: Found, record: FileRecord, scope: Scope) -> bool:
+def _differs(item: FoundFile, record: FileRecord, scope: Scope) -> bool:
     """Changed on disk, or come under another source, whose tags it gets."""
     moved = record.source != scope.source.path
     return moved or (item.size, item.mtime_ns) != (record.size, record.mtime_ns)

@@ -4,10 +4,10 @@ import os
 from collections.abc import Sequence
 
 from knowbase.errors import InvalidInput, NotFound
-from knowbase.ingest.drafts import clean_tags
 from knowbase.ingest.pending import Scope
 from knowbase.ingest.places import Home, inside
 from knowbase.values.files import Source
+from knowbase.values.kinds import clean_tags
 
 
 def scopes_for(

@@ -9,16 +9,19 @@ from typing import NamedTuple
 from knowbase.errors import BaseLocked, ReadError, ServiceUnavailable
 from knowbase.ingest.drafts import Drafter, Embedded
 from knowbase.ingest.hierarchy import parent_of
-from knowbase.ingest.pending import Plan, Problem, Scope, plans
+from knowbase.ingest.pending import FileProblem, Pending, Place, Scope, pending
 from knowbase.ingest.places import Home
-from knowbase.ingest.walk import Found, WalkRules
+from knowbase.ingest.walk import FoundFile
 from knowbase.logs import log
+from knowbase.query.conditions import Condition, Not, OneOf
 from knowbase.read.decode import BinaryFile
+from knowbase.read.markdown import read_markdown
 from knowbase.store.contract import Store
+from knowbase.text.sections import stored_sections
 from knowbase.values.changes import Changes, Draft
-from knowbase.values.documents import Document
+from knowbase.values.documents import ALL, Document
 from knowbase.values.files import FileRecord, Source
-from knowbase.values.reading import Reading
+from knowbase.values.reading import Reading, stored_reading
 from knowbase.values.times import timestamp
 
 BATCH_CHUNKS = 64
@@ -34,8 +37,8 @@ class Report(NamedTuple):
     moved: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     unchanged: int = 0
-    failed: tuple[Problem, ...] = ()
-    skipped: tuple[Problem, ...] = ()
+    failed: tuple[FileProblem, ...] = ()
+    skipped: tuple[FileProblem, ...] = ()
     warnings: tuple[str, ...] = ()
     chunks_embedded: int = 0
     chunks_reused: int = 0
@@ -59,7 +62,7 @@ class Progress(NamedTuple):
     unit: str = "files"
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         embedded = f" · {self.embedded} chunks embedded" if self.embedded else ""
         return f"{self.done}/{self.total} {self.unit}{embedded}"
 
@@ -69,16 +72,29 @@ class Progress(NamedTuple):
         return " · " + self.path.rpartition("/")[2]
 
 
-class Parts(NamedTuple):
-    """What a sync works with."""
+class IngestServices:
+    """What adding and writing work with."""
 
-    store: Store
-    drafter: Drafter
-    home: Home
-    rules: WalkRules
-    clock: Callable[[], str]
-    similar_above: float
-    defer: bool = False  # store text without vectors; they follow
+    def __init__(
+        self,
+        store: Store,
+        drafter: Drafter,
+        place: Place,
+        clock: Callable[[], str],
+        similar_above: float,
+        *,
+        defer: bool = False,  # store text without vectors; they follow
+    ) -> None:
+        self.store = store
+        self.drafter = drafter
+        self.place = place
+        self.clock = clock
+        self.similar_above = similar_above
+        self.defer = defer
+
+    @property
+    def home(self) -> Home:
+        return self.place.home
 
     def link_similar(self) -> None:
         """Compare what was written with everything; when another writes, the next one does it."""
@@ -98,36 +114,52 @@ class Prepared(NamedTuple):
 
 
 def sync(
-    parts: Parts,
+    services: IngestServices,
     scopes: Sequence[Scope],
     *,
     prune: bool = False,
+    notes: bool = False,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Report:
-    """Read what changed, remove what is gone; Ctrl-C ends it early with what was done."""
-    work = plans(parts.store, scopes, parts.home, parts.rules)
-    run = _Run(parts, work, progress)
+    """Read what changed, remove what is gone; Ctrl-C ends it early with what was done.
+
+    What was split by other settings is read and split again, also `notes`, which have no file.
+    """
+    otherwise = services.store.documents(out_of_step(services.drafter), ALL)
+    ids = {document.id for document in otherwise}
+    work = pending(services.store, scopes, services.place, ids)
+    run = _Run(services, work, progress)
     try:
         run.add_sources([scope.source for scope in scopes], new=True)
         for each in work:
             run.read_files(each)
         run.flush()
+        if notes:
+            run.split_again([document for document in otherwise if document.path is None])
         for each in work:
             run.remove_missing(each, prune)
         run.add_sources([scope.source for scope in scopes], new=False)
-        parts.link_similar()
+        services.link_similar()
     except KeyboardInterrupt:
         run.interrupted = True
     return run.report()
+
+
+def out_of_step(drafter: Drafter) -> Condition:
+    """What was read and split by other settings than today's."""
+    return Not(OneOf("split_by", drafter.settings))
 
 
 class _Run:
     """One sync under way: what waits to be written, and what to report."""
 
     def __init__(
-        self, parts: Parts, work: Sequence[Plan], progress: Callable[[Progress], None]
+        self,
+        services: IngestServices,
+        work: Sequence[Pending],
+        progress: Callable[[Progress], None],
     ) -> None:
-        self._parts = parts
+        self._services = services
         self._progress = progress
         self._total = sum(len(each.to_read) for each in work)
         self._done = 0
@@ -142,7 +174,7 @@ class _Run:
         self._moved_from: set[str] = set()
         self.interrupted = False
         self._embedded = self._reused = self._waiting = 0
-        self._defer = parts.defer
+        self._defer = services.defer
         self._unchanged = sum(each.unchanged for each in work)
         self._failed = [problem for each in work for problem in each.failed]
         self._skipped = [problem for each in work for problem in each.skipped]
@@ -170,14 +202,14 @@ class _Run:
 
     def add_sources(self, sources: Sequence[Source], *, new: bool) -> None:
         """Remember new sources at once, new tags of known ones when all their files have them."""
-        known = self._parts.store.sources()
+        known = self._services.store.sources()
         paths = {source.path for source in known}
         wanted = [s for s in sources if s not in known and (s.path not in paths) == new]
         self._apply(Changes(sources=tuple(wanted)))
 
     # reading
 
-    def read_files(self, each: Plan) -> None:
+    def read_files(self, each: Pending) -> None:
         for found in each.to_read:
             self._read_file(each, found)
             self._done += 1
@@ -185,19 +217,22 @@ class _Run:
             if self._is_full():
                 self.flush()
 
-    def _read_file(self, each: Plan, found: Found) -> None:
-        path = self._parts.home.stored(found.path)
+    def _read_file(self, each: Pending, found: FoundFile) -> None:
+        path = self._services.home.stored(found.path)
         old = each.records.get(path)
         record = FileRecord(path, each.scope.source.path, found.size, found.mtime_ns, "")
         try:
             with open(found.path, "rb") as file:
                 data = file.read()
             record = record._replace(sha256=hashlib.sha256(data).hexdigest())
-            if old is not None and _same_content(record, old) and not each.scope.reread:
+            again = each.scope.reread or (old is not None and old.document in each.out_of_step)
+            if old is not None and _same_content(record, old) and not again:
                 self._records.append(record._replace(document=old.document))
                 self._unchanged += 1
                 return
-            reading, warnings = self._parts.drafter.read(found.path, data, each.scope.source.tags)
+            reading, warnings = self._services.drafter.read(
+                found.path, data, each.scope.source.tags
+            )
         except BinaryFile as error:
             self._skip(record, old, error.message)
         except ReadError as error:
@@ -208,9 +243,9 @@ class _Run:
             self._fail(record, old, f"could not be read ({type(error).__name__})")
         else:
             self._warnings += [f"{path}: {warning}" for warning in warnings]
-            if reading.parent is None:
-                parent = parent_of(path, each.scope.source, self._parts.home)
-                reading = reading._replace(parent=parent)
+            if reading.value("parent") is None:
+                parent = parent_of(path, each.scope.source, self._services.home)
+                reading = reading.stating(parent=parent)
             if reading.sections:
                 self._prepare(record, old, reading)
             else:
@@ -222,10 +257,10 @@ class _Run:
         if document is None and self._gone.get(record.sha256):
             gone = self._gone[record.sha256].pop(0)
             document, moved_from, listed = gone.document, gone.path, self._moved
-        elif document is None and reading.code is not None:
-            document, moved_from = self._same_code(reading.code)
+        elif document is None and (code := reading.value("code")) is not None:
+            document, moved_from = self._same_code(code)
             listed = self._moved if document else self._added
-        draft = self._parts.drafter.draft(
+        draft = self._services.drafter.draft(
             document or str(uuid.uuid4()),
             reading,
             record.path,
@@ -236,7 +271,7 @@ class _Run:
 
     def _same_code(self, code: str) -> tuple[str | None, str | None]:
         """The document of a file that is gone and had this code: it was renamed and changed."""
-        known = self._parts.store.find(code)
+        known = self._services.store.find(code)
         gone = {r.path for records in self._gone.values() for r in records}
         if known is None or known.path not in gone:
             return None, None
@@ -244,13 +279,13 @@ class _Run:
 
     def _fail(self, record: FileRecord, old: FileRecord | None, reason: str) -> None:
         """What was read before stays: a file that fails now loses nothing."""
-        self._failed.append(Problem(record.path, reason))
+        self._failed.append(FileProblem(record.path, reason))
         self._records.append(
             record._replace(problem=reason, document=old.document if old else None)
         )
 
     def _skip(self, record: FileRecord, old: FileRecord | None, reason: str) -> None:
-        self._skipped.append(Problem(record.path, reason))
+        self._skipped.append(FileProblem(record.path, reason))
         self._records.append(record)
         if old is not None and old.document is not None:
             self._removed.append(record.path)
@@ -283,7 +318,7 @@ class _Run:
             )
         )
         for draft, document in zip(drafts, written, strict=True):
-            wanted = draft.reading.code
+            wanted = draft.reading.value("code")
             if wanted is not None and wanted.lower() != document.code.lower():
                 self._warnings.append(
                     f"{document.path}: the code {wanted} is taken; it is {document.code}"
@@ -293,9 +328,25 @@ class _Run:
             self._moved_from |= {prepared.moved_from} if prepared.moved_from else set()
         self._prepared, self._records, self._emptied = [], [], []
 
+    def split_again(self, notes: Sequence[Document]) -> None:
+        """Texts without a file, as they are stored, by the settings of today."""
+        for start in range(0, len(notes), BATCH_CHUNKS):
+            some = notes[start : start + BATCH_CHUNKS]
+            result = self._with_vectors([self._stored_draft(note) for note in some])
+            self._apply(Changes(drafts=result.drafts, model=result.model))
+            self._reused += result.reused
+            self._waiting += result.waiting
+            self._changed += [note.code for note in some]
+
+    def _stored_draft(self, note: Document) -> Draft:
+        sections = stored_sections(self._services.store.chunks(note.id))
+        text = "".join(section.header + section.text for section in sections)
+        reading = stored_reading(note, sections)._replace(links=read_markdown(text, "").links)
+        return self._services.drafter.draft(note.id, reading, None, note.updated_at)
+
     def _with_vectors(self, drafts: Sequence[Draft]) -> Embedded:
         """A service that is away holds up the vectors, never the text."""
-        drafter, store, before = self._parts.drafter, self._parts.store, self._embedded
+        drafter, store, before = self._services.drafter, self._services.store, self._embedded
         if not self._defer:
             try:
                 return drafter.embed(drafts, store, self._count)
@@ -306,9 +357,9 @@ class _Run:
 
     def _count(self) -> None:
         self._embedded += 1
-        self._tell(self._prepared[-1].record.path)
+        self._tell(self._prepared[-1].record.path if self._prepared else "")
 
-    def remove_missing(self, each: Plan, prune: bool) -> None:
+    def remove_missing(self, each: Pending, prune: bool) -> None:
         """Forget what is gone, unless so much is gone that the folder itself may be away."""
         missing = [record for record in each.missing if record.path not in self._moved_from]
         if not missing:
@@ -330,7 +381,7 @@ class _Run:
     def _apply(self, changes: Changes) -> list[Document]:
         if changes == Changes():
             return []
-        return self._parts.store.apply(changes, self._parts.clock())
+        return self._services.store.apply(changes, self._services.clock())
 
     def _tell(self, path: str) -> None:
         self._progress(Progress(self._done, self._total, self._embedded, path))

@@ -23,7 +23,7 @@ class WalkRules(NamedTuple):
     own: str | None = None  # the base itself; what is named after it belongs to it
 
 
-class Found(NamedTuple):
+class FoundFile(NamedTuple):
     """A file to read."""
 
     path: str
@@ -52,7 +52,7 @@ class _Entry(NamedTuple):
     ignores: tuple[_Ignores, ...]
 
 
-def walk(root: str, rules: WalkRules) -> Iterator[Found | Skipped]:
+def walk(root: str, rules: WalkRules) -> Iterator[FoundFile | Skipped]:
     """The files at and below `root`, sorted by path."""
     root = os.path.abspath(root)
     if not _is_utf8(root):
@@ -63,19 +63,19 @@ def walk(root: str, rules: WalkRules) -> Iterator[Found | Skipped]:
         yield _named_file(root, rules)
 
 
-def _named_file(path: str, rules: WalkRules) -> Found | Skipped:
+def _named_file(path: str, rules: WalkRules) -> FoundFile | Skipped:
     try:
         return _file(path, os.stat(path), rules)
     except OSError as error:
         return Skipped(path, _reason(error))
 
 
-def _file(path: str, status: os.stat_result, rules: WalkRules) -> Found | Skipped:
+def _file(path: str, status: os.stat_result, rules: WalkRules) -> FoundFile | Skipped:
     if not stat.S_ISREG(status.st_mode):
         return Skipped(path, "not a regular file")
     if status.st_size > rules.max_bytes:
         return Skipped(path, f"larger than {round(rules.max_bytes / _MEGABYTE, 2):g} MB")
-    return Found(path, status.st_size, min(status.st_mtime_ns, _LATEST))
+    return FoundFile(path, status.st_size, min(status.st_mtime_ns, _LATEST))
 
 
 class _Walk:
@@ -89,7 +89,7 @@ class _Walk:
         self._todo: list[_Entry] = []
         self._folder_links: list[_Entry] = []
 
-    def run(self) -> Iterator[Found | Skipped]:
+    def run(self) -> Iterator[FoundFile | Skipped]:
         """Walk the folders, and then the links to folders that were not reached otherwise."""
         yield from self._enter(self._root, _ignores_above(self._root, self._rules.top))
         yield from self._drain()
@@ -98,7 +98,7 @@ class _Walk:
             yield from self._enter(link.entry.path, link.ignores)
             yield from self._drain()
 
-    def _drain(self) -> Iterator[Found | Skipped]:
+    def _drain(self) -> Iterator[FoundFile | Skipped]:
         while self._todo:
             item = self._todo.pop()
             try:
@@ -106,7 +106,7 @@ class _Walk:
             except OSError as error:
                 yield Skipped(_printable(item.entry.path), _reason(error))
 
-    def _visit(self, item: _Entry) -> Iterator[Found | Skipped]:
+    def _visit(self, item: _Entry) -> Iterator[FoundFile | Skipped]:
         entry = item.entry
         if not _is_utf8(entry.name):
             yield Skipped(_printable(entry.path), "name is not valid UTF-8")
@@ -117,7 +117,7 @@ class _Walk:
         else:
             yield _file(entry.path, entry.stat(follow_symlinks=False), self._rules)
 
-    def _follow(self, item: _Entry) -> Iterator[Found | Skipped]:
+    def _follow(self, item: _Entry) -> Iterator[FoundFile | Skipped]:
         entry = item.entry
         status = entry.stat()
         target = os.path.realpath(entry.path)

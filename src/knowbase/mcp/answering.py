@@ -4,7 +4,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from knowbase.mcp import wording
-from knowbase.mcp.budget import Budget, Told
+from knowbase.mcp.budget import AgentAnswer, Budget
 from knowbase.mcp.shape import shaped
 from knowbase.mcp.tools import Call
 from knowbase.operations.declare import fields
@@ -22,10 +22,10 @@ LONGEST_OPENING = 240  # letters of a text that says almost the same
 SHORTER = {"full": ("full", "snippets", "ids"), "snippets": ("snippets", "ids"), "ids": ("ids",)}
 
 
-def answer(call: Call, base: "Base") -> Told:
+def answer(call: Call, base: "Base") -> AgentAnswer:
     """What the tool answers, within the tokens that were asked for."""
     answering = Answering(call, base, Budget(call.view.max_tokens, base.models.count_tokens))
-    special: dict[str, Callable[[], Told]] = {
+    special: dict[str, Callable[[], AgentAnswer]] = {
         "kb_search": answering.results,
         "kb_get_related": answering.results,
         "kb_get": answering.document,
@@ -35,21 +35,27 @@ def answer(call: Call, base: "Base") -> Told:
     return special.get(call.tool.name, answering.whole)()
 
 
-class Answering(NamedTuple):
+class Answering:
     """One call on its way to an answer."""
 
-    call: Call
-    base: "Base"
-    budget: Budget
+    def __init__(
+        self,
+        call: Call,
+        base: "Base",
+        budget: Budget,
+    ) -> None:
+        self.call = call
+        self.base = base
+        self.budget = budget
 
-    def whole(self) -> Told:
+    def whole(self) -> AgentAnswer:
         """An answer that is short by its nature."""
         result = self._run(self.call.request)
         if self.call.tool.name == "kb_remember":
             result = _with_short_openings(result)
-        return self._told(shaped(result, "snippets"))
+        return self._fitted_answer(shaped(result, "snippets"))
 
-    def results(self) -> Told:
+    def results(self) -> AgentAnswer:
         """A page of results: those that fit, the others behind the cursor."""
         start, limit = self.call.view.start, self.call.request.limit
         most = self._most_results()
@@ -58,11 +64,11 @@ class Answering(NamedTuple):
         items = found.results[start:asked]
         is_last = asked == most or found.metadata.total <= asked
 
-        def tell(detail: str, number: int) -> Told:
+        def tell(detail: str, number: int) -> AgentAnswer:
             more = number < len(items) or (items and not is_last)
             following = {"next_cursor": str(start + number)} if more else {}
             page = shaped(found._replace(results=items[:number]), detail)
-            return self._told({**page, **following})
+            return self._fitted_answer({**page, **following})
 
         for detail in SHORTER[self.call.view.detail]:
             number = self.budget.most_of(len(items), partial(tell, detail))
@@ -76,29 +82,29 @@ class Answering(NamedTuple):
         limit = next(field for field in declared if field.name == "limit")
         return int(limit.param.most or 0)
 
-    def document(self) -> Told:
+    def document(self) -> AgentAnswer:
         """A document's text from the cursor on."""
         found: Content = self._run(self.call.request)
         start = min(self.call.view.start, len(found.text))
         shown = _Text(found, start)
         length = self.budget.most_of(
-            len(found.text) - start, lambda size: self._told(shown.data(size))
+            len(found.text) - start, lambda size: self._fitted_answer(shown.data(size))
         )
-        return self._told(shown.data(shown.good_end(length)))
+        return self._fitted_answer(shown.data(shown.good_end(length)))
 
-    def timeline(self) -> Told:
+    def timeline(self) -> AgentAnswer:
         """The nearest on both sides, rather in few words than none; further ones are around
         the farthest."""
         found: Timeline = self._run(self.call.request)
 
-        def tell(detail: str, number: int) -> Told:
+        def tell(detail: str, number: int) -> AgentAnswer:
             near = found._replace(
                 before=found.before[max(0, len(found.before) - number) :],
                 after=found.after[:number],
             )
             left_out = len(found.before) + len(found.after) - len(near.before) - len(near.after)
             data = shaped(near, detail)
-            return self._told({**data, "left_out": left_out} if left_out else data)
+            return self._fitted_answer({**data, "left_out": left_out} if left_out else data)
 
         size = max(len(found.before), len(found.after))
         for detail in SHORTER[self.call.view.detail]:
@@ -107,13 +113,13 @@ class Answering(NamedTuple):
                 return tell(detail, number)
         return tell("ids", 0)
 
-    def status(self) -> Told:
+    def status(self) -> AgentAnswer:
         """The long lists of a status are cut."""
         found: Status = self._run(self.call.request)
 
-        def tell(number: int) -> Told:
+        def tell(number: int) -> AgentAnswer:
             cut = found._replace(sources=found.sources[:number], problems=found.problems[:number])
-            return self._told(shaped(cut, "full"))
+            return self._fitted_answer(shaped(cut, "full"))
 
         size = max(len(found.sources), len(found.problems))
         return tell(self.budget.most_of(size, tell))
@@ -121,8 +127,8 @@ class Answering(NamedTuple):
     def _run(self, request: Any) -> Any:
         return self.call.tool.operation.run(self.base, request)
 
-    def _told(self, data: dict[str, Any]) -> Told:
-        return Told(data, wording.text_of(self.call.tool.name, data), _links(data))
+    def _fitted_answer(self, data: dict[str, Any]) -> AgentAnswer:
+        return AgentAnswer(data, wording.text_of(self.call.tool.name, data), _links(data))
 
 
 class _Text(NamedTuple):

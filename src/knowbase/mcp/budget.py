@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from knowbase.mcp.links import uri_of
 
 
-class Told(NamedTuple):
+class AgentAnswer(NamedTuple):
     """An answer in both its forms: JSON for programs, text for the model.
 
     A client shows its model one of the two, so each has to fit.
@@ -24,16 +24,21 @@ class Told(NamedTuple):
         return "\n".join((self.text, *(f"{code} {uri_of(code)}" for code in self.links)))
 
 
-class Budget(NamedTuple):
+class Budget:
     """So many tokens, as the base's model counts them, or four letters each if that is more."""
 
-    most: int
-    count: Callable[[str], int]
+    def __init__(
+        self,
+        most: int,
+        count: Callable[[str], int],
+    ) -> None:
+        self.most = most
+        self.count = count
 
     def tokens(self, text: str) -> int:
         return max(self.count(text), math.ceil(len(text) / 4))
 
-    def holds(self, told: Told) -> bool:
+    def holds(self, told: AgentAnswer) -> bool:
         return all(self._fits(text) for text in (told.spoken, as_text(told.data)))
 
     def _fits(self, text: str) -> bool:
@@ -41,7 +46,7 @@ class Budget(NamedTuple):
             return False
         return len(text.encode()) <= self.most or self.tokens(text) <= self.most
 
-    def most_of(self, size: int, tell: Callable[[int], Told]) -> int:
+    def most_of(self, size: int, tell: Callable[[int], AgentAnswer]) -> int:
         """How much of `size` can be told, as `tell` tells a part of it; 0 if nothing can."""
         if self.holds(tell(size)):
             return size

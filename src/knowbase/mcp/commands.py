@@ -6,19 +6,16 @@ Nothing of the SDK is loaded here.
 
 import gc
 import sys
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING
 
 from knowbase.logs import show_on
-from knowbase.operations.declare import Operation, Param
+from knowbase.mcp.clients import Install
+from knowbase.operations.declare import Operation
 from knowbase.values.access import Access, current
 
 if TYPE_CHECKING:
     from knowbase.base import Base
     from knowbase.mcp.install import Installed
-
-CLIENTS = ("claude-code", "cursor", "vscode", "codex")
-READ_ONLY = Param("without the tools that write")
-PROJECT = Param("only this project's documents; what is remembered belongs to it")
 
 
 def over_stdio(base: "Base", access: Access) -> None:
@@ -32,15 +29,6 @@ def over_stdio(base: "Base", access: Access) -> None:
     if sys.stdin.isatty():
         print("waiting for an MCP client on standard input; Ctrl-C stops", file=sys.stderr)
     serve(base)
-
-
-class Install(NamedTuple):
-    client: Annotated[str, Param("the program that the agent runs in", choices=CLIENTS)]
-    name: Annotated[str, Param("what the server is called there")] = "knowbase"
-    read_only: Annotated[bool, READ_ONLY] = False
-    project: Annotated[str | None, PROJECT] = None
-    write: Annotated[bool, Param("codex: write to the user's own file, too")] = False
-    dry_run: Annotated[bool, Param("show what would be written, and write nothing")] = False
 
 
 def install(base: "Base", request: Install) -> "Installed":

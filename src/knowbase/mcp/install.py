@@ -4,33 +4,12 @@ import json
 import os
 import shutil
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from knowbase.errors import InvalidInput, ReadError
+from knowbase.mcp.clients import CLIENTS, Client, Install
 from knowbase.store.location import is_url, shown
 
-if TYPE_CHECKING:
-    from knowbase.mcp.commands import Install
-
-
-class Client(NamedTuple):
-    """Where a program keeps its servers: a JSON file of the project, and the key in it."""
-
-    path: str
-    key: str
-    typed: bool  # each server says that it is "stdio"
-    then: str
-
-
-CLIENTS = {
-    "claude-code": Client(".mcp.json", "mcpServers", True, "start claude here and see /mcp"),
-    "cursor": Client(
-        os.path.join(".cursor", "mcp.json"), "mcpServers", False, "see Settings, MCP in Cursor"
-    ),
-    "vscode": Client(
-        os.path.join(".vscode", "mcp.json"), "servers", True, "run “MCP: List Servers” in VS Code"
-    ),
-}
 MODULE = ("-m", "knowbase.cli")  # started so, and not by its script
 CODEX = os.path.join("~", ".codex", "config.toml")
 
@@ -54,7 +33,7 @@ class Start(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def install(place: str, request: "Install") -> Installed:
+def install(place: str, request: Install) -> Installed:
     """Write the configuration of a server for the base at `place`, beside what is there."""
     start = _start(place, request)
     if request.client == "codex":
@@ -62,7 +41,7 @@ def install(place: str, request: "Install") -> Installed:
     return _json(CLIENTS[request.client], start, request)
 
 
-def _start(place: str, request: "Install") -> Start:
+def _start(place: str, request: Install) -> Start:
     """A command that works from any folder; a password is never written down."""
     script = shutil.which(sys.argv[0]) or ""
     is_script = os.path.basename(script).partition(".")[0] == "kb"
@@ -77,7 +56,7 @@ def _start(place: str, request: "Install") -> Start:
     return Start(os.path.abspath(command), tuple(args), notes)
 
 
-def _json(client: Client, start: Start, request: "Install") -> Installed:
+def _json(client: Client, start: Start, request: Install) -> Installed:
     path = os.path.abspath(client.path)
     server = {"command": start.command, "args": list(start.args)}
     if client.typed:
@@ -104,11 +83,11 @@ def _read_json(path: str) -> dict[str, Any]:
     except ValueError as error:
         raise _unusable(path, f"it is no JSON: {error}") from error
     if not isinstance(found, dict):
-        raise _unusable(path, "it is no JSON object")
+        raise _unusable(path, "it is not a JSON object")
     return found
 
 
-def _codex(start: Start, request: "Install") -> Installed:
+def _codex(start: Start, request: Install) -> Installed:
     """TOML is appended to, never written anew: comments and order stay."""
     import tomllib
 

@@ -78,7 +78,7 @@ class _Handlers:
             raise
         except KnowbaseError as error:
             _note(error)
-            return _refused(told(error))
+            return _refused(error_text(error))
         except Exception as error:
             log("error", "a tool failed", tool=params.name, exc_info=error)
             return _refused(MASKED)
@@ -116,7 +116,7 @@ class _Handlers:
             return await self._run(work)
         except KnowbaseError as error:
             _note(error)
-            raise MCPError(code=types.INVALID_PARAMS, message=told(error)) from None
+            raise MCPError(code=types.INVALID_PARAMS, message=error_text(error)) from None
         except Exception as error:
             log("error", "a request failed", exc_info=error)
             raise MCPError(code=types.INTERNAL_ERROR, message=MASKED) from None
@@ -140,7 +140,7 @@ def _note(error: KnowbaseError) -> None:
         log("error", "a request failed", reason=error.message, exc_info=error)
 
 
-def told(error: KnowbaseError) -> str:
+def error_text(error: KnowbaseError) -> str:
     """An error as a model reads it: what is wrong, of which field, and what would be right; of
     trouble inside only which it is."""
     if error.outside is not None:

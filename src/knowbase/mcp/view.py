@@ -3,7 +3,7 @@
 from typing import Annotated, NamedTuple
 
 from knowbase.errors import InvalidInput
-from knowbase.operations.declare import Param
+from knowbase.values.parameters import Param
 
 DETAILS = ("ids", "snippets", "full")
 LEAST_TOKENS, MOST_TOKENS = 200, 100_000

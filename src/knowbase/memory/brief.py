@@ -4,9 +4,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from knowbase.memory.sessions import SessionDocuments
 from knowbase.query.conditions import AnyOf, Compare, Condition, OneOf, Visible, both
 from knowbase.query.moments import ahead
-from knowbase.store.contract import Store
 from knowbase.values.documents import Document, Page
 from knowbase.values.sessions import Session
 from knowbase.values.times import days_between
@@ -47,12 +47,18 @@ class Brief(NamedTuple):
     text: str
 
 
-class Briefing(NamedTuple):
+class Briefing:
     """Makes briefs."""
 
-    store: Store
-    count_tokens: Callable[[str], int]
-    now: str
+    def __init__(
+        self,
+        store: SessionDocuments,
+        count_tokens: Callable[[str], int],
+        now: str,
+    ) -> None:
+        self.store = store
+        self.count_tokens = count_tokens
+        self.now = now
 
     def brief(self, project: str | None, max_tokens: int) -> Brief:
         parts = self._parts(project)

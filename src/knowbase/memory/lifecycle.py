@@ -6,9 +6,9 @@ from typing import NamedTuple
 from knowbase.errors import InvalidInput, NotFound
 from knowbase.query.conditions import FORGOTTEN, HIDDEN_STATES, Compare, Condition, Visible, both
 from knowbase.query.moments import ahead
-from knowbase.store.contract import Store
+from knowbase.store.contract import DocumentStore
 from knowbase.values.changes import Changes, Edit
-from knowbase.values.documents import Document, Listing, Page, is_superseded
+from knowbase.values.documents import Document, Listing, Page, is_in
 
 
 class Superseded(NamedTuple):
@@ -25,13 +25,20 @@ class Changed(NamedTuple):
     documents: tuple[Document, ...]
 
 
-class Lifecycle(NamedTuple):
+class Lifecycle:
     """Changes what a document is shown as, never its text. `kb rm` removes for good."""
 
-    store: Store
-    find: Callable[[str], Document | None]  # forgotten ones too
-    whole: Callable[[str], Document]  # the document that a reference names, unless forgotten
-    clock: Callable[[], str]
+    def __init__(
+        self,
+        store: DocumentStore,
+        find: Callable[[str], Document | None],  # forgotten ones too
+        whole: Callable[[str], Document],  # the document that a reference names, unless forgotten
+        clock: Callable[[], str],
+    ) -> None:
+        self.store = store
+        self.find = find
+        self.whole = whole
+        self.clock = clock
 
     def supersede(self, old: str, new: str) -> Superseded:
         """Let `new` take the place of `old`, which is hidden from now on."""
@@ -85,7 +92,7 @@ class Lifecycle(NamedTuple):
         """Only what differs is said, so that a file may go on saying the rest."""
         now = self.clock()
         shown: dict[str, str | bool | None] = {"deleted_at": None, "archived": False}
-        if is_superseded(document, now):
+        if is_in(document, "superseded", now):
             shown |= {"superseded_by": None, "valid_until": None}
         if document.expires_at is not None and document.expires_at <= now:
             shown["expires_at"] = None

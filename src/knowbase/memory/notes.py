@@ -2,21 +2,21 @@
 
 import uuid
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from knowbase.errors import Conflict, InvalidInput, ReadError
-from knowbase.ingest.drafts import clean_tags
-from knowbase.ingest.sync import Parts
+from knowbase.ingest.sync import IngestServices
 from knowbase.memory.lifecycle import superseding
 from knowbase.query.conditions import Compare, Condition, Not, Visible, both
 from knowbase.query.moments import span
 from knowbase.read.markdown import read_markdown
-from knowbase.store.contract import Store
+from knowbase.store.contract import DocumentStore, Store
 from knowbase.store.rules import known_text, same_project
 from knowbase.text.analysis import clean
 from knowbase.text.sections import sections_of
 from knowbase.values.changes import Changes, Draft, Edit, session_name
-from knowbase.values.documents import SCOPES, SECTORS, TIERS, Document, Page
+from knowbase.values.documents import FIELDS, STATED, Document, Page
+from knowbase.values.kinds import clean_tags
 from knowbase.values.notes import Note, Remembered, Similar
 from knowbase.values.reading import Reading
 from knowbase.values.sessions import Session, Use
@@ -29,75 +29,75 @@ NEARLY_THE_SAME = 0.95  # cosine similarity from which a text is reported as kno
 MOST_COMPARED = 16  # chunks of a new text that are looked for
 MOST_SIMILAR = 5
 
-_STATED = (
-    "project", "scope", "sector", "tier", "roles", "parent", "confidence", "salience",
-    "expires_at",
-)  # fmt: skip
-_CHOICES = {"scope": SCOPES, "sector": SECTORS, "tier": TIERS}
 
-
-class Desk(NamedTuple):
+class NoteServices:
     """What writing needs of its base."""
 
-    parts: Parts
-    whole: Callable[[str], Document]  # the document that a reference names
-    check_type: Callable[[str], None]  # refuses a type that the base does not know
+    def __init__(
+        self,
+        ingest: IngestServices,
+        whole: Callable[[str], Document],  # the document that a reference names
+        check_type: Callable[[str], None],  # refuses a type that the base does not know
+    ) -> None:
+        self.ingest = ingest
+        self.whole = whole
+        self.check_type = check_type
 
 
-def write_note(desk: Desk, note: Note) -> Document:
+def write_note(services: NoteServices, note: Note) -> Document:
     """A note as a document: sectioned and embedded like a file."""
-    return _Writing(desk, note, "note").write()
+    return _Writing(services, note, "note").write()
 
 
-def remember(desk: Desk, note: Note) -> Remembered:
+def remember(services: NoteServices, note: Note) -> Remembered:
     """A text, unless it is known: the same one is not written twice, a similar one is told."""
-    writing = _Writing(desk, note, "fact")
+    writing = _Writing(services, note, "fact")
     known = None if note.replaces else writing.the_same()
     if known is not None:
         changes = writing.changes_for(known.id, "reinforced")
-        desk.parts.store.apply(changes, writing.now)
-        superseded = desk.whole(writing.superseded.id) if writing.superseded else None
+        services.ingest.store.apply(changes, writing.now)
+        superseded = services.whole(writing.superseded.id) if writing.superseded else None
         return Remembered(known, False, superseded=superseded)
     draft = writing.draft()
     if writing.old is None and writing.superseded is None:
         draft = draft._replace(once=True)  # somebody else may be about to write it
-    similar = _similar(desk.parts.store, draft, writing)
+    similar = _similar(services.ingest.store, draft, writing)
     document = writing.write(draft)
-    superseded = desk.whole(writing.superseded.id) if writing.superseded else None
+    superseded = services.whole(writing.superseded.id) if writing.superseded else None
     return Remembered(document, document.id == draft.id, similar, superseded)
 
 
 class _Writing:
     """One text on its way into the base."""
 
-    def __init__(self, desk: Desk, note: Note, default_type: str) -> None:
-        note = _cleaned(desk, note)
-        self._desk = desk
+    def __init__(self, services: NoteServices, note: Note, default_type: str) -> None:
+        note = _cleaned(services, note)
+        self._services = services
         self._note = note
-        self.now = desk.parts.clock()
+        self.now = services.ingest.clock()
         self.model: Model | None = None  # whose vectors the draft has
-        self.old = _replaced(desk, note)
-        self.superseded = desk.whole(note.supersedes) if note.supersedes else None
+        self.old = _replaced(services, note)
+        self.superseded = services.whole(note.supersedes) if note.supersedes else None
         self.reading = self._read(default_type)
 
     def the_same(self) -> Document | None:
         """A document of the same project and type that has this text."""
         draft = Draft("", self.reading, None, self.now, (), ())
-        found = self._desk.parts.store.documents(known_text(draft, self.now), Page(2))
+        found = self._services.ingest.store.documents(known_text(draft, self.now), Page(2))
         others = [one for one in found if self.superseded is None or one.id != self.superseded.id]
         return next(iter(others), None)
 
     @property
     def neighbours(self) -> Condition:
         """What is shown of the same project."""
-        return both(Visible(self.now), same_project(self.reading.project))
+        return both(Visible(self.now), same_project(self.reading.value("project")))
 
     def draft(self) -> Draft:
-        parts = self._desk.parts
-        _check_code(parts.store, self._note, self.old)
+        ingest = self._services.ingest
+        _check_code(ingest.store, self._note, self.old)
         document = self.old.id if self.old is not None else str(uuid.uuid4())
-        draft = parts.drafter.draft(document, self.reading, None, self.now)
-        embedded = parts.drafter.embed([draft], parts.store)
+        draft = ingest.drafter.draft(document, self.reading, None, self.now)
+        embedded = ingest.drafter.embed([draft], ingest.store)
         self.model = embedded.model
         return embedded.drafts[0]
 
@@ -105,25 +105,24 @@ class _Writing:
         """The document, what it supersedes and its session, all at once."""
         draft = draft or self.draft()
         changes = self.changes_for(draft.id, "created" if self.old is None else "updated")
-        parts = self._desk.parts
-        document = parts.store.apply(changes._replace(drafts=(draft,), model=self.model), self.now)[
-            0
-        ]
-        parts.link_similar()
+        ingest = self._services.ingest
+        changes = changes._replace(drafts=(draft,), model=self.model)
+        document = ingest.store.apply(changes, self.now)[0]
+        ingest.link_similar()
         return document
 
     def changes_for(self, document: str, usage: str) -> Changes:
         session, changes = self._note.session, Changes()
         if session is not None:
             changes = changes._replace(
-                sessions=(Session(session, self.reading.project, self.now),),
+                sessions=(Session(session, self.reading.value("project"), self.now),),
                 uses=(Use(session, document, usage, self.now),),
             )
         edits = []
         if self.superseded is not None:
             edits.append(superseding(self.superseded, document, self.now))
-        if self.old is not None and self._note.expires_at is not None:
-            edits.append(Edit(document, {"expires_at": self._note.expires_at}))
+        if self.old is not None and "expires_at" in self._note.stated:
+            edits.append(Edit(document, {"expires_at": self._note.stated["expires_at"]}))
         return changes._replace(edits=tuple(edits))
 
     def _read(self, default_type: str) -> Reading:
@@ -137,79 +136,58 @@ class _Writing:
             reading = reading._replace(title=_first_line(first.heading or first.text))
         if not reading.sections:
             raise InvalidInput("there is no text", field="text")
-        kind = note.type or str(reading.metadata.get("type") or reading.type)
+        kind = note.value("type") or str(reading.value("metadata").get("type") or reading.type)
         kind = default_type if kind == "markdown" else kind
-        self._desk.check_type(kind)
-        stated = {name: value for name in _STATED if _is_said(value := getattr(note, name))}
-        reading = reading._replace(
-            type=kind,
-            title=" ".join((note.title or "").split()) or reading.title,
-            tags=clean_tags((*reading.tags, *note.tags)),
-            code=note.code or reading.code,
-            **stated,
-        )
-        if reading.project is None and self.old is None:
-            reading = reading._replace(project=self._session_project())
+        self._services.check_type(kind)
+        title = " ".join(note.stated.get("title", "").split())
+        stated = {**note.stated, "tags": clean_tags((*reading.tags, *note.stated.get("tags", ())))}
+        reading = reading.stating(**stated)._replace(type=kind, title=title or reading.title)
+        if reading.value("project") is None and self.old is None:
+            reading = reading.stating(project=self._session_project())
         return reading if self.old is None else self._renewed(reading, self.old)
 
     def _session_project(self) -> str | None:
         """What is made in a session belongs to the session's project."""
         if self._note.session is None:
             return None
-        found = self._desk.parts.store.sessions((self._note.session,))
+        found = self._services.ingest.store.sessions((self._note.session,))
         return next((session.project for session in found.values()), None)
 
     def _renewed(self, reading: Reading, old: Document) -> Reading:
         """What is not said anew stays."""
-        kept = {
-            name: getattr(old, name) for name in _STATED if not _is_said(getattr(reading, name))
-        }
+        stated = {name: value for name, value in reading.stated.items() if value not in (None, ())}
+        kept = {name: getattr(old, name) for name in STATED if not FIELDS[name].kept}
+        metadata = {**old.metadata, **reading.value("metadata")}
+        note = self._note
         return reading._replace(
-            **{**kept, "salience": reading.salience},
-            archived=reading.archived or old.archived,
-            valid_until=reading.valid_until or old.valid_until,
-            metadata={**old.metadata, **reading.metadata},
-            type=self._note.type or old.type,
-            tags=reading.tags or old.tags,
-            title=self._note.title or _lasting_title(self._desk.parts.store, old) or reading.title,
+            stated={**kept, **stated, "code": reading.value("code"), "metadata": metadata},
+            type=note.value("type") or old.type,
+            title=note.value("title")
+            or _lasting_title(self._services.ingest.store, old)
+            or reading.title,
         )
 
 
-def _is_said(value: object) -> bool:
-    return value is not None and value != ()
-
-
-def _check(note: Note) -> None:
-    """Refuse what has no meaning, naming the field and what it may be."""
-    for field, allowed in _CHOICES.items():
-        value = getattr(note, field)
-        if value is not None and value not in allowed:
-            raise InvalidInput(
-                f"{field} cannot be {value!r}", field=field, hint="one of " + ", ".join(allowed)
-            )
-    for field in ("confidence", "salience"):
-        value = getattr(note, field)
-        if value is not None and not 0 <= value <= 1:
-            raise InvalidInput(f"{field} cannot be {value}", field=field, hint="from 0 to 1")
-    if note.expires_at is not None and span(note.expires_at, EPOCH) is None:
-        raise InvalidInput(
-            f"expires_at cannot be {note.expires_at!r}",
-            field="expires_at",
-            hint="such as 2030-12-31",
-        )
-
-
-def _cleaned(desk: Desk, note: Note) -> Note:
+def _cleaned(services: NoteServices, note: Note) -> Note:
     """The note with its names as they are stored."""
-    _check(note)
-    expires = span(note.expires_at, EPOCH) if note.expires_at is not None else None
-    return note._replace(
-        session=session_name(note.session) if note.session is not None else None,
-        parent=desk.whole(note.parent).code if note.parent is not None else None,
-        project=clean(note.project) if note.project else None,
-        roles=tuple(role.lower() for role in note.roles),
-        expires_at=expires.start if expires else None,
-    )
+    stated = dict(note.stated)
+    if "expires_at" in stated:
+        stated["expires_at"] = _moment(stated["expires_at"])
+    if "parent" in stated:
+        stated["parent"] = services.whole(stated["parent"]).code
+    if "project" in stated:
+        stated["project"] = clean(stated["project"])
+    session = session_name(note.session) if note.session is not None else None
+    return note._replace(**stated, session=session)
+
+
+def _moment(text: str) -> str:
+    found = span(text, EPOCH)
+    if found is None:
+        raise InvalidInput(
+            f"expires_at cannot be {text!r}", field="expires_at", hint="such as 2030-12-31"
+        )
+    return found.start
 
 
 def _similar(store: Store, draft: Draft, writing: _Writing) -> tuple[Similar, ...]:
@@ -243,15 +221,15 @@ def _similar(store: Store, draft: Draft, writing: _Writing) -> tuple[Similar, ..
     )
 
 
-def _lasting_title(store: Store, old: Document) -> str | None:
+def _lasting_title(store: DocumentStore, old: Document) -> str | None:
     """A note's title, unless it was taken from the text."""
     text = "".join(part.text for part in sections_of(store.chunks(old.id), old.code))
     return None if old.title in (_first_line(text), text.lstrip("# ")) else old.title
 
 
-def _replaced(desk: Desk, note: Note) -> Document | None:
+def _replaced(services: NoteServices, note: Note) -> Document | None:
     """The note that this one takes the place of, when that may be."""
-    replaced = desk.whole(note.replaces) if note.replaces else None
+    replaced = services.whole(note.replaces) if note.replaces else None
     if replaced is not None and replaced.path is not None:
         raise InvalidInput(
             f"{replaced.code} comes from a file",
@@ -261,9 +239,10 @@ def _replaced(desk: Desk, note: Note) -> Document | None:
     return replaced
 
 
-def _check_code(store: Store, note: Note, replaced: Document | None) -> None:
+def _check_code(store: DocumentStore, note: Note, replaced: Document | None) -> None:
     """Refuse a code that another document has."""
-    owner = store.find(note.code) if note.code else None
+    code = note.value("code")
+    owner = store.find(code) if code else None
     if owner is None or (replaced is not None and owner.id == replaced.id):
         return
     whose = repr(owner.title) if owner.deleted_at is None else "a forgotten document"

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Callable, Collection, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from knowbase.errors import Conflict, InvalidInput, NotFound
 from knowbase.logs import log
@@ -17,7 +17,7 @@ from knowbase.query.conditions import (
     Visible,
     both,
 )
-from knowbase.store.contract import Store
+from knowbase.store.contract import DocumentStore, SessionStore
 from knowbase.store.rules import same_project
 from knowbase.values.changes import Changes, session_name
 from knowbase.values.documents import Document, Page
@@ -82,12 +82,22 @@ class Timeline(NamedTuple):
     sessions: dict[str, Session]
 
 
-class Sessions(NamedTuple):
+class SessionDocuments(SessionStore, DocumentStore, Protocol):
+    """Sessions, and the documents that take part in them."""
+
+
+class Sessions:
     """The sessions of a base, and what its documents have to do with each other."""
 
-    store: Store
-    whole: Callable[[str], Document]  # the document that a reference names
-    clock: Callable[[], str]
+    def __init__(
+        self,
+        store: SessionDocuments,
+        whole: Callable[[str], Document],  # the document that a reference names
+        clock: Callable[[], str],
+    ) -> None:
+        self.store = store
+        self.whole = whole
+        self.clock = clock
 
     def start(self, session: str | None = None, project: str | None = None) -> Session:
         """A new session, under a name of its own or one that is given."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from knowbase.search.answer import Answer
     from knowbase.search.request import SearchRequest
-    from knowbase.store.contract import Store
+    from knowbase.store.contract import DocumentStore
 
 VERDICTS = ("good", "bad")
 REINFORCEMENT = 0.02  # S2-21: the part of what its salience lacks to 1
@@ -34,7 +34,7 @@ class Feedback(NamedTuple):
 class Recorder:
     """Writes down what was used, after the answer; what cannot be written now waits."""
 
-    def __init__(self, store: "Store", clock: "Callable[[], str]") -> None:
+    def __init__(self, store: "DocumentStore", clock: "Callable[[], str]") -> None:
         self._store = store
         self._clock = clock
         self._pending: deque[Changes] = deque(maxlen=MOST_PENDING)
@@ -48,8 +48,8 @@ class Recorder:
             changes = changes._replace(
                 reinforced=tuple(Reinforcement(one, REINFORCEMENT) for one in documents)
             )
-        if request.session_record is not None:
-            session = Session(request.session_record, None, self._clock())
+        if request.recalled_in is not None:
+            session = Session(request.recalled_in, None, self._clock())
             changes = _recalled(changes, session, documents)
         if documents and any(changes):
             self._pending.append(changes)
@@ -84,27 +84,29 @@ def _recalled(changes: Changes, session: Session, documents: Iterable[str]) -> C
 
 
 def feedback_on(
-    store: "Store", document: Document, verdict: str, session: str | None, now: str
+    store: "DocumentStore",
+    document: Document,
+    verdict: str,
+    session: str | None,
+    now: str,
+    amount: float = REINFORCEMENT,
 ) -> Feedback:
-    """Write the verdict down; the document as it is then."""
+    """Write the verdict down, which moves the salience by `amount`; the document as it is then."""
     if verdict not in VERDICTS:
         raise InvalidInput(
             f"verdict cannot be {verdict!r}", field="verdict", hint="one of " + ", ".join(VERDICTS)
         )
     session = session_name(session) if session is not None else None
-    store.apply(_verdict(document, verdict == "good", session, now), now)
+    # One verdict an occasion, a session or a day: popularity alone cannot feed itself.
+    occasion = f"session {session}" if session else f"day {now[:10]}"
+    given = Verdict(document.id, occasion, verdict == "good", amount)
+    changes = Changes(verdicts=(given,))
+    if session is not None and given.good:
+        used = Use(session, document.id, "reinforced", now)
+        changes = changes._replace(sessions=(Session(session, None, now),), uses=(used,))
+    store.apply(changes, now)
     after = store.find(document.id) or document
     return Feedback(after, verdict, after.confirmed != document.confirmed)
-
-
-def _verdict(document: Document, good: bool, session: str | None, now: str) -> Changes:
-    """One verdict an occasion: a session, or a day. Popularity alone cannot feed itself."""
-    occasion = f"session {session}" if session else f"day {now[:10]}"
-    changes = Changes(verdicts=(Verdict(document.id, occasion, good, REINFORCEMENT),))
-    if session is None or not good:
-        return changes
-    used = Use(session, document.id, "reinforced", now)
-    return changes._replace(sessions=(Session(session, None, now),), uses=(used,))
 
 
 def _together(waiting: list[Changes]) -> Changes:

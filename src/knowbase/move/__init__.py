@@ -156,7 +156,7 @@ class _Move:
         for batch in _batches(seqs):
             self._paste(self._source.copies(batch))
             self._progress(Step(self._copied, len(seqs), "documents copied"))
-        self._target.paste_rest(self._source.rest())
+        self._target.paste_shared(self._source.shared())
 
     def _drop_others(self) -> None:
         """What was copied before and has changed since, or is gone: first of all, so that

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from knowbase.ingest.embedding import Step
-from knowbase.store.contract import Whole
-from knowbase.values.copies import Copy, Frame, Rest
+from knowbase.store.contract import CopySource
+from knowbase.values.copies import Copy, Frame, SharedParts
 
 _BATCH = 100
 
@@ -46,12 +46,14 @@ def same(one: Copy, other: Copy | None) -> bool:
     return other is not None and _bytes(one) == _bytes(other)
 
 
-def is_empty(whole: Whole) -> bool:
+def is_empty(whole: CopySource) -> bool:
     """Whether there is nothing that a copy would be in the way of."""
-    return not whole.seqs() and not any(whole.rest()[:7])
+    return not whole.seqs() and not any(whole.shared()[:7])
 
 
-def digests(whole: Whole, progress: Callable[[Step], None] = lambda _: None) -> tuple[Part, ...]:
+def digests(
+    whole: CopySource, progress: Callable[[Step], None] = lambda _: None
+) -> tuple[Part, ...]:
     """Every part of a base."""
     documents, chunks, vectors = _Sum("documents"), _Sum("chunks"), _Sum("vectors")
     seqs = whole.seqs()
@@ -65,21 +67,21 @@ def digests(whole: Whole, progress: Callable[[Step], None] = lambda _: None) -> 
         documents.part(),
         chunks.part(),
         vectors.part(),
-        *_others(whole.frame(), whole.rest()),
+        *_others(whole.frame(), whole.shared()),
     )
 
 
-def _others(frame: Frame, rest: Rest) -> Iterable[Part]:
+def _others(frame: Frame, shared: SharedParts) -> Iterable[Part]:
     kinds: dict[str, Iterable[object]] = {
         "models": frame.models,
-        "sessions": rest.sessions,
-        "uses": rest.uses,
-        "relations": rest.relations,
-        "files": rest.files,
-        "sources": rest.sources,
-        "saved searches": rest.saved,
-        "similar documents": rest.similar,
-        "counters": (frame.next_seq, frame.next_chunk, rest.similar_above, rest.unlinked),
+        "sessions": shared.sessions,
+        "uses": shared.uses,
+        "relations": shared.relations,
+        "files": shared.files,
+        "sources": shared.sources,
+        "saved searches": shared.saved,
+        "similar documents": shared.similar,
+        "counters": (frame.next_seq, frame.next_chunk, shared.similar_above, shared.unlinked),
     }
     for name, values in kinds.items():
         found = _Sum(name)

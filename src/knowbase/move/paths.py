@@ -10,11 +10,11 @@ from collections.abc import Collection, Mapping
 from knowbase.base import Base
 from knowbase.ingest.places import Home
 from knowbase.store.location import is_url
-from knowbase.values.copies import Copy, Frame, Rest
+from knowbase.values.copies import Copy, Frame, SharedParts
 
 
 class Relocated:
-    """One base as it is to be in another: a `knowbase.store.contract.Whole`."""
+    """One base as it is to be in another: a `knowbase.store.contract.CopySource`."""
 
     def __init__(self, first: Base, second: Base) -> None:
         self._whole = first.store.copying()
@@ -32,9 +32,9 @@ class Relocated:
         found = self._whole.copies(seqs)
         return found if self._stays else [self._copy(one) for one in found]
 
-    def rest(self) -> Rest:
-        rest = self._whole.rest()
-        return rest if self._stays else self._rest(rest)
+    def shared(self) -> SharedParts:
+        shared = self._whole.shared()
+        return shared if self._stays else self._shared(shared)
 
     def _copy(self, copy: Copy) -> Copy:
         document = copy.document
@@ -53,13 +53,13 @@ class Relocated:
         named = said["superseded_by"]
         return {**said, "superseded_by": self._name(None if named is None else str(named))}
 
-    def _rest(self, rest: Rest) -> Rest:
+    def _shared(self, shared: SharedParts) -> SharedParts:
         files = (
             one._replace(path=self._path(one.path), source=self._path(one.source))
-            for one in rest.files
+            for one in shared.files
         )
-        sources = (one._replace(path=self._path(one.path)) for one in rest.sources)
-        return rest._replace(
+        sources = (one._replace(path=self._path(one.path)) for one in shared.sources)
+        return shared._replace(
             files=tuple(sorted(files, key=lambda one: one.path)),
             sources=tuple(sorted(sources, key=lambda one: one.path)),
         )

@@ -50,6 +50,7 @@ _HOMES = {
     "status": "finding",
     "config": "finding",
     "profiles": "ranking",
+    "profiles show": "ranking",
     "why-not": "ranking",
     "query": "ranking",
     "eval": "evaluating",

@@ -1,30 +1,19 @@
 """How an operation is declared: a request with described, bounded fields, and what runs it."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from knowbase.errors import InvalidInput, NotAllowed
+from knowbase.values.kinds import Kind, Unfit, fitted
+from knowbase.values.parameters import Group, Param
 
-MOST_WHOLE = 2**63  # what a database holds as a whole number
 MOST_ITEMS = 1000  # of a list that filters or describes; references and paths may be more
 LONGEST_SHOWN = 200  # letters of a wrong value in what is said about it
 
 
-class Param(NamedTuple):
-    """What a field of a request is for, and what it may be."""
-
-    text: str
-    least: float | None = None
-    most: float | None = None
-    choices: tuple[str, ...] = ()
-    positional: bool = False
-    single: bool = False  # the last positional one takes one word, not the rest of the line
-    keeps_commas: bool = False  # an item of a list may hold one
-    metavar: str | None = None
-    short: str | None = None
-    aliases: Mapping[str, str] = {}  # flags that stand for a value: --fts-only → keyword
-    format: str | None = None  # as JSON Schema names it; told, not checked
+class NoParameters(NamedTuple):
+    """The request of what takes nothing."""
 
 
 class Field(NamedTuple):
@@ -35,6 +24,16 @@ class Field(NamedTuple):
     param: Param
     default: Any
     required: bool
+
+
+class Terminal(NamedTuple):
+    """What an operation asks of whoever sits at a terminal, and what a pipe gets of it."""
+
+    input_field: str | None = None  # standard input or an editor gives it when nothing else does
+    removes: Callable[[Any, Any], Sequence[str]] | None = None  # of a base; it is asked first
+    raw: Callable[[Any], str] | None = None  # a result as a pipe gets it, to the byte
+    aside: Callable[[Any], str] | None = None  # what is said beside a result, on standard error
+    json_lines: bool = False  # --json prints each result on one line
 
 
 class Operation(NamedTuple):
@@ -50,17 +49,43 @@ class Operation(NamedTuple):
     opens_bases: bool = False  # it opens what it works on itself, and always gets None
     local: bool = False  # it reads or writes this machine's files: never served to others
     whole: bool = False  # it concerns the whole base: not for those held to one project
+    creates_base: bool = False  # the base is made if there is none
+    streams: bool = False  # it gives one result after the other until it is stopped
+    progress: bool = False  # what runs it takes a third argument, and calls it with each step
+    terminal: Terminal = Terminal()
+
+    @property
+    def makes_garbage(self) -> bool:
+        """Whether it works for so long that garbage is worth collecting."""
+        return self.writes or self.streams or self.progress
 
 
 @cache
 def fields(request: type) -> list[Field]:
-    """The parameters of a request, from its annotations."""
+    """The parameters of a request, from its annotations; those of a group stand in its place."""
     defaults: dict[str, Any] = request._field_defaults  # type: ignore[attr-defined]
     found = []
-    for name, hint in get_type_hints(request, include_extras=True).items():
-        kind, param = get_args(hint)
-        found.append(Field(name, _plain(kind), param, defaults.get(name), name not in defaults))
+    for name, (kind, param) in _annotated(request).items():
+        if isinstance(param, Group):
+            found += _members(param)
+        else:
+            found.append(Field(name, _plain(kind), param, defaults.get(name), name not in defaults))
     return found
+
+
+def _annotated(request: type) -> dict[str, Any]:
+    """Type and description of each field that is a parameter, or several."""
+    hints = get_type_hints(request, include_extras=True)
+    return {name: get_args(hint) for name, hint in hints.items() if hasattr(hint, "__metadata__")}
+
+
+def _members(group: Group) -> list[Field]:
+    if isinstance(group.of, type):
+        return fields(group.of)
+    return [
+        Field(name, param.type, param, () if param.type is tuple else None, False)
+        for name, param in group.of().items()
+    ]
 
 
 def _plain(kind: Any) -> type:
@@ -91,7 +116,22 @@ def build(request: type, values: Mapping[str, Any]) -> Any:
         if field.required and field.name not in values:
             name = field.param.metavar or field.name
             raise InvalidInput(f"{name} is missing", field=field.name, hint=field.param.text)
-    return request(**{name: _checked(known[name], value) for name, value in values.items()})
+    return _made(request, {name: _checked(known[name], value) for name, value in values.items()})
+
+
+def _made(request: type, values: Mapping[str, Any]) -> Any:
+    """The request from values that fit; a group takes what is its own."""
+    given: dict[str, Any] = {}
+    for name, (_, param) in _annotated(request).items():
+        if not isinstance(param, Group):
+            given |= {name: values[name]} if name in values else {}
+            continue
+        own = {one.name: values[one.name] for one in _members(param) if one.name in values}
+        if isinstance(param.of, type):
+            given[name] = _made(param.of, own)
+        else:
+            given[name] = {part: value for part, value in own.items() if value is not None}
+    return request(**given)
 
 
 def held_to(project: str | None, request: type, values: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -108,65 +148,27 @@ def held_to(project: str | None, request: type, values: Mapping[str, Any]) -> Ma
 def _checked(field: Field, value: Any) -> Any:
     if value is None and not field.required:
         return field.default
-    value = _converted(field, value)
     param = field.param
-    for one in value if isinstance(value, tuple) else (value,):
-        if param.choices and one not in param.choices:
-            raise _refusal(field, one, "one of " + ", ".join(param.choices))
-        if param.least is not None and not one >= param.least:
-            raise _refusal(field, one, _bounds(param))
-        if param.most is not None and not one <= param.most:
-            raise _refusal(field, one, _bounds(param))
+    if field.kind is tuple:
+        value = _split(field, value)
+    try:
+        value = fitted(Kind(field.kind, param.least, param.most, param.choices), value)
+    except Unfit as error:
+        raise _refusal(field, error.value, error.expected) from None
+    if isinstance(value, tuple) and len(value) > MOST_ITEMS and not param.positional:
+        raise InvalidInput(
+            f"{field.name} has {len(value)} items", field=field.name, hint=f"at most {MOST_ITEMS}"
+        )
     return value
 
 
-def _converted(field: Field, value: Any) -> Any:
-    """The value with the field's kind; text is taken for a number where one is wanted."""
-    kind = field.kind
-    if kind is tuple:
-        items = (value,) if isinstance(value, str) else value
-        if not isinstance(items, list | tuple) or not all(isinstance(one, str) for one in items):
-            raise _refusal(field, value, "it must be a list of texts")
-        parts = (part.strip() for item in items for part in _parts(field, item))
-        return _not_too_many(field, tuple(part for part in parts if part))
-    if kind in (int, float):
-        number = _number(kind, value)
-        if number is not None:
-            return number
-    elif isinstance(value, kind):
-        return value
-    names = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
-    raise _refusal(field, value, f"it must be {names[kind]}")
-
-
-def _not_too_many(field: Field, items: tuple[str, ...]) -> tuple[str, ...]:
-    if len(items) > MOST_ITEMS and not field.param.positional:
-        raise InvalidInput(
-            f"{field.name} has {len(items)} items", field=field.name, hint=f"at most {MOST_ITEMS}"
-        )
-    return items
-
-
-def _number(kind: type, value: Any) -> float | None:
-    """The value as a finite number of that kind; a whole number is no cut-off fraction."""
-    if isinstance(value, bool) or (kind is int and isinstance(value, float)):
-        return None
-    try:
-        number: float = kind(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return number if abs(number) < (MOST_WHOLE if kind is int else float("inf")) else None
-
-
-def _parts(field: Field, item: str) -> list[str]:
+def _split(field: Field, value: Any) -> Any:
     """Flags take comma-separated lists; a path or reference may hold a comma."""
-    return [item] if field.param.positional or field.param.keeps_commas else item.split(",")
-
-
-def _bounds(param: Param) -> str:
-    if param.least is not None and param.most is not None:
-        return f"from {param.least} to {param.most}"
-    return f"at least {param.least}" if param.least is not None else f"at most {param.most}"
+    items = [value] if isinstance(value, str) else value
+    if not isinstance(items, list | tuple) or not all(isinstance(one, str) for one in items):
+        return value
+    whole = field.param.positional or field.param.keeps_commas
+    return [part for item in items for part in ([item] if whole else item.split(","))]
 
 
 def _refusal(field: Field, value: Any, expected: str) -> InvalidInput:

@@ -4,8 +4,9 @@ import os
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from knowbase.errors import BaseMissing, InvalidInput
-from knowbase.operations.declare import Operation, Param
+from knowbase.operations.declare import Operation
 from knowbase.store.location import FOLDER
+from knowbase.values.parameters import Param
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -138,5 +139,6 @@ OPERATIONS = {
             "kb eval my-judgments.jsonl --gate eval.json",
         ),
         base_optional=True,
+        progress=True,
     )
 }

@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from knowbase.errors import InvalidInput
-from knowbase.operations.declare import Operation, Param
+from knowbase.operations.declare import NoParameters, Operation, Terminal
+from knowbase.values.parameters import Param
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,16 +18,12 @@ if TYPE_CHECKING:
 DEFER = Param("store the text at once, and leave the vectors to kb embed")
 
 
-class Nothing(NamedTuple):
-    pass
-
-
 class Made(NamedTuple):
     base: str
     is_new: bool
 
 
-def init(base: "Base", _: Nothing) -> Made:
+def init(base: "Base", _: NoParameters) -> Made:
     """The surface has made it by now: what is left is to say where, or that it was there."""
     return Made(base.shown, base.is_new)
 
@@ -93,6 +90,10 @@ def remove(base: "Base", request: Remove) -> "Removal":
     return base.remove(request.references, dry_run=request.dry_run)
 
 
+def _removed(_: "Base", request: Remove) -> tuple[str, ...]:
+    return () if request.dry_run else request.references
+
+
 class Sync(NamedTuple):
     prune: Annotated[bool, Param("remove what is gone, even if it is more than half")] = False
     defer: Annotated[bool, DEFER] = False
@@ -104,7 +105,7 @@ def sync(
     return base.sync(prune=request.prune, defer=request.defer, progress=progress)
 
 
-def watch(base: "Base", _: Nothing) -> "Iterator[Report]":
+def watch(base: "Base", _: NoParameters) -> "Iterator[Report]":
     return base.watch()
 
 
@@ -114,10 +115,11 @@ OPERATIONS = {
         Operation(
             "init",
             "Make a base here (.kb/base.db), or at --base PATH",
-            Nothing,
+            NoParameters,
             init,
             writes=True,
             local=True,
+            creates_base=True,
             examples=("kb init", "kb init --base ~/notes.db"),
         ),
         Operation(
@@ -127,6 +129,7 @@ OPERATIONS = {
             add,
             writes=True,
             local=True,
+            progress=True,
             examples=("kb add docs/ notes/ paper.pdf", "kb add src/ --tags backend"),
         ),
         Operation(
@@ -135,6 +138,7 @@ OPERATIONS = {
             NoteRequest,
             note,
             writes=True,
+            terminal=Terminal(input_field="text"),
             examples=(
                 'kb note "Deploys freeze on Fridays" --tags ops,policy',
                 "git log -1 --format=%B | kb note --type decision",
@@ -147,6 +151,7 @@ OPERATIONS = {
             remove,
             writes=True,
             whole=True,
+            terminal=Terminal(removes=_removed),
             examples=("kb rm KB-12 --dry-run", "kb rm docs/"),
         ),
         Operation(
@@ -156,15 +161,18 @@ OPERATIONS = {
             sync,
             writes=True,
             local=True,
+            progress=True,
             examples=("kb sync", "kb sync --prune"),
         ),
         Operation(
             "watch",
             "Keep the base in step while files change, until Ctrl-C",
-            Nothing,
+            NoParameters,
             watch,
             writes=True,
             local=True,
+            streams=True,
+            terminal=Terminal(json_lines=True),
             examples=("kb watch", "kb watch --json >> changes.jsonl"),
         ),
     )

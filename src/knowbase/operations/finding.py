@@ -3,9 +3,10 @@
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from knowbase.config import ABOUT, dotted
-from knowbase.operations.declare import Operation, Param
-from knowbase.operations.search import INCLUDE, TAGS, TYPE
+from knowbase.operations.declare import NoParameters, Operation, Terminal
+from knowbase.search.request import INCLUDE, TAGS, TYPE
 from knowbase.values.documents import Page
+from knowbase.values.parameters import Param
 
 if TYPE_CHECKING:
     from knowbase.base import Base
@@ -22,6 +23,16 @@ class Get(NamedTuple):
 
 def get(base: "Base", request: Get) -> "Content":
     return base.get(request.reference)
+
+
+def _text(content: "Content") -> str:
+    return content.text
+
+
+def _successor(content: "Content") -> str:
+    if not content.current:
+        return ""
+    return f"{content.document.code} is superseded by {content.current}"
 
 
 class List(NamedTuple):
@@ -43,10 +54,6 @@ def list_documents(base: "Base", request: List) -> "Listing":
     )
 
 
-class Nothing(NamedTuple):
-    pass
-
-
 class TagCount(NamedTuple):
     tag: str
     documents: int
@@ -56,11 +63,11 @@ class Tags(NamedTuple):
     tags: tuple[TagCount, ...]
 
 
-def tags(base: "Base", _: Nothing) -> Tags:
+def tags(base: "Base", _: NoParameters) -> Tags:
     return Tags(tuple(TagCount(*pair) for pair in base.tags()))
 
 
-def status(base: "Base", _: Nothing) -> "Status":
+def status(base: "Base", _: NoParameters) -> "Status":
     return base.status()
 
 
@@ -76,7 +83,7 @@ class Config(NamedTuple):
     settings: tuple[SettingLine, ...]
 
 
-def show_config(base: "Base", _: Nothing) -> Config:
+def show_config(base: "Base", _: NoParameters) -> Config:
     configuration = base.configuration
     return Config(
         base.shown,
@@ -95,6 +102,7 @@ OPERATIONS = {
             "Show a document, or one section of it",
             Get,
             get,
+            terminal=Terminal(raw=_text, aside=_successor),
             examples=("kb get KB-12", "kb get docs/deploy.md:rollback"),
         ),
         Operation(
@@ -107,14 +115,14 @@ OPERATIONS = {
         Operation(
             "tags",
             "List tags and how many documents have them",
-            Nothing,
+            NoParameters,
             tags,
             examples=("kb tags", "kb tags --json"),
         ),
         Operation(
             "status",
             "Show what the base holds and what could not be read",
-            Nothing,
+            NoParameters,
             status,
             whole=True,
             examples=("kb status", "kb status --base ~/notes.db"),
@@ -122,7 +130,7 @@ OPERATIONS = {
         Operation(
             "config",
             "Show each setting and where it comes from",
-            Nothing,
+            NoParameters,
             show_config,
             local=True,
             examples=("kb config", "KB_SEARCH_DEFAULT_TOP=5 kb config"),

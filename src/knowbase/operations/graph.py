@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from knowbase.operations.declare import Operation, Param
-from knowbase.operations.search import INCLUDE
+from knowbase.operations.declare import NoParameters, Operation
+from knowbase.search.request import INCLUDE
 from knowbase.values.edges import WEIGHTS
+from knowbase.values.parameters import Param
 
 if TYPE_CHECKING:
     from knowbase.base import Base
@@ -104,11 +105,7 @@ def show(base: "Base", request: ShowRequest) -> "Exported":
     return base.graph.show(*request)
 
 
-class Nothing(NamedTuple):
-    pass
-
-
-def rebuild(base: "Base", _: Nothing) -> "Rebuilt":
+def rebuild(base: "Base", _: NoParameters) -> "Rebuilt":
     return base.graph.rebuild()
 
 
@@ -179,7 +176,7 @@ OPERATIONS = {
         Operation(
             "graph rebuild",
             "Find every link anew from what is stored",
-            Nothing,
+            NoParameters,
             rebuild,
             writes=True,
             whole=True,

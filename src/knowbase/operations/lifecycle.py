@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from knowbase.operations.declare import Operation, Param
-from knowbase.values.documents import Page
+from knowbase.operations.declare import Operation, Terminal
+from knowbase.values.documents import ALL, Page
+from knowbase.values.parameters import Param
 
 if TYPE_CHECKING:
     from knowbase.base import Base
@@ -60,6 +61,12 @@ def expire(base: "Base", request: Expire) -> "Listing | Removal":
     return base.expire(request.within, delete=request.delete, page=Page(request.limit))
 
 
+def _removed(base: "Base", request: Expire) -> tuple[str, ...]:
+    if not request.delete or request.within is not None:
+        return ()
+    return tuple(document.id for document in base.expire(page=ALL).documents)
+
+
 OPERATIONS = {
     operation.name: operation
     for operation in (
@@ -101,6 +108,7 @@ OPERATIONS = {
             Expire,
             expire,
             writes=True,
+            terminal=Terminal(removes=_removed),
             examples=("kb expire --within 7d", "kb expire --delete --yes"),
         ),
     )

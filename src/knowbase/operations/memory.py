@@ -1,17 +1,20 @@
-"""Operations of memory: remember, what becomes of documents, sessions, time, feedback."""
+"""Operations of memory: remember, timeline, context, relations, feedback, the brief."""
 
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from knowbase.operations.declare import Operation, Param
-from knowbase.operations.search import INCLUDE
-from knowbase.values.documents import SCOPES, SECTORS, TIERS
+from knowbase.operations.declare import Operation, Terminal
+from knowbase.search.request import INCLUDE
+from knowbase.values.documents import FIELDS
 from knowbase.values.edges import RELATIONS
+from knowbase.values.parameters import Group, Param
 
 if TYPE_CHECKING:
     from knowbase.base import Base
     from knowbase.memory.brief import Brief
     from knowbase.memory.sessions import DocumentContext, Timeline
     from knowbase.memory.use import Feedback
+    from knowbase.values.fields import Field
     from knowbase.values.notes import Remembered
 
 REFERENCE = Param("a code, id, number or path", positional=True, single=True, metavar="DOCUMENT")
@@ -19,27 +22,28 @@ SESSION = Param("the session that it happens in; made if need be", metavar="ID")
 PROJECT = Param("of this project")
 
 
+def stated_parameters() -> Mapping[str, Param]:
+    """A parameter for each field of a document that a note may state."""
+    return {name: _parameter(field) for name, field in FIELDS.items() if field.note}
+
+
+def _parameter(field: "Field") -> Param:
+    check = field.check
+    metavars = {"tags": "TAG,TAG", "names": "NAME,NAME", "share": "SHARE", "code": "CODE"}
+    metavar = metavars.get(field.kind)
+    return Param(
+        field.note, check.least, check.most, check.choices, metavar=metavar, type=check.type
+    )
+
+
 class Remember(NamedTuple):
     text: Annotated[str, Param("the text; else standard input or $EDITOR", positional=True)] = ""
-    type: Annotated[str | None, Param("fact (the default), decision, lesson, summary …")] = None
-    title: Annotated[str | None, Param("its title; else the first line")] = None
-    tags: Annotated[tuple[str, ...], Param("its tags", metavar="TAG,TAG")] = ()
-    project: Annotated[str | None, Param("the project that it belongs to")] = None
-    scope: Annotated[
-        str | None, Param("whom it concerns; else project if it has one", choices=SCOPES)
-    ] = None
-    sector: Annotated[str | None, Param("the kind of memory", choices=SECTORS)] = None
-    tier: Annotated[str | None, Param("how long it matters", choices=TIERS)] = None
-    roles: Annotated[tuple[str, ...], Param("for whom it is meant", metavar="ROLE,ROLE")] = ()
+    stated: Annotated[Mapping[str, Any], Group(stated_parameters)] = {}
     session: Annotated[str | None, SESSION] = None
     ttl: Annotated[str | None, Param("it expires after: 30min, 12h, 90d, 1y", metavar="TIME")] = (
         None
     )
     expires: Annotated[str | None, Param("it expires on: 2026-12-31", metavar="DATE")] = None
-    confidence: Annotated[float | None, Param("how sure it is", least=0, most=1)] = None
-    salience: Annotated[float | None, Param("how much it matters", least=0, most=1)] = None
-    code: Annotated[str | None, Param("a short code of its own")] = None
-    parent: Annotated[str | None, Param("the document it lies under", metavar="CODE")] = None
     supersede: Annotated[str | None, Param("the document whose place it takes", metavar="CODE")] = (
         None
     )
@@ -49,11 +53,15 @@ class Remember(NamedTuple):
 def remember(base: "Base", request: Remember) -> "Remembered":
     from knowbase.values.notes import Note
 
-    given = request._asdict()
-    expires_at = _expiry(base, given.pop("ttl"), given.pop("expires"))
-    names = {"replace": "replaces", "supersede": "supersedes"}
-    fields = {names.get(name, name): value for name, value in given.items()}
-    return base.remember(Note(**fields, expires_at=expires_at))
+    note = Note(
+        request.text,
+        replaces=request.replace,
+        supersedes=request.supersede,
+        session=request.session,
+        expires_at=_expiry(base, request.ttl, request.expires),
+        **request.stated,
+    )
+    return base.remember(note)
 
 
 def _expiry(base: "Base", ttl: str | None, expires: str | None) -> str | None:
@@ -145,6 +153,7 @@ OPERATIONS = {
             Remember,
             remember,
             writes=True,
+            terminal=Terminal(input_field="text"),
             examples=(
                 'kb remember "We use React with TypeScript" --type decision --project web',
                 'kb remember "Staging is down until Friday" --ttl 3d --session s1',

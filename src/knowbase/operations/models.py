@@ -4,7 +4,8 @@ import os
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from knowbase.errors import InvalidInput
-from knowbase.operations.declare import Operation, Param
+from knowbase.operations.declare import Operation
+from knowbase.values.parameters import Param
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,6 +74,7 @@ OPERATIONS = {
             embed,
             writes=True,
             local=True,
+            progress=True,
             examples=(
                 "kb embed",
                 "kb embed --model ~/models/bge-small-en-v1.5",

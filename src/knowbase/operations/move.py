@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from knowbase.operations.declare import Operation, Param
+from knowbase.operations.declare import Operation
+from knowbase.values.parameters import Param
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +33,7 @@ OPERATIONS = {
         writes=True,
         local=True,
         opens_bases=True,
+        progress=True,
         examples=(
             "kb move .kb/base.db postgresql://kb@db.example/knowledge",
             "kb move postgresql://kb@db.example/knowledge#web ~/web.db",

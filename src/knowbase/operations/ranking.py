@@ -2,20 +2,10 @@
 
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from knowbase.operations.declare import Operation, Param
-from knowbase.operations.search import (
-    INCLUDE,
-    MODE,
-    PROFILE,
-    TAGS,
-    TAGS_MATCH,
-    THRESHOLD,
-    TOP,
-    TYPE,
-    UNIT,
-)
-from knowbase.ranking.about import FIELDS
+from knowbase.operations.declare import Operation
+from knowbase.ranking.about import PROFILE_FIELDS
 from knowbase.search.request import SearchRequest
+from knowbase.values.parameters import Group, Param
 
 if TYPE_CHECKING:
     from knowbase.base import Base
@@ -25,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ProfilesRequest(NamedTuple):
-    name: Annotated[str, Param("[show] NAME: every constant of one profile", positional=True)] = ""
+    name: Annotated[str, Param("every constant of this one; else all", positional=True)] = ""
 
 
 class ProfileField(NamedTuple):
@@ -47,8 +37,7 @@ class Profiles(NamedTuple):
 
 
 def profiles(base: "Base", request: ProfilesRequest) -> Profiles:
-    name = request.name.removeprefix("show ").strip()
-    name = "" if name == "show" else name
+    name = request.name.strip()
     default = base.settings.search_profile
     if name:
         base.profile(name)  # refuses an unknown one, naming those that there are
@@ -66,47 +55,25 @@ def profiles(base: "Base", request: ProfilesRequest) -> Profiles:
 def _fields(custom: "Custom") -> tuple[ProfileField, ...]:
     return tuple(
         ProfileField(field, getattr(custom.profile, field), custom.origins[field], about)
-        for field, about in FIELDS.items()
+        for field, about in PROFILE_FIELDS.items()
     )
 
 
 class WhyNotRequest(NamedTuple):
     reference: Annotated[str, Param("the document that was expected", positional=True)]
-    query: Annotated[str, Param("what was looked for", positional=True)]
-    tags: Annotated[tuple[str, ...], TAGS] = ()
-    tags_match: Annotated[str | None, TAGS_MATCH] = None
-    type: Annotated[tuple[str, ...], TYPE] = ()
-    unit: Annotated[str | None, UNIT] = None
-    top: Annotated[int | None, TOP] = None
-    threshold: Annotated[float | None, THRESHOLD] = None
-    mode: Annotated[str, MODE] = "hybrid"
-    include: Annotated[tuple[str, ...], INCLUDE] = ()
-    profile: Annotated[str | None, PROFILE] = None
+    search: Annotated[SearchRequest, Group(SearchRequest)]
 
 
 def why_not(base: "Base", request: WhyNotRequest) -> "WhyNot":
-    search = SearchRequest(
-        query=request.query,
-        tags=request.tags,
-        tags_match=request.tags_match,
-        unit=request.unit,
-        types=request.type,
-        include=request.include,
-        top=request.top,
-        threshold=request.threshold,
-        mode=request.mode,
-        profile=request.profile,
-    )
-    return base.why_not(request.reference, search)
+    return base.why_not(request.reference, request.search)
 
 
 class QueryRequest(NamedTuple):
-    query: Annotated[str, Param("a query", positional=True)]
-    profile: Annotated[str | None, PROFILE] = None
+    search: Annotated[SearchRequest, Group(SearchRequest)]
 
 
 def show_query(base: "Base", request: QueryRequest) -> "QueryPlan":
-    return base.plan(SearchRequest(request.query, profile=request.profile))
+    return base.plan(request.search)
 
 
 OPERATIONS = {
@@ -118,6 +85,13 @@ OPERATIONS = {
             ProfilesRequest,
             profiles,
             examples=("kb profiles", "kb profiles show memory"),
+        ),
+        Operation(
+            "profiles show",
+            "Show every constant of a ranking recipe, and where it comes from",
+            ProfilesRequest,
+            profiles,
+            examples=("kb profiles show memory",),
         ),
         Operation(
             "query",

@@ -7,7 +7,8 @@ from typing import Any
 def plain(value: Any) -> Any:
     """Named tuples as objects, all the way down."""
     if hasattr(value, "_asdict"):
-        return {name: plain(part) for name, part in value._asdict().items()}
+        unshown = value.unshown() if hasattr(value, "unshown") else ()
+        return {name: plain(part) for name, part in value._asdict().items() if name not in unshown}
     if isinstance(value, Mapping):
         return {name: plain(part) for name, part in value.items()}
     if isinstance(value, tuple | list):

@@ -1,49 +1,41 @@
 """Operations on saved searches: add, list, run, rm."""
 
-from collections import namedtuple
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from knowbase.errors import InvalidInput
-from knowbase.operations.declare import Operation, Param
-from knowbase.operations.filling import Nothing
-from knowbase.operations.search import MODE, PROFILE, THRESHOLD, TOP, UNIT, Search, asked
+from knowbase.operations.declare import NoParameters, Operation, fields
+from knowbase.search.request import SearchRequest
+from knowbase.search.saved import Saved
+from knowbase.values.parameters import Group, Param
 
 if TYPE_CHECKING:
     from knowbase.base import Base
     from knowbase.search.answer import Answer
-    from knowbase.search.saved import Saved, SavedList
+    from knowbase.search.saved import SavedList
 
 _NAME = Annotated[str, Param("its name", positional=True, single=True)]
 
 
-def _save_request() -> Any:
-    """A name, and everything that a search takes."""
-    hints: dict[str, Any] = {
-        "name": Annotated[str, Param("its name", positional=True)],
-        "query": Annotated[
-            str,
-            Param("the query; a {place} is filled in when it is run", positional=True),
-        ],
-        "replace": Annotated[bool, Param("take the place of the one with this name")],
-    }
-    options = {name: hint for name, hint in Search.__annotations__.items() if name in _SAVED}
-    defaults = ["", False, *(Search._field_defaults[name] for name in options)]
-    made = namedtuple("SaveRequest", (*hints, *options), defaults=defaults)  # type: ignore[misc]
-    made.__annotations__ = {**hints, **options}
-    return made
+class SaveRequest(NamedTuple):
+    name: Annotated[str, Param("its name", positional=True)]
+    search: Annotated[SearchRequest, Group(SearchRequest)]
+    replace: Annotated[bool, Param("take the place of the one with this name")] = False
 
 
-_SAVED = tuple(name for name in Search._fields if name not in ("query", "explain_query"))
-SaveRequest = _save_request()
+def add(base: "Base", request: SaveRequest) -> "Saved":
+    return base.saved.add(request.name, request.search, replace=request.replace)
 
 
-def add(base: "Base", request: Any) -> "Saved":
-    search = Search(request.query, **{name: getattr(request, name) for name in _SAVED})
-    return base.saved.add(request.name, asked(search), replace=request.replace)
-
-
-def show_all(base: "Base", _: Nothing) -> "SavedList":
+def show_all(base: "Base", _: NoParameters) -> "SavedList":
     return base.saved.all()
+
+
+def _changeable() -> Mapping[str, Param]:
+    """What can be said anew when a saved search is run."""
+    names = ("top", "threshold", "mode", "unit", "profile", "explain")
+    known = {field.name: field for field in fields(SearchRequest)}
+    return {name: known[name].param._replace(type=known[name].kind) for name in names}
 
 
 class RunRequest(NamedTuple):
@@ -54,20 +46,11 @@ class RunRequest(NamedTuple):
             "fill in a place: name=value; once for each", metavar="NAME=VALUE", keeps_commas=True
         ),
     ] = ()
-    top: Annotated[int | None, TOP] = None
-    threshold: Annotated[float | None, THRESHOLD] = None
-    mode: Annotated[str | None, MODE] = None
-    unit: Annotated[str | None, UNIT] = None
-    profile: Annotated[str | None, PROFILE] = None
-    explain: Annotated[bool, Param("show how each score came about")] = False
+    search: Annotated[Mapping[str, Any], Group(_changeable)] = {}
 
 
 def run(base: "Base", request: RunRequest) -> "Answer":
-    names = ("top", "threshold", "mode", "unit", "profile")
-    changes = {name: getattr(request, name) for name in names}
-    changes["explain"] = request.explain or None
-    said = {name: value for name, value in changes.items() if value is not None}
-    return base.saved.run(request.name, _values(request.set), **said)
+    return base.saved.run(request.name, _values(request.set), **request.search)
 
 
 def _values(given: tuple[str, ...]) -> dict[str, str]:
@@ -84,8 +67,14 @@ class RemoveRequest(NamedTuple):
     name: _NAME
 
 
-def remove(base: "Base", request: RemoveRequest) -> "Saved":
-    return base.saved.remove(request.name)
+class DeletedSearch(Saved):
+    """A saved search as it was."""
+
+    __slots__ = ()
+
+
+def remove(base: "Base", request: RemoveRequest) -> DeletedSearch:
+    return DeletedSearch._make(base.saved.remove(request.name))
 
 
 OPERATIONS = {
@@ -106,7 +95,7 @@ OPERATIONS = {
         Operation(
             "saved list",
             "List the saved searches",
-            Nothing,
+            NoParameters,
             show_all,
             whole=True,
             examples=("kb saved list",),

@@ -45,8 +45,13 @@ def _field_schema(field: Field) -> Schema:
 
 def result_schema(operation: Operation) -> Schema:
     """The JSON that an operation gives, from the annotation of what runs it."""
-    hints = get_type_hints(operation.run, localns=_names(operation.run.__module__))
-    return type_schema(hints["return"])
+    return type_schema(result_type(operation))
+
+
+def result_type(operation: Operation) -> Any:
+    """What an operation gives, as it is annotated."""
+    names = _names(operation.run.__module__)
+    return get_type_hints(operation.run, localns=names)["return"]
 
 
 def type_schema(hint: Any) -> Schema:
@@ -72,20 +77,31 @@ def type_schema(hint: Any) -> Schema:
 @cache
 def _object_schema(kind: Any) -> Schema:
     hints = get_type_hints(kind, localns=_names(kind.__module__))
+    unshown = kind.unshown() if hasattr(kind, "unshown") else ()
+    shown = [name for name in kind._fields if name not in unshown]
     return {
         "type": "object",
         "title": kind.__name__,
-        "properties": {name: type_schema(hint) for name, hint in hints.items()},
-        "required": list(kind._fields),
+        "properties": {name: type_schema(hints[name]) for name in shown},
+        "required": shown,
     }
 
 
 @cache
-def _names(module: str) -> dict[str, Any]:
-    """The names that a module's annotations use, also those that only a type checker loads."""
+def _names(module: str) -> Mapping[str, Any]:
+    """The names that a module's annotations use, also those that only a type checker imports."""
     home = import_module(module)
-    found = dict(vars(home))
+    names = dict(vars(home))
     for node in ast.walk(ast.parse(inspect.getsource(home))):
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            exec(compile(ast.Module(node.body, []), module, "exec"), found)  # noqa: S102
-    return found
+            for statement in node.body:
+                names |= _imports(statement)
+    return names
+
+
+def _imports(statement: ast.stmt) -> dict[str, Any]:
+    """What `from module import Name` brings; nothing else stands in such a block."""
+    if not isinstance(statement, ast.ImportFrom) or statement.module is None:
+        return {}
+    home = import_module(statement.module)
+    return {alias.asname or alias.name: getattr(home, alias.name) for alias in statement.names}

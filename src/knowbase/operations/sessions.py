@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from knowbase.operations.declare import Operation, Param
+from knowbase.operations.declare import Operation
 from knowbase.values.documents import Page
+from knowbase.values.parameters import Param
 
 if TYPE_CHECKING:
     from knowbase.base import Base

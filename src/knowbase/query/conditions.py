@@ -7,16 +7,10 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from knowbase.text.analysis import Word
+from knowbase.values.documents import STATES
 
 Operator: TypeAlias = Literal["=", "<", "<=", ">", ">=", "present"]
 Value: TypeAlias = str | float | bool
-
-FIELDS = (
-    "type", "project", "parent", "confidence", "archived", "expires_at", "superseded_by",
-    "valid_until", "scope", "sector", "tier", "salience", "access_count", "last_accessed_at",
-    "created_at", "updated_at", "path", "code", "id", "seq", "confirmed", "deleted_at",
-    "content_hash",
-)  # fmt: skip
 
 
 class Compare(NamedTuple):
@@ -94,17 +88,20 @@ Condition: TypeAlias = (
 
 EVERYTHING: Condition = AllOf()
 
-HIDDEN_STATES = ("archived", "expired", "superseded")
+HIDDEN_STATES = tuple(STATES)
 FORGOTTEN: Condition = Compare("deleted_at", "present")
 
 
 def in_state(state: str, now: str) -> Condition:
     """The documents in one of HIDDEN_STATES at this moment."""
-    if state == "archived":
-        return Compare("archived", "=", True)
-    if state == "expired":
-        return Compare("expires_at", "<=", now)
-    return AnyOf((Compare("superseded_by", "present"), Compare("valid_until", "<=", now)))
+    tests = tuple(_state_test(field, test, now) for field, test in STATES[state].items())
+    return tests[0] if len(tests) == 1 else AnyOf(tests)
+
+
+def _state_test(field: str, test: str, now: str) -> Condition:
+    if test == "past":
+        return Compare(field, "<=", now)
+    return Compare(field, "=", True) if test == "set" else Compare(field, "present")
 
 
 def hidden(visible: Visible) -> Condition:
@@ -140,13 +137,13 @@ def both(*conditions: Condition) -> Condition:
     return parts[0] if len(parts) == 1 else AllOf(parts)
 
 
-def told(condition: Condition) -> str:
+def describe(condition: Condition) -> str:
     """The condition for a person, in the words of the query language."""
     if isinstance(condition, Not):
-        return f"NOT {told(condition.part)}"
+        return f"NOT {describe(condition.part)}"
     if isinstance(condition, AllOf | AnyOf):
         word = " AND " if isinstance(condition, AllOf) else " OR "
-        parts = [told(part) for part in condition.parts]
+        parts = [describe(part) for part in condition.parts]
         return f"({word.join(parts)})" if len(parts) > 1 else "".join(parts) or "everything"
     return _LEAVES_TOLD[type(condition)](condition)
 

@@ -4,13 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from knowbase.query.operators import OPERATORS
 from knowbase.query.tree import Problem
-
-OPERATORS = (
-    "tag", "tags", "type", "project", "role", "session", "sector", "scope", "tier", "under",
-    "children", "parent", "similar", "like", "after", "before", "created", "updated", "expires",
-    "confidence", "salience", "is", "include", "weights", "related", "depth",
-)  # fmt: skip
 
 _LONGEST = max(map(len, OPERATORS))
 _VALUE = re.compile(r'(?:[<>]=?|=)?"([^"]*)"|[^\s()"]+')

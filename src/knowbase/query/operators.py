@@ -1,7 +1,7 @@
 """What each operator of the query language means: a condition, a directive, or a mistake."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from knowbase.query.conditions import (
     HIDDEN_STATES,
@@ -17,15 +17,12 @@ from knowbase.query.conditions import (
     Under,
     in_state,
 )
-from knowbase.values.documents import SCOPES, SECTORS, TIERS, Document
+from knowbase.values.documents import FIELDS, Document
+from knowbase.values.kinds import Kind, Unfit, clean_tags, fitted
 
-_CLOCKS = {
-    "created": "created_at",
-    "updated": "updated_at",
-    "expires": "expires_at",
-    "after": "updated_at",
-    "before": "updated_at",
-}
+if TYPE_CHECKING:
+    from knowbase.query.moments import Span
+
 MOST_HOPS = 6
 _SIGNS: tuple[Operator, ...] = (">=", "<=", ">", "<", "=")
 
@@ -88,84 +85,101 @@ class Context(NamedTuple):
 Meaning: TypeAlias = Condition | Similar | Like | Related | Depth | Include | Weights | Mistake
 
 
+class OperatorValue(NamedTuple):
+    """An operator with its value: `name:value`, and the field that it asks for, if any."""
+
+    name: str
+    value: str
+    field: str = ""
+
+
 def meaning_of(name: str, value: str, context: Context) -> Meaning:
     """The meaning of `name:value`."""
-    return _MEANINGS[name](name, value.strip(), context)
+    if name in _DIRECTIVES:
+        return _DIRECTIVES[name](OperatorValue(name, value.strip()), context)
+    field, rule = _FILTERS[name]
+    return _RULES[rule](OperatorValue(name, value.strip(), field), context)
 
 
-def _tag(_: str, value: str, __: Context) -> Meaning:
-    tags = tuple(tag.strip().lstrip("#").lower() for tag in value.split(","))
-    return Tagged(tuple(tag for tag in tags if tag)) if any(tags) else Mistake("tag: needs a name")
+def _tagged(asked: OperatorValue, _: Context) -> Meaning:
+    tags = clean_tags(asked.value.split(","))
+    return Tagged(tags) if tags else Mistake(f"{asked.name}: needs a name")
 
 
-def _listed(name: str, value: str, context: Context) -> Meaning:
-    allowed = {"type": context.types, "sector": SECTORS, "scope": SCOPES, "tier": TIERS}[name]
-    values = tuple(part.strip().lower() for part in value.split(",") if part.strip())
+def _listed(asked: OperatorValue, context: Context) -> Meaning:
+    field = FIELDS[asked.field]
+    allowed = context.types if field.kind == "type" else field.choices
+    values = tuple(part.strip().lower() for part in asked.value.split(",") if part.strip())
     for one in values:
         if one not in allowed:
-            return Mistake(f"{one!r} is no {name}: it is one of {', '.join(allowed)}")
-    return OneOf(name, values)
+            return Mistake(f"{one!r} is not a {asked.name}: it is one of {', '.join(allowed)}")
+    return OneOf(asked.field, values)
 
 
-def _equal(name: str, value: str, _: Context) -> Meaning:
-    return Compare(name, "=", value)
+def _equal(asked: OperatorValue, _: Context) -> Meaning:
+    return Compare(asked.field, "=", asked.value)
 
 
-def _role(_: str, value: str, __: Context) -> Meaning:
-    return InRole(value.lower())
+def _role(asked: OperatorValue, _: Context) -> Meaning:
+    return InRole(asked.value.lower())
 
 
-def _session(_: str, value: str, context: Context) -> Meaning:
-    name = " ".join(value.split())
+def _below(asked: OperatorValue, context: Context) -> Meaning:
+    return _under(asked, context, direct=False)
+
+
+def _child(asked: OperatorValue, context: Context) -> Meaning:
+    return _under(asked, context, direct=True)
+
+
+def _under(asked: OperatorValue, context: Context, *, direct: bool) -> Meaning:
+    document = context.find(asked.value)
+    if document is None:
+        return _no_document(asked, context)
+    names = tuple(n for n in (document.code, document.id, document.path) if n)
+    return Under(names, direct=direct)
+
+
+def _no_document(asked: OperatorValue, context: Context) -> Mistake:
+    return Mistake(f"there is no document {asked.value!r} ({context.nearest(asked.value)})")
+
+
+def _session(asked: OperatorValue, context: Context) -> Meaning:
+    name = " ".join(asked.value.split())
     if not context.has_session(name):
         return Mistake(f"there is no session {name!r} (see them with: kb sessions)")
     return InSession(name)
 
 
-def _below(name: str, value: str, context: Context) -> Meaning:
-    document = context.find(value)
-    if document is None:
-        return Mistake(f"there is no document {value!r} ({context.nearest(value)})")
-    names = tuple(n for n in (document.code, document.id, document.path) if n)
-    return Under(names, direct=name != "under")
+def _similar(asked: OperatorValue, _: Context) -> Meaning:
+    return Similar(asked.value)
 
 
-def _similar(_: str, value: str, __: Context) -> Meaning:
-    return Similar(value)
+def _like(asked: OperatorValue, context: Context) -> Meaning:
+    document = context.find(asked.value)
+    return Like(document) if document is not None else _no_document(asked, context)
 
 
-def _like(_: str, value: str, context: Context) -> Meaning:
-    document = context.find(value)
-    if document is None:
-        return Mistake(f"there is no document {value!r} ({context.nearest(value)})")
-    return Like(document)
+def _related(asked: OperatorValue, context: Context) -> Meaning:
+    document = context.find(asked.value)
+    return Related(document) if document is not None else _no_document(asked, context)
 
 
-def _related(_: str, value: str, context: Context) -> Meaning:
-    document = context.find(value)
-    if document is None:
-        return Mistake(f"there is no document {value!r} ({context.nearest(value)})")
-    return Related(document)
+def _depth(asked: OperatorValue, _: Context) -> Meaning:
+    try:
+        if asked.value.isascii() and asked.value.isdecimal():
+            return Depth(fitted(Kind(int, 1, MOST_HOPS), asked.value))
+    except Unfit:
+        pass
+    return Mistake(f"depth: takes a whole number from 1 to {MOST_HOPS}")
 
 
-def _depth(_: str, value: str, __: Context) -> Meaning:
-    if not (value.isdecimal() and value.isascii() and 1 <= int(value) <= MOST_HOPS):
-        return Mistake(f"depth: takes a whole number from 1 to {MOST_HOPS}")
-    return Depth(int(value))
-
-
-def _time(name: str, value: str, context: Context) -> Meaning:
-    from knowbase.query.moments import span
-
-    sign, rest = _signed(value)
-    found = span(rest, context.now)
-    if found is None:
-        return Mistake(
-            f"{rest!r} is no date: try 2026-01-15, 2026-01, 7d, yesterday or last friday"
-        )
-    field = _CLOCKS[name]
-    if name in ("after", "before"):
-        return Compare(field, ">=" if name == "after" else "<", found.start)
+def _time(asked: OperatorValue, context: Context) -> Meaning:
+    sign, rest = _signed(asked.value)
+    found = _span(rest, context)
+    if isinstance(found, Mistake):
+        return found
+    field = asked.field
     if sign is None:
         if found.start == found.end:  # a duration: within it
             return Compare(field, ">=", found.start)
@@ -180,15 +194,31 @@ def _time(name: str, value: str, context: Context) -> Meaning:
     return Compare(field, *edge[sign])
 
 
-def _number(name: str, value: str, _: Context) -> Meaning:
-    sign, rest = _signed(value)
+def _since(asked: OperatorValue, context: Context) -> Meaning:
+    found = _span(_signed(asked.value)[1], context)
+    return found if isinstance(found, Mistake) else Compare(asked.field, ">=", found.start)
+
+
+def _until(asked: OperatorValue, context: Context) -> Meaning:
+    found = _span(_signed(asked.value)[1], context)
+    return found if isinstance(found, Mistake) else Compare(asked.field, "<", found.start)
+
+
+def _span(text: str, context: Context) -> "Span | Mistake":
+    from knowbase.query.moments import span  # a query without dates need not load datetime
+
+    return span(text, context.now) or Mistake(
+        f"{text!r} is not a date: try 2026-01-15, 2026-01, 7d, yesterday or last friday"
+    )
+
+
+def _share(asked: OperatorValue, _: Context) -> Meaning:
+    sign, rest = _signed(asked.value)
     try:
-        number = float(rest)
-    except ValueError:
-        number = float("nan")
-    if not 0 <= number <= 1:
+        return Compare(asked.field, sign or "=", fitted(FIELDS[asked.field].check, rest))
+    except Unfit:
+        name = asked.name
         return Mistake(f"{name}: takes a number from 0 to 1, such as {name}:>=0.8")
-    return Compare(name, sign or "=", number)
 
 
 def _signed(value: str) -> tuple[Operator | None, str]:
@@ -198,51 +228,65 @@ def _signed(value: str) -> tuple[Operator | None, str]:
     return None, value
 
 
-def _states(name: str, value: str, context: Context) -> Meaning:
-    states = frozenset(part.strip().lower() for part in value.split(",") if part.strip())
-    if not states or not states <= set(HIDDEN_STATES):
-        return Mistake(f"{name}: takes one of {', '.join(HIDDEN_STATES)}")
-    if name == "include":
-        return Include(states)
+def _include(asked: OperatorValue, _: Context) -> Meaning:
+    states = _states(asked)
+    return Include(states) if states else _no_state(asked)
+
+
+def _is(asked: OperatorValue, context: Context) -> Meaning:
+    states = _states(asked)
     wanted = tuple(in_state(state, context.now) for state in HIDDEN_STATES if state in states)
-    return Include(states, AnyOf(wanted))
+    return Include(states, AnyOf(wanted)) if states else _no_state(asked)
 
 
-def _weights(_: str, value: str, __: Context) -> Meaning:
+def _states(asked: OperatorValue) -> frozenset[str]:
+    """The states that are named; none when one of them is not a state."""
+    states = frozenset(part.strip().lower() for part in asked.value.split(",") if part.strip())
+    return states if states <= set(HIDDEN_STATES) else frozenset()
+
+
+def _no_state(asked: OperatorValue) -> Mistake:
+    return Mistake(f"{asked.name}: takes one of {', '.join(HIDDEN_STATES)}")
+
+
+def _weights(asked: OperatorValue, _: Context) -> Meaning:
     try:
-        numbers = [float(part) for part in value.split(",")]
-    except ValueError:
+        numbers = [fitted(Kind(float, 0), part) for part in asked.value.split(",")]
+    except Unfit:
         numbers = []
-    if not 2 <= len(numbers) <= 3 or not all(0 <= number < float("inf") for number in numbers):
+    if not 2 <= len(numbers) <= 3:
         return Mistake("weights: takes two or three numbers, such as weights:0.5,0.3,0.2")
     return Weights(numbers[0], numbers[1], numbers[2] if len(numbers) == 3 else 0.0)
 
 
-_MEANINGS: dict[str, Callable[[str, str, Context], Meaning]] = {
-    "tag": _tag,
-    "tags": _tag,
-    "type": _listed,
-    "sector": _listed,
-    "scope": _listed,
-    "tier": _listed,
-    "project": _equal,
+_RULES: dict[str, Callable[[OperatorValue, Context], Meaning]] = {
+    "tagged": _tagged,
+    "listed": _listed,
+    "equal": _equal,
     "role": _role,
+    "below": _below,
+    "child": _child,
+    "time": _time,
+    "since": _since,
+    "until": _until,
+    "share": _share,
+}
+"""How the filters of the field table read what stands behind the colon."""
+
+_FILTERS = {
+    one.operator: (name, one.rule) for name, field in FIELDS.items() for one in field.filters
+}
+
+_DIRECTIVES: dict[str, Callable[[OperatorValue, Context], Meaning]] = {
     "session": _session,
-    "under": _below,
-    "children": _below,
-    "parent": _below,
     "similar": _similar,
     "like": _like,
     "related": _related,
     "depth": _depth,
-    "after": _time,
-    "before": _time,
-    "created": _time,
-    "updated": _time,
-    "expires": _time,
-    "confidence": _number,
-    "salience": _number,
-    "is": _states,
-    "include": _states,
+    "is": _is,
+    "include": _include,
     "weights": _weights,
 }
+"""Operators that ask for no field of a document."""
+
+OPERATORS = (*_FILTERS, *_DIRECTIVES)

@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterable, Mapping
 
 from knowbase.errors import InvalidInput
-from knowbase.query.lexer import OPERATORS, tokens
+from knowbase.query.lexer import tokens
+from knowbase.query.operators import OPERATORS
 
 _PLACE = re.compile(r"\{\{([^\W\d]\w*)\}\}|\{([^\W\d]\w*)\}")
 _PIECE = re.compile(r'[^\s()"]*"[^"]*"|[^\s()"]+|[\s()"]')

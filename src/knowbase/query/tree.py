@@ -62,7 +62,7 @@ class Problem(NamedTuple):
     at: int
     instead: str
 
-    def told(self, query: str) -> str:
+    def point_out(self, query: str) -> str:
         """For a person: the message, and a caret under the place."""
         line = query.replace("\n", " ").replace("\t", " ")
         start = max(0, self.at - 60)

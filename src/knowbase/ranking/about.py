@@ -1,6 +1,6 @@
 """What each field of a profile is for: shown by `kb profiles show`."""
 
-FIELDS = {
+PROFILE_FIELDS = {
     "source": "the document that gives the constants: see docs/conformance.md",
     "keyword": "how words are scored: bm25, or ts_rank_cd (all words; in PostgreSQL alone)",
     "match": "which words a chunk must have: any, all, any as a prefix, or as the query says",
@@ -27,5 +27,5 @@ FIELDS = {
     "tags_match": "whether --tags means all of them or any",
     "default_top": "hits when nothing is asked",
     "max_top": "the most hits that may be asked for",
-    "record_use": "what counts as use: off, returned (each hit), confirmed (kb feedback alone)",
+    "record_use": "what raises salience: returned (each hit), confirmed (kb feedback alone), off",
 }

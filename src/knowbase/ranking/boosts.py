@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from knowbase.ranking.fusion import Contribution
 from knowbase.ranking.profile import Profile
-from knowbase.values.documents import Document, is_superseded
+from knowbase.values.documents import Document, is_in
 from knowbase.values.times import days_between
 
 
@@ -46,6 +46,6 @@ def factors(document: Document, profile: Profile, now: str) -> tuple[Factor, ...
     if profile.sector_weights:
         weight = profile.sector_weights.get(document.sector or "", 1.0)  # S2-10
         found.append(Factor("sector", weight, document.sector or "no sector"))
-    if is_superseded(document, now):
+    if is_in(document, "superseded", now):
         found.append(Factor("superseded", profile.superseded_factor, "superseded"))  # S2-13
     return tuple(factor for factor in found if factor.value != 1.0)

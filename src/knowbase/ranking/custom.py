@@ -16,7 +16,7 @@ CHOICES = {
     "recency_clock": ("created_at", "updated_at"),
     "record_use": ("off", "returned", "confirmed"),
 }
-FIELDS = ("title", "heading", "text", "terms")
+INDEXED_FIELDS = ("title", "heading", "text", "terms")
 LEAST = {
     "rrf_k": 1,
     "depth": 1,
@@ -152,12 +152,12 @@ def _merged(current: Any, value: Any, name: str, place: str) -> Any:
 def _entry(name: str, key: str, value: Any, place: str) -> Any:
     if name == "intents":
         return _merged({}, value, "weights", place)
-    if name == "field_weights" and key not in FIELDS:
-        allowed = "one of " + ", ".join(FIELDS)
-        raise InvalidInput(f"{place} is no field", field=place, hint=allowed)
+    if name == "field_weights" and key not in INDEXED_FIELDS:
+        allowed = "one of " + ", ".join(INDEXED_FIELDS)
+        raise InvalidInput(f"{place} is not a field", field=place, hint=allowed)
     if name == "weights" and key not in SIGNALS:
         raise InvalidInput(
-            f"{place} is no signal", field=place, hint="one of " + ", ".join(SIGNALS)
+            f"{place} is not a signal", field=place, hint="one of " + ", ".join(SIGNALS)
         )
     return _number(value, 0, place)
 
@@ -206,5 +206,5 @@ def _unknown(place: str, name: str) -> InvalidInput:
 
     near = get_close_matches(name, Profile._fields[1:], n=1, cutoff=0)
     return InvalidInput(
-        f"{place} is no field of a profile", field=place, hint=f"the nearest is {near[0]}"
+        f"{place} is not a field of a profile", field=place, hint=f"the nearest is {near[0]}"
     )

@@ -66,6 +66,7 @@ PROFILES = {
             "files and notes; both legs count alike",
             source="S1",
             depth_least=30,
+            record_use="confirmed",
         ),
         Profile(
             "typed",
@@ -75,6 +76,7 @@ PROFILES = {
             type_weights=TYPE_WEIGHTS,
             access_boost=True,
             unit="document",
+            record_use="confirmed",
         ),
         Profile(
             "memory",
@@ -113,6 +115,7 @@ PROFILES = {
             min_similarity=0.5,
             unit="document",
             default_top=15,
+            record_use="confirmed",
         ),
         Profile(
             "entries",
@@ -125,6 +128,7 @@ PROFILES = {
             unit="document",
             tags_match="any",
             max_top=50,
+            record_use="confirmed",
         ),
         Profile(
             "best",
@@ -135,6 +139,7 @@ PROFILES = {
             depth_least=100,
             fluent_at=0.3,
             foreign_at=0.6,
+            record_use="confirmed",
         ),
     )
 }

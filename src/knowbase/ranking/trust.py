@@ -7,9 +7,6 @@ from knowbase.values.documents import Passage, names_of
 
 MANY_WORDS = 4  # who has this many of the words is about what was asked, however many there are
 LEAST_FLUENCY = 0.05
-COARSE = {"wordllama-l2-supercat-256": 1 / 3}
-"""Models that tell meanings apart less well than the packaged one: the share of its weight that
-made them no worse than their words alone (docs/models.md)."""
 
 
 def coverage(words: Sequence[Word], passage: Passage) -> float:

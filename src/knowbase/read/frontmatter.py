@@ -2,48 +2,20 @@
 
 import math
 import re
-from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
 
 from knowbase.errors import ReadError
-from knowbase.values.documents import DOCUMENT_TYPES, SCOPES, SECTORS, TIERS
+from knowbase.values.documents import DOCUMENT_TYPES, FIELDS, STATED
+from knowbase.values.fields import Field
+from knowbase.values.kinds import Unfit, fitted, read_flag
 
 _MAX_DEPTH = 40
+_UNIT = "from 0 to 1"
 _HIGHEST_JSON_INTEGER_BITS = 4096
-_TEXT_KEYS = {
-    "title": "title",
-    "code": "code",
-    "short_code": "code",
-    "parent": "parent",
-    "project": "project",
-    "superseded_by": "superseded_by",
-}
-_CHOICES = {"scope": SCOPES, "sector": SECTORS, "tier": TIERS}
-_MOMENTS = {"expires": "expires_at", "expires_at": "expires_at", "valid_until": "valid_until"}
+_FIELDS = {key: name for name in STATED for key in FIELDS[name].keys}
+"""Keys, and the field that each states."""
 _UNPRINTABLE = re.compile("[\0\ud800-\udfff]")
-
-
-class FrontMatter(NamedTuple):
-    """The fields that a document states about itself."""
-
-    type: str | None = None
-    title: str | None = None
-    tags: tuple[str, ...] = ()
-    code: str | None = None
-    parent: str | None = None
-    project: str | None = None
-    roles: tuple[str, ...] = ()
-    confidence: float | None = None
-    archived: bool = False
-    expires_at: str | None = None
-    superseded_by: str | None = None
-    valid_until: str | None = None
-    scope: str | None = None
-    sector: str | None = None
-    tier: str | None = None
-    salience: float | None = None
-    metadata: Mapping[str, object] = {}
 
 
 class _Value(NamedTuple):
@@ -63,8 +35,9 @@ def front_matter_lines(lines: list[str]) -> int:
     return 0
 
 
-def parse_front_matter(block: str) -> FrontMatter | None:
-    """The fields in a YAML block; None when it is broken or no mapping."""
+def parse_front_matter(block: str) -> dict[str, Any] | None:
+    """The fields of a document that a YAML block states, whatever else it says as `metadata`;
+    None when it is broken or no mapping."""
     values = _load(block)
     return None if values is None else _fields(values)
 
@@ -103,45 +76,48 @@ def _is_harmless(block: str) -> bool:
     return True
 
 
-def _fields(values: dict[str, _Value]) -> FrontMatter:
-    known: dict[str, Any] = {}
+def _fields(values: dict[str, _Value]) -> dict[str, Any]:
+    stated: dict[str, Any] = {}
     metadata: dict[str, object] = {}
     for key, value in values.items():
         if value.meant is None:
             continue
-        field = _field(key.lower(), value)
-        if field is None:
+        name = _FIELDS.get(key.lower())
+        found = _stated(name, key, value) if name is not None else None
+        if name is None or found is None:
             metadata[key] = _jsonable(value.meant)
         else:
-            known.setdefault(*field)
-    return FrontMatter(metadata=metadata)._replace(**known)
+            stated.setdefault(name, found)
+    return {**stated, "metadata": metadata}
 
 
-def _field(key: str, value: _Value) -> tuple[str, object] | None:
-    """The known field that the key sets and its value; None when it is none of them."""
-    if key in _TEXT_KEYS:
-        text = _text(value)
-        return (_TEXT_KEYS[key], text) if text else None
-    if key == "type":
+def _stated(name: str, key: str, value: _Value) -> Any:
+    """What a key states of its field; None when it is no value of that."""
+    field = FIELDS[name]
+    if field.kind == "type":
         kind = (_text(value) or "").lower()
-        return ("type", kind) if kind in DOCUMENT_TYPES else None
-    if key == "tags":
-        return "tags", _tags(value)
-    if key == "roles":
-        return "roles", _unique([role.lower() for role in _items(value, r",")])
-    return _checked_field(key, value)
+        return kind if kind in DOCUMENT_TYPES else None
+    if field.kind in ("text", "code"):
+        return _text(value) or None
+    if field.kind == "tags":
+        return _unique([tag.lstrip("#").strip() for tag in _items(value, r"[,\s]+")])
+    if field.kind == "names":
+        return _unique([item.lower() for item in _items(value, r",")])
+    if field.kind == "moment":
+        return _time(key, value)
+    return _fitted(field, key, value)
 
 
-def _checked_field(key: str, value: _Value) -> tuple[str, object] | None:
-    if key in ("confidence", "salience"):
-        return key, _share(key, value)
-    if key in _CHOICES:
-        return key, _choice(key, value)
-    if key == "archived":
-        return key, _archived(value)
-    if key in _MOMENTS:
-        return _MOMENTS[key], _time(key, value)
-    return None
+def _fitted(field: Field, key: str, value: _Value) -> Any:
+    text = (_text(value) or "").lower()
+    try:
+        if field.kind == "flag":
+            return value.meant if isinstance(value.meant, bool) else bool(text) and read_flag(text)
+        return fitted(field.check, text)
+    except Unfit as error:
+        wanted = error.expected.removeprefix("it must be ")
+        wanted = f"a number {_UNIT}" if field.kind == "share" else wanted
+        raise ReadError(f"The front matter's {key} must be {wanted}.", field=key) from error
 
 
 def _text(value: _Value) -> str | None:
@@ -160,41 +136,8 @@ def _items(value: _Value, separator: str) -> list[str]:
     return [" ".join(_clean(item).split()) for item in found]
 
 
-def _tags(value: _Value) -> tuple[str, ...]:
-    return _unique([tag.lstrip("#").strip() for tag in _items(value, r"[,\s]+")])
-
-
 def _unique(items: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(item for item in items if item))
-
-
-def _share(key: str, value: _Value) -> float:
-    try:
-        number = float(_text(value) or "")
-    except ValueError:
-        number = math.nan
-    if not 0 <= number <= 1:
-        raise ReadError(f"The front matter's {key} must be a number from 0 to 1.", field=key)
-    return number
-
-
-def _choice(key: str, value: _Value) -> str:
-    word = (_text(value) or "").lower()
-    if word not in _CHOICES[key]:
-        allowed = ", ".join(_CHOICES[key])
-        raise ReadError(f"The front matter's {key} must be one of {allowed}.", field=key)
-    return word
-
-
-def _archived(value: _Value) -> bool:
-    if isinstance(value.meant, bool):
-        return value.meant
-    word = (_text(value) or "").lower()
-    if word in ("true", "yes", "1"):
-        return True
-    if word in ("false", "no", "0", ""):
-        return False
-    raise ReadError("The front matter's archived must be true or false.", field="archived")
 
 
 def _time(key: str, value: _Value) -> str:

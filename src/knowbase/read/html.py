@@ -42,7 +42,7 @@ def read_html(text: str, fallback_title: str) -> Reading:
         "html",
         " ".join("".join(page.title).split()) or first or fallback_title,
         _sections(page.blocks),
-        tags=tuple(dict.fromkeys(page.tags)),
+        {"tags": tuple(dict.fromkeys(page.tags))},
         links=tuple(dict.fromkeys(page.links)),
     )
 

@@ -5,9 +5,9 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from knowbase.read.frontmatter import FrontMatter, front_matter_lines, parse_front_matter
+from knowbase.read.frontmatter import front_matter_lines, parse_front_matter
 from knowbase.read.links import document_link, wiki_link
 from knowbase.text.slugs import unique_slugs
 from knowbase.values.reading import Link, Reading, Section
@@ -40,23 +40,24 @@ def read_markdown(text: str, fallback_title: str) -> Reading:
     tokens = _parser().parse("".join(body))
     headings = [heading for heading in _headings(tokens) if heading.level <= 2]
     sections = _sections(body, headings, len(lines) - len(body))
-    reading = _reading(
-        matter or FrontMatter(), _title(headings) or fallback_title, sections, tokens
-    )
+    reading = _reading(matter or {}, _title(headings) or fallback_title, sections, tokens)
     if skip and matter is None:
-        reading = reading._replace(warnings=("its front matter is no valid YAML; read as text",))
+        reading = reading._replace(warnings=("its front matter is not valid YAML; read as text",))
     return reading
 
 
 def _reading(
-    matter: FrontMatter, title: str, sections: tuple[Section, ...], tokens: Sequence["Token"]
+    stated: dict[str, Any], title: str, sections: tuple[Section, ...], tokens: Sequence["Token"]
 ) -> Reading:
     inlines = [token.children or [] for token in tokens if token.type == "inline"]
-    fields = matter._asdict()
-    fields["type"] = matter.type or "markdown"
-    fields["title"] = matter.title or title
-    fields["tags"] = tuple(dict.fromkeys((*matter.tags, *_tags(inlines))))
-    return Reading(sections=sections, links=tuple(dict.fromkeys(_links(inlines))), **fields)
+    tags = tuple(dict.fromkeys((*stated.get("tags", ()), *_tags(inlines))))
+    return Reading(
+        stated.pop("type", "markdown"),
+        stated.pop("title", title),
+        sections,
+        {**stated, **({"tags": tags} if tags else {})},
+        tuple(dict.fromkeys(_links(inlines))),
+    )
 
 
 def _title(headings: Iterable[_Heading]) -> str | None:

@@ -65,7 +65,7 @@ class _Visit(NamedTuple):
     around: "Node | None"  # the wrapper at which the next definition starts
 
 
-class _Found(NamedTuple):
+class _Definition(NamedTuple):
     name: str
     row: int
     column: int
@@ -76,7 +76,7 @@ def outline(source: bytes, grammar: str) -> list[Definition]:
     from tree_sitter import Parser
 
     root = Parser(_language(grammar)).parse(source).root_node
-    found: list[_Found] = []
+    found: list[_Definition] = []
     remarks: dict[int, int] = {}
     lines = source.split(b"\n")
     # A stack instead of recursion: nothing limits how deep a source file nests.
@@ -117,14 +117,14 @@ def _remark_rows(node: "Node", lines: list[bytes]) -> Iterator[tuple[int, int]]:
         yield from ((row, column) for row in range(first, last + 1))
 
 
-def _definition(node: "Node", prefix: str, around: "Node | None") -> _Found | None:
+def _definition(node: "Node", prefix: str, around: "Node | None") -> _Definition | None:
     if not _is_definition(node):
         return None
     name = _name(node)
     if not name:
         return None
     row, column = (around or node).start_point
-    return _Found(f"{prefix}.{name}" if prefix else name, row, column)
+    return _Definition(f"{prefix}.{name}" if prefix else name, row, column)
 
 
 def _is_definition(node: "Node") -> bool:
@@ -141,7 +141,7 @@ def _is_definition(node: "Node") -> bool:
 
 
 def _inside(
-    node: "Node", prefix: str, definition: _Found | None, around: "Node | None"
+    node: "Node", prefix: str, definition: _Definition | None, around: "Node | None"
 ) -> Iterator[_Visit]:
     """What to look into next: containers and the bodies of classes, but no function's body."""
     if definition:
@@ -222,7 +222,7 @@ def _receiver_type(receiver: "Node") -> str:
     return match.group(1).decode("utf-8", "replace") if match else "?"
 
 
-def _starts(found: list[_Found], remarks: dict[int, int]) -> list[Definition]:
+def _starts(found: list[_Definition], remarks: dict[int, int]) -> list[Definition]:
     """The definitions in order, each moved up over the remarks directly above it."""
     starts: dict[int, str] = {}
     for name, row, column in sorted(found, key=lambda item: item.row):

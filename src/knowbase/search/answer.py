@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from knowbase.ranking.boosts import Factor
 from knowbase.ranking.fusion import Contribution
+from knowbase.values.documents import Document
 from knowbase.values.sessions import Session
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Successor(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """One line of the answer."""
+    """One line of the answer. Its document is at hand, and no part of the JSON."""
 
     id: str
     code: str
@@ -46,6 +47,7 @@ class Hit(NamedTuple):
     snippet: str  # plain text with <mark> around matched words
     score: float
     sources: tuple[str, ...]  # "fts", "vec", "graph"
+    document: Document
     created_at: str = ""
     match_type: str = ""  # "keyword", "semantic", "both" or "graph"; "" when nothing was looked for
     is_superseded: bool = False
@@ -54,6 +56,11 @@ class Hit(NamedTuple):
     related_count: int = 0
     more: int = 0  # further matching chunks of this document, when the unit is documents
     explanation: Explanation | None = None
+
+    @staticmethod
+    def unshown() -> tuple[str, ...]:
+        """The fields that are no part of its JSON."""
+        return ("document",)
 
 
 class Suggestion(NamedTuple):

@@ -2,12 +2,13 @@
 
 from typing import Any, NamedTuple
 
-from knowbase.query.conditions import told
+from knowbase.query.conditions import describe
 from knowbase.query.meaning import summary, understand
 from knowbase.query.query import Query
 from knowbase.query.tree import Problem, shown
 from knowbase.search.request import SearchRequest
-from knowbase.search.search import LEGS, Searcher
+from knowbase.search.services import Language
+from knowbase.search.understand import Question
 
 
 class QueryPlan(NamedTuple):
@@ -28,12 +29,11 @@ class QueryPlan(NamedTuple):
     problems: tuple[Problem, ...] = ()
 
 
-def plan(searcher: Searcher, request: SearchRequest, now: str) -> QueryPlan:
+def plan(question: Question, language: Language) -> QueryPlan:
     """The tree, the filters of both legs, and what would run."""
-    query, searcher = searcher.prepared(request, now)
-    profile = searcher.profile
+    request, query, profile = question.request, question.query, question.profile
     if query.tree is None:  # a plain one, which needed no parser
-        query = understand(request.query, profile.match, searcher.context(now))
+        query = understand(request.query, profile.match, language.context(question.now))
     return QueryPlan(
         query=request.query,
         tree=shown(query.tree) if query.tree is not None else "nothing",
@@ -41,23 +41,23 @@ def plan(searcher: Searcher, request: SearchRequest, now: str) -> QueryPlan:
         words=tuple(word.surface + "*" * word.prefix for word in query.keyword.words),
         match=query.keyword.match,
         semantic_text=" ".join(query.similar) or query.text,
-        filter=told(query.filter),
-        keyword_filter=told(query.keyword_filter),
+        filter=describe(query.filter),
+        keyword_filter=describe(query.keyword_filter),
         intent=query.intent,
         weights=dict(profile.weights_for(query.intent)),
-        legs=_legs(query, request.mode),
+        legs=_legs(query, question.legs),
         flags=flags_in_the_language(request),
         problems=query.problems,
     )
 
 
-def _legs(query: Query, mode: str) -> tuple[str, ...]:
+def _legs(query: Query, wanted: tuple[str, ...]) -> tuple[str, ...]:
     if query.is_empty:
         return ("newest",)
     words = bool(query.text)
     meaning = words or bool(query.similar or query.like)
     runs = {"keyword": words, "semantic": meaning}
-    return (*(leg for leg in LEGS[mode] if runs[leg]), *(["graph"] if query.related else []))
+    return (*(leg for leg in wanted if runs[leg]), *(["graph"] if query.related else []))
 
 
 def flags_in_the_language(request: SearchRequest) -> tuple[str, ...]:
@@ -66,9 +66,9 @@ def flags_in_the_language(request: SearchRequest) -> tuple[str, ...]:
     said = []
     if request.tags:
         said.append(f"--tags: {joint.join(f'tag:{tag}' for tag in request.tags)}")
-    if request.types:
-        said.append(f"--type: type:{','.join(request.types)}")
+    if request.type:
+        said.append(f"--type: type:{','.join(request.type)}")
     if request.include:
         said.append(f"--include: include:{','.join(request.include)}")
-    said += [f"--{name}: {name}:{value}" for name, value in request.filters]
+    said += [f"--{name}: {name}:{value}" for name, value in request.operators()]
     return tuple(said)

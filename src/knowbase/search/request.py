@@ -1,27 +1,93 @@
-"""What is asked of a search."""
+"""What is asked of a search: the one request that every surface builds."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Annotated, NamedTuple
 
-from knowbase.query.conditions import EVERYTHING, Condition
+from knowbase.query.conditions import EVERYTHING, HIDDEN_STATES, Condition
+from knowbase.values.documents import FIELDS
+from knowbase.values.parameters import Group, Param
 
 MODES = ("hybrid", "keyword", "semantic")
+CHOICES = {
+    "mode": MODES,
+    "tags_match": ("all", "any"),
+    "unit": ("chunk", "document"),
+    "include": HIDDEN_STATES,
+}
+TAGS = Param("only documents with all of these tags", metavar="TAG,TAG")
+TYPE = Param("only documents of this type: markdown, pdf, code, note …", metavar="TYPE")
+INCLUDE = Param("also show what is hidden by default", choices=CHOICES["include"], metavar="STATE")
+
+
+def filter_parameters() -> Mapping[str, Param]:
+    """A parameter for each filter of the field table."""
+    return {
+        one.operator: Param(one.flag, metavar=one.metavar)
+        for field in FIELDS.values()
+        for one in field.filters
+        if one.flag
+    }
 
 
 class SearchRequest(NamedTuple):
     """What is asked. None means what the profile says."""
 
-    query: str
-    tags: tuple[str, ...] = ()
-    tags_match: str | None = None
-    types: tuple[str, ...] = ()
-    include: tuple[str, ...] = ()
-    filters: tuple[tuple[str, str], ...] = ()  # operators of the query language: ("under", "X-1")
-    top: int | None = None
-    threshold: float | None = None
-    mode: str = "hybrid"
-    unit: str | None = None
-    profile: str | None = None
-    explain: bool = False
-    strict: bool = False  # a problem of the query is an error
-    session_record: str | None = None  # the session in which the hits are recalled
-    only: Condition = EVERYTHING  # for what no operator says
+    query: Annotated[
+        str, Param("words, a question, operators: see docs/query.md", positional=True)
+    ] = ""
+    tags: Annotated[tuple[str, ...], TAGS] = ()
+    tags_match: Annotated[
+        str | None, Param("all tags, or any of them", choices=CHOICES["tags_match"], metavar="RULE")
+    ] = None
+    type: Annotated[tuple[str, ...], TYPE] = ()
+    top: Annotated[
+        int | None,
+        Param("how many hits; else what the profile says", least=1, metavar="N", short="n"),
+    ] = None
+    threshold: Annotated[float | None, Param("leave out lower scores", metavar="SCORE")] = None
+    mode: Annotated[
+        str,
+        Param(
+            "which legs to run",
+            choices=CHOICES["mode"],
+            aliases={"--fts-only": "keyword", "--vec-only": "semantic"},
+        ),
+    ] = "hybrid"
+    unit: Annotated[
+        str | None, Param("a hit is a chunk, or a document", choices=CHOICES["unit"])
+    ] = None
+    include: Annotated[tuple[str, ...], INCLUDE] = ()
+    filters: Annotated[
+        Mapping[str, str], Group(filter_parameters)
+    ] = {}  # by operator: {"under": "X-1"}
+    min_salience: Annotated[float | None, Param("at least this", least=0, most=1)] = None
+    session: Annotated[
+        str | None, Param("only of this session; what is found is recalled in it", metavar="ID")
+    ] = None
+    session_filter: Annotated[
+        str | None, Param("only what was made or used in this session", metavar="ID")
+    ] = None
+    session_record: Annotated[
+        str | None, Param("record what is found as recalled in this session", metavar="ID")
+    ] = None
+    profile: Annotated[str | None, Param("the ranking recipe; see kb profiles", metavar="NAME")] = (
+        None
+    )
+    explain: Annotated[bool, Param("show how each score came about")] = False
+    strict: Annotated[bool, Param("a mistake in the query is an error")] = False
+    only: Condition = EVERYTHING  # for what no parameter says
+
+    @property
+    def recalled_in(self) -> str | None:
+        """The session in which the hits are recalled."""
+        return self.session if self.session is not None else self.session_record
+
+    def operators(self) -> "list[tuple[str, str]]":
+        """Every filter as an operator of the query language; one said twice binds twice."""
+        given = [*self.filters.items()]
+        given += [
+            ("session", one) for one in (self.session_filter, self.session) if one is not None
+        ]
+        if self.min_salience is not None:
+            given.append(("salience", f">={self.min_salience}"))
+        return given

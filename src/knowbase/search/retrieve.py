@@ -1,24 +1,18 @@
 """Retrieval: what each leg proposes for a query, filters included."""
 
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from knowbase.errors import EmbeddingError, ModelMismatch, ServiceUnavailable, VectorsUnavailable
 from knowbase.logs import log
-from knowbase.query.conditions import Condition, OneOf, both
-from knowbase.query.query import Query
+from knowbase.query.conditions import OneOf, both
 from knowbase.query.words import FieldWeights
-from knowbase.ranking.profile import Profile
 from knowbase.ranking.rank import keys_of
+from knowbase.search.services import Services
+from knowbase.search.understand import Question
 from knowbase.values.documents import Candidate, Passage
 from knowbase.values.vectors import Model, Vector, mean
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from knowbase.embed import Embedder
-    from knowbase.store.contract import Store
-
 
 FALLBACK = "OpenAI API unavailable, using keyword-only fallback"
 """S4-08: the words of the warning, whichever service it is."""
@@ -27,24 +21,31 @@ AT_FIRST = {"chunk": 1.25, "document": 2.0}
 """How many candidates a leg is asked for, for each hit of the depth: some fall together."""
 
 
-class Tools(NamedTuple):
-    """What retrieval works with; the embedder is made only when a leg asks for it."""
+class Proposals(NamedTuple):
+    """What the legs propose, and what it refers to."""
 
-    store: "Store"
-    embedder: "Callable[[], Embedder]"
-    profile: Profile
+    legs: dict[str, list[Candidate]]
+    passages: dict[int, Passage]
+    notices: tuple[str, ...] = ()  # what could not run, and why
+    timings: Mapping[str, float] = {}  # milliseconds of each leg
 
 
-class Finder:
-    """Runs the legs for one query; what could not run is in the notices."""
+def retrieve(question: Question, services: Services, depth: int) -> Proposals:
+    """Run the legs, filters included; each proposes candidates for `depth` different hits."""
+    run = _Retrieval(question, services, depth)
+    return Proposals(run.legs(question.legs), run.passages, tuple(run.notices), run.timings)
 
-    def __init__(
-        self, tools: Tools, query: Query, visible: Condition, asked: Condition, depth: int
-    ) -> None:
-        self._tools = tools
-        self._query = query
-        self._visible = visible
-        self._asked = both(visible, asked)
+
+class _Retrieval:
+    """Runs the legs for one question; what could not run is in the notices."""
+
+    def __init__(self, question: Question, services: Services, depth: int) -> None:
+        self._services = services
+        self._store = services.store
+        self._query = question.query
+        self._profile = question.profile
+        self._visible = question.visible
+        self._passing = both(question.visible, question.filter)
         self._depth = depth
         self.passages: dict[int, Passage] = {}
         self.notices: list[str] = []
@@ -71,7 +72,7 @@ class Finder:
             found["graph"] = self._timed("graph", self._graph)
         return found
 
-    def _timed(self, leg: str, run: "Callable[[], list[Candidate]]") -> list[Candidate]:
+    def _timed(self, leg: str, run: Callable[[], list[Candidate]]) -> list[Candidate]:
         started = time.perf_counter()
         found = run()
         took = round((time.perf_counter() - started) * 1000, 3)
@@ -80,11 +81,11 @@ class Finder:
         return found
 
     def _keyword(self) -> list[Candidate]:
-        store, query = self._tools.store, self._query
+        store, query = self._store, self._query
         log("debug", "keyword search", words=len(query.keyword.words), limit=self._depth)
-        condition = both(self._asked, query.keyword_filter)
-        weights = FieldWeights(**self._tools.profile.field_weights)
-        words = query.keyword._replace(rule=self._tools.profile.keyword, text=query.text)
+        condition = both(self._passing, query.keyword_filter)
+        weights = FieldWeights(**self._profile.field_weights)
+        words = query.keyword._replace(rule=self._profile.keyword, text=query.text)
         found = self._deep_enough(lambda limit: store.keyword(words, condition, limit, weights))
         if query.open_ended and len(found) < self._depth:
             known = {one.chunk for one in found}
@@ -95,14 +96,14 @@ class Finder:
 
     def _semantic(self) -> list[Candidate]:
         log("debug", "semantic search", query_length=len(self._query.text), limit=self._depth)
-        store = self._tools.store
+        store = self._store
         model = store.model()
         if model is None:
             if store.semantic_coverage() < 1:
                 raise VectorsUnavailable("no text here has a vector yet", hint="kb embed")
             return []
         vector = self._vector(model)
-        condition = both(self._asked, self._query.filter)
+        condition = both(self._passing, self._query.filter)
         return self._deep_enough(lambda limit: store.semantic(vector, condition, limit, model))
 
     def _graph(self) -> list[Candidate]:
@@ -119,7 +120,7 @@ class Finder:
             if last is not None and near[ordered[start]] < near[last.document.id]:
                 break
             some = OneOf("id", tuple(ordered[start : start + BATCH]))
-            found += self._tools.store.newest(both(self._asked, self._query.filter, some), BATCH)
+            found += self._store.newest(both(self._passing, self._query.filter, some), BATCH)
             found.sort(key=lambda one: one.document.seq)
             found.sort(key=lambda one: one.document.updated_at, reverse=True)
             found.sort(key=lambda one: near[one.document.id], reverse=True)
@@ -130,7 +131,7 @@ class Finder:
     def _near(self) -> dict[str, float]:
         from knowbase.ranking.proximity import LEAST_SHARED_TAGS, proximities, with_tags
 
-        store, query = self._tools.store, self._query
+        store, query = self._store, self._query
         starts = [one.document for one in query.related]
         ids = {document.id for document in starts}
         edges = store.edges_around(ids, query.hops, self._visible)
@@ -141,22 +142,22 @@ class Finder:
             near = with_tags(near, others, len(document.tags))
         return near
 
-    def _deep_enough(self, leg: "Callable[[int], list[Candidate]]") -> list[Candidate]:
+    def _deep_enough(self, leg: Callable[[int], list[Candidate]]) -> list[Candidate]:
         """Candidates for `depth` different hits: however often the best one matches, the
         next is not lost."""
-        limit = int(self._depth * AT_FIRST[self._tools.profile.unit])
+        limit = int(self._depth * AT_FIRST[self._profile.unit])
         while True:
             found = leg(limit)
             self._fetch(found)
-            first, different = self.first_different(found)
+            first, different = self._first_different(found)
             if len(found) < limit or different >= self._depth:
                 return first
             limit *= 3
 
-    def first_different(self, found: list[Candidate]) -> tuple[list[Candidate], int]:
+    def _first_different(self, found: list[Candidate]) -> tuple[list[Candidate], int]:
         """The candidates up to the first one that would be a hit too many, and how many hits
         they make."""
-        unit = self._tools.profile.unit
+        unit = self._profile.unit
         seen: set[object] = set()
         different = 0
         for place, one in enumerate(found):
@@ -173,7 +174,7 @@ class Finder:
     def _fetch(self, found: list[Candidate]) -> None:
         new = {one.chunk for one in found} - self.passages.keys()
         if new:
-            self.passages.update(self._tools.store.passages(new))
+            self.passages.update(self._store.passages(new))
 
     def _vector(self, stored: Model) -> Vector:
         """What the semantic leg compares with, made by the model of the stored vectors."""
@@ -182,7 +183,7 @@ class Finder:
         vectors = [vector for like in likes for vector in self._vectors_of(like, stored)]
         texts = query.similar or (() if query.like else (query.text,))
         if texts:
-            embedder = self._tools.embedder()
+            embedder = self._services.embedder()
             if embedder.model != stored:
                 raise ModelMismatch.between(stored, embedder.model)
             vectors += [embedder.embed_query(text) for text in texts]
@@ -190,5 +191,5 @@ class Finder:
 
     def _vectors_of(self, document: str, model: Model) -> list[Vector]:
         """S3-11: a document's own vectors; nothing is embedded."""
-        hashes = [passage.chunk.hash for passage in self._tools.store.chunks(document)]
-        return list(self._tools.store.vectors(hashes, model).values())
+        hashes = [passage.chunk.hash for passage in self._store.chunks(document)]
+        return list(self._store.vectors(hashes, model).values())

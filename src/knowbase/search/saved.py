@@ -58,7 +58,7 @@ class SavedSearches:
             raise InvalidInput(
                 "a condition that no operator says cannot be saved", field="only", hint="use query"
             )
-        self._check(asked._replace(types=tuple(t for t in asked.types if not placeholders((t,)))))
+        self._check(asked._replace(type=tuple(t for t in asked.type if not placeholders((t,)))))
         if placeholders((asked.query,)) and has_open_quote(asked.query):
             raise InvalidInput(
                 "a quote of this query is never closed",
@@ -74,14 +74,14 @@ class SavedSearches:
         return self.get(name)
 
     def all(self) -> SavedList:
-        return SavedList(tuple(map(_told, self._store.saved_searches())))
+        return SavedList(tuple(map(_saved, self._store.saved_searches())))
 
     def get(self, name: str) -> Saved:
         """The one of that name; an unknown name is answered with those that there are."""
         known = {one.name: one for one in self._store.saved_searches()}
         if name not in known:
             raise _unknown(name, known)
-        return _told(known[name])
+        return _saved(known[name])
 
     def run(self, name: str, values: Mapping[str, str] | None = None, **changes: Any) -> Answer:
         """Run it with its places filled in; `changes` stand in for fields of its request."""
@@ -132,8 +132,8 @@ def _options(request: SearchRequest) -> dict[str, Any]:
     return {name: value for name, value in given if value != getattr(_DEFAULTS, name)}
 
 
-def _told(search: SavedSearch) -> Saved:
-    options = {name: _frozen(value) for name, value in search.options.items()}
+def _saved(search: SavedSearch) -> Saved:
+    options = _current(search.options)
     texts = (search.query, *_texts(options.values()))
     return Saved(
         search.name, search.query, options, placeholders(texts), search.created_at,
@@ -141,15 +141,24 @@ def _told(search: SavedSearch) -> Saved:
     )  # fmt: skip
 
 
-def _frozen(value: Any) -> Any:
-    """Lists, which JSON has made of tuples, as tuples."""
-    return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
+def _current(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options by today's names; lists, which JSON has made of tuples, as tuples. Searches that
+    were saved by 0.1 have `types`, and filters in pairs."""
+    given = {"type" if name == "types" else name: value for name, value in options.items()}
+    pairs = given.get("filters")
+    if isinstance(pairs, list | tuple):
+        given["filters"] = dict(pairs)
+    return {
+        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
+    }
 
 
 def _texts(values: Iterable[Any]) -> Iterable[str]:
     for value in values:
         if isinstance(value, str):
             yield value
+        elif isinstance(value, Mapping):
+            yield from _texts(value.values())
         elif isinstance(value, tuple):
             yield from _texts(value)
 
@@ -160,6 +169,8 @@ def _request(saved: Saved, values: Mapping[str, str]) -> SearchRequest:
     def fill(value: Any) -> Any:
         if isinstance(value, tuple):
             return tuple(map(fill, value))
+        if isinstance(value, Mapping):
+            return {name: fill(one) for name, one in value.items()}
         return filled(value, values) if isinstance(value, str) else value
 
     options = {name: fill(value) for name, value in saved.options.items() if name in _OPTIONS}

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.query.conditions import Visible
 from knowbase.search.answer import Successor
-from knowbase.values.documents import Document, is_superseded
+from knowbase.values.documents import Document, is_in
 from knowbase.values.sessions import Session
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def surroundings(store: "Store", documents: Sequence[Document], now: str) -> Sur
     ids = list({document.id: None for document in documents})
     if not ids:
         return Surroundings({}, {}, {})
-    old = [document for document in documents if is_superseded(document, now)]
+    old = [document for document in documents if is_in(document, "superseded", now)]
     return Surroundings(
         _successors(store, old),
         _source_sessions(store, ids),

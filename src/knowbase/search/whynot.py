@@ -2,13 +2,14 @@
 
 from typing import NamedTuple
 
-from knowbase.query.conditions import HIDDEN_STATES, Compare, Condition, both, in_state, told
-from knowbase.query.predicate import passes
+from knowbase.query.conditions import HIDDEN_STATES, Compare, Condition, both, describe
 from knowbase.query.query import Query
-from knowbase.ranking.rank import Ranked, keys_of, rank
-from knowbase.search.request import SearchRequest
-from knowbase.search.search import Found, Searcher
-from knowbase.values.documents import Candidate, Document
+from knowbase.ranking.rank import Ranked, keys_of
+from knowbase.search.rank import Ranking, rank_all, rank_proposals
+from knowbase.search.services import Services
+from knowbase.search.understand import Question
+from knowbase.store.contract import Store
+from knowbase.values.documents import Candidate, Document, is_in
 
 
 class LegStanding(NamedTuple):
@@ -34,38 +35,35 @@ class WhyNot(NamedTuple):
     margin: float | None = None  # how far the score is from what was needed
 
 
-def why_not(searcher: Searcher, request: SearchRequest, document: Document, now: str) -> WhyNot:
+def why_not(question: Question, services: Services, document: Document) -> WhyNot:
     """Go through the stages of the search in their order and stop where the document is lost."""
-    query, searcher = searcher.prepared(request, now)
-    profile = searcher.profile
-    blank = WhyNot(document.code, document.title, request.query, "", "")
-    lost = _filtered(document, request, query, searcher, now)
+    profile = question.profile
+    blank = WhyNot(document.code, document.title, question.request.query, "", "")
+    lost = _filtered(document, question, services.store)
     if lost is not None:
         return blank._replace(stage=lost[0], reason=lost[1])
-    top = request.top or min(profile.default_top, profile.max_top)
-    depth = profile.candidates(top)
-    everything = searcher.find(query, request, now, max(searcher.store.counts().chunks, 1))
+    depth = profile.candidates(question.top)
+    everything = rank_all(question, services, max(services.store.counts().chunks, 1))
     legs = tuple(
-        _standing(leg, _units(found, everything, profile.unit), document, depth)
-        for leg, found in everything.legs.items()
+        _standing(leg, _units(found, everything), document, depth)
+        for leg, found in everything.proposals.legs.items()
     )
     blank = blank._replace(legs=legs)
-    found = _within(everything, searcher, depth, now)
-    mine = [hit for hit in found.ranked if _stands_for(hit.chunk, found, document)]
+    ranking = _within(everything, depth)
+    mine = [hit for hit in ranking.ranked if _stands_for(hit.chunk, ranking, document)]
     if not mine:
-        stage, reason = _not_proposed(legs, query, profile.min_similarity)
+        stage, reason = _not_proposed(legs, question.query, profile.min_similarity)
         return blank._replace(stage=stage, reason=reason)
-    return _placed(blank, mine[0], found, request, top)
+    return _placed(blank, mine[0], ranking)
 
 
-def _units(
-    found: list[Candidate], everything: Found, unit: str
-) -> list[tuple[Candidate, set[str]]]:
+def _units(found: list[Candidate], ranking: Ranking) -> list[tuple[Candidate, set[str]]]:
     """A leg's candidates as the hits that they would be, each with the documents it stands for."""
+    unit, passages = ranking.question.profile.unit, ranking.proposals.passages
     places: dict[object, int] = {}
     units: list[tuple[Candidate, set[str]]] = []
     for one in found:
-        passage = everything.passages[one.chunk]
+        passage = passages[one.chunk]
         keys = keys_of(passage, unit)
         place = next((places[key] for key in keys if key in places), len(units))
         if place == len(units):
@@ -75,44 +73,38 @@ def _units(
     return units
 
 
-def _within(everything: Found, searcher: Searcher, depth: int, now: str) -> Found:
+def _within(everything: Ranking, depth: int) -> Ranking:
     """The search as it runs: each leg cut to its depth, nothing asked or embedded again."""
-    profile = searcher.profile
     legs = {}
-    for leg, found in everything.legs.items():
-        units = _units(found, everything, profile.unit)
+    for leg, found in everything.proposals.legs.items():
+        units = _units(found, everything)
         last = units[depth][0] if len(units) > depth else None
         legs[leg] = found[: found.index(last)] if last is not None else found
     if not legs:
         return everything
-    query, trust = everything.query, everything.trust
-    ranked = rank(legs, everything.passages, profile, now, query.intent, trust)
-    return everything._replace(legs=legs, ranked=ranked)
+    proposals = everything.proposals._replace(legs=legs)
+    ranked = rank_proposals(everything.question, proposals, everything.trust)
+    return everything._replace(proposals=proposals, ranked=ranked)
 
 
-def _filtered(
-    document: Document, request: SearchRequest, query: Query, searcher: Searcher, now: str
-) -> tuple[str, str] | None:
-    included = {*request.include, *query.include}
+def _filtered(document: Document, question: Question, store: Store) -> tuple[str, str] | None:
     for state in HIDDEN_STATES:
-        if state not in included and passes(document, in_state(state, now)):
+        if state not in question.visible.include and is_in(document, state, question.now):
             return "hidden", f"it is {state}; --include {state} would show it"
     only = Compare("id", "=", document.id)
-    for name, condition in searcher.filters_of(request, now).items():
-        if not searcher.store.newest(both(only, condition), 1):
-            return (
-                "filtered",
-                f"the filter {name} leaves it out: {_told(name, document, condition)}",
-            )
-    if not searcher.store.newest(both(only, query.filter), 1):
+    for name, condition in question.filters.items():
+        if not store.newest(both(only, condition), 1):
+            has = _difference(name, document, condition)
+            return "filtered", f"the filter {name} leaves it out: {has}"
+    if not store.newest(both(only, question.query.filter), 1):
         return "filtered", "what the query itself requires or excludes leaves it out"
     return None
 
 
-def _told(name: str, document: Document, condition: Condition) -> str:
+def _difference(name: str, document: Document, condition: Condition) -> str:
     has = getattr(document, name, None) or "none"
     has = ", ".join(has) if isinstance(has, tuple) else has
-    return f"it has {has}, asked was {told(condition)}"
+    return f"it has {has}, asked was {describe(condition)}"
 
 
 def _standing(
@@ -147,19 +139,21 @@ def _unmatched(leg: str, query: Query) -> str:
     return "it has none of the words that were looked for"
 
 
-def _placed(blank: WhyNot, hit: Ranked, found: Found, request: SearchRequest, top: int) -> WhyNot:
-    place = found.ranked.index(hit) + 1
-    how = "the newest are listed, as the query has no words; " if found.query.is_empty else ""
+def _placed(blank: WhyNot, hit: Ranked, ranking: Ranking) -> WhyNot:
+    question = ranking.question
+    threshold, top = question.request.threshold, question.top
+    place = ranking.ranked.index(hit) + 1
+    how = "the newest are listed, as the query has no words; " if question.query.is_empty else ""
     known = blank._replace(score=hit.score)
-    if request.threshold is not None and hit.score < request.threshold:
+    if threshold is not None and hit.score < threshold:
         return known._replace(
             stage="threshold",
-            reason=f"its score {hit.score:.4f} is under the threshold {request.threshold:g}",
-            needed=request.threshold,
-            margin=request.threshold - hit.score,
+            reason=f"its score {hit.score:.4f} is under the threshold {threshold:g}",
+            needed=threshold,
+            margin=threshold - hit.score,
         )
     if place > top:
-        needed = found.ranked[top - 1].score
+        needed = ranking.ranked[top - 1].score
         return known._replace(
             stage="limit",
             reason=f"{how}it is number {place}; the first {top} are shown",
@@ -169,8 +163,8 @@ def _placed(blank: WhyNot, hit: Ranked, found: Found, request: SearchRequest, to
     return known._replace(stage="hit", reason=f"it is there: hit number {place}")
 
 
-def _stands_for(chunk: int, found: Found, document: Document) -> bool:
+def _stands_for(chunk: int, ranking: Ranking, document: Document) -> bool:
     """Whether a hit shows the document, or another one with exactly its text."""
-    passage = found.passages[chunk]
-    own = {p.chunk.hash for p in found.passages.values() if p.document.id == document.id}
-    return passage.document.id == document.id or passage.chunk.hash in own
+    passages = ranking.proposals.passages
+    own = {p.chunk.hash for p in passages.values() if p.document.id == document.id}
+    return passages[chunk].document.id == document.id or passages[chunk].chunk.hash in own

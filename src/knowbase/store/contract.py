@@ -1,4 +1,4 @@
-"""What every store promises."""
+"""What every store promises, by subject; each method is a consistent read or a transaction."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
@@ -7,7 +7,7 @@ from knowbase.query.conditions import Condition
 from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.text.analysis import Word
 from knowbase.values.changes import Changes, SavedSearch
-from knowbase.values.copies import Copy, Frame, Rest
+from knowbase.values.copies import Copy, Frame, SharedParts
 from knowbase.values.documents import Candidate, Counts, Document, Page, Passage
 from knowbase.values.edges import Edge, Relation
 from knowbase.values.files import FileRecord, Source
@@ -16,55 +16,15 @@ from knowbase.values.sessions import Session, Use
 from knowbase.values.vectors import Model, StoredModel, Vector
 
 
-class Whole(Protocol):
-    """A base as a whole, in parts that can be copied into another one."""
+class DocumentStore(Protocol):
+    """Documents: written with all that is said of them, found by name or by what they have."""
 
-    def frame(self) -> Frame: ...
-
-    def seqs(self) -> list[int]:
-        """The numbers of all documents, forgotten or not, in order."""
-
-    def copies(self, seqs: Collection[int]) -> list[Copy]:
-        """Those of the documents that there are, in order."""
-
-    def rest(self) -> Rest: ...
-
-
-class Copying(Whole, Protocol):
-    """A base that can become a copy of another one."""
-
-    def identity(self) -> str:
-        """The same for one base under all its names, another one for any other base."""
-
-    def source(self) -> str | None:
-        """What this base is becoming a copy of; None when it is whole."""
-
-    def start(self, source: str, frame: Frame) -> None:
-        """Note what this becomes a copy of, and take over the models and counters."""
-
-    def paste(self, copies: Sequence[Copy]) -> None:
-        """Write these documents as they are, in place of those with their ids or numbers."""
-
-    def paste_rest(self, rest: Rest) -> None:
-        """Write it in place of what there is, and find all links again."""
-
-    def end(self) -> None:
-        """The copy is whole."""
-
-
-class Store(Protocol):
-    """One base. Every method is one consistent read, or one transaction."""
-
-    def close(self) -> None: ...
-
-    # writing
     def apply(self, changes: Changes, now: str, *, wait: bool = True) -> list[Document]:
         """Write all of it or nothing; the documents that the drafts became.
 
         Another writer is waited for, unless told not to: then `BaseLocked` is raised at once.
         """
 
-    # documents
     def find(self, reference: str) -> Document | None:
         """By id, code (any case), path or, all digits, seq; forgotten or not."""
 
@@ -93,7 +53,12 @@ class Store(Protocol):
     def projects(self, condition: Condition) -> list[tuple[str, int]]:
         """Projects and how many documents they have, the largest first."""
 
-    # retrieval
+    def counts(self) -> Counts: ...
+
+
+class RetrievalStore(Protocol):
+    """Chunks and words: the legs of a search."""
+
     def keyword(
         self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
     ) -> list[Candidate]:
@@ -119,7 +84,10 @@ class Store(Protocol):
 
     def passages(self, chunks: Collection[int]) -> dict[int, Passage]: ...
 
-    # sessions and relations; what is forgotten is not counted
+
+class SessionStore(Protocol):
+    """Sessions, what was used in them, and relations; what is forgotten is not counted."""
+
     def sessions(self, ids: Collection[str]) -> dict[str, Session]: ...
 
     def recent_sessions(self, project: str | None, page: Page) -> list[Session]:
@@ -137,7 +105,10 @@ class Store(Protocol):
     def related_counts(self, documents: Collection[str], shown: Condition) -> dict[str, int]:
         """How many relations each has to a document that passes; those without are left out."""
 
-    # the graph; what is forgotten is no part of it
+
+class GraphStore(Protocol):
+    """Links between documents; what is forgotten is not part of the graph."""
+
     def edges(self, condition: Condition) -> list[Edge]:
         """Every link between documents that pass, by the numbers of source and target."""
 
@@ -166,7 +137,10 @@ class Store(Protocol):
         """Forget every link but what was read and said, and find them all again;
         `link_similar` then looks at every document."""
 
-    # files
+
+class FileStore(Protocol):
+    """What was added from the disk, and as what it is known."""
+
     def sources(self) -> list[Source]: ...
 
     def files(self) -> dict[str, FileRecord]: ...
@@ -174,7 +148,10 @@ class Store(Protocol):
     def problems(self) -> list[FileRecord]:
         """Files that could not be read."""
 
-    # saved searches
+
+class SavedSearchStore(Protocol):
+    """Searches under a name."""
+
     def saved_searches(self) -> list[SavedSearch]:
         """By name."""
 
@@ -187,7 +164,10 @@ class Store(Protocol):
     def drop_search(self, name: str) -> bool:
         """Whether there was one."""
 
-    # models and their vectors
+
+class VectorStore(Protocol):
+    """Embedding models, and the vectors that they made of the chunks."""
+
     def model(self) -> Model | None:
         """The active one: searches use its vectors."""
 
@@ -218,7 +198,56 @@ class Store(Protocol):
     def semantic_coverage(self) -> float:
         """How much of the base has a vector of the active model, from 0 to 1."""
 
-    def counts(self) -> Counts: ...
+
+class CopySource(Protocol):
+    """A base as a whole, in parts that can be copied into another one."""
+
+    def frame(self) -> Frame: ...
+
+    def seqs(self) -> list[int]:
+        """The numbers of all documents, forgotten or not, in order."""
+
+    def copies(self, seqs: Collection[int]) -> list[Copy]:
+        """Those of the documents that there are, in order."""
+
+    def shared(self) -> SharedParts: ...
+
+
+class Copying(CopySource, Protocol):
+    """A base that can become a copy of another one."""
+
+    def identity(self) -> str:
+        """The same for one base under all its names, another one for any other base."""
+
+    def source(self) -> str | None:
+        """What this base is becoming a copy of; None when it is whole."""
+
+    def start(self, source: str, frame: Frame) -> None:
+        """Note what this becomes a copy of, and take over the models and counters."""
+
+    def paste(self, copies: Sequence[Copy]) -> None:
+        """Write these documents as they are, in place of those with their ids or numbers."""
+
+    def paste_shared(self, shared: SharedParts) -> None:
+        """Write it in place of what there is, and find all links again."""
+
+    def end(self) -> None:
+        """The copy is whole."""
+
+
+class Store(
+    DocumentStore,
+    RetrievalStore,
+    SessionStore,
+    GraphStore,
+    FileStore,
+    SavedSearchStore,
+    VectorStore,
+    Protocol,
+):
+    """One base."""
+
+    def close(self) -> None: ...
 
     def copying(self) -> Copying:
         """The base as a whole, with all ids and its history."""

@@ -21,7 +21,7 @@ def known_text(draft: Draft, now: str) -> Condition:
     return both(
         Compare("content_hash", "=", content_hash(draft.reading)),
         Compare("type", "=", draft.reading.type),
-        same_project(draft.reading.project),
+        same_project(draft.reading.value("project")),
         Visible(now),
     )
 

@@ -2,9 +2,13 @@
 
 The one place where a project restriction and read-only access hold: whatever asks the store, by
 whichever operation, gets documents and sessions of the project alone, and writes nothing else.
+Each method states its policy; one that states none is not there.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from enum import Enum
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 from knowbase.errors import Conflict, NotAllowed
 from knowbase.query.conditions import (
@@ -18,16 +22,82 @@ from knowbase.query.conditions import (
     both,
 )
 from knowbase.query.words import FieldWeights, KeywordQuery
-from knowbase.store.contract import Copying, Store
+from knowbase.store.contract import (
+    DocumentStore,
+    GraphStore,
+    SavedSearchStore,
+    Store,
+    VectorStore,
+)
 from knowbase.text.analysis import Word
 from knowbase.values.access import Access
 from knowbase.values.changes import Changes, Draft, SavedSearch
-from knowbase.values.documents import ALL, Candidate, Counts, Document, Page, Passage
+from knowbase.values.documents import ALL, Candidate, Document, Page, Passage
 from knowbase.values.edges import Edge, Relation
 from knowbase.values.files import FileRecord, Source
 from knowbase.values.reading import Link
 from knowbase.values.sessions import Session, Use
-from knowbase.values.vectors import Model, StoredModel, Vector
+from knowbase.values.vectors import Model, Vector
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+class Policy(Enum):
+    """What a method of the store is to somebody with less than full access."""
+
+    SHARED = "the same for everybody"
+    PROJECT = "reads what is the project's"
+    WRITING = "writes, and only what is the project's"
+    WHOLE = "needs the whole base"
+
+    def check(self, access: Access) -> None:
+        """Refuse who has too little access."""
+        if self is Policy.WRITING and not access.write:
+            raise NotAllowed("this access is for reading alone")
+        if self is Policy.WHOLE and not access.is_full:
+            raise NotAllowed("this needs access to the whole base")
+
+
+POLICIES: dict[str, Policy] = {}
+"""Of every method below, by its name."""
+
+
+def _stated(policy: Policy) -> Callable[[Method], Method]:
+    """A method that is run once its policy allows it."""
+
+    def decorate(method: Method) -> Method:
+        POLICIES[method.__name__] = policy
+
+        @wraps(method)
+        def checked(self: "ScopedStore", *values: Any, **named: Any) -> Any:
+            policy.check(self._access)
+            return method(self, *values, **named)
+
+        return cast("Method", checked)
+
+    return decorate
+
+
+def _passed_on(policy: Policy, method: Method) -> Method:
+    """A method that the store itself answers once its policy allows it."""
+
+    @wraps(method)
+    def answered(self: "ScopedStore", *values: Any, **named: Any) -> Any:
+        return getattr(self._store, method.__name__)(*values, **named)
+
+    return _stated(policy)(cast("Method", answered))
+
+
+def _of_project(method: Method) -> Method:
+    """What a project may read; the store itself answers whoever is not held to one."""
+
+    @wraps(method)
+    def answered(self: "ScopedStore", *values: Any, **named: Any) -> Any:
+        if self._access.project is None:
+            return getattr(self._store, method.__name__)(*values, **named)
+        return method(self, *values, **named)
+
+    return _stated(Policy.PROJECT)(cast("Method", answered))
 
 
 class ScopedStore:
@@ -39,13 +109,14 @@ class ScopedStore:
         project = access.project
         self._ours: Condition = EVERYTHING if project is None else Compare("project", "=", project)
 
+    @_stated(Policy.SHARED)
     def close(self) -> None:
         """Whoever opened the store closes it."""
 
     # writing
 
+    @_stated(Policy.WRITING)
     def apply(self, changes: Changes, now: str, *, wait: bool = True) -> list[Document]:
-        self._need_writing()
         if self._access.project is not None:
             changes = self._within(changes, self._access.project)
         return self._store.apply(changes, now, wait=wait)
@@ -65,7 +136,7 @@ class ScopedStore:
         return changes._replace(drafts=drafts, sessions=sessions)
 
     def _draft(self, draft: Draft, project: str) -> Draft:
-        if draft.reading.project not in (None, project):
+        if draft.reading.value("project") not in (None, project):
             raise NotAllowed(
                 f"this access is for the project {project!r} alone",
                 field="project",
@@ -75,11 +146,11 @@ class ScopedStore:
         if draft.path is not None or (there is not None and there.project != project):
             raise NotAllowed("this document is not of the project")
         self._check_code(draft)
-        return draft._replace(reading=draft.reading._replace(project=project))
+        return draft._replace(reading=draft.reading.stating(project=project))
 
     def _check_code(self, draft: Draft) -> None:
         """A code that is taken elsewhere is refused as one's own is, without a word on whose."""
-        code = draft.reading.code
+        code = draft.reading.value("code")
         owner = self._store.find(code) if code else None
         if owner is None or owner.id == draft.id or self._is_ours(owner):
             return
@@ -107,113 +178,130 @@ class ScopedStore:
 
     # documents
 
+    @_of_project
     def find(self, reference: str) -> Document | None:
         found = self._store.find(reference)
         return found if found is not None and self._is_ours(found) else None
 
+    @_of_project
     def documents(self, condition: Condition, page: Page) -> list[Document]:
         return self._store.documents(both(self._ours, condition), page)
 
+    @_of_project
     def count(self, condition: Condition) -> int:
         return self._store.count(both(self._ours, condition))
 
+    @_of_project
     def chunks(self, document: str) -> list[Passage]:
         return self._store.chunks(document) if self._known((document,)) else []
 
+    @_of_project
     def codes(self) -> list[str]:
-        if self._access.project is None:
-            return self._store.codes()
         return [document.code for document in self.documents(Not(FORGOTTEN), ALL)]
 
+    @_of_project
     def openings(self, documents: Collection[str]) -> dict[str, str]:
         return self._store.openings(self._known(documents))
 
+    @_of_project
     def heads(self, documents: Collection[str]) -> dict[str, Document]:
         found = self._store.heads(self._known(documents))
         return {one: head for one, head in found.items() if self._is_ours(head)}
 
+    @_of_project
     def tags(self, condition: Condition) -> list[tuple[str, int]]:
         return self._store.tags(both(self._ours, condition))
 
+    @_of_project
     def projects(self, condition: Condition) -> list[tuple[str, int]]:
         return self._store.projects(both(self._ours, condition))
 
     # retrieval
 
+    @_of_project
     def keyword(
         self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
     ) -> list[Candidate]:
         return self._store.keyword(query, both(self._ours, condition), limit, weights)
 
+    @_of_project
     def semantic(
         self, vector: Vector, condition: Condition, limit: int, model: Model | None = None
     ) -> list[Candidate]:
         return self._store.semantic(vector, both(self._ours, condition), limit, model)
 
+    @_of_project
     def unknown_words(self, words: Sequence[Word]) -> list[Word]:
         """A word that only other projects have is as unknown as one that nobody has."""
-        if self._access.project is None:
-            return self._store.unknown_words(words)
         return [word for word in words if not self.newest(Contains(word), 1)]
 
+    @_of_project
     def nearest_words(self, word: Word, limit: int) -> list[str]:
         near = self._store.nearest_words(word, limit)
-        if self._access.project is None:
-            return near
         return [one for one in near if self.newest(Contains(Word(one)), 1)]
 
+    @_of_project
     def newest(self, condition: Condition, limit: int) -> list[Passage]:
         return self._store.newest(both(self._ours, condition), limit)
 
+    @_of_project
     def passages(self, chunks: Collection[int]) -> dict[int, Passage]:
         found = self._store.passages(chunks)
         return {number: one for number, one in found.items() if self._is_ours(one.document)}
 
     # sessions and relations
 
+    @_of_project
     def sessions(self, ids: Collection[str]) -> dict[str, Session]:
         found = self._store.sessions(ids)
         return {name: one for name, one in found.items() if self._has(one.project)}
 
+    @_of_project
     def recent_sessions(self, project: str | None, page: Page) -> list[Session]:
-        if not self._has(project if project is not None else self._access.project):
+        if project not in (None, self._access.project):
             return []
-        return self._store.recent_sessions(project or self._access.project, page)
+        return self._store.recent_sessions(self._access.project, page)
 
+    @_of_project
     def uses_in(self, session: str) -> list[Use]:
         uses = self._store.uses_in(session) if self.sessions((session,)) else []
         known = self._known({use.document for use in uses})
         return [use for use in uses if use.document in known]
 
+    @_of_project
     def latest_uses(self, documents: Collection[str], usage: str | None = None) -> dict[str, Use]:
         uses = self._store.latest_uses(self._known(documents), usage)
-        if self._access.project is None:
-            return uses
         shown = self.sessions({use.session for use in uses.values()})
         return {one: use for one, use in uses.items() if use.session in shown}
 
+    @_of_project
     def relations(self, document: str) -> list[Relation]:
         found = self._store.relations(document) if self._known((document,)) else []
         known = self._known({end for one in found for end in (one.source, one.target)})
         return [one for one in found if one.source in known and one.target in known]
 
+    @_of_project
     def related_counts(self, documents: Collection[str], shown: Condition) -> dict[str, int]:
         return self._store.related_counts(self._known(documents), both(self._ours, shown))
 
     # the graph
 
+    @_of_project
     def edges(self, condition: Condition) -> list[Edge]:
         return self._store.edges(both(self._ours, condition))
 
+    @_of_project
     def edges_around(
         self, documents: Collection[str], depth: int, condition: Condition
     ) -> list[Edge]:
         return self._store.edges_around(self._known(documents), depth, both(self._ours, condition))
 
-    def unresolved(self, document: str) -> list[Link]:
+    @_of_project
+    def unresolved(self, document: str) -> list[Link]:  # noqa: ARG002 - as the contract has it
         """Nothing for a project: what is missing there would tell what others have."""
-        return self._store.unresolved(document) if self._access.project is None else []
+        return []
 
+    @_of_project
     def sharing_tags(
         self, document: str, least: int, condition: Condition
     ) -> list[tuple[str, int]]:
@@ -221,84 +309,53 @@ class ScopedStore:
             return []
         return self._store.sharing_tags(document, least, both(self._ours, condition))
 
-    def link_similar(self, threshold: float) -> int:
-        self._need_writing()
-        return self._store.link_similar(threshold)
-
-    def relink(self) -> None:
-        self._need_everything()
-        self._store.relink()
+    link_similar = _passed_on(Policy.WRITING, GraphStore.link_similar)
+    relink = _passed_on(Policy.WHOLE, GraphStore.relink)
 
     # files
 
+    @_of_project
     def sources(self) -> list[Source]:
-        return self._store.sources() if self._access.project is None else []
+        return []
 
+    @_of_project
     def files(self) -> dict[str, FileRecord]:
-        return self._store.files() if self._access.project is None else {}
+        return {}
 
+    @_of_project
     def problems(self) -> list[FileRecord]:
-        return self._store.problems() if self._access.project is None else []
+        return []
 
     # saved searches belong to the whole base: what they ask can tell of other projects
 
+    @_of_project
     def saved_searches(self) -> list[SavedSearch]:
-        return self._store.saved_searches() if self._access.project is None else []
+        return []
 
-    def save_search(self, search: SavedSearch, *, replace: bool = False) -> bool:
-        self._need_everything()
-        return self._store.save_search(search, replace=replace)
+    save_search = _passed_on(Policy.WHOLE, SavedSearchStore.save_search)
+    drop_search = _passed_on(Policy.WHOLE, SavedSearchStore.drop_search)
 
-    def drop_search(self, name: str) -> bool:
-        self._need_everything()
-        return self._store.drop_search(name)
+    # models and their vectors: one model for all, the first to write decides on it
 
-    def copying(self) -> Copying:
-        self._need_everything()
-        return self._store.copying()
+    model = _passed_on(Policy.SHARED, VectorStore.model)
+    models = _passed_on(Policy.SHARED, VectorStore.models)
+    vectors = _passed_on(Policy.SHARED, VectorStore.vectors)
+    semantic_coverage = _passed_on(Policy.SHARED, VectorStore.semantic_coverage)
+    use_model = _passed_on(Policy.WRITING, VectorStore.use_model)
+    put_vectors = _passed_on(Policy.WHOLE, VectorStore.put_vectors)
+    unembedded = _passed_on(Policy.WHOLE, VectorStore.unembedded)
+    switch_model = _passed_on(Policy.WHOLE, VectorStore.switch_model)
+    drop_model = _passed_on(Policy.WHOLE, VectorStore.drop_model)
 
-    # models and their vectors: the same for everybody, changed with full access alone
+    # the base as a whole: how many there are of each kind, never which
 
-    def model(self) -> Model | None:
-        return self._store.model()
-
-    def models(self) -> list[StoredModel]:
-        return self._store.models()
-
-    def use_model(self, model: Model, source: str = "") -> None:
-        self._need_writing()
-        self._store.use_model(model, source)
-
-    def put_vectors(self, model: Model, source: str, vectors: Mapping[str, Vector]) -> None:
-        self._need_everything()
-        self._store.put_vectors(model, source, vectors)
-
-    def unembedded(self, model: Model, after: int, limit: int) -> list[Passage]:
-        self._need_everything()
-        return self._store.unembedded(model, after, limit)
-
-    def switch_model(self, model: Model) -> bool:
-        self._need_everything()
-        return self._store.switch_model(model)
-
-    def drop_model(self, model: Model) -> None:
-        self._need_everything()
-        self._store.drop_model(model)
-
-    def vectors(self, hashes: Collection[str], model: Model | None = None) -> Mapping[str, Vector]:
-        return self._store.vectors(hashes, model)
-
-    def semantic_coverage(self) -> float:
-        return self._store.semantic_coverage()
-
-    def counts(self) -> Counts:
-        """Of the whole base: how many, never which."""
-        return self._store.counts()
+    counts = _passed_on(Policy.SHARED, DocumentStore.counts)
+    copying = _passed_on(Policy.WHOLE, Store.copying)
 
     # what is ours
 
     def _has(self, project: str | None) -> bool:
-        return self._access.project is None or project == self._access.project
+        return project == self._access.project
 
     def _is_ours(self, document: Document) -> bool:
         return self._has(document.project)
@@ -306,18 +363,10 @@ class ScopedStore:
     def _known(self, documents: Iterable[str]) -> list[str]:
         """Those of the ids that are the project's."""
         ids = list(documents)
-        if self._access.project is None or not ids:
+        if not ids:
             return ids
         found = self._store.documents(
             both(self._ours, OneOf("id", tuple(ids))), Page(len(ids), order="created")
         )
         ours = {document.id for document in found}
         return [one for one in ids if one in ours]
-
-    def _need_writing(self) -> None:
-        if not self._access.write:
-            raise NotAllowed("this access is for reading alone")
-
-    def _need_everything(self) -> None:
-        if not self._access.write or self._access.project is not None:
-            raise NotAllowed("this needs access to the whole base")

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from knowbase.errors import NotFound
-from knowbase.values.documents import Document, Passage
+from knowbase.values.documents import Chunk, Document, Passage
+from knowbase.values.reading import Section
 
 MOST_NAMED = 12  # sections that an error names
 
@@ -26,6 +27,24 @@ class Content(NamedTuple):
     sections: tuple[SectionText, ...]
     text: str
     current: str | None = None  # the code of what has taken its place
+
+
+def stored_sections(passages: Sequence[Passage]) -> tuple[Section, ...]:
+    """A stored document's sections as its reader gave them."""
+    pieces: dict[str, list[Chunk]] = {}
+    for passage in passages:
+        pieces.setdefault(passage.chunk.slug, []).append(passage.chunk)
+    return tuple(
+        Section(
+            slug,
+            chunks[0].heading,
+            chunks[0].header,
+            "".join(chunk.text[chunk.overlap :] for chunk in chunks),
+            chunks[0].line - chunks[0].header.count("\n"),
+            chunks[0].page,
+        )
+        for slug, chunks in pieces.items()
+    )
 
 
 def content_of(document: Document, passages: Sequence[Passage], slug: str | None) -> Content:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from knowbase.errors import NotAllowed
 
-SCOPES = ("read", "write")
+TOKEN_SCOPES = ("read", "write")
 """What a token may be for; writing is reading, too."""
 
 

@@ -31,9 +31,6 @@ class Draft(NamedTuple):
     once: bool = False  # unless a shown document of its project and type has this text
 
 
-EDITABLE = ("archived", "deleted_at", "expires_at", "superseded_by", "valid_until")
-
-
 class Edit(NamedTuple):
     """What is said of a document's lifecycle; it outlives what the document's file says."""
 
@@ -56,6 +53,11 @@ class Verdict(NamedTuple):
     good: bool
     amount: float  # by which part its salience moves towards 1, or towards 0
 
+    @property
+    def counts(self) -> bool:
+        """Whether it is a use of the document."""
+        return self.good and self.amount > 0
+
 
 class Codes(NamedTuple):
     """The codes that a document's text names, in place of those that were known."""
@@ -65,7 +67,7 @@ class Codes(NamedTuple):
 
 
 class SavedSearch(NamedTuple):
-    """A search under a name; only `knowbase.saved` understands its options."""
+    """A search under a name; only `search/saved.py` understands its options."""
 
     name: str
     query: str

@@ -49,7 +49,7 @@ class Frame(NamedTuple):
     next_chunk: int
 
 
-class Rest(NamedTuple):
+class SharedParts(NamedTuple):
     """What belongs to no document alone; names, mentions and most edges are found from it."""
 
     sessions: tuple[Session, ...]

@@ -1,18 +1,227 @@
 """Documents, and the chunks that they are indexed by."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+from knowbase.values.fields import Field, Filter, fields_of
 
 DOCUMENT_TYPES = (
     "markdown", "pdf", "code", "html", "text", "note",
     "fact", "decision", "lesson", "summary", "template", "temp_note",
 )  # fmt: skip
-
-
 SCOPES = ("global", "project")
 SECTORS = ("reflective", "semantic", "procedural", "emotional", "episodic")
 TIERS = ("session", "project", "global")
 DEFAULT_SALIENCE = 0.5
+_DATE = "2026-01-15, 2026-01, 7d, yesterday; > < >= <= before it"
+_SHARE = "0 to 1, such as >=0.8"
+
+
+class Document(NamedTuple):
+    """Anything put in: a file, a note, a decision, a memory. Its annotations are the field table:
+    whatever knows the fields of a document is made from them."""
+
+    id: Annotated[str, Field("its own name, for good")]
+    seq: Annotated[int, Field("its number, never reused", "count")]
+    code: Annotated[
+        str,
+        Field("a short name", keys=("code", "short_code"), note="a short code of its own"),
+    ]
+    title: Annotated[
+        str, Field("its title", keys=("title",), note="its title; else the first line")
+    ]
+    type: Annotated[
+        str,
+        Field(
+            "what kind of document it is",
+            "type",
+            keys=("type",),
+            note="fact (the default), decision, lesson, summary …",
+            filters=(Filter("type", "listed", value="one or more types: note,decision"),),
+        ),
+    ]
+    tags: Annotated[
+        tuple[str, ...],
+        Field(
+            "what it is about, in a word each",
+            "tags",
+            keys=("tags",),
+            note="its tags",
+            filters=(
+                Filter("tag", "tagged", value="a tag; several with commas: all of them"),
+                Filter("tags", "tagged", value="the same"),
+            ),
+        ),
+    ]
+    path: Annotated[str | None, Field("its file, seen from the base's home")]
+    created_at: Annotated[
+        str,
+        Field(
+            "when it was put in",
+            "moment",
+            filters=(Filter("created", "time", "when it was put in: '>2026-01'", "DATE", _DATE),),
+        ),
+    ]
+    updated_at: Annotated[
+        str,
+        Field(
+            "when its text was changed",
+            "moment",
+            filters=(
+                Filter("updated", "time", "when it was changed: '>7d'", "DATE", _DATE),
+                Filter("after", "since", "changed on or after: 2026-01-31, 7d …", "DATE", "a date"),
+                Filter("before", "until", "changed before", "DATE", "a date"),
+            ),
+        ),
+    ]
+    parent: Annotated[
+        str | None,
+        Field(
+            "the document it lies under",
+            "code",
+            keys=("parent",),
+            note="the document it lies under",
+            filters=(
+                Filter("under", "below", "only what lies below this document", "CODE", "a code"),
+                Filter("children", "child", "only its direct children", "CODE", "a code"),
+                Filter("parent", "child", value="the same"),
+            ),
+        ),
+    ] = None
+    project: Annotated[
+        str | None,
+        Field(
+            "the project that it belongs to",
+            keys=("project",),
+            note="the project that it belongs to",
+            filters=(Filter("project", "equal", "only of this project", value="a project"),),
+        ),
+    ] = None
+    roles: Annotated[
+        tuple[str, ...],
+        Field(
+            "for whom it is meant",
+            "names",
+            keys=("roles",),
+            note="for whom it is meant",
+            filters=(Filter("role", "role", "only for this role, or for all", value="a role"),),
+        ),
+    ] = ()
+    confidence: Annotated[
+        float | None,
+        Field(
+            "how sure it is",
+            "share",
+            keys=("confidence",),
+            note="how sure it is",
+            filters=(Filter("confidence", "share", "such as '>=0.8'", "SHARE", _SHARE),),
+        ),
+    ] = None
+    archived: Annotated[
+        bool, Field("put away: hidden", "flag", keys=("archived",), command=True)
+    ] = False
+    expires_at: Annotated[
+        str | None,
+        Field(
+            "hidden from then on",
+            "moment",
+            keys=("expires", "expires_at"),
+            command=True,
+            filters=(Filter("expires", "time", value=_DATE),),
+        ),
+    ] = None
+    superseded_by: Annotated[
+        str | None,
+        Field("what has taken its place: hidden", "code", keys=("superseded_by",), command=True),
+    ] = None
+    valid_until: Annotated[
+        str | None,
+        Field("it held until then: hidden", "moment", keys=("valid_until",), command=True),
+    ] = None
+    scope: Annotated[
+        str,
+        Field(
+            "whom it concerns",
+            "choice",
+            SCOPES,
+            keys=("scope",),
+            note="whom it concerns; else project if it has one",
+            filters=(Filter("scope", "listed", "global or project"),),
+        ),
+    ] = "global"
+    sector: Annotated[
+        str | None,
+        Field(
+            "the kind of memory",
+            "choice",
+            SECTORS,
+            keys=("sector",),
+            note="the kind of memory",
+            filters=(Filter("sector", "listed", "only of this sector"),),
+        ),
+    ] = None
+    tier: Annotated[
+        str | None,
+        Field(
+            "how long it matters",
+            "choice",
+            TIERS,
+            keys=("tier",),
+            note="how long it matters",
+            filters=(Filter("tier", "listed", "only of this tier"),),
+        ),
+    ] = None
+    salience: Annotated[
+        float,
+        Field(
+            "how much it matters",
+            "share",
+            keys=("salience",),
+            note="how much it matters",
+            kept=True,
+            filters=(Filter("salience", "share", "such as '>0.5'", "SHARE", _SHARE),),
+        ),
+    ] = DEFAULT_SALIENCE
+    access_count: Annotated[int, Field("how often it was of use", "count")] = 0
+    last_accessed_at: Annotated[str | None, Field("when it was last of use", "moment")] = None
+    confirmed: Annotated[int, Field("how often it was found good, less how often bad", "count")] = 0
+    deleted_at: Annotated[
+        str | None,
+        Field("forgotten: never shown, but it can be restored", "moment", command=True),
+    ] = None
+    content_hash: Annotated[str, Field("of its text, whatever the case and the spaces")] = ""
+    split_by: Annotated[
+        str, Field("the settings that its text was read and split by, where not the defaults")
+    ] = ""
+    metadata: Annotated[
+        Mapping[str, object], Field("whatever else its front matter says", "other")
+    ] = {}
+
+
+FIELDS = fields_of(Document)
+STATED = tuple(name for name, field in FIELDS.items() if field.keys)
+"""What a document's text may say of it."""
+EDITABLE = tuple(name for name, field in FIELDS.items() if field.command)
+"""What commands say of a document; it outlives what the document's text says."""
+
+STATES = {
+    "archived": {"archived": "set"},
+    "expired": {"expires_at": "past"},
+    "superseded": {"superseded_by": "present", "valid_until": "past"},
+}
+"""The lifecycle: the fields that hide a document unless it is asked for, and what says so. What
+was forgotten (`deleted_at`) is hidden whatever is asked for."""
+
+
+def is_in(document: Document, state: str, now: str) -> bool:
+    """Whether the document is in this state at this moment."""
+    return any(_says(getattr(document, name), test, now) for name, test in STATES[state].items())
+
+
+def _says(value: object, test: str, now: str) -> bool:
+    if test == "past":
+        return isinstance(value, str) and value <= now
+    return bool(value) if test == "set" else value is not None
 
 
 class Chunk(NamedTuple):
@@ -28,44 +237,6 @@ class Chunk(NamedTuple):
     page: int | None
     tokens: int  # as the model counts them, heading and markers included
     hash: str  # SHA-256 of what is embedded
-
-
-class Document(NamedTuple):
-    """Anything put in: a file, a note, a decision, a memory."""
-
-    id: str
-    seq: int  # never reused
-    code: str
-    title: str
-    type: str
-    tags: tuple[str, ...]
-    path: str | None
-    created_at: str
-    updated_at: str
-    parent: str | None = None
-    project: str | None = None
-    roles: tuple[str, ...] = ()
-    confidence: float | None = None
-    archived: bool = False
-    expires_at: str | None = None
-    superseded_by: str | None = None
-    valid_until: str | None = None
-    scope: str = "global"
-    sector: str | None = None
-    tier: str | None = None
-    salience: float = DEFAULT_SALIENCE
-    access_count: int = 0
-    last_accessed_at: str | None = None
-    confirmed: int = 0  # how often it was found good, less how often bad
-    deleted_at: str | None = None  # forgotten: never shown, but it can be restored
-    content_hash: str = ""  # of its text, whatever the case and the spaces
-    metadata: Mapping[str, object] = {}
-
-
-def is_superseded(document: Document, now: str) -> bool:
-    """Whether another one has taken its place, or its time is over."""
-    ended = document.valid_until is not None and document.valid_until <= now
-    return document.superseded_by is not None or ended
 
 
 def names_of(code: str, path: str | None) -> tuple[str, ...]:

@@ -1,30 +1,80 @@
 """Notes and memories as they are given, and what becomes of them."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
-from knowbase.values.documents import Document
+from knowbase.errors import InvalidInput
+from knowbase.values.documents import FIELDS, Document
+from knowbase.values.kinds import Unfit, clean_tags, fitted
+
+STATED_BY_NOTES = (
+    *(name for name, field in FIELDS.items() if field.note),
+    "expires_at",  # as --ttl or --expires
+)
+"""The fields of a document that a note may state."""
 
 
-class Note(NamedTuple):
-    """A text without a file. What is None is as its front matter says, else as it was."""
-
+class _Note(NamedTuple):
     text: str
-    title: str | None = None
-    tags: tuple[str, ...] = ()
-    type: str | None = None
-    code: str | None = None
-    replaces: str | None = None  # a reference to the note that is written anew
-    supersedes: str | None = None  # a reference to the document that this one takes the place of
-    session: str | None = None  # the session in which it is written
-    project: str | None = None
-    scope: str | None = None
-    sector: str | None = None
-    tier: str | None = None
-    roles: tuple[str, ...] = ()
-    parent: str | None = None
-    confidence: float | None = None
-    salience: float | None = None
-    expires_at: str | None = None
+    stated: Mapping[str, Any]  # fields of the document, by name; the rest is as its text says
+    replaces: str | None  # a reference to the note that is written anew
+    supersedes: str | None  # a reference to the document that this one takes the place of
+    session: str | None  # the session in which it is written
+
+
+_OWN = tuple(name for name in _Note._fields if name != "stated")
+
+
+class Note(_Note):
+    """A text without a file: Note("Deploys freeze on Fridays", tags=["ops"], project="web").
+
+    Any of STATED_BY_NOTES may be given. What is None is as its front matter says, else as it was.
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        text: str,
+        *,
+        replaces: str | None = None,
+        supersedes: str | None = None,
+        session: str | None = None,
+        **stated: Any,
+    ) -> "Note":
+        given = {name: value for name, value in stated.items() if value is not None}
+        return super().__new__(cls, text, _checked(given), replaces, supersedes, session)
+
+    def _replace(self, **changes: Any) -> "Note":
+        """The same note with other values, fields of its document included."""
+        own = {name: changes.pop(name, getattr(self, name)) for name in _OWN}
+        return Note(**own, **{**self.stated, **changes})
+
+    def value(self, field: str) -> Any:
+        """What it states of a field of its document; None when it does not."""
+        return self.stated.get(field)
+
+
+def _checked(stated: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields as they are stored; a wrong one is an error that names it and what it may be."""
+    return {name: _fitted(name, value) for name, value in stated.items() if value not in ((), [])}
+
+
+def _fitted(name: str, value: Any) -> Any:
+    if name not in STATED_BY_NOTES:
+        raise InvalidInput(
+            f"a note has no {name!r}", field=name, hint="one of " + ", ".join(STATED_BY_NOTES)
+        )
+    field = FIELDS[name]
+    try:
+        value = fitted(field.check, value)
+    except Unfit as error:
+        raise InvalidInput(
+            f"{name} cannot be {error.value!r}", field=name, hint=error.expected
+        ) from None
+    if field.kind == "names":
+        return tuple(one.lower() for one in value)
+    return clean_tags(value) if field.kind == "tags" else value
 
 
 class Similar(NamedTuple):

@@ -1,7 +1,9 @@
 """What a reader makes of a text."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from knowbase.values.documents import FIELDS, STATED, Document
 
 
 class Link(NamedTuple):
@@ -28,35 +30,47 @@ class Reading(NamedTuple):
     type: str
     title: str
     sections: tuple[Section, ...]
-    tags: tuple[str, ...] = ()
-    code: str | None = None
-    parent: str | None = None
-    project: str | None = None
-    roles: tuple[str, ...] = ()
-    confidence: float | None = None
-    archived: bool = False
-    expires_at: str | None = None
-    superseded_by: str | None = None
-    valid_until: str | None = None
-    scope: str | None = None
-    sector: str | None = None
-    tier: str | None = None
-    salience: float | None = None  # None: as it is, DEFAULT_SALIENCE for a new document
-    metadata: Mapping[str, object] = {}
+    stated: Mapping[str, Any] = {}  # further fields of the document, by name, as far as it says
     links: tuple[Link, ...] = ()
     warnings: tuple[str, ...] = ()  # what its reader could not make sense of
 
+    def value(self, field: str) -> Any:
+        """What it states of a field of its document; else the field's default."""
+        stated = self.stated.get(field)
+        return Document._field_defaults.get(field) if stated is None else stated
 
-AS_READ = (
-    "title", "type", "parent", "project", "confidence", "archived", "expires_at",
-    "superseded_by", "valid_until", "sector", "tier",
-)  # fmt: skip
-"""What a store keeps of a reading as it is."""
+    @property
+    def tags(self) -> tuple[str, ...]:
+        return tuple(self.stated.get("tags", ()))
+
+    def stating(self, **values: Any) -> "Reading":
+        """The same with these fields stated, in place of what it says of them."""
+        return self._replace(stated={**self.stated, **values})
+
+    def stored(self) -> dict[str, Any]:
+        """What a store writes of it: every field that texts decide, code and tags apart."""
+        values = {
+            name: self.value(name)
+            for name in STATED
+            if name not in ("code", "tags")
+            and not (FIELDS[name].kept and self.stated.get(name) is None)
+        }
+        if self.stated.get("scope") is None and self.value("project"):
+            values["scope"] = "project"
+        return {
+            **values,
+            "type": self.type,
+            "title": self.title,
+            "metadata": self.value("metadata"),
+            "split_by": self.value("split_by"),
+            "content_hash": content_hash(self),
+        }
 
 
-def scope_of(reading: Reading) -> str:
-    """As stated; else what belongs to a project is the project's."""
-    return reading.scope or ("project" if reading.project else "global")
+def stored_reading(document: Document, sections: tuple[Section, ...]) -> Reading:
+    """A stored document as its reader gave it, its links apart."""
+    stated = {name: getattr(document, name) for name in (*STATED, "metadata")}
+    return Reading(document.type, document.title, sections, stated)
 
 
 def content_hash(reading: Reading) -> str:

@@ -1,23 +1,20 @@
 """The plain store as a whole."""
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
 
 from knowbase.store.plain.state import Stored, remove, row_of
-from knowbase.values.copies import ChunkCopy, Copy, Frame, Rest
+from knowbase.store.plain.vectors import PlainVectors
+from knowbase.values.copies import ChunkCopy, Copy, Frame, SharedParts
+from knowbase.values.documents import Document
 from knowbase.values.edges import Edge
 from knowbase.values.sessions import Session
 from knowbase.values.vectors import StoredModel
-
-if TYPE_CHECKING:
-    from knowbase.store.plain import PlainStore
-    from knowbase.values.documents import Document
 
 
 class PlainCopying:
     """See `knowbase.store.contract.Copying` for what each method promises."""
 
-    def __init__(self, store: "PlainStore") -> None:
+    def __init__(self, store: PlainVectors) -> None:
         self._store = store
         self._state = store._state
 
@@ -52,7 +49,7 @@ class PlainCopying:
         found = [one for one in self._state.documents.values() if one.seq in seqs]
         return [self._copy(document) for document in sorted(found, key=lambda one: one.seq)]
 
-    def _copy(self, document: "Document") -> Copy:
+    def _copy(self, document: Document) -> Copy:
         state = self._state
         chunks = [(s.position, key) for key, s in state.chunks.items() if s.document == document.id]
         return Copy(
@@ -85,16 +82,16 @@ class PlainCopying:
                     document.id, copy.position, copy.chunk, copy.terms, row, dict(copy.vectors)
                 )
 
-    def rest(self) -> Rest:
+    def shared(self) -> SharedParts:
         state = self._state
         seq = {one.id: one.seq for one in state.documents.values()}
-        return Rest(
+        return SharedParts(
             sessions=tuple(Session(*one[:5]) for _, one in sorted(state.sessions.items())),
             uses=tuple(state.uses),
             relations=tuple(sorted(state.relations, key=lambda r: (seq[r[0]], seq[r[1]], r[2]))),
             files=tuple(file for _, file in sorted(state.files.items())),
             sources=tuple(sorted(state.sources.values())),
-            saved=tuple(self._store.saved_searches()),
+            saved=tuple(search for _, search in sorted(state.saved.items())),
             similar=tuple(
                 sorted((seq[e.source], seq[e.target], e.weight) for e in self._store._similar)
             ),
@@ -102,18 +99,18 @@ class PlainCopying:
             unlinked=(),
         )
 
-    def paste_rest(self, rest: Rest) -> None:
+    def paste_shared(self, shared: SharedParts) -> None:
         state = self._state
         identity = {one.seq: one.id for one in state.documents.values()}
-        state.sessions = {one.id: one for one in rest.sessions}
-        state.uses = list(rest.uses)
-        state.relations = list(rest.relations)
-        state.files = {one.path: one for one in rest.files}
-        state.sources = {one.path: one for one in rest.sources}
-        state.saved = {one.name: one for one in rest.saved}
+        state.sessions = {one.id: one for one in shared.sessions}
+        state.uses = list(shared.uses)
+        state.relations = list(shared.relations)
+        state.files = {one.path: one for one in shared.files}
+        state.sources = {one.path: one for one in shared.sources}
+        state.saved = {one.name: one for one in shared.saved}
         self._store._similar = [
             Edge(identity[source], identity[target], "SIMILAR_TO", weight, "vectors")
-            for source, target, weight in rest.similar
+            for source, target, weight in shared.similar
         ]
 
     def end(self) -> None:

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from knowbase.store.plain.state import State
-from knowbase.values.changes import EDITABLE, Changes, Edit, Verdict, after_verdict, moved
+from knowbase.values.changes import Changes, Edit, Verdict, after_verdict, moved
 from knowbase.values.copies import GivenVerdict
+from knowbase.values.documents import EDITABLE
 from knowbase.values.edges import Relation
 from knowbase.values.reading import Link
 from knowbase.values.sessions import Session, Use
@@ -73,7 +74,7 @@ def _judge(state: State, verdict: Verdict, now: str) -> None:
     state.verdicts[key] = GivenVerdict(verdict.occasion, verdict.good, now)
     given = [one.good for (owner, _), one in state.verdicts.items() if owner == document.id]
     confirmed = sum(1 if good else -1 for good in given)
-    used = verdict.good and old is None
+    used = verdict.counts and old is None
     state.documents[document.id] = document._replace(
         confirmed=confirmed,
         salience=after_verdict(document.salience, verdict, old),

@@ -1,13 +1,11 @@
 """Saved searches in the plain store."""
 
-from knowbase.store.plain.state import State
+from knowbase.store.plain.contents import Contents
 from knowbase.values.changes import SavedSearch
 
 
-class Saved:
-    """The part of `knowbase.store.contract.Store` about saved searches."""
-
-    _state: State
+class PlainSavedSearches(Contents):
+    """See `knowbase.store.contract.SavedSearchStore` for what each method promises."""
 
     def saved_searches(self) -> list[SavedSearch]:
         return [search for _, search in sorted(self._state.saved.items())]

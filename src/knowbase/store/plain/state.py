@@ -8,13 +8,13 @@ from knowbase.store.bm25 import Row
 from knowbase.text.analysis import index_terms, stems
 from knowbase.values.changes import Draft, SavedSearch, assigned_codes
 from knowbase.values.documents import Chunk, Document, names_of
-from knowbase.values.reading import Link, content_hash, scope_of
 from knowbase.values.vectors import Model, Vector
 
 if TYPE_CHECKING:
     from knowbase.values.copies import GivenVerdict
     from knowbase.values.edges import Relation
     from knowbase.values.files import FileRecord, Source
+    from knowbase.values.reading import Link
     from knowbase.values.sessions import Session, Use
 
 
@@ -112,37 +112,21 @@ def _document(state: State, draft: Draft, old: Document | None, seq: int, now: s
     taken = {d.code.lower() for d in state.documents.values() if d.id != draft.id}
     free = (one for one in assigned_codes(seq) if one.lower() not in taken)
     code = old.code if old else next(free)
-    if reading.code is not None and reading.code.lower() not in taken:
-        code = reading.code
+    wanted = reading.value("code")
+    if wanted is not None and wanted.lower() not in taken:
+        code = wanted
+    before = old._asdict() if old else {"seq": seq, "created_at": now}
     document = Document(
-        id=draft.id,
-        seq=seq,
-        code=code,
-        title=reading.title,
-        type=reading.type,
-        tags=tuple(sorted(set(reading.tags))),
-        path=draft.path,
-        created_at=old.created_at if old else now,
-        updated_at=draft.updated_at,
-        parent=reading.parent,
-        project=reading.project,
-        roles=reading.roles,
-        confidence=reading.confidence,
-        archived=reading.archived,
-        expires_at=reading.expires_at,
-        superseded_by=reading.superseded_by,
-        valid_until=reading.valid_until,
-        scope=scope_of(reading),
-        sector=reading.sector,
-        tier=reading.tier,
-        content_hash=content_hash(reading),
-        metadata=reading.metadata,
+        **{
+            **before,
+            **reading.stored(),
+            "id": draft.id,
+            "code": code,
+            "tags": tuple(sorted(set(reading.tags))),
+            "path": draft.path,
+            "updated_at": draft.updated_at,
+        }
     )
-    if old is not None:  # what is no part of the text
-        kept = ("salience", "access_count", "last_accessed_at", "confirmed", "deleted_at")
-        document = document._replace(**{name: getattr(old, name) for name in kept})
-    if reading.salience is not None:
-        document = document._replace(salience=reading.salience)
     return document._replace(**state.said.get(draft.id, {}))
 
 

@@ -10,11 +10,13 @@ from knowbase.errors import BaseMissing, InvalidInput
 from knowbase.store.location import split_url
 from knowbase.store.postgres import rows, schema
 from knowbase.store.postgres.connection import Connections, find_model
-from knowbase.store.postgres.graph import Graph
-from knowbase.store.postgres.retrieval import Retrieval
-from knowbase.store.postgres.saved import Saved
-from knowbase.store.postgres.sessions import Sessions
-from knowbase.store.postgres.vectors import Vectors
+from knowbase.store.postgres.files import PostgresFiles
+from knowbase.store.postgres.graph import PostgresGraph
+from knowbase.store.postgres.links import Linking
+from knowbase.store.postgres.retrieval import PostgresRetrieval
+from knowbase.store.postgres.saved import PostgresSavedSearches
+from knowbase.store.postgres.sessions import PostgresSessions
+from knowbase.store.postgres.vectors import PostgresVectors
 from knowbase.store.postgres.write import Writing
 from knowbase.values.changes import Changes
 from knowbase.values.documents import Document
@@ -39,7 +41,7 @@ def create(url: str) -> "PostgresStore":
         raise InvalidInput(f"the base cannot be called {name[:40]!r}", field="base")
     connections = Connections(database, BUSY_TIMEOUT)
     try:
-        connections.run(schema.upgrade)
+        connections.run(_upgrade)
         connections.run(
             lambda connection: connection.execute(
                 "INSERT INTO bases (name) VALUES (%s) ON CONFLICT DO NOTHING", (name,)
@@ -50,7 +52,14 @@ def create(url: str) -> "PostgresStore":
     return PostgresStore(url)
 
 
-class PostgresStore(Vectors, Retrieval, Sessions, Graph, Saved):
+class PostgresStore(
+    PostgresRetrieval,
+    PostgresSessions,
+    PostgresGraph,
+    PostgresFiles,
+    PostgresSavedSearches,
+    PostgresVectors,
+):
     """See `knowbase.store.contract.Store` for what each method promises."""
 
     def __init__(
@@ -96,6 +105,10 @@ class PostgresStore(Vectors, Retrieval, Sessions, Graph, Saved):
         return PostgresCopying(self._connections, self._base, self)
 
 
+def _upgrade(connection: Connection) -> None:
+    schema.upgrade(connection, lambda within, base: Linking(within, base).relink())
+
+
 def _opened(connection: Connection, name: str) -> tuple[int, tuple[int, ...]]:
     """The base's id, and the version of pgvector; () when there is none."""
     missing = BaseMissing(
@@ -106,7 +119,7 @@ def _opened(connection: Connection, name: str) -> tuple[int, tuple[int, ...]]:
     except errors.UndefinedTable as error:
         raise missing from error
     if version < len(schema.STEPS):
-        schema.upgrade(connection)
+        _upgrade(connection)
     row = connection.execute("SELECT id FROM bases WHERE name = %s", (name,)).fetchone()
     if row is None:
         raise missing

@@ -180,7 +180,7 @@ def _try(url: str) -> None:
             raise ValueError("no port")
     except (psycopg.ProgrammingError, ValueError) as error:
         raise InvalidInput(
-            "this is no PostgreSQL URL", field="base", hint="postgresql://user@host/database"
+            "this is not a PostgreSQL URL", field="base", hint="postgresql://user@host/database"
         ) from error
     with translated():
         psycopg.connect(url, connect_timeout=seconds).close()

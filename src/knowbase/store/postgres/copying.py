@@ -10,11 +10,10 @@ from psycopg.sql import SQL
 from knowbase.store.postgres import rows
 from knowbase.store.postgres.connection import Connected, Connections
 from knowbase.store.postgres.pasting import Pasting
-from knowbase.store.postgres.retrieval import unpacked
 from knowbase.store.postgres.saved import searches
-from knowbase.store.postgres.schema import vector_table
-from knowbase.store.postgres.vectors import Vectors
-from knowbase.values.copies import ChunkCopy, Copy, Frame, GivenVerdict, Rest
+from knowbase.store.postgres.vector_tables import unpacked, vector_table
+from knowbase.store.postgres.vectors import PostgresVectors
+from knowbase.values.copies import ChunkCopy, Copy, Frame, GivenVerdict, SharedParts
 from knowbase.values.documents import Chunk
 from knowbase.values.edges import Relation
 from knowbase.values.files import Source
@@ -26,7 +25,7 @@ from knowbase.values.vectors import Model, Vector
 class PostgresCopying(Connected):
     """See `knowbase.store.contract.Copying` for what each method promises."""
 
-    def __init__(self, connections: Connections, base: int, store: Vectors) -> None:
+    def __init__(self, connections: Connections, base: int, store: PostgresVectors) -> None:
         self._connections = connections
         self._base = base
         self._store = store
@@ -64,8 +63,8 @@ class PostgresCopying(Connected):
             lambda connection: _Reading(connection, self._base, list(seqs)).copies()
         )
 
-    def rest(self) -> Rest:
-        return self._connections.consistently(lambda connection: _rest(connection, self._base))
+    def shared(self) -> SharedParts:
+        return self._connections.consistently(lambda connection: _shared(connection, self._base))
 
     # writing
 
@@ -87,9 +86,9 @@ class PostgresCopying(Connected):
     def paste(self, copies: Sequence[Copy]) -> None:
         self._connections.writing(lambda connection: Pasting(connection, self._base).paste(copies))
 
-    def paste_rest(self, rest: Rest) -> None:
+    def paste_shared(self, shared: SharedParts) -> None:
         def write(connection: Connection) -> None:
-            Pasting(connection, self._base).rest(rest)
+            Pasting(connection, self._base).paste_shared(shared)
             self._store.index_vectors(connection)
 
         self._connections.writing(write)
@@ -174,12 +173,12 @@ class _Reading:
         return found
 
 
-def _rest(connection: Connection, base: int) -> Rest:
+def _shared(connection: Connection, base: int) -> SharedParts:
     def read(sql: str) -> list[tuple[Any, ...]]:
         return connection.execute(SQL(sql), (base,)).fetchall()
 
     above = read("SELECT similar_above FROM graph WHERE base_id = %s")
-    return Rest(
+    return SharedParts(
         sessions=tuple(
             Session(*row)
             for row in read(

@@ -1,4 +1,4 @@
-"""Reading documents, files and what a base holds."""
+"""Reading documents, and what a base holds of them."""
 
 from collections.abc import Collection
 from typing import Any
@@ -10,9 +10,8 @@ from knowbase.query.conditions import FORGOTTEN, Condition, Not
 from knowbase.store.postgres import rows
 from knowbase.store.postgres.compile import compile_condition
 from knowbase.store.postgres.connection import Connected, find_model
-from knowbase.store.postgres.schema import vector_table
+from knowbase.store.postgres.vector_tables import vector_table
 from knowbase.values.documents import Counts, Document, Page, Passage
-from knowbase.values.files import FileRecord, Source
 from knowbase.values.vectors import Model
 
 _ORDERS = {
@@ -25,8 +24,8 @@ _DOCUMENTS = f"SELECT {rows.DOCUMENT} FROM documents d WHERE d.base_id = %s AND 
 MOST_ROWS = 2**62
 
 
-class Documents(Connected):
-    """The part of `knowbase.store.contract.Store` about documents and files."""
+class PostgresDocuments(Connected):
+    """The reading of `knowbase.store.contract.DocumentStore`."""
 
     def find(self, reference: str) -> Document | None:
         if "\0" in reference:
@@ -134,27 +133,6 @@ class Documents(Connected):
             (self._base, list(documents), self._base, self._base, self._base, self._base),
         )
         return {row[0]: rows.document(row[1:]) for row in found}
-
-    # files
-
-    def sources(self) -> list[Source]:
-        found = self._read(
-            SQL("SELECT path, tags, parent, tree FROM sources WHERE base_id = %s ORDER BY path"),
-            (self._base,),
-        )
-        return [Source(path, tuple(tags), parent, tree) for path, tags, parent, tree in found]
-
-    def files(self) -> dict[str, FileRecord]:
-        return {record.path: record for record in self._files("true")}
-
-    def problems(self) -> list[FileRecord]:
-        return self._files("problem IS NOT NULL")
-
-    def _files(self, test: str) -> list[FileRecord]:
-        query = SQL(f"SELECT {rows.FILE} FROM files WHERE base_id = %s AND {test} ORDER BY path")
-        return [rows.file_record(row) for row in self._read(query, (self._base,))]
-
-    # the whole
 
     def counts(self) -> Counts:
         documents, forgotten = self.count(Not(FORGOTTEN)), self.count(FORGOTTEN)

@@ -29,8 +29,8 @@ _REACHED = (
 order of the joins, whatever the planner believes of a table that has just grown."""
 
 
-class Graph(Connected):
-    """The part of `knowbase.store.contract.Store` about links between documents."""
+class PostgresGraph(Connected):
+    """See `knowbase.store.contract.GraphStore` for what each method promises."""
 
     def edges(self, condition: Condition) -> list[Edge]:
         test, values = compile_condition(both(Not(FORGOTTEN), condition))

@@ -5,8 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from psycopg import Connection
 from psycopg.sql import SQL
 
-from knowbase.store.postgres.retrieval import unpacked
-from knowbase.store.postgres.schema import vector_table
+from knowbase.store.postgres.vector_tables import unpacked, vector_table
 from knowbase.store.similar import Similar, VectorsDue
 from knowbase.text.names import Named, mentions_of, names_of_document
 from knowbase.values.changes import Codes

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from psycopg import Connection
 from psycopg.sql import SQL
 
-from knowbase.store.postgres import saved
-from knowbase.store.postgres.retrieval import as_text
-from knowbase.store.postgres.schema import vector_table
+from knowbase.store.postgres import rows, saved
+from knowbase.store.postgres.rows import clean
+from knowbase.store.postgres.vector_tables import as_text, vector_table
 from knowbase.store.postgres.words import counted
-from knowbase.store.postgres.write import Writing, clean, insert
-from knowbase.values.copies import ChunkCopy, Copy, Rest
+from knowbase.store.postgres.write import Writing, insert
+from knowbase.values.copies import ChunkCopy, Copy, SharedParts
 from knowbase.values.documents import Document
 
 if TYPE_CHECKING:
@@ -59,13 +59,8 @@ class Pasting(Writing):
 
     def _document(self, copy: Copy) -> list[Any]:
         document = copy.document
-        values = {name: clean(value) for name, value in document._asdict().items()} | {
-            "base_id": self._base,
-            "tags": [clean(tag) for tag in document.tags],
-            "roles": [clean(role) for role in document.roles],
-            "metadata": json.dumps(dict(document.metadata), ensure_ascii=True),
-            "said": json.dumps(dict(copy.said)),
-        }
+        values = {name: rows.written(name, value) for name, value in document._asdict().items()}
+        values |= {"base_id": self._base, "said": json.dumps(dict(copy.said))}
         return [values[name] for name in _COLUMNS]
 
     def _chunk(self, seq: int, copy: ChunkCopy) -> tuple[Any, ...]:
@@ -98,29 +93,29 @@ class Pasting(Writing):
                 [(self._base, *(number or ()), chunk, as_text(one)) for chunk, one in vectors],
             )
 
-    def rest(self, rest: Rest) -> None:
+    def paste_shared(self, shared: SharedParts) -> None:
         """What belongs to no document alone, in place of what there is; then all links."""
         for table in _REPLACED:
             self._connection.execute(SQL(f"DELETE FROM {table} WHERE base_id = %s"), (self._base,))
-        self._sessions(rest.sessions)
-        self._uses(rest.uses)
-        self._relations(rest.relations)
-        self._write_files(rest.files, {})
-        self._write_sources(rest.sources)
-        self._many(saved.INSERT, [saved.row_of(one) for one in rest.saved])
+        self._sessions(shared.sessions)
+        self._uses(shared.uses)
+        self._relations(shared.relations)
+        self._write_files(shared.files, {})
+        self._write_sources(shared.sources)
+        self._many(saved.INSERT, [saved.row_of(one) for one in shared.saved])
         self._linking.relink()
         self._many(
             "INSERT INTO edges (base_id, source, target, relation, weight, origin)"
             " VALUES (%s, %s, %s, 'SIMILAR_TO', %s, 'vectors')",
-            rest.similar,
+            shared.similar,
         )
         self._connection.execute("DELETE FROM unlinked WHERE base_id = %s", (self._base,))
         self._many(
             "INSERT INTO unlinked (base_id, document) VALUES (%s, %s)",
-            [(seq,) for seq in rest.unlinked],
+            [(seq,) for seq in shared.unlinked],
         )
         self._connection.execute(
             "UPDATE graph SET similar_above = %s WHERE base_id = %s",
-            (rest.similar_above, self._base),
+            (shared.similar_above, self._base),
         )
         self._connection.execute("ANALYZE documents, chunks, words, postings")

@@ -8,7 +8,6 @@ from psycopg import Connection
 from psycopg.sql import SQL, Identifier
 
 from knowbase.values.changes import (
-    EDITABLE,
     Changes,
     Edit,
     Reinforcement,
@@ -16,6 +15,7 @@ from knowbase.values.changes import (
     after_verdict,
     moved,
 )
+from knowbase.values.documents import EDITABLE
 from knowbase.values.edges import Relation
 from knowbase.values.sessions import Session, Use
 
@@ -124,7 +124,7 @@ class Recording:
             " WHERE d.base_id = %s AND d.seq = %s",
             (self._base, seq),
         )
-        used = verdict.good and old is None
+        used = verdict.counts and old is None
         self._connection.execute(
             "UPDATE documents SET salience = %s, access_count = access_count + %s,"
             " last_accessed_at = CASE WHEN %s THEN %s ELSE last_accessed_at END"

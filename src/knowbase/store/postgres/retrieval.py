@@ -4,9 +4,7 @@ Words are the same as everywhere (`text/analysis.py`), and BM25 is computed from
 counts as FTS5 computes it: `postings` has them for each word of each chunk.
 """
 
-from array import array
 from collections.abc import Collection, Sequence
-from sys import byteorder
 from typing import Any
 
 from psycopg import Connection
@@ -15,10 +13,18 @@ from psycopg.sql import SQL
 from knowbase.query.conditions import Condition, is_everything, is_lifecycle
 from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.bm25 import K1, B, idf
+from knowbase.store.compile import Compiled
 from knowbase.store.nearest import nearest as nearest_vectors
-from knowbase.store.postgres import rows, schema
-from knowbase.store.postgres.compile import Compiled, compile_for_chunks
+from knowbase.store.postgres import rows
+from knowbase.store.postgres.compile import Statement, compile_for_chunks
 from knowbase.store.postgres.connection import Connected
+from knowbase.store.postgres.vector_tables import (
+    as_text,
+    lists_of,
+    probes_of,
+    unpacked,
+    vector_table,
+)
 from knowbase.store.postgres.words import LAST, Matches, ids_of, key_of, matches_of
 from knowbase.text.analysis import Word, stems
 from knowbase.text.spelling import as_written, nearest, stem_of
@@ -32,8 +38,8 @@ LIFECYCLE = (
 )
 
 
-class Retrieval(Connected):
-    """The part of `knowbase.store.contract.Store` about finding."""
+class PostgresRetrieval(Connected):
+    """See `knowbase.store.contract.RetrievalStore` for what each method promises."""
 
     def keyword(
         self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
@@ -159,7 +165,7 @@ class Retrieval(Connected):
         vector, condition, limit = asked
         number, model = known
         test, values = self._passing(connection, "v.chunk", condition)
-        table = schema.vector_table(model.dimensions)
+        table = vector_table(model.dimensions)
         where = SQL("FROM {} v WHERE v.base_id = %s AND v.model = %s AND {}").format(table, test)
         scope = (self._base, number, *values)
         few = self._few(connection, where, scope)
@@ -185,7 +191,7 @@ class Retrieval(Connected):
         """Let the index look as far as it must for so many that pass."""
         breadth = min(max(200, 2 * number), 1000)
         connection.execute(SQL("SET LOCAL hnsw.ef_search = {}").format(breadth))
-        lists = schema.lists_of(connection, model.dimensions)
+        lists = lists_of(connection, model.dimensions)
         if lists:
             connection.execute(SQL("SET LOCAL ivfflat.probes = {}").format(probes_of(lists)))
         if self._vectors_known >= (0, 8):
@@ -259,7 +265,7 @@ class Retrieval(Connected):
 
     # inside
 
-    def _passing(self, connection: Connection, column: str, condition: Condition) -> Compiled:
+    def _passing(self, connection: Connection, column: str, condition: Condition) -> Statement:
         """That a column is one of the chunks that pass; true when all of them do."""
         if is_lifecycle(condition) and (
             is_everything(condition) or not self._has_lifecycle(connection)
@@ -284,22 +290,15 @@ class Retrieval(Connected):
         def having(word: Word) -> Compiled:
             found = stems(word.surface)
             if len(found) == 1 and not word.prefix:
-                return (
-                    SQL(
-                        "EXISTS (SELECT 1 FROM words w JOIN postings p ON p.base_id = w.base_id"
-                        " AND p.word = w.id WHERE w.base_id = c.base_id AND w.stem = %s"
-                        " AND p.chunk = c.id)"
-                    ),
+                return Compiled(
+                    "EXISTS (SELECT 1 FROM words w JOIN postings p ON p.base_id = w.base_id"
+                    " AND p.word = w.id WHERE w.base_id = c.base_id AND w.stem = %s"
+                    " AND p.chunk = c.id)",
                     [key_of(found[0])],
                 )
-            return SQL("c.id = ANY(%s)"), [list(matches_of(connection, self._base, word))]
+            return Compiled("c.id = ANY(%s)", [list(matches_of(connection, self._base, word))])
 
         return having
-
-
-def probes_of(lists: int) -> int:
-    """How many of an index's lists are looked at: all of few, a tenth of many."""
-    return min(lists, schema.LEAST_LISTS + lists // 10)
 
 
 def _columns(
@@ -322,16 +321,3 @@ def _columns(
 
 def _float(number: float) -> Any:
     return SQL("{}::float8").format(number)
-
-
-def as_text(vector: Vector) -> str:
-    """A vector as pgvector reads it."""
-    return "[" + ",".join(map(repr, memoryview(vector).cast("f"))) + "]"
-
-
-def unpacked(given: bytes) -> Vector:
-    """A vector as pgvector sends it: a header of four bytes, then big-endian numbers."""
-    numbers = array("f", given[4:])
-    if byteorder == "little":
-        numbers.byteswap()
-    return numbers.tobytes()

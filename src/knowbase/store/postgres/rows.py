@@ -1,38 +1,28 @@
-"""Rows as values: which columns are read, and what they become."""
+"""Rows as values: how PostgreSQL keeps the fields of a document."""
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
-from knowbase.values.documents import Chunk, Document, Passage
-from knowbase.values.files import FileRecord
+from knowbase.store.rows import CHUNK, FILE, Rows, file_record
+from knowbase.values.documents import FIELDS
 
-DOCUMENT = (
-    "d.id, d.seq, d.code, d.title, d.type, d.tags, d.path, d.created_at, d.updated_at, d.parent,"
-    " d.project, d.roles, d.confidence, d.archived, d.expires_at, d.superseded_by, d.valid_until,"
-    " d.scope, d.sector, d.tier, d.salience, d.access_count, d.last_accessed_at, d.confirmed,"
-    " d.deleted_at, d.content_hash, d.metadata"
-)
-CHUNK = (
-    "c.slug, c.chunk_index, c.heading, c.header, c.text, c.overlap, c.line, c.page,"
-    " c.tokens, c.hash"
-)
-_CHUNK_COLUMNS = CHUNK.count(",") + 1
-FILE = "path, source, size, mtime_ns, sha256, document, problem, excluded"
+__all__ = ["CHUNK", "DOCUMENT", "FILE", "clean", "document", "file_record", "passage", "written"]
+
+T = TypeVar("T")
+DOCUMENT = ", ".join(f"d.{name}" for name in FIELDS)
+_ROWS = Rows({"tags": tuple, "names": tuple, "other": json.loads})
+document = _ROWS.document
+passage = _ROWS.passage
 
 
-def document(row: Sequence[Any]) -> Document:
-    plain = Document(*row)
-    return plain._replace(
-        tags=tuple(plain.tags), roles=tuple(plain.roles), metadata=json.loads(row[-1])
-    )
+def written(name: str, value: Any) -> Any:
+    """A field's value as its column holds it."""
+    kind = FIELDS[name].kind
+    if kind == "other":
+        return json.dumps(dict(value), ensure_ascii=True)
+    return [clean(one) for one in value] if kind in ("tags", "names") else clean(value)
 
 
-def passage(row: Sequence[Any]) -> Passage:
-    """From `c.id`, the chunk's columns and the document's."""
-    chunk = Chunk(*row[1 : 1 + _CHUNK_COLUMNS])
-    return Passage(row[0], chunk, document(row[1 + _CHUNK_COLUMNS :]))
-
-
-def file_record(row: Sequence[Any]) -> FileRecord:
-    return FileRecord(*row)
+def clean(value: T) -> T:
+    """PostgreSQL has no NUL in text."""
+    return value.replace("\0", "\ufffd") if isinstance(value, str) else value  # type: ignore[return-value]

@@ -18,8 +18,8 @@ _IN_ITS_PLACE = (
 )
 
 
-class Saved(Connected):
-    """The part of `knowbase.store.contract.Store` about saved searches."""
+class PostgresSavedSearches(Connected):
+    """See `knowbase.store.contract.SavedSearchStore` for what each method promises."""
 
     def saved_searches(self) -> list[SavedSearch]:
         return self._connections.run(lambda connection: searches(connection, self._base))

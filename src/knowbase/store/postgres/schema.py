@@ -5,11 +5,17 @@ width, as everywhere in knowbase. `base_id` leads every key: several bases share
 and the tables could be distributed by it.
 """
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 from psycopg import Connection, errors, sql
 
 from knowbase.errors import BaseTooNew
 
 LOCK = 0x6B6E6F77  # "know"
+
+Relink: TypeAlias = Callable[[Connection, int], None]
+"""Finds every link of one base: asked for once, for bases from before there was a graph."""
 
 _STEP_1 = """
 CREATE TABLE bases (
@@ -272,13 +278,16 @@ CREATE TABLE moving (
 );
 """
 
-STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4)
+_STEP_5 = """
+ALTER TABLE documents ADD COLUMN split_by text COLLATE "C" NOT NULL DEFAULT '';
+UPDATE documents SET split_by = 'types:' WHERE metadata LIKE '%"type":%';
+"""
+
+STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5)
 WITH_A_GRAPH = 3
-VECTORS_A_LIST = 1000
-LEAST_LISTS = 10
 
 
-def upgrade(connection: Connection) -> None:
+def upgrade(connection: Connection, relink: Relink) -> None:
     """Run the missing steps in one transaction; who comes second waits and finds them done."""
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
@@ -291,7 +300,8 @@ def upgrade(connection: Connection) -> None:
         for number in range(version, len(STEPS)):
             connection.execute(sql.SQL(STEPS[number]))
             if number + 1 == WITH_A_GRAPH:
-                _link_all(connection)
+                for (base,) in connection.execute("SELECT id FROM bases").fetchall():
+                    relink(connection, base)
             connection.execute("INSERT INTO steps VALUES (%s)", (number + 1,))
 
 
@@ -302,14 +312,6 @@ def _add_pgvector(connection: Connection) -> None:
             connection.execute("CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public")
     except (errors.InsufficientPrivilege, errors.UndefinedFile, errors.FeatureNotSupported):
         return
-
-
-def _link_all(connection: Connection) -> None:
-    """For bases that were written before there was a graph."""
-    from knowbase.store.postgres.links import Linking
-
-    for (base,) in connection.execute("SELECT id FROM bases").fetchall():
-        Linking(connection, base).relink()
 
 
 def version_of(connection: Connection) -> int:
@@ -330,67 +332,3 @@ def pgvector(connection: Connection) -> tuple[int, ...] | None:
         "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
     ).fetchone()
     return tuple(int(part) for part in row[0].split(".")[:2]) if row else None
-
-
-def vector_table(dimensions: int) -> sql.Identifier:
-    """Vectors of one length share a table: an index needs a fixed length."""
-    return sql.Identifier(f"vectors_{dimensions:d}")
-
-
-def create_vector_table(connection: Connection, dimensions: int, index: str) -> None:
-    connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
-    connection.execute(
-        sql.SQL(
-            "CREATE TABLE IF NOT EXISTS {table} (base_id integer NOT NULL, model integer NOT NULL,"
-            " chunk bigint NOT NULL, embedding vector({dimensions}) NOT NULL,"
-            " PRIMARY KEY (base_id, model, chunk), FOREIGN KEY (base_id, chunk)"
-            " REFERENCES chunks (base_id, id) ON DELETE CASCADE)"
-        ).format(table=vector_table(dimensions), dimensions=sql.Literal(dimensions))
-    )
-    if index == "hnsw":
-        _index_vectors(connection, dimensions, index, sql.SQL(""))
-
-
-def learn_lists(connection: Connection, dimensions: int, enough: int) -> None:
-    """Build IVFFlat once there is enough to learn from: its lists are clusters of what is there.
-
-    Until then, searches compare every vector.
-    """
-    table = vector_table(dimensions)
-    if lists_of(connection, dimensions):
-        return
-    counted = sql.SQL("SELECT count(*) FROM (SELECT 1 FROM {} LIMIT %s) enough").format(table)
-    found = connection.execute(counted, (enough + 1,)).fetchone()
-    if found is None or found[0] <= enough:
-        return
-    whole = connection.execute(sql.SQL("SELECT count(*) FROM {}").format(table)).fetchone()
-    lists = max(LEAST_LISTS, (whole[0] if whole else 0) // VECTORS_A_LIST)
-    connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
-    _index_vectors(
-        connection, dimensions, "ivfflat", sql.SQL("WITH (lists = {})").format(sql.Literal(lists))
-    )
-
-
-def lists_of(connection: Connection, dimensions: int) -> int:
-    """How many lists the IVFFlat index has; 0 when there is none."""
-    row = connection.execute(
-        "SELECT option_value::int FROM pg_class, pg_options_to_table(reloptions)"
-        " WHERE oid = to_regclass(%s) AND option_name = 'lists'",
-        (f"knowbase.vectors_{dimensions:d}_ivfflat",),
-    ).fetchone()
-    return int(row[0]) if row else 0
-
-
-def _index_vectors(
-    connection: Connection, dimensions: int, index: str, options: sql.Composable
-) -> None:
-    connection.execute(
-        sql.SQL(
-            "CREATE INDEX IF NOT EXISTS {} ON {} USING {} (embedding vector_cosine_ops) {}"
-        ).format(
-            sql.Identifier(f"vectors_{dimensions:d}_{index}"),
-            vector_table(dimensions),
-            sql.Identifier(index),
-            options,
-        )
-    )

@@ -23,8 +23,8 @@ _USE = (
 )
 
 
-class Sessions(Connected):
-    """The part of `knowbase.store.contract.Store` about sessions and relations."""
+class PostgresSessions(Connected):
+    """See `knowbase.store.contract.SessionStore` for what each method promises."""
 
     def sessions(self, ids: Collection[str]) -> dict[str, Session]:
         found = self._read(SQL(_SESSION + "s.id = ANY(%s)"), (self._base, list(ids)))

@@ -7,10 +7,16 @@ from psycopg import Connection
 from psycopg.sql import SQL
 
 from knowbase.errors import ModelMismatch
-from knowbase.store.postgres import retrieval, rows, schema
+from knowbase.store.postgres import retrieval, rows
 from knowbase.store.postgres.connection import find_model
-from knowbase.store.postgres.documents import Documents
-from knowbase.store.postgres.retrieval import as_text, unpacked
+from knowbase.store.postgres.documents import PostgresDocuments
+from knowbase.store.postgres.vector_tables import (
+    as_text,
+    create_vector_table,
+    learn_lists,
+    unpacked,
+    vector_table,
+)
 from knowbase.values.documents import Passage
 from knowbase.values.vectors import Model, StoredModel, Vector
 
@@ -20,8 +26,8 @@ _WITHOUT = (
 )
 
 
-class Vectors(Documents):
-    """The part of `knowbase.store.contract.Store` about models and their vectors."""
+class PostgresVectors(PostgresDocuments):
+    """See `knowbase.store.contract.VectorStore` for what each method promises."""
 
     _vector_index: str
 
@@ -67,7 +73,7 @@ class Vectors(Documents):
         def write(connection: Connection) -> None:
             self._lock(connection)
             number = self._registered(connection, model, source)
-            table = schema.vector_table(model.dimensions)
+            table = vector_table(model.dimensions)
             statement = SQL(
                 "INSERT INTO {} (base_id, model, chunk, embedding) SELECT c.base_id, %s, c.id,"
                 " %s::vector FROM chunks c WHERE c.base_id = %s AND c.hash = %s"
@@ -97,7 +103,7 @@ class Vectors(Documents):
         return [rows.passage(row) for row in found]
 
     def _without(self, number: int, model: Model) -> Any:
-        return SQL(_WITHOUT).format(schema.vector_table(model.dimensions)), (number,)
+        return SQL(_WITHOUT).format(vector_table(model.dimensions)), (number,)
 
     def switch_model(self, model: Model) -> bool:
         def switch(connection: Connection) -> bool:
@@ -140,7 +146,7 @@ class Vectors(Documents):
             "SELECT DISTINCT ON (c.hash) c.hash, v.embedding FROM chunks c JOIN {} v"
             " ON v.base_id = c.base_id AND v.chunk = c.id AND v.model = %s"
             " WHERE c.base_id = %s AND c.hash = ANY(%s) ORDER BY c.hash, c.id"
-        ).format(schema.vector_table(known[1].dimensions))
+        ).format(vector_table(known[1].dimensions))
 
         def read(connection: Connection) -> dict[str, Vector]:
             with connection.cursor(binary=True) as cursor:
@@ -153,7 +159,7 @@ class Vectors(Documents):
         """Build the index that learns from the vectors, if that is wanted and not done yet."""
         if self._vector_index == "ivfflat":
             for one in self.models_by_arrival(connection):
-                schema.learn_lists(connection, one.model.dimensions, retrieval.EXACT)
+                learn_lists(connection, one.model.dimensions, retrieval.EXACT)
 
     def take_models(self, connection: Connection, models: Sequence[StoredModel]) -> None:
         """Exactly these, in this order; their vectors as far as they are there."""
@@ -177,7 +183,7 @@ class Vectors(Documents):
     def _drop(self, connection: Connection, number: int, model: Model) -> None:
         """Remove a model with its vectors."""
         statement = SQL("DELETE FROM {} WHERE base_id = %s AND model = %s")
-        table = schema.vector_table(model.dimensions)
+        table = vector_table(model.dimensions)
         connection.execute(statement.format(table), (self._base, number))
         connection.execute(
             "DELETE FROM models WHERE base_id = %s AND id = %s", (self._base, number)
@@ -218,7 +224,7 @@ class Vectors(Documents):
                 (source, self._base, row[0]),
             )
             return int(row[0])
-        schema.create_vector_table(connection, model.dimensions, self._vector_index)
+        create_vector_table(connection, model.dimensions, self._vector_index)
         made = connection.execute(
             "INSERT INTO models (base_id, id, name, revision, dimensions, source)"
             " SELECT %s, coalesce(max(id), 0) + 1, %s, %s, %s, %s FROM models WHERE base_id = %s"

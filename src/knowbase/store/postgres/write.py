@@ -3,8 +3,6 @@
 Statements go by document, not by chunk; words are written once for the whole transaction.
 """
 
-import json
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
@@ -14,16 +12,15 @@ from psycopg.sql import SQL, Composed, Identifier
 from knowbase.store.postgres import rows
 from knowbase.store.postgres.compile import compile_condition
 from knowbase.store.postgres.links import Linking
-from knowbase.store.postgres.record import Recording
-from knowbase.store.postgres.retrieval import as_text
-from knowbase.store.postgres.schema import vector_table
-from knowbase.store.postgres.words import Counts, counted, ids_of
+from knowbase.store.postgres.postings import Postings
+from knowbase.store.postgres.rows import clean
+from knowbase.store.postgres.vector_tables import as_text, vector_table
+from knowbase.store.postgres.words import Counts, counted
 from knowbase.store.rules import check_chain, known_text
 from knowbase.text.analysis import index_terms
 from knowbase.values.changes import Changes, Draft, assigned_codes, renamed
 from knowbase.values.documents import DEFAULT_SALIENCE, Chunk, Document, names_of
 from knowbase.values.files import FileRecord, Source
-from knowbase.values.reading import AS_READ, content_hash, scope_of
 from knowbase.values.vectors import Model, Vector
 
 _CHUNK = (
@@ -33,7 +30,6 @@ _CHUNK = (
 
 
 T = TypeVar("T")
-MANY_CHUNKS = 50  # a transaction that writes so many has the tables analysed
 
 
 class _Stored(NamedTuple):
@@ -45,7 +41,7 @@ class _Stored(NamedTuple):
     length: int
 
 
-class Writing(Recording):
+class Writing(Postings):
     """One transaction; the base's row is locked for as long as it takes."""
 
     def __init__(
@@ -172,18 +168,12 @@ class Writing(Recording):
 
     def _write_document(self, draft: Draft) -> int:
         reading = draft.reading
-        values: dict[str, Any] = {
-            **{name: clean(getattr(reading, name)) for name in AS_READ},
+        values = {name: rows.written(name, value) for name, value in reading.stored().items()}
+        values |= {
             "path": draft.path,
             "updated_at": draft.updated_at,
             "tags": sorted({clean(tag) for tag in reading.tags}),
-            "roles": [clean(role) for role in reading.roles],
-            "scope": scope_of(reading),
-            "content_hash": content_hash(reading),
-            "metadata": json.dumps(dict(reading.metadata), ensure_ascii=True),
         }
-        if reading.salience is not None:
-            values["salience"] = reading.salience
         seq = self._value("SELECT seq FROM documents WHERE base_id = %s AND id = %s", draft.id)
         if seq is None:
             seq = self._insert_document(draft, values)
@@ -197,7 +187,7 @@ class Writing(Recording):
         seq = self._next_seq
         self._next_seq += 1
         code = next(code for code in assigned_codes(seq) if self._is_free(code, seq))
-        wanted = clean(draft.reading.code)
+        wanted = clean(draft.reading.value("code"))
         if wanted is not None and self._is_free(wanted, seq):
             code = wanted
         new = {
@@ -209,7 +199,7 @@ class Writing(Recording):
 
     def _update_document(self, seq: int, draft: Draft, values: dict[str, Any]) -> None:
         values |= self.said(draft.id) or {}
-        wanted = clean(draft.reading.code)
+        wanted = clean(draft.reading.value("code"))
         if wanted is not None and self._is_free(wanted, seq):
             values["code"] = wanted
         settings = SQL(", ").join(SQL("{} = %s").format(Identifier(name)) for name in values)
@@ -348,66 +338,6 @@ class Writing(Recording):
         lines = [(self._base, number, chunk, as_text(one)) for chunk, one in vectors.items()]
         self._connection.cursor().executemany(statement, lines)
 
-    # words
-
-    def _write_words(self) -> None:
-        """Forget the words of changed chunks, write those of new ones, keep the totals."""
-        connection, base = self._connection, self._base
-        if self._unindexed:
-            gone = (base, list(self._unindexed))
-            connection.execute(
-                "UPDATE words w SET chunks = w.chunks - g.number FROM (SELECT word, count(*)"
-                " AS number FROM postings WHERE base_id = %s AND chunk = ANY(%s) GROUP BY word) g"
-                " WHERE w.base_id = %s AND w.id = g.word",
-                (*gone, base),
-            )
-            connection.execute("DELETE FROM postings WHERE base_id = %s AND chunk = ANY(%s)", gone)
-        if self._indexed:
-            self._write_postings(self._known_words())
-        if self._unindexed:
-            connection.execute("DELETE FROM words WHERE base_id = %s AND chunks <= 0", (base,))
-        connection.execute(
-            "UPDATE bases SET next_seq = %s, next_chunk = %s, next_word = %s,"
-            " chunks = chunks + %s, length = length + %s WHERE id = %s",
-            (
-                *(self._next_seq, self._next_chunk, self._next_word),
-                *(self._chunks, self._length, base),
-            ),
-        )
-
-    @property
-    def grew(self) -> bool:
-        """Whether so much was written that the planner's view of the tables is out of date."""
-        return len(self._indexed) >= MANY_CHUNKS
-
-    def _known_words(self) -> dict[str, int]:
-        """The id of each stem, new ones included; how many chunks have it is kept in step."""
-        having = Counter(stem for _, counts in self._indexed.values() for stem in counts)
-        known = {
-            stem: word for stem, (word, _) in ids_of(self._connection, self._base, having).items()
-        }
-        for stem in having:
-            if stem not in known:
-                known[stem] = self._next_word
-                self._next_word += 1
-        self._connection.execute(
-            "INSERT INTO words (base_id, id, stem, chunks) SELECT %s, * FROM"
-            " unnest(%s::int[], %s::text[], %s::bigint[]) ON CONFLICT (base_id, stem)"
-            " DO UPDATE SET chunks = words.chunks + excluded.chunks",
-            (self._base, [known[stem] for stem in having], list(having), list(having.values())),
-        )
-        return known
-
-    def _write_postings(self, known: dict[str, int]) -> None:
-        columns = "base_id, word, chunk, length, title, heading, text, terms"
-        with (
-            self._connection.cursor() as cursor,
-            cursor.copy(f"COPY postings ({columns}) FROM STDIN") as copy,
-        ):
-            for chunk, (length, counts) in self._indexed.items():
-                for stem, numbers in counts.items():
-                    copy.write_row((self._base, known[stem], chunk, length, *numbers))
-
     # files
 
     def _write_files(self, files: Iterable[FileRecord], ids: dict[str, str]) -> None:
@@ -443,8 +373,3 @@ def insert(table: str, columns: Sequence[str]) -> Composed:
         SQL(", ").join(map(Identifier, columns)),
         SQL(", ").join(SQL("%s") for _ in columns),
     )
-
-
-def clean(value: T) -> T:
-    """PostgreSQL has no NUL in text."""
-    return value.replace("\0", "\ufffd") if isinstance(value, str) else value  # type: ignore[return-value]

@@ -6,10 +6,11 @@ from typing import Any
 
 import apsw
 
-from knowbase.store.sqlite import graph, rows, saved, schema, vectors
+from knowbase.store.sqlite import links, rows, saved, vectors
 from knowbase.store.sqlite.connection import Connections, translated
+from knowbase.store.sqlite.vector_tables import vector_table
 from knowbase.store.sqlite.write import remove
-from knowbase.values.copies import ChunkCopy, Copy, Frame, GivenVerdict, Rest
+from knowbase.values.copies import ChunkCopy, Copy, Frame, GivenVerdict, SharedParts
 from knowbase.values.documents import Chunk, Document
 from knowbase.values.edges import Relation
 from knowbase.values.files import Source
@@ -55,11 +56,11 @@ class SqliteCopying:
                 found = _copies(connection, json.dumps(list(seqs)))
             return found  # noqa: RET504 - to mypy, the block could swallow an error
 
-    def rest(self) -> Rest:
+    def shared(self) -> SharedParts:
         with translated():
             connection = self._connections.get()
             with connection:
-                found = _rest(connection)
+                found = _shared(connection)
             return found  # noqa: RET504 - as above
 
     # writing
@@ -90,9 +91,9 @@ class SqliteCopying:
                 for copy in copies:
                     _paste(connection, copy, numbers)
 
-    def paste_rest(self, rest: Rest) -> None:
+    def paste_shared(self, shared: SharedParts) -> None:
         with translated(), self._connections.writing() as connection:
-            _paste_rest(connection, rest)
+            _paste_shared(connection, shared)
 
     def end(self) -> None:
         with translated(), self._connections.writing() as connection:
@@ -122,11 +123,11 @@ def _numbers(connection: apsw.Connection) -> dict[Model, int]:
 
 
 def _copies(connection: apsw.Connection, wanted: str) -> list[Copy]:
-    links: dict[int, list[Link]] = {}
+    linked: dict[int, list[Link]] = {}
     for seq, *link in connection.execute(
         f"SELECT document, target, kind FROM links WHERE document {_IN}", (wanted,)
     ):
-        links.setdefault(seq, []).append(Link(*link))
+        linked.setdefault(seq, []).append(Link(*link))
     verdicts: dict[int, list[GivenVerdict]] = {}
     given: Any = connection.execute(
         f"SELECT document, occasion, good, given_at FROM verdicts WHERE document {_IN}", (wanted,)
@@ -142,7 +143,7 @@ def _copies(connection: apsw.Connection, wanted: str) -> list[Copy]:
         Copy(
             document := rows.document(row),
             _said(said),
-            tuple(sorted(links.get(document.seq, ()))),
+            tuple(sorted(linked.get(document.seq, ()))),
             tuple(sorted(verdicts.get(document.seq, ()))),
             tuple(chunks.get(document.seq, ())),
         )
@@ -175,7 +176,7 @@ def _vectors(connection: apsw.Connection, wanted: str) -> dict[int, list[tuple[M
     found: dict[int, list[tuple[Model, Vector]]] = {}
     for model, number in _numbers(connection).items():
         embedded: Any = connection.execute(
-            f"SELECT chunk_id, embedding FROM {schema.vector_table(number)} WHERE chunk_id IN"
+            f"SELECT chunk_id, embedding FROM {vector_table(number)} WHERE chunk_id IN"
             f" (SELECT id FROM chunks WHERE document {_IN})",
             (wanted,),
         )
@@ -184,11 +185,11 @@ def _vectors(connection: apsw.Connection, wanted: str) -> dict[int, list[tuple[M
     return found
 
 
-def _rest(connection: apsw.Connection) -> Rest:
+def _shared(connection: apsw.Connection) -> SharedParts:
     def read(sql: str) -> Any:
         return connection.execute(sql).fetchall()
 
-    return Rest(
+    return SharedParts(
         sessions=tuple(
             Session(*row)
             for row in read(
@@ -253,11 +254,8 @@ def _remove_same(connection: apsw.Connection, copies: Sequence[Copy]) -> None:
 def _paste(connection: apsw.Connection, copy: Copy, numbers: dict[Model, int]) -> None:
     document = copy.document
     said = {name: "" if value is None else value for name, value in copy.said.items()}
-    values = document._asdict() | {
-        "roles": json.dumps(document.roles, ensure_ascii=False),
-        "metadata": json.dumps(dict(document.metadata), ensure_ascii=False),
-        "said": json.dumps(said),
-    }
+    values = {name: rows.written(name, value) for name, value in document._asdict().items()}
+    values["said"] = json.dumps(said)
     _insert(connection, "documents", _COLUMNS, [[values[name] for name in _COLUMNS]])
     seq = document.seq
     _insert(connection, "tags", ("document", "name"), [(seq, tag) for tag in document.tags])
@@ -284,34 +282,37 @@ def _insert(
     connection.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})", lines)
 
 
-def _paste_rest(connection: apsw.Connection, rest: Rest) -> None:
+def _paste_shared(connection: apsw.Connection, shared: SharedParts) -> None:
     for table in ("uses", "sessions", "relations", "files", "sources", "saved"):
         connection.execute(f"DELETE FROM {table}")
     connection.executemany(
-        "INSERT INTO sessions VALUES (?, ?, ?, ?, ?)", [one[:5] for one in rest.sessions]
+        "INSERT INTO sessions VALUES (?, ?, ?, ?, ?)", [one[:5] for one in shared.sessions]
     )
     connection.executemany(
         "INSERT INTO uses (session, document, usage, used_at)"
         " SELECT ?, seq, ?, ? FROM documents WHERE id = ?",
-        [(one.session, one.usage, one.used_at, one.document) for one in rest.uses],
+        [(one.session, one.usage, one.used_at, one.document) for one in shared.uses],
     )
     connection.executemany(
         "INSERT INTO relations SELECT s.seq, t.seq, ?, ?, ? FROM documents s, documents t"
         " WHERE s.id = ? AND t.id = ?",
-        [(*one[2:], *one[:2]) for one in rest.relations],
+        [(*one[2:], *one[:2]) for one in shared.relations],
     )
-    connection.executemany("INSERT INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rest.files)
+    connection.executemany("INSERT INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?)", shared.files)
     connection.executemany(
         "INSERT INTO sources VALUES (?, ?, ?, ?)",
-        [(s.path, json.dumps(s.tags, ensure_ascii=False), s.parent, s.tree) for s in rest.sources],
+        [
+            (s.path, json.dumps(s.tags, ensure_ascii=False), s.parent, s.tree)
+            for s in shared.sources
+        ],
     )
     connection.executemany(
-        "INSERT INTO saved VALUES (?, ?, ?, ?, ?)", [saved.row_of(one) for one in rest.saved]
+        "INSERT INTO saved VALUES (?, ?, ?, ?, ?)", [saved.row_of(one) for one in shared.saved]
     )
-    graph.relink(connection)
+    links.relink(connection)
     connection.executemany(
-        "INSERT INTO edges VALUES (?, ?, 'SIMILAR_TO', ?, 'vectors')", rest.similar
+        "INSERT INTO edges VALUES (?, ?, 'SIMILAR_TO', ?, 'vectors')", shared.similar
     )
     connection.execute("DELETE FROM unlinked")
-    connection.executemany("INSERT INTO unlinked VALUES (?)", [(seq,) for seq in rest.unlinked])
-    connection.execute("UPDATE graph SET similar_above = ?", (rest.similar_above,))
+    connection.executemany("INSERT INTO unlinked VALUES (?)", [(seq,) for seq in shared.unlinked])
+    connection.execute("UPDATE graph SET similar_above = ?", (shared.similar_above,))

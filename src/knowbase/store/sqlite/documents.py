@@ -1,4 +1,4 @@
-"""Reading documents, files and what a base holds."""
+"""Reading documents, and what a base holds of them."""
 
 from collections.abc import Collection
 from typing import Any
@@ -8,7 +8,6 @@ from knowbase.store.sqlite import rows
 from knowbase.store.sqlite.compile import compile_condition
 from knowbase.store.sqlite.connection import Connected, as_json, translated
 from knowbase.values.documents import Counts, Document, Page, Passage
-from knowbase.values.files import FileRecord, Source
 
 _ORDERS = {
     "newest": "d.updated_at DESC, d.seq",
@@ -18,8 +17,8 @@ _ORDERS = {
 }
 
 
-class Documents(Connected):
-    """The part of `knowbase.store.contract.Store` about documents and files."""
+class SqliteDocuments(Connected):
+    """The reading of `knowbase.store.contract.DocumentStore`."""
 
     def find(self, reference: str) -> Document | None:
         tries: list[tuple[str, Any]] = [
@@ -113,23 +112,6 @@ class Documents(Connected):
             (as_json(documents),),
         )
         return {row[0]: rows.document(row[1:]) for row in found}
-
-    def sources(self) -> list[Source]:
-        import json
-
-        found = self._read("SELECT path, tags, parent, tree FROM sources ORDER BY path")
-        return [
-            Source(path, tuple(json.loads(tags)), parent, bool(tree))
-            for path, tags, parent, tree in found
-        ]
-
-    def files(self) -> dict[str, FileRecord]:
-        found = self._read(f"SELECT {rows.FILE} FROM files")
-        return {row[0]: rows.file_record(row) for row in found}
-
-    def problems(self) -> list[FileRecord]:
-        found = self._read(f"SELECT {rows.FILE} FROM files WHERE problem IS NOT NULL ORDER BY path")
-        return [rows.file_record(row) for row in found]
 
     def counts(self) -> Counts:
         documents, forgotten = self.count(Not(FORGOTTEN)), self.count(FORGOTTEN)

@@ -1,254 +1,107 @@
-"""The graph in SQLite: names and mentions kept with each document, edges resolved from them.
+"""Reading the graph. What only it needs is loaded when it is asked for, as a search by words
+loads this, too."""
 
-Loaded only when something is written or the graph is asked for: a search by words needs none of it.
-"""
-
-from collections.abc import Collection, Iterable
-from typing import Any
-
-import apsw
+from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from knowbase.query.conditions import FORGOTTEN, Condition, Not, both
-from knowbase.store.similar import Similar, VectorsDue
 from knowbase.store.sqlite.compile import compile_condition
-from knowbase.store.sqlite.connection import as_json
-from knowbase.store.sqlite.schema import vector_table
-from knowbase.text.names import Named, mentions_of, names_of_document
-from knowbase.values.edges import WEIGHTS, Edge
-from knowbase.values.reading import Link
+from knowbase.store.sqlite.connection import Connected, as_json, translated
+
+if TYPE_CHECKING:
+    from knowbase.values.edges import Edge
+    from knowbase.values.reading import Link
 
 _EDGE = "s.id, t.id, e.relation, e.weight, e.origin"
-_BATCH = 500
 
 
-# writing
+class SqliteGraph(Connected):
+    """See `knowbase.store.contract.GraphStore` for what each method promises."""
 
+    def edges(self, condition: Condition) -> "list[Edge]":
+        from knowbase.values.edges import Edge
 
-def refresh(connection: apsw.Connection, documents: Collection[int]) -> None:
-    """Bring the edges in step: of these documents, and of all that speak of a name that changed.
-
-    Names that came or went are noted by triggers, also when a document was deleted.
-    """
-    if documents:
-        _write_names(connection, documents)
-    speaking = connection.execute(
-        "SELECT DISTINCT m.document FROM stale_names s CROSS JOIN mentions m ON m.name = s.name"
-    )
-    owners = {*documents, *(document for (document,) in speaking)}
-    connection.execute("DELETE FROM stale_names")
-    if owners:
-        _resolve(connection, owners)
-
-
-def _write_names(connection: apsw.Connection, documents: Collection[int]) -> None:
-    known: dict[int, dict[str, int]] = {seq: {} for seq in documents}
-    wanted = _numbers(documents)
-    for document, name, kind in connection.execute(
-        "SELECT document, name, kind FROM names WHERE document IN (SELECT value FROM json_each(?))",
-        (wanted,),
-    ):
-        known[document][name] = kind
-    links = _links(connection, wanted)
-    rows: Any = connection.execute(
-        f"SELECT seq, deleted_at, {', '.join(Named._fields)} FROM documents"
-        " WHERE seq IN (SELECT value FROM json_each(?))",
-        (wanted,),
-    ).fetchall()
-    for seq, deleted_at, *fields in rows:
-        named = Named(*fields)
-        _replace_names(connection, seq, known[seq], {} if deleted_at else names_of_document(named))
-        connection.execute("DELETE FROM mentions WHERE document = ?", (seq,))
-        connection.executemany(
-            "INSERT OR IGNORE INTO mentions VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            [(seq, *mention, mention.weight) for mention in mentions_of(named, links.get(seq, ()))],
+        sql, values = compile_condition(both(Not(FORGOTTEN), condition))
+        found = self._read(
+            f"WITH passing AS MATERIALIZED (SELECT d.seq, d.id FROM documents d WHERE {sql})"
+            f" SELECT {_EDGE} FROM passing s CROSS JOIN edges e ON e.source = s.seq"
+            " CROSS JOIN passing t ON t.seq = e.target ORDER BY s.seq, t.seq, e.relation",
+            values,
         )
+        return [Edge(*row) for row in found]
 
+    def edges_around(
+        self, documents: Collection[str], depth: int, condition: Condition
+    ) -> "list[Edge]":
+        """UNION drops a place reached before in as many hops, so that a circle ends."""
+        from knowbase.values.edges import Edge
 
-def _replace_names(
-    connection: apsw.Connection, seq: int, old: dict[str, int], new: dict[str, int]
-) -> None:
-    connection.executemany(
-        "DELETE FROM names WHERE name = ? AND kind = ? AND document = ?",
-        [(*name, seq) for name in old.items() - new.items()],
-    )
-    connection.executemany(
-        "INSERT INTO names VALUES (?, ?, ?)", [(*name, seq) for name in new.items() - old.items()]
-    )
-
-
-def _links(connection: apsw.Connection, wanted: str) -> dict[int, list[Link]]:
-    found: dict[int, list[Link]] = {}
-    for document, target, kind in connection.execute(
-        "SELECT document, target, kind FROM links"
-        " WHERE document IN (SELECT value FROM json_each(?))",
-        (wanted,),
-    ):
-        found.setdefault(document, []).append(Link(target, kind))
-    return found
-
-
-def _resolve(connection: apsw.Connection, owners: Iterable[int]) -> None:
-    """Find the targets of everything that these documents say, or that is said of them."""
-    wanted = _numbers(owners)
-    for end, relations in (
-        ("source", "'REFERENCES', 'RELATED_TO'"),
-        ("target", "'PARENT_OF', 'SUPERSEDES'"),
-    ):
-        connection.execute(
-            f"DELETE FROM edges WHERE {end} IN (SELECT value FROM json_each(?))"
-            f" AND relation IN ({relations})",
-            (wanted,),
+        sql, values = compile_condition(both(Not(FORGOTTEN), condition))
+        step = (
+            " UNION SELECT d.seq, r.hops + 1 FROM reached r CROSS JOIN edges e ON e.{} = r.seq"
+            f" CROSS JOIN documents d ON d.seq = e.{{}} WHERE r.hops < ? AND {sql}"
         )
-    connection.execute(
-        "INSERT INTO edges SELECT source, target, relation, weight, min(origin) FROM ("
-        " SELECT iif(inverse, found, document) AS source, iif(inverse, document, found) AS target,"
-        " relation, weight, origin FROM ("
-        "  SELECT m.*, (SELECT n.document FROM names n WHERE n.name = m.name AND n.kind <= m.reach"
-        "  ORDER BY n.kind, n.document LIMIT 1) AS found"
-        "  FROM json_each(?1) o CROSS JOIN mentions m ON m.document = o.value)"
-        " WHERE found IS NOT NULL"
-        " UNION ALL SELECT r.source, r.target, r.relation, w.value, r.origin"
-        " FROM json_each(?1) o CROSS JOIN relations r ON r.source = o.value"
-        " JOIN json_each(?2) w ON w.key = r.relation)"
-        " WHERE source <> target GROUP BY source, target, relation, weight",
-        (wanted, _json(WEIGHTS)),
-    )
-
-
-def write_codes(connection: apsw.Connection, document: str, codes: Iterable[str]) -> int | None:
-    """The codes that a text names, in place of those known; the document's number."""
-    seq: int | None = connection.execute("SELECT seq FROM documents WHERE id = ?", (document,)).get
-    if seq is not None:
-        connection.execute("DELETE FROM links WHERE document = ? AND kind = 'code'", (seq,))
-        connection.executemany(
-            "INSERT OR IGNORE INTO links VALUES (?, ?, 'code')", [(seq, code) for code in codes]
+        found = self._read(
+            "WITH RECURSIVE reached (seq, hops) AS ("
+            " SELECT d.seq, 0 FROM json_each(?) wanted"
+            " CROSS JOIN documents d ON d.id = wanted.value WHERE d.deleted_at IS NULL"
+            f"{step.format('source', 'target')}{step.format('target', 'source')}),"
+            " near AS MATERIALIZED (SELECT seq, min(hops) AS hops FROM reached GROUP BY seq)"
+            f" SELECT {_EDGE} FROM near a CROSS JOIN edges e ON e.source = a.seq"
+            " CROSS JOIN near b ON b.seq = e.target AND min(a.hops, b.hops) < ?"
+            " CROSS JOIN documents s ON s.seq = e.source CROSS JOIN documents t ON t.seq = e.target"
+            " ORDER BY s.seq, t.seq, e.relation",
+            (as_json(documents), depth, *values, depth, *values, depth),
         )
-    return seq
+        return [Edge(*row) for row in found]
 
+    def unresolved(self, document: str) -> "list[Link]":
+        from knowbase.values.reading import Link
 
-def relink(connection: apsw.Connection) -> None:
-    """Every name, mention and edge anew; every document is to be compared again."""
-    connection.execute("DELETE FROM edges; DELETE FROM mentions; DELETE FROM names")
-    connection.execute("UPDATE graph SET version = version + 1")
-    connection.execute("INSERT OR IGNORE INTO unlinked SELECT seq FROM documents")
-    seqs = [seq for (seq,) in connection.execute("SELECT seq FROM documents ORDER BY seq")]
-    for start in range(0, len(seqs), _BATCH):
-        _write_names(connection, seqs[start : start + _BATCH])
-    connection.execute("DELETE FROM stale_names")
-    _resolve(connection, seqs)
-
-
-def is_due(connection: apsw.Connection, threshold: float) -> bool:
-    """Whether anything is to be compared."""
-    known = connection.execute("SELECT similar_above FROM graph").get
-    return known != threshold or bool(connection.execute("SELECT 1 FROM unlinked LIMIT 1").get)
-
-
-def vectors_due(connection: apsw.Connection, model: int | None, threshold: float) -> VectorsDue:
-    """The documents whose vectors changed, and every vector; all are due for a new threshold."""
-    graph: Any = connection.execute("SELECT similar_above, version FROM graph").fetchone()
-    table = "unlinked" if graph[0] == threshold else "(SELECT seq AS document FROM documents)"
-    due: Any = [document for (document,) in connection.execute(f"SELECT document FROM {table}")]
-    rows: Any = []
-    if due and model is not None:
-        rows = connection.execute(
-            f"SELECT c.document, v.embedding FROM {vector_table(model)} v"
-            " CROSS JOIN chunks c ON c.id = v.chunk_id"
-        ).fetchall()
-    return VectorsDue(graph[1], due, [row[0] for row in rows], [row[1] for row in rows])
-
-
-def write_similar(
-    connection: apsw.Connection, due: VectorsDue, pairs: Similar, threshold: float
-) -> bool:
-    """Write the links of what was due; not when a vector has changed since it was read."""
-    if connection.execute("SELECT version FROM graph").get != due.version:
-        return False
-    wanted = _numbers(due.documents)
-    for end in ("source", "target"):
-        connection.execute(
-            f"DELETE FROM edges WHERE {end} IN (SELECT value FROM json_each(?))"
-            " AND relation = 'SIMILAR_TO'",
-            (wanted,),
+        found = self._read(
+            "SELECT m.target, m.origin FROM mentions m JOIN documents d ON d.seq = m.document"
+            " WHERE d.id = ? AND d.deleted_at IS NULL AND m.origin IN ('wiki', 'markdown')"
+            " AND NOT EXISTS (SELECT 1 FROM names n WHERE n.name = m.name AND n.kind <= m.reach)"
+            " ORDER BY 1, 2",
+            (document,),
         )
-    connection.execute("DELETE FROM unlinked")
-    connection.execute("UPDATE graph SET similar_above = ?", (threshold,))
-    weight = WEIGHTS["SIMILAR_TO"]
-    connection.executemany(
-        "INSERT INTO edges VALUES (?, ?, 'SIMILAR_TO', ?, 'vectors')",
-        [(*pair, cosine * weight) for pair, cosine in pairs.items()],
-    )
-    return True
+        return [Link(*row) for row in found]
 
+    def sharing_tags(
+        self, document: str, least: int, condition: Condition
+    ) -> list[tuple[str, int]]:
+        sql, values = compile_condition(both(Not(FORGOTTEN), condition))
+        found = self._read(
+            "SELECT d.id, count(*) FROM documents o CROSS JOIN tags mine ON mine.document = o.seq"
+            " CROSS JOIN tags t ON t.name = mine.name AND t.document <> o.seq"
+            f" CROSS JOIN documents d ON d.seq = t.document WHERE o.id = ? AND {sql}"
+            " GROUP BY d.seq HAVING count(*) >= ? ORDER BY count(*) DESC, d.seq",
+            (document, *values, least),
+        )
+        return [(identity, number) for identity, number in found]
 
-# reading
+    def link_similar(self, threshold: float) -> int:
+        from knowbase.store import similar
+        from knowbase.store.sqlite import links
 
+        def read() -> similar.VectorsDue:
+            connection = self._connections.with_vectors()
+            with connection:  # one state of the base
+                due = links.vectors_due(connection, self._model_id(connection), threshold)
+            return due  # noqa: RET504 - to mypy, the block could swallow an error
 
-def edges(connection: apsw.Connection, condition: Condition) -> list[Edge]:
-    sql, values = compile_condition(both(Not(FORGOTTEN), condition))
-    found = connection.execute(
-        f"WITH passing AS MATERIALIZED (SELECT d.seq, d.id FROM documents d WHERE {sql})"
-        f" SELECT {_EDGE} FROM passing s CROSS JOIN edges e ON e.source = s.seq"
-        " CROSS JOIN passing t ON t.seq = e.target ORDER BY s.seq, t.seq, e.relation",
-        values,
-    )
-    return [Edge(*row) for row in found]
+        def write(due: similar.VectorsDue, pairs: similar.Similar) -> bool:
+            with self._connections.writing() as connection:
+                return links.write_similar(connection, due, pairs, threshold)
 
+        def is_due() -> bool:
+            return links.is_due(self._connections.get(), threshold)
 
-def edges_around(
-    connection: apsw.Connection, documents: Collection[str], depth: int, condition: Condition
-) -> list[Edge]:
-    """UNION drops a place reached before in as many hops, so that a circle ends."""
-    sql, values = compile_condition(both(Not(FORGOTTEN), condition))
-    step = (
-        " UNION SELECT d.seq, r.hops + 1 FROM reached r CROSS JOIN edges e ON e.{} = r.seq"
-        f" CROSS JOIN documents d ON d.seq = e.{{}} WHERE r.hops < ? AND {sql}"
-    )
-    found = connection.execute(
-        "WITH RECURSIVE reached (seq, hops) AS ("
-        " SELECT d.seq, 0 FROM json_each(?) wanted CROSS JOIN documents d ON d.id = wanted.value"
-        " WHERE d.deleted_at IS NULL"
-        f"{step.format('source', 'target')}{step.format('target', 'source')}),"
-        " near AS MATERIALIZED (SELECT seq, min(hops) AS hops FROM reached GROUP BY seq)"
-        f" SELECT {_EDGE} FROM near a CROSS JOIN edges e ON e.source = a.seq"
-        " CROSS JOIN near b ON b.seq = e.target AND min(a.hops, b.hops) < ?"
-        " CROSS JOIN documents s ON s.seq = e.source CROSS JOIN documents t ON t.seq = e.target"
-        " ORDER BY s.seq, t.seq, e.relation",
-        (as_json(documents), depth, *values, depth, *values, depth),
-    )
-    return [Edge(*row) for row in found]
+        with translated():
+            return similar.link(is_due, read, write, threshold)
 
+    def relink(self) -> None:
+        from knowbase.store.sqlite import links
 
-def unresolved(connection: apsw.Connection, document: str) -> list[Link]:
-    found = connection.execute(
-        "SELECT m.target, m.origin FROM mentions m JOIN documents d ON d.seq = m.document"
-        " WHERE d.id = ? AND d.deleted_at IS NULL AND m.origin IN ('wiki', 'markdown')"
-        " AND NOT EXISTS (SELECT 1 FROM names n WHERE n.name = m.name AND n.kind <= m.reach)"
-        " ORDER BY 1, 2",
-        (document,),
-    )
-    return [Link(*row) for row in found]
-
-
-def sharing_tags(
-    connection: apsw.Connection, document: str, least: int, condition: Condition
-) -> list[tuple[str, int]]:
-    sql, values = compile_condition(both(Not(FORGOTTEN), condition))
-    found = connection.execute(
-        "SELECT d.id, count(*) FROM documents o CROSS JOIN tags mine ON mine.document = o.seq"
-        " CROSS JOIN tags t ON t.name = mine.name AND t.document <> o.seq"
-        f" CROSS JOIN documents d ON d.seq = t.document WHERE o.id = ? AND {sql}"
-        " GROUP BY d.seq HAVING count(*) >= ? ORDER BY count(*) DESC, d.seq",
-        (document, *values, least),
-    )
-    return [(identity, number) for identity, number in found]
-
-
-def _numbers(values: Iterable[int]) -> str:
-    return "[" + ",".join(map(str, values)) + "]"
-
-
-def _json(value: object) -> str:
-    import json
-
-    return json.dumps(value)
+        with translated(), self._connections.writing() as connection:
+            links.relink(connection)

@@ -5,9 +5,8 @@ from collections.abc import Iterable
 
 import apsw
 
-from knowbase.store.sqlite.graph import write_codes
+from knowbase.store.sqlite.links import write_codes
 from knowbase.values.changes import (
-    EDITABLE,
     Changes,
     Edit,
     Reinforcement,
@@ -15,6 +14,7 @@ from knowbase.values.changes import (
     after_verdict,
     moved,
 )
+from knowbase.values.documents import EDITABLE
 from knowbase.values.edges import Relation
 from knowbase.values.sessions import Session, Use
 
@@ -118,7 +118,7 @@ def _judge(connection: apsw.Connection, verdict: Verdict, now: str) -> None:
     salience = connection.execute(
         "SELECT salience FROM documents WHERE id = ?", (verdict.document,)
     ).get
-    used = int(verdict.good and old is None)
+    used = int(verdict.counts and old is None)
     connection.execute(
         "UPDATE documents SET salience = ?, access_count = access_count + ?,"
         " last_accessed_at = iif(?, ?, last_accessed_at) WHERE id = ?",

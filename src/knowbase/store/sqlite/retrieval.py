@@ -5,10 +5,12 @@ from typing import Any
 
 from knowbase.query.conditions import Condition, is_everything, is_lifecycle
 from knowbase.query.words import FieldWeights, KeywordQuery
+from knowbase.store.compile import Compiled
 from knowbase.store.nearest import nearest as nearest_vectors
 from knowbase.store.sqlite import rows, schema
-from knowbase.store.sqlite.compile import Compiled, compile_for_chunks, match_expression
+from knowbase.store.sqlite.compile import compile_for_chunks, match_expression
 from knowbase.store.sqlite.connection import Connected, translated
+from knowbase.store.sqlite.vector_tables import vector_table
 from knowbase.text.analysis import Word
 from knowbase.text.spelling import as_written, nearest, stem_of
 from knowbase.values.documents import Candidate, Passage
@@ -18,8 +20,8 @@ LAST = "\U0010ffff"  # sorts after every word
 MOST_NEIGHBOURS = 4096  # sqlite-vec's own limit for a nearest-neighbour query
 
 
-class Retrieval(Connected):
-    """The part of `knowbase.store.contract.Store` about finding."""
+class SqliteRetrieval(Connected):
+    """See `knowbase.store.contract.RetrievalStore` for what each method promises."""
 
     def keyword(
         self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
@@ -47,7 +49,7 @@ class Retrieval(Connected):
         if number is None:
             return []
         where, values = self._passing("chunk_id", condition)
-        table = schema.vector_table(number)
+        table = vector_table(number)
 
         def propose(most: int) -> list[tuple[Any, ...]]:
             if most > MOST_NEIGHBOURS:
@@ -123,9 +125,9 @@ class Retrieval(Connected):
     def _passing(self, column: str, condition: Condition) -> Compiled:
         """`AND column IN` the chunks of documents that pass; nothing when all of them do."""
         if is_lifecycle(condition) and (is_everything(condition) or not self._has_lifecycle()):
-            return "", []
+            return Compiled("", [])
         sql, values = compile_for_chunks(condition)
-        return f" AND {column} IN (SELECT c.id FROM chunks c WHERE {sql})", values
+        return Compiled(f" AND {column} IN (SELECT c.id FROM chunks c WHERE {sql})", values)
 
     def _has_lifecycle(self) -> bool:
         """Whether any document could be hidden: one look at a partial index."""

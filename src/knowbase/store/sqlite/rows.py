@@ -1,36 +1,17 @@
-"""Rows as values: which columns are read, and what they become."""
+"""Rows as values: how SQLite keeps the fields of a document."""
 
-from collections.abc import Sequence
 from typing import Any
 
-from knowbase.values.documents import Chunk, Document, Passage
-from knowbase.values.files import FileRecord
+from knowbase.store.rows import CHUNK, FILE, Rows, file_record
+from knowbase.values.documents import FIELDS
 
-DOCUMENT = (
-    "d.id, d.seq, d.code, d.title, d.type,"
-    " (SELECT group_concat(name, char(31)) FROM"
-    " (SELECT name FROM tags WHERE document = d.seq ORDER BY name)),"
-    " d.path, d.created_at, d.updated_at, d.parent, d.project, d.roles, d.confidence,"
-    " d.archived, d.expires_at, d.superseded_by, d.valid_until, d.scope, d.sector, d.tier,"
-    " d.salience, d.access_count, d.last_accessed_at, d.confirmed, d.deleted_at, d.content_hash,"
-    " d.metadata"
+__all__ = ["CHUNK", "DOCUMENT", "FILE", "document", "file_record", "passage", "to_json", "written"]
+
+_TAGS = (
+    "(SELECT group_concat(name, char(31)) FROM"
+    " (SELECT name FROM tags WHERE document = d.seq ORDER BY name))"
 )
-CHUNK = (
-    "c.slug, c.chunk_index, c.heading, c.header, c.text, c.overlap, c.line, c.page,"
-    " c.tokens, c.hash"
-)
-_CHUNK_COLUMNS = CHUNK.count(",") + 1
-FILE = "path, source, size, mtime_ns, sha256, document, problem, excluded"
-
-
-def document(row: Sequence[Any]) -> Document:
-    plain = Document(*row)
-    return plain._replace(
-        tags=tuple(row[5].split("\x1f")) if row[5] else (),
-        roles=tuple(_json(row[11])),
-        archived=bool(plain.archived),
-        metadata=_json(row[-1]),
-    )
+DOCUMENT = ", ".join(_TAGS if name == "tags" else f"d.{name}" for name in FIELDS)
 
 
 def _json(text: str) -> Any:
@@ -42,12 +23,24 @@ def _json(text: str) -> Any:
     return json.loads(text)
 
 
-def passage(row: Sequence[Any]) -> Passage:
-    """From `c.id`, the chunk's columns and the document's."""
-    chunk = Chunk(*row[1 : 1 + _CHUNK_COLUMNS])
-    return Passage(row[0], chunk, document(row[1 + _CHUNK_COLUMNS :]))
+_ROWS = Rows(
+    {
+        "tags": lambda text: tuple(text.split("\x1f")) if text else (),
+        "names": lambda text: tuple(_json(text)),
+        "flag": bool,
+        "other": _json,
+    }
+)
+document = _ROWS.document
+passage = _ROWS.passage
 
 
-def file_record(row: Sequence[Any]) -> FileRecord:
-    record = FileRecord(*row)
-    return record._replace(excluded=bool(record.excluded))
+def written(name: str, value: Any) -> Any:
+    """A field's value as its column holds it."""
+    return to_json(value) if FIELDS[name].kind in ("names", "other") else value
+
+
+def to_json(value: object) -> str:
+    import json
+
+    return json.dumps(value, ensure_ascii=False)

@@ -1,38 +1,55 @@
 """Saved searches in SQLite."""
 
-import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import apsw
+from knowbase.store.sqlite.connection import Connected, translated
 
-from knowbase.values.changes import SavedSearch
+if TYPE_CHECKING:
+    import apsw
+
+    from knowbase.values.changes import SavedSearch
 
 
-def searches(connection: apsw.Connection) -> list[SavedSearch]:
+class SqliteSavedSearches(Connected):
+    """See `knowbase.store.contract.SavedSearchStore` for what each method promises."""
+
+    def saved_searches(self) -> "list[SavedSearch]":
+        with translated():
+            return searches(self._connections.get())
+
+    def save_search(self, search: "SavedSearch", *, replace: bool = False) -> bool:
+        taken = (
+            "DO UPDATE SET query = excluded.query, options = excluded.options,"
+            " updated_at = excluded.updated_at"
+            if replace
+            else "DO NOTHING"
+        )
+        with translated(), self._connections.writing() as connection:
+            connection.execute(
+                f"INSERT INTO saved VALUES (?, ?, ?, ?, ?) ON CONFLICT (name) {taken}",
+                row_of(search),
+            )
+            return bool(connection.changes())
+
+    def drop_search(self, name: str) -> bool:
+        with translated(), self._connections.writing() as connection:
+            connection.execute("DELETE FROM saved WHERE name = ?", (name,))
+            return bool(connection.changes())
+
+
+def searches(connection: "apsw.Connection") -> "list[SavedSearch]":
+    import json
+
+    from knowbase.values.changes import SavedSearch
+
     rows: Any = connection.execute(
         "SELECT name, query, options, created_at, updated_at FROM saved ORDER BY name"
     )
     return [SavedSearch(name, query, json.loads(rest), *when) for name, query, rest, *when in rows]
 
 
-def save(connection: apsw.Connection, search: SavedSearch, replace: bool) -> bool:
-    taken = (
-        "DO UPDATE SET query = excluded.query, options = excluded.options,"
-        " updated_at = excluded.updated_at"
-        if replace
-        else "DO NOTHING"
-    )
-    connection.execute(
-        f"INSERT INTO saved VALUES (?, ?, ?, ?, ?) ON CONFLICT (name) {taken}", row_of(search)
-    )
-    return bool(connection.changes())
+def row_of(search: "SavedSearch") -> tuple[str, ...]:
+    import json
 
-
-def row_of(search: SavedSearch) -> tuple[str, ...]:
     options = json.dumps(dict(search.options), sort_keys=True)
     return (search.name, search.query, options, search.created_at, search.updated_at)
-
-
-def drop(connection: apsw.Connection, name: str) -> bool:
-    connection.execute("DELETE FROM saved WHERE name = ?", (name,))
-    return bool(connection.changes())

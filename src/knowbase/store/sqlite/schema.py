@@ -1,10 +1,16 @@
 """The schema as numbered steps: an older file is upgraded in place, a newer one refused."""
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 import apsw
 
 from knowbase.errors import BaseReadOnly, BaseTooNew, NotABase
 
 APPLICATION_ID = 0x6B6E6F77  # "know"
+
+Relink: TypeAlias = Callable[[apsw.Connection], None]
+"""Finds every link of a base: asked for once, when a base from before the graph is upgraded."""
 
 _STEP_1 = """
 CREATE TABLE models (
@@ -232,22 +238,24 @@ CREATE TABLE saved (
 CREATE TABLE moving (source TEXT NOT NULL);
 """
 
-STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5)
+_STEP_6 = """
+ALTER TABLE documents ADD COLUMN split_by TEXT NOT NULL DEFAULT '';
+UPDATE documents SET split_by = 'types:' WHERE metadata LIKE '%"type":%';
+"""
+
+STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6)
 WITH_CONTENT_HASHES = 2
 WITH_A_GRAPH = 4
-VECTORS_A_BLOCK = 128
-"""A block is one long value, and one vector is read by walking there: out of sqlite-vec's own
-1,024 that takes five times as long, and a scan over all is no faster."""
 
 
-def create(connection: apsw.Connection) -> None:
+def create(connection: apsw.Connection, relink: Relink) -> None:
     """Make an empty file a base."""
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID:d}")
-    upgrade(connection)
+    upgrade(connection, relink)
 
 
-def check(connection: apsw.Connection) -> None:
+def check(connection: apsw.Connection, relink: Relink) -> None:
     """Refuse what is not a base or is newer than this program; upgrade what is older."""
     if connection.pragma("application_id") != APPLICATION_ID:
         raise NotABase("this file is not a knowbase base", hint="choose another --base")
@@ -263,10 +271,10 @@ def check(connection: apsw.Connection) -> None:
                 f"the base has schema {version} and must be upgraded to {len(STEPS)} once",
                 hint="open it once where it can be written",
             )
-        upgrade(connection)
+        upgrade(connection, relink)
 
 
-def upgrade(connection: apsw.Connection) -> None:
+def upgrade(connection: apsw.Connection, relink: Relink) -> None:
     """Run the missing steps, all in one transaction."""
     connection.execute("BEGIN IMMEDIATE")
     try:
@@ -275,8 +283,6 @@ def upgrade(connection: apsw.Connection) -> None:
             if number + 1 == WITH_CONTENT_HASHES:
                 _fill_content_hashes(connection)
             if number + 1 == WITH_A_GRAPH:
-                from knowbase.store.sqlite.graph import relink
-
                 relink(connection)
             connection.execute(f"PRAGMA user_version = {number + 1:d}")
         connection.execute("COMMIT")
@@ -299,38 +305,4 @@ def _fill_content_hashes(connection: apsw.Connection) -> None:
     connection.executemany(
         "UPDATE documents SET content_hash = ? WHERE seq = ?",
         [(text_hash(text), document) for document, text in texts.items()],
-    )
-
-
-def vector_table(model: int) -> str:
-    """Vectors are kept per model, each in a table of its own with its own dimensions."""
-    return f"chunks_vec_{model:d}"
-
-
-def create_vector_table(connection: apsw.Connection, model: int, dimensions: int) -> None:
-    connection.execute(
-        f"CREATE VIRTUAL TABLE {vector_table(model)} USING vec0 (chunk_id INTEGER PRIMARY KEY,"
-        f" embedding float[{dimensions:d}] distance_metric=cosine, chunk_size={VECTORS_A_BLOCK})"
-    )
-
-
-def compact_vectors(connection: apsw.Connection, model: int) -> None:
-    """Write the vectors anew when most of their blocks' places are empty.
-
-    sqlite-vec never refills the place of a deleted vector: after many removals a search
-    would go over more holes than vectors.
-    """
-    table = vector_table(model)
-    blocks, size = connection.execute(f"SELECT count(*), max(size) FROM {table}_chunks").get
-    vectors = int(connection.execute(f"SELECT count(*) FROM {table}_rowids").get)
-    if blocks == 0 or (blocks - 1) * size <= 2 * vectors:
-        return
-    dimensions = connection.execute("SELECT dimensions FROM models WHERE id = ?", (model,)).get
-    connection.execute(
-        f"CREATE TEMP TABLE kept AS SELECT chunk_id, embedding FROM {table}; DROP TABLE {table}"
-    )
-    create_vector_table(connection, model, dimensions)
-    connection.execute(
-        f"INSERT INTO {table} (chunk_id, embedding) SELECT chunk_id, embedding FROM temp.kept;"
-        "DROP TABLE temp.kept"
     )

@@ -1,13 +1,16 @@
 """Reading sessions, uses and relations; each for many documents in one query."""
 
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from knowbase.query.conditions import Condition
 from knowbase.store.sqlite.compile import compile_condition
 from knowbase.store.sqlite.connection import Connected, as_json
 from knowbase.values.documents import Page
-from knowbase.values.edges import Relation
 from knowbase.values.sessions import Session, Use
+
+if TYPE_CHECKING:
+    from knowbase.values.edges import Relation
 
 _SESSION = (
     "s.id, s.project, s.started_at, s.ended_at, s.summary,"
@@ -17,8 +20,8 @@ _SESSION = (
 _USE = "u.session, d.id, u.usage, u.used_at FROM uses u JOIN documents d ON d.seq = u.document"
 
 
-class Sessions(Connected):
-    """The part of `knowbase.store.contract.Store` about sessions and relations."""
+class SqliteSessions(Connected):
+    """See `knowbase.store.contract.SessionStore` for what each method promises."""
 
     def sessions(self, ids: Collection[str]) -> dict[str, Session]:
         found = self._read(
@@ -52,7 +55,9 @@ class Sessions(Connected):
         )
         return {row[1]: Use(*row) for row in found}
 
-    def relations(self, document: str) -> list[Relation]:
+    def relations(self, document: str) -> "list[Relation]":
+        from knowbase.values.edges import Relation
+
         found = self._read(
             "SELECT s.id, t.id, r.relation, r.origin, r.created_at FROM relations r"
             " JOIN documents s ON s.seq = r.source JOIN documents t ON t.seq = r.target"

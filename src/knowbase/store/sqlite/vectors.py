@@ -5,14 +5,15 @@ from collections.abc import Collection, Mapping
 import apsw
 
 from knowbase.errors import ModelMismatch
-from knowbase.store.sqlite import rows, schema
+from knowbase.store.sqlite import rows
 from knowbase.store.sqlite.connection import Connected, as_json, translated
+from knowbase.store.sqlite.vector_tables import create_vector_table, vector_table
 from knowbase.values.documents import Passage
 from knowbase.values.vectors import Model, StoredModel, Vector
 
 
-class Vectors(Connected):
-    """The part of `knowbase.store.Store` about models and their vectors."""
+class SqliteVectors(Connected):
+    """See `knowbase.store.contract.VectorStore` for what each method promises."""
 
     def model(self) -> Model | None:
         found = self._read("SELECT name, revision, dimensions FROM models WHERE active")
@@ -107,7 +108,7 @@ class Vectors(Connected):
                 return {}
             found = connection.execute(
                 "SELECT wanted.value, v.embedding FROM json_each(?) wanted"
-                f" CROSS JOIN {schema.vector_table(number)} v ON v.chunk_id ="
+                f" CROSS JOIN {vector_table(number)} v ON v.chunk_id ="
                 " (SELECT c.id FROM chunks c CROSS JOIN embedded e ON e.model = ? AND"
                 " e.chunk = c.id WHERE c.hash = wanted.value LIMIT 1)",
                 (as_json(hashes), number),
@@ -139,13 +140,13 @@ def registered(connection: apsw.Connection, model: Model, source: str) -> int:
         (*model, source),
     )
     number = connection.last_insert_rowid()
-    schema.create_vector_table(connection, number, model.dimensions)
+    create_vector_table(connection, number, model.dimensions)
     return number
 
 
 def drop(connection: apsw.Connection, model: int) -> None:
     """Remove a model with its vectors."""
-    connection.execute(f"DROP TABLE {schema.vector_table(model)}")
+    connection.execute(f"DROP TABLE {vector_table(model)}")
     connection.execute("DELETE FROM embedded WHERE model = ?", (model,))
     connection.execute("DELETE FROM models WHERE id = ?", (model,))
 
@@ -162,7 +163,7 @@ def _chunks_without(connection: apsw.Connection, model: int, digest: str) -> lis
 def insert(connection: apsw.Connection, model: int, chunk: int, vector: Vector) -> None:
     """The first vector of a chunk."""
     connection.execute(
-        f"INSERT INTO {schema.vector_table(model)} (chunk_id, embedding) VALUES (?, ?)",
+        f"INSERT INTO {vector_table(model)} (chunk_id, embedding) VALUES (?, ?)",
         (chunk, vector),
     )
     connection.execute("INSERT INTO embedded (model, chunk) VALUES (?, ?)", (model, chunk))
@@ -171,7 +172,7 @@ def insert(connection: apsw.Connection, model: int, chunk: int, vector: Vector) 
 def update(connection: apsw.Connection, model: int, chunk: int, vector: Vector) -> None:
     """Another vector in the same place: sqlite-vec never refills the hole of a deleted one."""
     connection.execute(
-        f"UPDATE {schema.vector_table(model)} SET embedding = ? WHERE chunk_id = ?",
+        f"UPDATE {vector_table(model)} SET embedding = ? WHERE chunk_id = ?",
         (vector, chunk),
     )
 
@@ -184,7 +185,7 @@ def remove(connection: apsw.Connection, chunk: int, kept: int | None = None) -> 
         sql = "DELETE FROM embedded WHERE model = ? AND chunk = ?"
         connection.execute(sql, (model, chunk))
         if connection.changes():
-            table = schema.vector_table(model)
+            table = vector_table(model)
             connection.execute(f"DELETE FROM {table} WHERE chunk_id = ?", (chunk,))
 
 

@@ -9,25 +9,18 @@ from typing import Any, NamedTuple
 import apsw
 
 from knowbase.store.rules import known_text
-from knowbase.store.sqlite import vectors
+from knowbase.store.sqlite import rows, vectors
 from knowbase.store.sqlite.compile import compile_condition
-from knowbase.store.sqlite.graph import refresh
+from knowbase.store.sqlite.links import refresh
 from knowbase.store.sqlite.record import record, said_values
-from knowbase.store.sqlite.schema import compact_vectors
+from knowbase.store.sqlite.vector_tables import compact_vectors
 from knowbase.text.analysis import index_terms
 from knowbase.values.changes import Changes, Draft, assigned_codes, renamed
 from knowbase.values.documents import DEFAULT_SALIENCE, Chunk, names_of
 from knowbase.values.files import FileRecord
-from knowbase.values.reading import AS_READ, content_hash, scope_of
 from knowbase.values.vectors import Vector
 
 _INDEXED = ("title", "heading", "text", "terms")
-
-
-def _json(value: object) -> str:
-    import json
-
-    return json.dumps(value, ensure_ascii=False)
 
 
 def apply(connection: apsw.Connection, changes: Changes, model: int | None, now: str) -> list[int]:
@@ -51,7 +44,7 @@ def apply(connection: apsw.Connection, changes: Changes, model: int | None, now:
     connection.executemany("DELETE FROM files WHERE path = ?", [(p,) for p in changes.forgotten])
     connection.executemany(
         "INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?)",
-        [(s.path, _json(s.tags), s.parent, s.tree) for s in changes.sources],
+        [(s.path, rows.to_json(s.tags), s.parent, s.tree) for s in changes.sources],
     )
     connection.executemany(
         "DELETE FROM sources WHERE path = ?", [(path,) for path in changes.dropped_sources]
@@ -91,17 +84,8 @@ def _remove_chunks(connection: apsw.Connection, chunks: list[int]) -> None:
 
 def _write_document(connection: apsw.Connection, draft: Draft, model: int | None, now: str) -> int:
     reading = draft.reading
-    values: dict[str, Any] = {
-        **{name: getattr(reading, name) for name in AS_READ},
-        "path": draft.path,
-        "updated_at": draft.updated_at,
-        "roles": _json(reading.roles),
-        "scope": scope_of(reading),
-        "content_hash": content_hash(reading),
-        "metadata": _json(reading.metadata),
-    }
-    if reading.salience is not None:
-        values["salience"] = reading.salience
+    values = {name: rows.written(name, value) for name, value in reading.stored().items()}
+    values |= {"path": draft.path, "updated_at": draft.updated_at}
     seq = connection.execute("SELECT seq FROM documents WHERE id = ?", (draft.id,)).get
     if seq is None:
         seq = _insert_document(connection, draft.id, values, now)
@@ -111,7 +95,7 @@ def _write_document(connection: apsw.Connection, draft: Draft, model: int | None
         connection.execute(
             f"UPDATE documents SET {settings} WHERE seq = ?", (*values.values(), seq)
         )
-    _set_code(connection, seq, reading.code)
+    _set_code(connection, seq, reading.value("code"))
     _write_tags_and_links(connection, seq, draft)
     _write_chunks(connection, seq, draft, model)
     return int(seq)

@@ -1,8 +1,8 @@
 """What a person reads of embedding models."""
 
 import os
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from knowbase.cli.terminal import Painter, safe
 
@@ -13,23 +13,18 @@ if TYPE_CHECKING:
     from knowbase.values.vectors import Model
 
 
-def lines(paint: Painter, name: str, result: Any) -> Iterable[str]:
-    """The lines for the result of the operation of that name."""
-    return RENDERERS[name](paint, result)
-
-
-def told(model: "Model") -> str:
+def _describe(model: "Model") -> str:
     return safe(f"{model.name} ({model.revision}, {model.dimensions} dimensions)")
 
 
-def _models(paint: Painter, result: "ModelList") -> Iterable[str]:
+def render_models(paint: Painter, result: "ModelList") -> Iterable[str]:
     for one in result.usable:
         yield f"{paint('cyan', safe(_short(one.model)))}: {safe(one.about)}"
         yield "  " + _usable(paint, one)
     for stored in result.base:
         use = "in use" if stored.active else "not in use"
         how_many = f"{stored.vectors} of {result.chunks} chunks"
-        yield f"in this base: {told(stored.model)}, {how_many}, {use}"
+        yield f"in this base: {_describe(stored.model)}, {how_many}, {use}"
 
 
 def _short(model: str) -> str:
@@ -51,8 +46,9 @@ def _usable(paint: Painter, one: "Usable") -> str:
     return " · ".join(facts)
 
 
-def _embedding(paint: Painter, result: "Embedding") -> Iterable[str]:
-    yield f"{result.embedded} chunks embedded with {told(result.model)}, {result.there} had one"
+def render_embedding(paint: Painter, result: "Embedding") -> Iterable[str]:
+    used = _describe(result.model)
+    yield f"{result.embedded} chunks embedded with {used}, {result.there} had one"
     if result.cut:
         yield (
             paint("red", "note: ") + f"{result.cut} texts are longer than the {result.max_tokens}"
@@ -61,14 +57,8 @@ def _embedding(paint: Painter, result: "Embedding") -> Iterable[str]:
     if result.interrupted:
         yield paint("red", "interrupted: ") + "what was embedded is stored; run it again"
     elif result.switched and result.previous is not None:
-        yield f"searches use it from now on, no longer {told(result.previous)}"
+        yield f"searches use it from now on, no longer {_describe(result.previous)}"
     for model in result.dropped:
-        yield f"dropped the vectors of {told(model)}"
+        yield f"dropped the vectors of {_describe(model)}"
     for warning in result.warnings:
         yield paint("red", "warning: ") + safe(warning)
-
-
-RENDERERS: dict[str, Callable[[Painter, Any], Iterable[str]]] = {
-    "models": _models,
-    "embed": _embedding,
-}

@@ -1,8 +1,8 @@
 """What a person reads of saved searches."""
 
 import shlex
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from knowbase.cli.terminal import Painter, safe
 
@@ -10,12 +10,7 @@ if TYPE_CHECKING:
     from knowbase.search.saved import Saved, SavedList
 
 
-def lines(paint: Painter, name: str, result: Any) -> Iterable[str]:
-    """The lines for the result of the operation of that name."""
-    return _RENDERERS[name](paint, result)
-
-
-def _list(paint: Painter, result: "SavedList") -> Iterable[str]:
+def render_list(paint: Painter, result: "SavedList") -> Iterable[str]:
     for saved in result.saved:
         yield _line(paint, saved)
     number = len(result.saved)
@@ -24,28 +19,21 @@ def _list(paint: Painter, result: "SavedList") -> Iterable[str]:
 
 def _line(paint: Painter, saved: "Saved") -> str:
     plain = [pair for pair in saved.options.items() if pair[0] != "filters"]
-    given = (*plain, *saved.options.get("filters", ()))
+    given = (*plain, *saved.options.get("filters", {}).items())
     options = "".join(f" {name}={_value(value)}" for name, value in given)
-    told = paint("dim", safe(f" {options}")) if options else ""
-    return f"{paint('cyan', safe(saved.name))}: {safe(saved.query)}".rstrip() + told
+    detail = paint("dim", safe(f" {options}")) if options else ""
+    return f"{paint('cyan', safe(saved.name))}: {safe(saved.query)}".rstrip() + detail
 
 
 def _value(value: object) -> str:
     return shlex.quote(",".join(map(str, value)) if isinstance(value, tuple) else str(value))
 
 
-def _added(paint: Painter, saved: "Saved") -> Iterable[str]:
+def render_saved(paint: Painter, saved: "Saved") -> Iterable[str]:
     yield _line(paint, saved)
     more = "".join(f" --set {name}=…" for name in saved.parameters)
     yield paint("dim", safe(f"run it: kb saved run {saved.name}{more}"))
 
 
-def _removed(paint: Painter, saved: "Saved") -> Iterable[str]:
+def render_deleted(paint: Painter, saved: "Saved") -> Iterable[str]:
     yield "deleted " + _line(paint, saved)
-
-
-_RENDERERS: dict[str, Callable[[Painter, Any], Iterable[str]]] = {
-    "saved add": _added,
-    "saved list": _list,
-    "saved rm": _removed,
-}

@@ -1,7 +1,7 @@
 """What a person reads of moving a base."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from knowbase.cli.terminal import Painter, safe
 
@@ -9,12 +9,7 @@ if TYPE_CHECKING:
     from knowbase.move import Moved
 
 
-def lines(paint: Painter, name: str, result: Any) -> Iterable[str]:  # noqa: ARG001
-    """The lines for a move, or for what it would do."""
-    return _moved(paint, result)
-
-
-def _moved(paint: Painter, moved: "Moved") -> Iterable[str]:
+def render_moved(paint: Painter, moved: "Moved") -> Iterable[str]:
     verb = "would copy" if moved.dry_run else "copied"
     yield f"{verb} {safe(moved.source)} to {safe(moved.target)}"
     held = (f"{part.name} {part.rows}" for part in moved.parts if part.rows)

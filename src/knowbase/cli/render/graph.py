@@ -1,7 +1,7 @@
 """What a person reads of links, related work, communities and importance."""
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from knowbase.cli.terminal import Painter, safe, states_of
 
@@ -14,11 +14,6 @@ if TYPE_CHECKING:
     from knowbase.values.documents import Document
 
 WIDE = 60  # characters of a value in a table
-
-
-def lines(paint: Painter, name: str, result: Any) -> Iterable[str]:
-    """The lines for the result of the operation of that name."""
-    return RENDERERS[name](paint, result)
 
 
 def _line(paint: Painter, document: "Document") -> str:
@@ -35,18 +30,18 @@ def _arrow(line: "LinkLine") -> str:
     return "→" if line.direction == "to" else "←"
 
 
-def _links(paint: Painter, result: "DocumentLinks") -> Iterable[str]:
+def render_links(paint: Painter, result: "DocumentLinks") -> Iterable[str]:
     yield _line(paint, result.document)
     for line in result.links:
         weight = f" {line.weight:.2f}" if line.relation == "SIMILAR_TO" else ""
-        told = paint("dim", f" · {safe(line.origin)}{weight}")
-        yield f"  {line.relation} {_arrow(line)} {_line(paint, line.document)}{told}"
+        detail = paint("dim", f" · {safe(line.origin)}{weight}")
+        yield f"  {line.relation} {_arrow(line)} {_line(paint, line.document)}{detail}"
     for link in result.unresolved:
         yield f"  {paint('red', 'leads nowhere')}: {safe(link.target)} ({link.kind})"
     yield paint("dim", f"{len(result.links)} links, {len(result.unresolved)} lead nowhere")
 
 
-def _related(paint: Painter, result: "RelatedAnswer") -> Iterable[str]:
+def render_related(paint: Painter, result: "RelatedAnswer") -> Iterable[str]:
     for one in result.results:
         why = {
             "tag_overlap": f"{one.shared_tags} shared tags",
@@ -56,7 +51,7 @@ def _related(paint: Painter, result: "RelatedAnswer") -> Iterable[str]:
     yield paint("dim", f"{len(result.results)} of {result.metadata.total} related")
 
 
-def _path(paint: Painter, result: "Path") -> Iterable[str]:
+def render_path(paint: Painter, result: "Path") -> Iterable[str]:
     yield _line(paint, result.source)
     for step in result.steps:
         yield f"  {step.relation} {_arrow(step)} {_line(paint, step.document)}"
@@ -64,7 +59,7 @@ def _path(paint: Painter, result: "Path") -> Iterable[str]:
         yield f"no links lead from there to {_line(paint, result.target)}"
 
 
-def _communities(paint: Painter, result: "Communities") -> Iterable[str]:
+def render_communities(paint: Painter, result: "Communities") -> Iterable[str]:
     for number, community in enumerate(result.communities, start=1):
         label = paint("bold", safe(community.label))
         yield f"{number}. {label} · {community.size} documents"
@@ -77,20 +72,20 @@ def _communities(paint: Painter, result: "Communities") -> Iterable[str]:
     )
 
 
-def _rank(paint: Painter, result: "Ranking") -> Iterable[str]:
+def render_ranking(paint: Painter, result: "Ranking") -> Iterable[str]:
     for one in result.documents:
         links = "1 link" if one.links_to_it == 1 else f"{one.links_to_it} links"
-        told = paint("dim", f" · {links} to it")
-        yield f"{one.score:.5f}  {_line(paint, one.document)}{told}"
+        detail = paint("dim", f" · {links} to it")
+        yield f"{one.score:.5f}  {_line(paint, one.document)}{detail}"
     yield paint("dim", f"{len(result.documents)} of {result.total} documents")
 
 
-def _exported(paint: Painter, result: "Exported") -> Iterable[str]:
+def render_export(paint: Painter, result: "Exported") -> Iterable[str]:
     yield f"{safe(result.path)} ({result.format})"
     yield paint("dim", f"{result.documents} documents, {result.links} links")
 
 
-def _answers(paint: Painter, result: "Answers") -> Iterable[str]:
+def render_rows(paint: Painter, result: "Answers") -> Iterable[str]:
     import json
 
     names = list(dict.fromkeys(name for row in result.rows for name in row))
@@ -106,20 +101,7 @@ def _answers(paint: Painter, result: "Answers") -> Iterable[str]:
     yield paint("dim", f"{len(result.rows)} rows")
 
 
-def _rebuilt(paint: Painter, result: "Rebuilt") -> Iterable[str]:
+def render_rebuilt(paint: Painter, result: "Rebuilt") -> Iterable[str]:
     for relation, number in result.links.items():
         yield f"{number:8}  {relation}"
     yield paint("dim", f"{sum(result.links.values())} links of {result.documents} documents")
-
-
-RENDERERS: dict[str, Callable[[Painter, Any], Iterable[str]]] = {
-    "links": _links,
-    "related": _related,
-    "path": _path,
-    "communities": _communities,
-    "rank": _rank,
-    "graph export": _exported,
-    "graph show": _exported,
-    "graph query": _answers,
-    "graph rebuild": _rebuilt,
-}

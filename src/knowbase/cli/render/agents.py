@@ -1,21 +1,15 @@
 """What a person reads of serving agents, and of telling their programs about it."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from knowbase.cli.serving import serving
 from knowbase.cli.terminal import Painter, safe, safe_lines
 
 if TYPE_CHECKING:
     from knowbase.mcp.install import Installed
 
 
-def lines(paint: Painter, name: str, result: Any) -> Iterable[str]:
-    """The lines for the result of the command of that name."""
-    return serving(paint, result) if name == "mcp" else _installed(paint, result)
-
-
-def _installed(paint: Painter, result: "Installed") -> Iterable[str]:
+def render_installed(paint: Painter, result: "Installed") -> Iterable[str]:
     path = paint("cyan", safe(result.path))
     if result.written:
         yield f"written to {path}:"

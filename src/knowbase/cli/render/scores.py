@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from knowbase.evaluate.evaluation import Evaluation
 
 
-def scores(evaluation: "Evaluation", paint: Painter) -> Iterable[str]:
+def render_evaluation(paint: Painter, evaluation: "Evaluation") -> Iterable[str]:
     """Metrics and latencies, differences with their intervals, parts, the gate's word."""
     yield f"{paint('bold', safe(evaluation.target))} · {about(evaluation)}"
     yield ""
-    yield from _metrics(evaluation, paint)
+    yield from _metrics(paint, evaluation)
     yield ""
-    yield from _differences(evaluation, paint)
-    yield from _groups(evaluation, paint)
+    yield from _differences(paint, evaluation)
+    yield from _groups(paint, evaluation)
     if evaluation.gate is not None:
         style = "red" if evaluation.gate.falls else "dim"
         yield ""
@@ -35,18 +35,18 @@ def _width(evaluation: "Evaluation") -> int:
     return max(len(name) for name in (*names, *(group.name for group in evaluation.groups)))
 
 
-def _metrics(evaluation: "Evaluation", paint: Painter) -> Iterable[str]:
+def _metrics(paint: Painter, evaluation: "Evaluation") -> Iterable[str]:
     width, none = _width(evaluation), bool(evaluation.unanswerable)
     head = "".join(f"{label:>12}" for label in (*LABELS.values(), "p50 ms", "p95 ms"))
     yield paint("dim", " " * width + head + "   no answer" * none)
     for system in evaluation.systems:
         cells = "".join(f"{system.metrics[metric]:12.3f}" for metric in METRICS)
         times = f"{system.p50_ms:12.1f}{system.p95_ms:12.1f}"
-        told = "" if system.no_answer is None else f"{system.no_answer:12.3f}"
-        yield paint("cyan", safe(system.name).ljust(width)) + cells + times + told
+        detail = "" if system.no_answer is None else f"{system.no_answer:12.3f}"
+        yield paint("cyan", safe(system.name).ljust(width)) + cells + times + detail
 
 
-def _differences(evaluation: "Evaluation", paint: Painter) -> Iterable[str]:
+def _differences(paint: Painter, evaluation: "Evaluation") -> Iterable[str]:
     if not evaluation.differences:
         return
     yield paint("dim", "difference, its 95 % interval (paired bootstrap); * is significant")
@@ -63,7 +63,7 @@ def _differences(evaluation: "Evaluation", paint: Painter) -> Iterable[str]:
         )
 
 
-def _groups(evaluation: "Evaluation", paint: Painter) -> Iterable[str]:
+def _groups(paint: Painter, evaluation: "Evaluation") -> Iterable[str]:
     if not evaluation.groups:
         return
     names = [system.name for system in evaluation.systems]

@@ -1,7 +1,7 @@
 """What a person reads of memories, sessions and the lifecycle."""
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from knowbase.cli.terminal import Painter, safe, safe_lines, states_of
 
@@ -13,11 +13,6 @@ if TYPE_CHECKING:
     from knowbase.values.documents import Document
     from knowbase.values.notes import Remembered
     from knowbase.values.sessions import Session
-
-
-def lines(paint: Painter, name: str, result: Any) -> Iterable[str]:
-    """The lines for the result of the operation of that name."""
-    return _RENDERERS[name](paint, result)
 
 
 def _line(paint: Painter, document: "Document") -> str:
@@ -37,12 +32,12 @@ def _day(moment: str | None) -> str:
     return (moment or "")[:16].replace("T", " ")
 
 
-def _remembered(paint: Painter, result: "Remembered") -> Iterable[str]:
+def render_remembered(paint: Painter, result: "Remembered") -> Iterable[str]:
     document = result.document
-    told = "" if result.created else " · known already"
+    detail = "" if result.created else " · known already"
     if not result.created and result.superseded is None:
-        told += ", nothing was changed"
-    yield _line(paint, document) + paint("dim", told)
+        detail += ", nothing was changed"
+    yield _line(paint, document) + paint("dim", detail)
     if document.expires_at:
         yield paint("dim", f"  expires {_day(document.expires_at)}")
     if result.superseded is not None:
@@ -53,39 +48,39 @@ def _remembered(paint: Painter, result: "Remembered") -> Iterable[str]:
         yield f"  if it takes its place: kb supersede {code} {safe(document.code)}"
 
 
-def _changed(paint: Painter, result: "Changed") -> Iterable[str]:
+def render_changed(paint: Painter, result: "Changed") -> Iterable[str]:
     for document in result.documents:
         yield f"{_line(paint, document)} · {', '.join(states_of(document)) or 'shown'}"
 
 
-def _superseded(paint: Painter, result: "Superseded") -> Iterable[str]:
+def render_superseded(paint: Painter, result: "Superseded") -> Iterable[str]:
     yield f"{_line(paint, result.old)} · superseded by"
     yield _line(paint, result.new)
     if result.head.id != result.new.id:
         yield f"which is superseded itself: today {safe(result.head.code)} holds"
 
 
-def _feedback(paint: Painter, result: "Feedback") -> Iterable[str]:
-    told = f"confirmed {result.document.confirmed}, salience {result.document.salience:.3f}"
+def render_feedback(paint: Painter, result: "Feedback") -> Iterable[str]:
+    detail = f"confirmed {result.document.confirmed}, salience {result.document.salience:.3f}"
     known = "" if result.counted else " · said before on this occasion: it counts once"
-    yield f"{_line(paint, result.document)} · {told}{known}"
+    yield f"{_line(paint, result.document)} · {detail}{known}"
 
 
-def _brief(_: Painter, result: "Brief") -> Iterable[str]:
+def render_brief(_: Painter, result: "Brief") -> Iterable[str]:
     yield safe_lines(result.text.rstrip("\n"))
     if result.left_out:
         yield f"\n({result.left_out} more found no room in {result.max_tokens} tokens)"
 
 
-def _timeline(paint: Painter, result: "Timeline") -> Iterable[str]:
+def render_timeline(paint: Painter, result: "Timeline") -> Iterable[str]:
     for document in (*result.before, result.anchor, *result.after):
         mark = "→" if document.id == result.anchor.id else " "
         yield f"{mark} {_day(document.created_at)}  {_line(paint, document)}{_states(document)}"
     for session in result.sessions.values():
-        yield from _session(paint, session)
+        yield from render_session(paint, session)
 
 
-def _context(paint: Painter, result: "DocumentContext") -> Iterable[str]:
+def render_context(paint: Painter, result: "DocumentContext") -> Iterable[str]:
     yield _line(paint, result.document)
     if result.created_in is not None:
         yield f"  made in session {safe(result.created_in.id)}"
@@ -101,7 +96,7 @@ def _context(paint: Painter, result: "DocumentContext") -> Iterable[str]:
         yield f"  {related.relation} {arrow} {line}"
 
 
-def _session(paint: Painter, session: "Session") -> Iterable[str]:
+def render_session(paint: Painter, session: "Session") -> Iterable[str]:
     until = f" to {_day(session.ended_at)}" if session.ended_at else ", open"
     about = f" · {safe(session.project)}" if session.project else ""
     name = paint("cyan", f"session {safe(session.id)}")
@@ -110,32 +105,14 @@ def _session(paint: Painter, session: "Session") -> Iterable[str]:
         yield f"  {safe(' '.join(session.summary.split()))}"
 
 
-def _sessions(paint: Painter, result: "SessionList") -> Iterable[str]:
+def render_sessions(paint: Painter, result: "SessionList") -> Iterable[str]:
     for session in result.sessions:
-        yield from _session(paint, session)
+        yield from render_session(paint, session)
     yield paint("dim", f"{len(result.sessions)} sessions")
 
 
-def _session_view(paint: Painter, result: "SessionView") -> Iterable[str]:
-    yield from _session(paint, result.session)
+def render_session_view(paint: Painter, result: "SessionView") -> Iterable[str]:
+    yield from render_session(paint, result.session)
     for used in result.used:
         line = _line(paint, used.document) + _states(used.document)
         yield f"  {_day(used.used_at)}  {used.usage:<10} {line}"
-
-
-_RENDERERS: dict[str, Callable[[Painter, Any], Iterable[str]]] = {
-    "remember": _remembered,
-    "supersede": _superseded,
-    "forget": _changed,
-    "archive": _changed,
-    "restore": _changed,
-    "feedback": _feedback,
-    "brief": _brief,
-    "timeline": _timeline,
-    "context": _context,
-    "relate": _context,
-    "sessions": _sessions,
-    "session start": _session,
-    "session end": _session,
-    "session show": _session_view,
-}

@@ -1,0 +1,69 @@
+"""What a person reads, chosen by what a result is: one function for each type of result."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from knowbase.cli.terminal import Painter
+
+    Renderer = Callable[[Painter, Any], Iterable[str]]
+
+RENDERERS = {
+    "knowbase.base.status.Status": "finding.render_status",
+    "knowbase.evaluate.evaluation.Evaluation": "scores.render_evaluation",
+    "knowbase.graph.Answers": "graph.render_rows",
+    "knowbase.graph.Rebuilt": "graph.render_rebuilt",
+    "knowbase.graph.clusters.Communities": "graph.render_communities",
+    "knowbase.graph.clusters.Ranking": "graph.render_ranking",
+    "knowbase.graph.export.Exported": "graph.render_export",
+    "knowbase.graph.related.RelatedAnswer": "graph.render_related",
+    "knowbase.graph.walks.DocumentLinks": "graph.render_links",
+    "knowbase.graph.walks.Path": "graph.render_path",
+    "knowbase.http.commands.NewToken": "serving.render_token",
+    "knowbase.http.commands.TokenList": "serving.render_tokens",
+    "knowbase.http.server.Serving": "serving.render_serving",
+    "knowbase.ingest.embedding.Embedding": "models.render_embedding",
+    "knowbase.ingest.removal.Removal": "filling.render_removal",
+    "knowbase.ingest.sync.Report": "filling.render_report",
+    "knowbase.mcp.install.Installed": "agents.render_installed",
+    "knowbase.memory.brief.Brief": "memory.render_brief",
+    "knowbase.memory.lifecycle.Changed": "memory.render_changed",
+    "knowbase.memory.lifecycle.Superseded": "memory.render_superseded",
+    "knowbase.memory.sessions.DocumentContext": "memory.render_context",
+    "knowbase.memory.sessions.SessionList": "memory.render_sessions",
+    "knowbase.memory.sessions.SessionView": "memory.render_session_view",
+    "knowbase.memory.sessions.Timeline": "memory.render_timeline",
+    "knowbase.memory.use.Feedback": "memory.render_feedback",
+    "knowbase.move.Moved": "move.render_moved",
+    "knowbase.operations.filling.Made": "filling.render_made",
+    "knowbase.operations.finding.Config": "finding.render_config",
+    "knowbase.operations.finding.Tags": "finding.render_tags",
+    "knowbase.operations.models.ModelList": "models.render_models",
+    "knowbase.operations.ranking.Profiles": "ranking.render_profiles",
+    "knowbase.operations.saved.DeletedSearch": "saved.render_deleted",
+    "knowbase.search.answer.Answer": "search.render_answer",
+    "knowbase.search.plan.QueryPlan": "search.render_plan",
+    "knowbase.search.saved.Saved": "saved.render_saved",
+    "knowbase.search.saved.SavedList": "saved.render_list",
+    "knowbase.search.whynot.WhyNot": "ranking.render_why_not",
+    "knowbase.text.sections.Content": "finding.render_content",
+    "knowbase.values.documents.Document": "filling.render_note",
+    "knowbase.values.documents.Listing": "finding.render_listing",
+    "knowbase.values.notes.Remembered": "memory.render_remembered",
+    "knowbase.values.sessions.Session": "memory.render_session",
+}
+"""Types by name, and where their functions are: neither is loaded before it is needed."""
+
+
+def render(paint: "Painter", result: Any) -> str:
+    """The text of a result."""
+    return "\n".join(renderer_of(type(result))(paint, result))
+
+
+def renderer_of(kind: type) -> "Renderer":
+    """The function that renders results of a type."""
+    module, _, function = RENDERERS[f"{kind.__module__}.{kind.__qualname__}"].partition(".")
+    renderer: Renderer = getattr(import_module(f"{__name__}.{module}"), function)
+    return renderer

@@ -1,0 +1,66 @@
+"""What a person reads of what was put in, and of what was removed."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from knowbase.cli.terminal import Painter, safe
+
+if TYPE_CHECKING:
+    from knowbase.ingest.removal import Removal
+    from knowbase.ingest.sync import Report
+    from knowbase.operations.filling import Made
+    from knowbase.values.documents import Document
+
+MOST_LISTED = 10
+
+
+def render_made(paint: Painter, made: "Made") -> Iterable[str]:
+    yield f"{'base ready' if made.is_new else 'there is a base already'}: {made.base}"
+    yield paint("dim", "next: kb add FOLDER")
+
+
+def render_note(paint: Painter, document: "Document") -> Iterable[str]:
+    tags = " ".join(f"#{tag}" for tag in document.tags)
+    code = paint("cyan", safe(document.code))
+    line = f"{code}: {safe(document.title)} ({safe(document.type)})"
+    yield f"{line} {safe(tags)}".rstrip()
+
+
+def render_report(paint: Painter, report: "Report") -> Iterable[str]:
+    counts = (
+        ("added", len(report.added)),
+        ("changed", len(report.changed)),
+        ("moved", len(report.moved)),
+        ("unchanged", report.unchanged),
+        ("removed", len(report.removed)),
+        ("skipped", len(report.skipped)),
+        ("failed", len(report.failed)),
+    )
+    shown = [f"{number} {word}" for word, number in counts if number or word == "added"]
+    yield (
+        ", ".join(shown)
+        + f" · {report.chunks_embedded} chunks embedded, {report.chunks_reused} reused"
+        + (f", {report.chunks_waiting} wait for kb embed" if report.chunks_waiting else "")
+    )
+    yield from _unread(paint, "skipped", report.skipped)
+    yield from _unread(paint, "failed", report.failed)
+    for warning in report.warnings:
+        yield paint("red", "warning: ") + safe(warning)
+    if report.interrupted:
+        yield paint("red", "interrupted: ") + "what is listed is stored; run it again"
+
+
+def _unread(paint: Painter, word: str, problems: Any) -> Iterable[str]:
+    for problem in problems[:MOST_LISTED]:
+        yield f"  {paint('dim', word)} {safe(problem.path)}: {safe(problem.reason)}"
+    if len(problems) > MOST_LISTED:
+        yield f"  … and {len(problems) - MOST_LISTED} more {word} (--json lists all)"
+
+
+def render_removal(paint: Painter, removal: "Removal") -> Iterable[str]:
+    verb = "would remove" if removal.dry_run else "removed"
+    for source in removal.sources:
+        yield f"{verb} source {safe(source)}"
+    for document in removal.documents:
+        yield f"{verb} {safe(document.code)}: {safe(document.title)}"
+    yield paint("dim", f"{verb} {len(removal.documents)} documents; files stay on disk")

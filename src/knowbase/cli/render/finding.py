@@ -1,0 +1,73 @@
+"""What a person reads of documents, tags, the base and its settings."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from knowbase.cli.terminal import Painter, safe, safe_lines, states_of
+
+if TYPE_CHECKING:
+    from knowbase.base.status import Status
+    from knowbase.operations.finding import Config, Tags
+    from knowbase.text.sections import Content
+    from knowbase.values.documents import Listing
+
+
+def render_content(_: Painter, content: "Content") -> Iterable[str]:
+    yield safe_lines(content.text)
+
+
+def render_listing(paint: Painter, listing: "Listing") -> Iterable[str]:
+    width = max((len(document.code) for document in listing.documents), default=0)
+    for document in listing.documents:
+        line = f"{paint('cyan', safe(document.code).ljust(width))}  {safe(document.title)}"
+        more = [f"#{safe(tag)}" for tag in document.tags]
+        more += [f"expires {document.expires_at[:10]}"] if document.expires_at else []
+        more += states_of(document)
+        dim = paint("dim", " ".join(more))
+        yield f"{line} ({safe(document.type)})" + (f" {dim}" if more else "")
+    yield paint("dim", f"{len(listing.documents)} of {listing.total} documents")
+
+
+def render_tags(paint: Painter, tags: "Tags") -> Iterable[str]:
+    for line in tags.tags:
+        yield f"{line.documents:6}  {safe(line.tag)}"
+    yield paint("dim", f"{len(tags.tags)} tags")
+
+
+def render_status(paint: Painter, status: "Status") -> Iterable[str]:
+    model = status.model
+    size = "" if status.size_bytes is None else f" ({status.size_bytes / 1e6:.1f} MB)"
+    yield f"base       {safe(status.base)}{size}"
+    kinds = ", ".join(f"{number} {safe(name)}" for name, number in status.types.items())
+    if status.copy_of is not None:
+        yield paint("red", "unfinished ") + safe(
+            f"copy of {status.copy_of}: kb move goes on with it"
+        )
+    yield f"documents  {status.documents}" + (f" ({kinds})" if kinds else "")
+    if status.forgotten:
+        yield f"forgotten  {status.forgotten} (kb restore lists them)"
+    yield f"chunks     {status.chunks}, {status.embedded} with a vector"
+    yield f"tags       {status.tags}"
+    yield f"model      {safe(f'{model.name} ({model.revision})') if model else 'none used yet'}"
+    for other in status.models:
+        if not other.active:
+            name = safe(f"{other.model.name} ({other.model.revision})")
+            yield f"beside     {name}, {other.vectors} of {status.chunks} chunks, not in use"
+    for source in status.sources:
+        tags = " ".join(f"#{tag}" for tag in source.tags)
+        yield f"source     {safe(source.path)} {safe(tags)}".rstrip()
+    if status.out_of_step:
+        yield f"other      {status.out_of_step} documents were split by other settings: kb sync"
+    for problem in status.problems:
+        yield paint("red", f"failed     {safe(problem.path)}: {safe(problem.problem or '')}")
+
+
+def render_config(paint: Painter, config: "Config") -> Iterable[str]:
+    yield paint("dim", f"base {config.base}")
+    width = max(len(line.key) for line in config.settings)
+    for line in config.settings:
+        value = ",".join(line.value) if isinstance(line.value, tuple) else line.value
+        yield (
+            f"{line.key:<{width}}  {safe(str(value)):<8} {line.origin:<12}"
+            f" {paint('dim', line.about)}"
+        )

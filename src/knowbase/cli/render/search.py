@@ -1,0 +1,122 @@
+"""What a person reads of a search: its hits, or what the query means."""
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from knowbase.cli.terminal import Painter, safe, safe_lines
+from knowbase.text.snippets import END_MARK, MARK
+
+if TYPE_CHECKING:
+    from knowbase.search.answer import Answer, Explanation, Hit
+    from knowbase.search.plan import QueryPlan
+
+
+def render_answer(paint: Painter, answer: "Answer") -> Iterable[str]:
+    for hit in answer.hits:
+        yield from _hit(paint, hit)
+        yield ""
+    how = " + ".join(answer.search_modes_used) or "newest first"
+    yield paint(
+        "dim",
+        f"returned: {answer.returned} of {answer.total} · {how}"
+        f" · {answer.query_time_ms:.0f} ms{_coverage(answer)}",
+    )
+    yield from _problems(paint, answer)
+    for notice in answer.notices[len(answer.problems) :]:
+        yield paint("red", "note: ") + safe(notice)
+    for suggestion in answer.suggestions:
+        near = ", ".join(suggestion.nearest)
+        yield f"nothing has {safe(suggestion.word)!r}; did you mean {safe(near)}?"
+
+
+def _coverage(answer: "Answer") -> str:
+    """How much meaning can find, when it is not all."""
+    share = answer.semantic_coverage
+    if share == 1 or answer.filters["mode"] == "keyword":
+        return ""
+    return f" · {int(share * 100)} % has a vector (kb embed makes the rest)"
+
+
+def _problems(paint: Painter, result: "Answer | QueryPlan") -> Iterable[str]:
+    for problem in result.problems:
+        yield paint("red", "note: ") + safe_lines(problem.point_out(result.query))
+
+
+def _hit(paint: Painter, hit: "Hit") -> Iterable[str]:
+    title = paint("bold", safe(hit.title))
+    yield f"{paint('cyan', safe(hit.code))}: {title} ({safe(hit.type)})"
+    where = f'Match in "{safe(hit.heading)}"' if hit.heading else "Match"
+    yield f"  {where}: {_place(paint, hit)}" if hit.path else f"  {where}:"
+    yield "  " + _snippet(paint, hit.snippet)
+    more = f" · {hit.more} more like it" if hit.more else ""
+    score = f"Score: {hit.score:.4f} · {' + '.join(hit.sources)} · " if hit.sources else ""
+    yield paint("dim", f"  {score}{safe(hit.section)}{more}")
+    if hit.is_superseded:
+        by = hit.superseded_by
+        when = f" on {by.superseded_at[:10]}" if by is not None and by.superseded_at else ""
+        what = f" by {by.code}{when}: {' '.join(by.content.split())}" if by is not None else ""
+        yield f"  superseded{safe(what)}"
+    if hit.source_session is not None:
+        yield paint("dim", f"  from session {safe(hit.source_session.id)}")
+    if hit.related_count:
+        yield paint("dim", f"  {hit.related_count} related (kb context {safe(hit.code)})")
+    if hit.explanation is not None:
+        yield from _explanation(hit.explanation)
+
+
+def _explanation(explanation: "Explanation") -> Iterable[str]:
+    """The sum and product as computed."""
+    for part in explanation.contributions:
+        place = f"rank {part.rank}" if part.rank is not None else ""
+        yield (
+            f"    {part.leg:<9}{place:<9} raw {part.raw:<9.4f}"
+            f" {part.weight:g} × {part.value:.6f} = {part.gain:.6f}"
+        )
+    line = f"    sum {explanation.sum:.6f}"
+    for factor in explanation.factors:
+        line += f" × {factor.name} {factor.value:.4g} ({safe(factor.because)})"
+    clamped = ", kept within 0 and 1" if explanation.clamped else ""
+    yield f"{line} = {explanation.score:.6f}{clamped}"
+
+
+def _place(paint: Painter, hit: "Hit") -> str:
+    path = os.path.join(paint.home, hit.path or "")
+    shown = os.path.relpath(path)
+    shown = path if shown.startswith("../../..") else shown
+    at = f" page {hit.page}" if hit.page else f":{hit.line}"
+    return paint.link(safe(shown) + at, path)
+
+
+def _snippet(paint: Painter, snippet: str) -> str:
+    parts = safe(snippet).split(MARK)
+    painted = [parts[0]]
+    for part in parts[1:]:
+        marked, _, rest = part.partition(END_MARK)
+        painted.append(paint("mark", marked) + rest)
+    return "".join(painted)
+
+
+def render_plan(paint: Painter, plan: "QueryPlan") -> Iterable[str]:
+    """The tree, the filter, and what would run."""
+    yield safe_lines(plan.tree)
+    yield ""
+    lines = {
+        "legs": " + ".join(plan.legs),
+        "words": f"{plan.match} of: {' '.join(plan.words)}" if plan.words else "",
+        "meaning": plan.semantic_text if "semantic" in plan.legs else "",
+        "filter": plan.filter,
+        "keyword leg": plan.keyword_filter if plan.keyword_filter != plan.filter else "",
+        "intent": plan.intent,
+        "weights": constant(plan.weights),
+    }
+    yield from (f"{name:<12} {safe(text)}" for name, text in lines.items() if text)
+    yield from (f"{'flag':<12} {safe(flag)}" for flag in plan.flags)
+    yield from _problems(paint, plan)
+
+
+def constant(value: Any) -> str:
+    """A constant on one line."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {constant(one)}" for key, one in value.items()) or "none"
+    return f"{value:g}" if isinstance(value, float) else str(value)

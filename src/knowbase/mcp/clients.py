@@ -1,0 +1,38 @@
+"""The programs that agents run in, and what can be said when one is to know of a base."""
+
+import os
+from typing import Annotated, NamedTuple
+
+from knowbase.values.parameters import Param
+
+READ_ONLY = Param("without the tools that write")
+PROJECT = Param("only this project's documents; what is remembered belongs to it")
+
+
+class Client(NamedTuple):
+    """Where a program keeps its servers: a JSON file of the project, and the key in it."""
+
+    path: str
+    key: str
+    typed: bool  # each server says that it is "stdio"
+    then: str
+
+
+CLIENTS = {
+    "claude-code": Client(".mcp.json", "mcpServers", True, "start claude here and see /mcp"),
+    "cursor": Client(
+        os.path.join(".cursor", "mcp.json"), "mcpServers", False, "see Settings, MCP in Cursor"
+    ),
+    "vscode": Client(
+        os.path.join(".vscode", "mcp.json"), "servers", True, "run “MCP: List Servers” in VS Code"
+    ),
+}
+
+
+class Install(NamedTuple):
+    client: Annotated[str, Param("the program that the agent runs in", choices=(*CLIENTS, "codex"))]
+    name: Annotated[str, Param("what the server is called there")] = "knowbase"
+    read_only: Annotated[bool, READ_ONLY] = False
+    project: Annotated[str | None, PROJECT] = None
+    write: Annotated[bool, Param("codex: write to the user's own file, too")] = False
+    dry_run: Annotated[bool, Param("show what would be written, and write nothing")] = False

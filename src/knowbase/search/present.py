@@ -1,0 +1,172 @@
+"""An answer for whoever asked: hits with their snippets, and what should be known about them."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from knowbase.query.conditions import Contains, Visible, both
+from knowbase.ranking.profile import Profile
+from knowbase.ranking.rank import Ranked, best_possible, total
+from knowbase.search.answer import Answer, Explanation, Hit, Suggestion
+from knowbase.search.rank import Ranking
+from knowbase.search.services import Services
+from knowbase.search.surroundings import surroundings
+from knowbase.search.understand import Question
+from knowbase.text.analysis import Word
+from knowbase.text.snippets import snippet
+from knowbase.values.documents import Passage, is_in
+from knowbase.values.kinds import clean_tags
+
+if TYPE_CHECKING:
+    from knowbase.store.contract import Store
+
+SOURCE_NAMES = {"keyword": "fts", "semantic": "vec", "graph": "graph"}
+MOST_CHECKED = 16  # words that are looked up in the vocabulary
+
+
+def present(ranking: Ranking, services: Services) -> Answer:
+    """The hits that are shown, and how they came about."""
+    question, proposals = ranking.question, ranking.proposals
+    request, query, profile = question.request, question.query, question.profile
+    kept = [hit for hit in ranking.ranked if hit.score >= _threshold(question)]
+    hits = _hits(kept[: question.top], ranking, services.store)
+    is_searched = not query.is_empty
+    return Answer(
+        query=request.query,
+        profile=profile.name,
+        hits=hits,
+        returned=len(hits),
+        total=len(kept),
+        search_modes_used=tuple(proposals.legs),
+        fallback_mode=is_searched and bool(proposals.notices),
+        semantic_coverage=round(services.store.semantic_coverage(), 4),
+        query_time_ms=0.0,
+        filters=_filters_applied(question),
+        notices=(
+            *(f"{problem.message}; {problem.instead}" for problem in query.problems),
+            *proposals.notices,
+            *_threshold_notices(question, tuple(proposals.legs)),
+            *(_unknown_names(question, services.store) if not ranking.ranked else ()),
+        ),
+        timings={**proposals.timings, "ranking_ms": ranking.milliseconds} if is_searched else {},
+        problems=query.problems,
+        suggestions=_suggestions(question, services.store) if "keyword" in proposals.legs else (),
+    )
+
+
+def _hits(shown: Sequence[Ranked], ranking: Ranking, store: "Store") -> tuple[Hit, ...]:
+    """The hits with what surrounds them, in a number of queries that is the same for all."""
+    question, passages = ranking.question, ranking.proposals.passages
+    documents = [passages[hit.chunk].document for hit in shown]
+    around = surroundings(store, documents, question.now)
+    return tuple(
+        _hit(hit, passages[hit.chunk], question)._replace(
+            is_superseded=is_in(document, "superseded", question.now),
+            superseded_by=around.successors.get(document.id),
+            source_session=around.sessions.get(document.id),
+            related_count=around.related.get(document.id, 0),
+        )
+        for hit, document in zip(shown, documents, strict=True)
+    )
+
+
+def _hit(ranked: Ranked, passage: Passage, question: Question) -> Hit:
+    document, chunk = passage.document, passage.chunk
+    shown = snippet(chunk.text, question.query.keyword.words)
+    legs = [part.leg for part in ranked.contributions if part.leg in SOURCE_NAMES]
+    return Hit(
+        id=document.id,
+        code=document.code,
+        title=document.title,
+        type=document.type,
+        tags=document.tags,
+        path=document.path,
+        section=f"{document.code}:{chunk.slug}",
+        heading=chunk.heading,
+        line=chunk.line + shown.line,
+        page=chunk.page,
+        snippet=shown.text,
+        score=ranked.score,
+        sources=tuple(SOURCE_NAMES[leg] for leg in legs),
+        document=document,
+        created_at=document.created_at,
+        match_type=_match_type(set(legs)),
+        more=ranked.more,
+        explanation=_explanation(ranked, question.profile) if question.request.explain else None,
+    )
+
+
+def _match_type(proposed: set[str]) -> str:
+    """S2-15: which legs proposed it, whatever their scores."""
+    legs = proposed & {"keyword", "semantic"} or proposed & {"graph"}
+    return "both" if len(legs) > 1 else "".join(legs)
+
+
+def _explanation(ranked: Ranked, profile: Profile) -> Explanation:
+    return Explanation(
+        contributions=ranked.contributions,
+        factors=ranked.factors,
+        sum=sum(part.gain for part in ranked.contributions),
+        score=ranked.score,
+        clamped=profile.clamp and total(ranked.contributions, ranked.factors) != ranked.score,
+    )
+
+
+def _threshold(question: Question) -> float:
+    threshold = question.request.threshold
+    return float("-inf") if threshold is None or question.query.is_empty else threshold
+
+
+def _threshold_notices(question: Question, legs: tuple[str, ...]) -> list[str]:
+    """C7: a threshold that no score of this search could reach is said."""
+    best = best_possible(legs, question.profile)
+    if not legs or _threshold(question) <= best:
+        return []
+    return [
+        f"no score can reach the threshold {question.request.threshold:g} here:"
+        f" first place in {' and '.join(legs)} scores {best:.4f}"
+    ]
+
+
+def _filters_applied(question: Question) -> dict[str, Any]:
+    request, profile = question.request, question.profile
+    return {
+        "tags": list(clean_tags(request.tags)),
+        "tags_match": request.tags_match or profile.tags_match,
+        "types": list(request.type),
+        "include": list(request.include),
+        **dict(request.operators()),
+        "threshold": request.threshold,
+        "top": question.top,
+        "mode": request.mode,
+        "unit": profile.unit,
+    }
+
+
+def _unknown_names(question: Question, store: "Store") -> list[str]:
+    """Tags and projects that were asked for and that no document has which is shown."""
+    from knowbase.query.named import named, unknown
+
+    wanted = list(dict.fromkeys(named(both(question.filter, question.query.filter))))
+    lists = {"tag": store.tags, "project": store.projects}
+    known = {kind: [name for name, _ in lists[kind](question.visible)] for kind in dict(wanted)}
+    missing = [one for one in wanted if one[1] not in known[one[0]]]
+    return [unknown(kind, name, known[kind]) for kind, name in missing[:MOST_CHECKED]]
+
+
+def _suggestions(question: Question, store: "Store") -> tuple[Suggestion, ...]:
+    """Words that the base does not have, and what is spelled like them."""
+    text = question.query.text.lower()  # what a profile adds to the words was not typed
+    words = question.query.keyword.words
+    typed = [word for word in words if word.surface.isalpha() and word.surface.lower() in text]
+    near = {
+        word.surface: [
+            one for one in store.nearest_words(word, 3) if _is_shown(one, question.now, store)
+        ]
+        for word in store.unknown_words(typed[:MOST_CHECKED])
+    }
+    return tuple(Suggestion(word, tuple(words)) for word, words in near.items() if words)
+
+
+def _is_shown(word: str, now: str, store: "Store") -> bool:
+    """Whether a document that may be shown has the word: no other one's is told."""
+    return bool(store.newest(both(Visible(now), Contains(Word(word))), 1))

@@ -1,0 +1,43 @@
+"""What a search works with."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from knowbase.embed import Embedder
+    from knowbase.query.operators import Context
+    from knowbase.store.contract import Store
+    from knowbase.values.documents import Document
+
+
+class Language:
+    """What the query language needs to know of a base."""
+
+    def __init__(
+        self,
+        types: tuple[str, ...],
+        find: "Callable[[str], Document | None]",
+        nearest: Callable[[str], str],
+        has_session: Callable[[str], bool],
+    ) -> None:
+        self.types = types
+        self.find = find
+        self.nearest = nearest
+        self.has_session = has_session
+
+    def context(self, now: str) -> "Context":
+        """What the meaning of an operator depends on."""
+        from knowbase.query.operators import Context
+
+        return Context(now, self.types, self.find, self.nearest, self.has_session)
+
+
+class Services:
+    """A base's store, its query language, and its embedder, made only when a leg asks for it."""
+
+    def __init__(
+        self, store: "Store", embedder: "Callable[[], Embedder]", language: Language
+    ) -> None:
+        self.store = store
+        self.embedder = embedder
+        self.language = language

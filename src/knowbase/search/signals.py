@@ -1,0 +1,53 @@
+"""Signals that depend on the query: how far each leg can be trusted with it.
+
+The one seam for them. A signal says by which factor the weight of a leg changes; a leg that it
+does not name keeps its weight. Which profiles ask for signals is the profile's `fusion`.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from knowbase.ranking.trust import coverage, fluency
+from knowbase.search.retrieve import Proposals
+from knowbase.search.services import Services
+from knowbase.search.understand import Question
+
+Signal: TypeAlias = Callable[[Question, Proposals, Services], Mapping[str, float]]
+
+
+def trust(question: Question, proposals: Proposals, services: Services) -> dict[str, float]:
+    """The factor of each leg's weight: what all signals say of it."""
+    factors: dict[str, float] = {}
+    for signal in SIGNALS if question.profile.fusion == "lift" else ():
+        for leg, factor in signal(question, proposals, services).items():
+            factors[leg] = factors.get(leg, 1.0) * factor
+    return factors
+
+
+def words_covered(question: Question, proposals: Proposals, _: Services) -> Mapping[str, float]:
+    """How many of the words the first keyword hit has."""
+    keyword = question.query.keyword
+    found = proposals.legs.get("keyword", ())
+    first = next((proposals.passages.get(one.chunk) for one in found), None)
+    if first is None or keyword.match != "any":
+        return {}
+    return {"keyword": coverage(keyword.words, first)}
+
+
+def language_known(
+    question: Question, proposals: Proposals, services: Services
+) -> Mapping[str, float]:
+    """How well the model knows the query's language, and how finely it tells meanings apart."""
+    query, profile = question.query, question.profile
+    text = " ".join(query.similar) or ("" if query.like else query.text)
+    if not (proposals.legs.get("semantic") and text and profile.foreign_at):
+        return {}
+    from knowbase.embed import fineness_of  # a search by words loads nothing of models
+
+    embedder = services.embedder()
+    tokens, size = len(embedder.token_spans(text)), len(text.encode())
+    known = fluency(tokens, size, profile.fluent_at, profile.foreign_at)
+    return {"semantic": known * fineness_of(embedder)}
+
+
+SIGNALS: tuple[Signal, ...] = (words_covered, language_known)

@@ -1,0 +1,132 @@
+"""What a request means: the query's words and conditions, the filters, the profile."""
+
+from typing import NamedTuple
+
+from knowbase.errors import InvalidInput
+from knowbase.query.conditions import (
+    EVERYTHING,
+    Condition,
+    OneOf,
+    Tagged,
+    Visible,
+    both,
+    is_everything,
+)
+from knowbase.query.query import Query, is_plain, plain_query
+from knowbase.ranking.profile import Profile
+from knowbase.search.request import CHOICES, SearchRequest
+from knowbase.search.services import Language
+from knowbase.values.kinds import clean_tags
+
+LEGS_OF_MODE = {
+    "hybrid": ("keyword", "semantic"),
+    "keyword": ("keyword",),
+    "semantic": ("semantic",),
+}
+SIMILAR_TOP = 15  # S3-25: hits of similar: and like: when nothing is asked
+SIMILAR_FLOOR = 0.5  # S3-26: their least cosine similarity, unless the profile has its own
+
+
+class Question(NamedTuple):
+    """A request, understood."""
+
+    request: SearchRequest
+    query: Query
+    profile: Profile  # as the query changes it
+    filters: dict[str, Condition]  # of the request, by name
+    now: str
+
+    @property
+    def legs(self) -> tuple[str, ...]:
+        return LEGS_OF_MODE[self.request.mode]
+
+    @property
+    def top(self) -> int:
+        return self.request.top or min(self.profile.default_top, self.profile.max_top)
+
+    @property
+    def visible(self) -> Visible:
+        """What the lifecycle shows."""
+        return Visible(self.now, frozenset(self.request.include) | self.query.include)
+
+    @property
+    def filter(self) -> Condition:
+        """What the request asks for beside the query."""
+        return both(*self.filters.values())
+
+
+def understand(request: SearchRequest, profile: Profile, language: Language, now: str) -> Question:
+    """The meaning of a request; no query string can make it fail, unless it is to be strict."""
+    check(request, profile)
+    profile = profile._replace(unit=request.unit or profile.unit)
+    query = understand_query(request.query, profile.match, language, now)
+    if request.strict and query.problems:
+        problem = query.problems[0]
+        raise InvalidInput(
+            f"{problem.message}, at {problem.at + 1}",
+            field="query",
+            hint=f"without strict, {problem.instead}",
+        )
+    filters = filters_of(request, profile, language, now)
+    return Question(request, query, _fitting(profile, query), filters, now)
+
+
+def understand_query(text: str, match: str, language: Language, now: str) -> Query:
+    """What the text means; a plain one needs no parser, which takes milliseconds to load."""
+    if is_plain(text) and match != "boolean":
+        return plain_query(text, match)
+    from knowbase.query.meaning import understand
+
+    return understand(text, match, language.context(now))
+
+
+def _fitting(profile: Profile, query: Query) -> Profile:
+    """The profile as the query changes it."""
+    if query.weights is not None:
+        weights = {**profile.weights, **query.weights._asdict()}
+        profile = profile._replace(weights=weights, intents={})
+    elif query.related and "graph" not in profile.weights:
+        counts = max(profile.weights.get(leg, 0.0) for leg in LEGS_OF_MODE["hybrid"])
+        profile = profile._replace(weights={**profile.weights, "graph": counts})
+    if query.similar or query.like:
+        floor = profile.min_similarity if profile.min_similarity > -1 else SIMILAR_FLOOR
+        profile = profile._replace(min_similarity=floor, default_top=SIMILAR_TOP)
+    return profile
+
+
+def filters_of(
+    request: SearchRequest, profile: Profile, language: Language, now: str
+) -> dict[str, Condition]:
+    """Each filter of the request by its name; a value without meaning is an error."""
+    filters: dict[str, Condition] = {}
+    if request.tags:
+        match = request.tags_match or profile.tags_match
+        filters["tags"] = Tagged(clean_tags(request.tags), "any" if match == "any" else "all")
+    if request.type:
+        filters["type"] = OneOf("type", request.type)
+    given = request.operators()
+    if given:
+        from knowbase.query.operators import Mistake, meaning_of
+    for name, value in given:
+        meaning = meaning_of(name, value, language.context(now))
+        if isinstance(meaning, Mistake):
+            raise InvalidInput(meaning.message, field=name)
+        # Only filters are parameters; the same one said twice binds twice.
+        filters[name] = both(filters.get(name, EVERYTHING), meaning)  # type: ignore[arg-type]
+    if not is_everything(request.only):
+        filters["only"] = request.only
+    return filters
+
+
+def check(request: SearchRequest, profile: Profile) -> None:
+    """Refuse what has no meaning, naming the field and what it may be."""
+    if request.top is not None and not 1 <= request.top <= profile.max_top:
+        raise InvalidInput(
+            f"top cannot be {request.top}", field="top", hint=f"from 1 to {profile.max_top}"
+        )
+    for field, allowed in CHOICES.items():
+        given = getattr(request, field)
+        for value in given if isinstance(given, tuple) else (given,):
+            if value is not None and value not in allowed:
+                hint = "one of " + ", ".join(allowed)
+                raise InvalidInput(f"{field} cannot be {value!r}", field=field, hint=hint)

@@ -1,0 +1,132 @@
+"""Conditions as SQL, for every engine: structure from us, every value a parameter."""
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from knowbase.query.conditions import (
+    AllOf,
+    AnyOf,
+    Compare,
+    Condition,
+    Contains,
+    InRole,
+    InSession,
+    Not,
+    OneOf,
+    Tagged,
+    Under,
+    Visible,
+    has_text,
+    hidden,
+)
+from knowbase.text.analysis import Word
+from knowbase.values.documents import FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LONG_CHAIN = 16
+
+
+class Compiled(NamedTuple):
+    """An SQL expression, and its parameters."""
+
+    sql: str
+    values: list[Any]
+
+
+class Compiler(ABC):
+    """Compiles conditions over `documents AS d` to expressions that are never NULL. What engines
+    say differently is a method that each has of its own."""
+
+    place = "?"
+    true, false = "1", "0"
+
+    def condition(self, condition: Condition) -> Compiled:
+        """The condition on a document."""
+        compilers: dict[type, Callable[[Any], Compiled]] = {
+            Compare: self._compare,
+            OneOf: self.one_of,
+            Tagged: self.tagged,
+            InRole: self.in_role,
+            Under: self.under,
+            InSession: self.in_session,
+            Visible: lambda one: self.condition(Not(hidden(one))),
+            Not: lambda one: _negated(self.condition(one.part)),
+            AllOf: lambda one: self._joined(list(map(self.condition, one.parts)), "AND"),
+            AnyOf: lambda one: self._joined(list(map(self.condition, one.parts)), "OR"),
+        }
+        return compilers[type(condition)](condition)
+
+    def for_chunks(self, condition: Condition) -> Compiled:
+        """The condition over `chunks AS c`; what concerns documents alone becomes a subquery."""
+        if not has_text(condition):
+            return self.of_document(self.condition(condition))
+        if isinstance(condition, Contains):
+            return self.containing(condition.word)
+        if isinstance(condition, Not):
+            return _negated(self.for_chunks(condition.part))
+        if isinstance(condition, AllOf | AnyOf):
+            word = "AND" if isinstance(condition, AllOf) else "OR"
+            return self._joined(list(map(self.for_chunks, condition.parts)), word)
+        raise TypeError(condition)
+
+    def _compare(self, condition: Compare) -> Compiled:
+        column = self.column(condition.field)
+        if condition.operator == "present":
+            return Compiled(f"{column} IS NOT NULL", [])
+        test = f"({column} IS NOT NULL AND {column} {condition.operator} {self.place})"
+        return Compiled(test, [condition.value])
+
+    def _joined(self, parts: list[Compiled], word: str) -> Compiled:
+        if not parts:
+            return Compiled(self.true if word == "AND" else self.false, [])
+        values = [value for part in parts for value in part.values]
+        return Compiled(_chain([part.sql for part in parts], f" {word} "), values)
+
+    def column(self, field: str) -> str:
+        """The column of a field; only what the field table declares is one."""
+        if field not in FIELDS:
+            raise ValueError(field)
+        return f"d.{field}"
+
+    @abstractmethod
+    def one_of(self, condition: OneOf) -> Compiled:
+        """That a field is one of some values."""
+
+    @abstractmethod
+    def tagged(self, condition: Tagged) -> Compiled:
+        """That a document has all, or any, of some tags."""
+
+    @abstractmethod
+    def in_role(self, condition: InRole) -> Compiled:
+        """That it is meant for a role, or for all."""
+
+    @abstractmethod
+    def under(self, condition: Under) -> Compiled:
+        """That it lies below another one."""
+
+    @abstractmethod
+    def in_session(self, condition: InSession) -> Compiled:
+        """That it took part in a session."""
+
+    @abstractmethod
+    def of_document(self, condition: Compiled) -> Compiled:
+        """A condition on a chunk's document."""
+
+    @abstractmethod
+    def containing(self, word: Word) -> Compiled:
+        """That a chunk has a word."""
+
+
+def _negated(part: Compiled) -> Compiled:
+    return Compiled(f"NOT {part.sql}", part.values)
+
+
+def _chain(parts: list[str], joint: str) -> str:
+    """Parts in brackets; many of them in halves, since SQLite bounds how deep an expression is
+    and takes a chain for one level a part."""
+    if len(parts) > LONG_CHAIN:
+        half = len(parts) // 2
+        parts = [_chain(parts[:half], joint), _chain(parts[half:], joint)]
+    return "(" + joint.join(parts) + ")"

@@ -1,0 +1,116 @@
+"""The links of the plain store: found anew from what is stored, each time."""
+
+from collections.abc import Collection
+from math import fsum
+
+from knowbase.store.plain.state import State
+from knowbase.store.similar import DIGITS
+from knowbase.text.names import Mention, Named, mentions_of, names_of_document
+from knowbase.values.documents import Document
+from knowbase.values.edges import WEIGHTS, Edge
+from knowbase.values.reading import Link
+from knowbase.values.vectors import Model, unpack
+
+
+def resolved(state: State) -> list[Edge]:
+    """What documents say of each other, and what was said of them; one of each relation."""
+    found: dict[tuple[str, str, str], Edge] = {}
+    for edge in (*_mentioned(state), *_said(state)):
+        known = found.get(edge[:3])
+        found[edge[:3]] = edge if known is None else min(known, edge)
+    return [edge for edge in found.values() if edge.source != edge.target]
+
+
+def _mentioned(state: State) -> list[Edge]:
+    found = []
+    for document in state.documents.values():
+        for mention in _mentions(state, document):
+            target = _target(state, mention)
+            if target is not None:
+                ends = (target, document.id) if mention.inverse else (document.id, target)
+                found.append(Edge(*ends, mention.relation, mention.weight, mention.origin))
+    return found
+
+
+def _said(state: State) -> list[Edge]:
+    return [
+        Edge(r.source, r.target, r.relation, WEIGHTS[r.relation], r.origin) for r in state.relations
+    ]
+
+
+def unresolved(state: State, document: str) -> list[Link]:
+    """The links of a document that lead nowhere."""
+    known = state.documents.get(document)
+    if known is None or known.deleted_at is not None:
+        return []
+    return sorted(
+        Link(mention.target, mention.origin)
+        for mention in _mentions(state, known)
+        if mention.origin in ("wiki", "markdown") and _target(state, mention) is None
+    )
+
+
+def _mentions(state: State, document: Document) -> list[Mention]:
+    return mentions_of(_named(document), state.links[document.id])
+
+
+def _target(state: State, mention: Mention) -> str | None:
+    """Who goes by that name: the most certain kind of name, then the lowest number."""
+    called = [
+        (kind, document.seq, document.id)
+        for document in state.documents.values()
+        if document.deleted_at is None
+        for name, kind in names_of_document(_named(document)).items()
+        if name == mention.name and kind <= mention.reach
+    ]
+    return min(called)[2] if called else None
+
+
+def _named(document: Document) -> Named:
+    return Named(*(getattr(document, name) for name in Named._fields))
+
+
+def similar(state: State, model: Model | None, threshold: float) -> list[Edge]:
+    """Each pair of documents with chunks more alike than the threshold, by the best pair."""
+    best: dict[tuple[int, int], tuple[float, str, str]] = {}
+    stored = [
+        (s.document, s.vectors[model])
+        for s in state.chunks.values()
+        if model is not None and model in s.vectors
+    ]
+    for owner, one in stored:
+        for another, other in stored:
+            first, second = state.documents[owner], state.documents[another]
+            if first.seq < second.seq:
+                products = zip(unpack(one), unpack(other), strict=True)
+                cosine = round(fsum(a * b for a, b in products), DIGITS)
+                pair = (first.seq, second.seq)
+                best[pair] = max(best.get(pair, (-2.0, "", "")), (cosine, first.id, second.id))
+    return [
+        Edge(source, target, "SIMILAR_TO", cosine * WEIGHTS["SIMILAR_TO"], "vectors")
+        for cosine, source, target in best.values()
+        if cosine > threshold
+    ]
+
+
+def around(
+    edges: list[Edge], starts: Collection[str], passing: Collection[str], depth: int
+) -> list[Edge]:
+    """The edges that a walk of so many hops can take."""
+    hops = dict.fromkeys(starts, 0)
+    for hop in range(1, depth + 1):
+        here = {one for one, at in hops.items() if at == hop - 1}
+        ends = {
+            end
+            for edge in edges
+            for start, end in ((edge.source, edge.target), (edge.target, edge.source))
+            if start in here and end in passing
+        }
+        hops = {**dict.fromkeys(ends, hop), **hops}
+    return [
+        edge
+        for edge in edges
+        if edge.source in hops
+        and edge.target in hops
+        and min(hops[edge.source], hops[edge.target]) < depth
+    ]

@@ -1,0 +1,28 @@
+"""Reading sources and files."""
+
+from psycopg.sql import SQL
+
+from knowbase.store.postgres import rows
+from knowbase.store.postgres.connection import Connected
+from knowbase.values.files import FileRecord, Source
+
+
+class PostgresFiles(Connected):
+    """See `knowbase.store.contract.FileStore` for what each method promises."""
+
+    def sources(self) -> list[Source]:
+        found = self._read(
+            SQL("SELECT path, tags, parent, tree FROM sources WHERE base_id = %s ORDER BY path"),
+            (self._base,),
+        )
+        return [Source(path, tuple(tags), parent, tree) for path, tags, parent, tree in found]
+
+    def files(self) -> dict[str, FileRecord]:
+        return {record.path: record for record in self._files("true")}
+
+    def problems(self) -> list[FileRecord]:
+        return self._files("problem IS NOT NULL")
+
+    def _files(self, test: str) -> list[FileRecord]:
+        query = SQL(f"SELECT {rows.FILE} FROM files WHERE base_id = %s AND {test} ORDER BY path")
+        return [rows.file_record(row) for row in self._read(query, (self._base,))]

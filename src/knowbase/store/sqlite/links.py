@@ -1,0 +1,184 @@
+"""Writing the graph in SQLite: names and mentions of documents, edges resolved from them.
+
+Loaded only when something is written: a search by words needs none of it.
+"""
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+import apsw
+
+from knowbase.store.similar import Similar, VectorsDue
+from knowbase.store.sqlite.vector_tables import vector_table
+from knowbase.text.names import Named, mentions_of, names_of_document
+from knowbase.values.edges import WEIGHTS
+from knowbase.values.reading import Link
+
+_BATCH = 500
+
+
+def refresh(connection: apsw.Connection, documents: Collection[int]) -> None:
+    """Bring the edges in step: of these documents, and of all that speak of a name that changed.
+
+    Names that came or went are noted by triggers, also when a document was deleted.
+    """
+    if documents:
+        _write_names(connection, documents)
+    speaking = connection.execute(
+        "SELECT DISTINCT m.document FROM stale_names s CROSS JOIN mentions m ON m.name = s.name"
+    )
+    owners = {*documents, *(document for (document,) in speaking)}
+    connection.execute("DELETE FROM stale_names")
+    if owners:
+        _resolve(connection, owners)
+
+
+def _write_names(connection: apsw.Connection, documents: Collection[int]) -> None:
+    known: dict[int, dict[str, int]] = {seq: {} for seq in documents}
+    wanted = _numbers(documents)
+    for document, name, kind in connection.execute(
+        "SELECT document, name, kind FROM names WHERE document IN (SELECT value FROM json_each(?))",
+        (wanted,),
+    ):
+        known[document][name] = kind
+    links = _links(connection, wanted)
+    rows: Any = connection.execute(
+        f"SELECT seq, deleted_at, {', '.join(Named._fields)} FROM documents"
+        " WHERE seq IN (SELECT value FROM json_each(?))",
+        (wanted,),
+    ).fetchall()
+    for seq, deleted_at, *fields in rows:
+        named = Named(*fields)
+        _replace_names(connection, seq, known[seq], {} if deleted_at else names_of_document(named))
+        connection.execute("DELETE FROM mentions WHERE document = ?", (seq,))
+        connection.executemany(
+            "INSERT OR IGNORE INTO mentions VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [(seq, *mention, mention.weight) for mention in mentions_of(named, links.get(seq, ()))],
+        )
+
+
+def _replace_names(
+    connection: apsw.Connection, seq: int, old: dict[str, int], new: dict[str, int]
+) -> None:
+    connection.executemany(
+        "DELETE FROM names WHERE name = ? AND kind = ? AND document = ?",
+        [(*name, seq) for name in old.items() - new.items()],
+    )
+    connection.executemany(
+        "INSERT INTO names VALUES (?, ?, ?)", [(*name, seq) for name in new.items() - old.items()]
+    )
+
+
+def _links(connection: apsw.Connection, wanted: str) -> dict[int, list[Link]]:
+    found: dict[int, list[Link]] = {}
+    for document, target, kind in connection.execute(
+        "SELECT document, target, kind FROM links"
+        " WHERE document IN (SELECT value FROM json_each(?))",
+        (wanted,),
+    ):
+        found.setdefault(document, []).append(Link(target, kind))
+    return found
+
+
+def _resolve(connection: apsw.Connection, owners: Iterable[int]) -> None:
+    """Find the targets of everything that these documents say, or that is said of them."""
+    wanted = _numbers(owners)
+    for end, relations in (
+        ("source", "'REFERENCES', 'RELATED_TO'"),
+        ("target", "'PARENT_OF', 'SUPERSEDES'"),
+    ):
+        connection.execute(
+            f"DELETE FROM edges WHERE {end} IN (SELECT value FROM json_each(?))"
+            f" AND relation IN ({relations})",
+            (wanted,),
+        )
+    connection.execute(
+        "INSERT INTO edges SELECT source, target, relation, weight, min(origin) FROM ("
+        " SELECT iif(inverse, found, document) AS source, iif(inverse, document, found) AS target,"
+        " relation, weight, origin FROM ("
+        "  SELECT m.*, (SELECT n.document FROM names n WHERE n.name = m.name AND n.kind <= m.reach"
+        "  ORDER BY n.kind, n.document LIMIT 1) AS found"
+        "  FROM json_each(?1) o CROSS JOIN mentions m ON m.document = o.value)"
+        " WHERE found IS NOT NULL"
+        " UNION ALL SELECT r.source, r.target, r.relation, w.value, r.origin"
+        " FROM json_each(?1) o CROSS JOIN relations r ON r.source = o.value"
+        " JOIN json_each(?2) w ON w.key = r.relation)"
+        " WHERE source <> target GROUP BY source, target, relation, weight",
+        (wanted, _json(WEIGHTS)),
+    )
+
+
+def write_codes(connection: apsw.Connection, document: str, codes: Iterable[str]) -> int | None:
+    """The codes that a text names, in place of those known; the document's number."""
+    seq: int | None = connection.execute("SELECT seq FROM documents WHERE id = ?", (document,)).get
+    if seq is not None:
+        connection.execute("DELETE FROM links WHERE document = ? AND kind = 'code'", (seq,))
+        connection.executemany(
+            "INSERT OR IGNORE INTO links VALUES (?, ?, 'code')", [(seq, code) for code in codes]
+        )
+    return seq
+
+
+def relink(connection: apsw.Connection) -> None:
+    """Every name, mention and edge anew; every document is to be compared again."""
+    connection.execute("DELETE FROM edges; DELETE FROM mentions; DELETE FROM names")
+    connection.execute("UPDATE graph SET version = version + 1")
+    connection.execute("INSERT OR IGNORE INTO unlinked SELECT seq FROM documents")
+    seqs = [seq for (seq,) in connection.execute("SELECT seq FROM documents ORDER BY seq")]
+    for start in range(0, len(seqs), _BATCH):
+        _write_names(connection, seqs[start : start + _BATCH])
+    connection.execute("DELETE FROM stale_names")
+    _resolve(connection, seqs)
+
+
+def is_due(connection: apsw.Connection, threshold: float) -> bool:
+    """Whether anything is to be compared."""
+    known = connection.execute("SELECT similar_above FROM graph").get
+    return known != threshold or bool(connection.execute("SELECT 1 FROM unlinked LIMIT 1").get)
+
+
+def vectors_due(connection: apsw.Connection, model: int | None, threshold: float) -> VectorsDue:
+    """The documents whose vectors changed, and every vector; all are due for a new threshold."""
+    graph: Any = connection.execute("SELECT similar_above, version FROM graph").fetchone()
+    table = "unlinked" if graph[0] == threshold else "(SELECT seq AS document FROM documents)"
+    due: Any = [document for (document,) in connection.execute(f"SELECT document FROM {table}")]
+    rows: Any = []
+    if due and model is not None:
+        rows = connection.execute(
+            f"SELECT c.document, v.embedding FROM {vector_table(model)} v"
+            " CROSS JOIN chunks c ON c.id = v.chunk_id"
+        ).fetchall()
+    return VectorsDue(graph[1], due, [row[0] for row in rows], [row[1] for row in rows])
+
+
+def write_similar(
+    connection: apsw.Connection, due: VectorsDue, pairs: Similar, threshold: float
+) -> bool:
+    """Write the links of what was due; not when a vector has changed since it was read."""
+    if connection.execute("SELECT version FROM graph").get != due.version:
+        return False
+    wanted = _numbers(due.documents)
+    for end in ("source", "target"):
+        connection.execute(
+            f"DELETE FROM edges WHERE {end} IN (SELECT value FROM json_each(?))"
+            " AND relation = 'SIMILAR_TO'",
+            (wanted,),
+        )
+    connection.execute("DELETE FROM unlinked")
+    connection.execute("UPDATE graph SET similar_above = ?", (threshold,))
+    weight = WEIGHTS["SIMILAR_TO"]
+    connection.executemany(
+        "INSERT INTO edges VALUES (?, ?, 'SIMILAR_TO', ?, 'vectors')",
+        [(*pair, cosine * weight) for pair, cosine in pairs.items()],
+    )
+    return True
+
+
+def _numbers(values: Iterable[int]) -> str:
+    return "[" + ",".join(map(str, values)) + "]"
+
+
+def _json(value: object) -> str:
+    import json
+
+    return json.dumps(value)
