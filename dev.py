@@ -1,51 +1,227 @@
 """Set up and run knowbase from a checkout, with nothing but Python.
 
-python3 dev.py try     index the docs and the source of this project, and search them
-python3 dev.py test    linters, type checks, layers and the whole test suite
-python3 dev.py soak    the long-running tests
-python3 dev.py docs    rewrite the generated pages of docs/
-python3 dev.py seed    put the fixture entries into fixtures.db; --clear starts anew
+python3 dev.py try                  index the docs and the source of this project, and search them
+python3 dev.py test                 linters, type checks, layers and all tests, with their coverage
+python3 dev.py test PATH -k WORD    these tests alone: arguments go to pytest
+python3 dev.py test --python 3.13   the tests with that Python
+python3 dev.py test --lowest        the tests with the lowest versions that pyproject.toml allows
+python3 dev.py pythons              the tests with every supported Python
+python3 dev.py lint                 linters, type checks and layers
+python3 dev.py coverage             all tests and the processes that they start: docs/coverage.md
+python3 dev.py soak                 the long-running tests
+python3 dev.py docs                 rewrite the generated pages of docs/
+python3 dev.py seed                 put the fixture entries into fixtures.db; --clear starts anew
+python3 dev.py lock                 rewrite requirements/; --upgrade takes the newest versions
+python3 dev.py release X.Y.Z        check a release and show its steps; --go takes them
 """
 
+import datetime as dt
+import hashlib
+import json
+import os
+import re
+import shutil
 import subprocess
 import sys
-import venv
+import tomllib
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent
-ENVIRONMENT = ROOT / ".venv"
-BIN = ENVIRONMENT / ("Scripts" if sys.platform == "win32" else "bin")
+PROJECT = ROOT / "pyproject.toml"
+LOCKS = ROOT / "requirements"
+VERSION = ROOT / "src" / "knowbase" / "__init__.py"
+LOWEST = "3.11"  # the versions that are the lowest have no wheels for newer ones
+RELEASE = re.compile(r"\d+\.\d+\.\d+")
+UV = "uv==0.13.7"  # resolves what pip installs
 
 
-def run(*command: str) -> None:
-    """Run a command of the virtual environment, and stop when it fails."""
-    print("$", *command, flush=True)
-    code = subprocess.run([str(BIN / command[0]), *command[1:]], cwd=ROOT, check=False).returncode
-    if code:
-        sys.exit(code)
+class Environment(NamedTuple):
+    """A virtual environment, the lock file that it follows and the Python that it is made with."""
+
+    folder: Path
+    lock: str
+    python: str = sys.executable
+
+    def program(self, name: str) -> str:
+        return str(self.folder / ("Scripts" if sys.platform == "win32" else "bin") / name)
+
+    def run(self, *command: str, **variables: str) -> None:
+        """Run a program of the environment, and stop when it fails."""
+        code = self.code_of(*command, **variables)
+        if code:
+            sys.exit(code)
+
+    def code_of(self, *command: str, **variables: str) -> int:
+        """The exit code of a program of the environment."""
+        print("$", *command, flush=True)
+        program = [self.program(command[0]), *command[1:]]
+        return subprocess.run(program, cwd=ROOT, env=os.environ | variables, check=False).returncode
+
+    def make(self) -> None:
+        """Make the environment when there is none."""
+        if not Path(self.program("python")).exists():
+            subprocess.run([self.python, "-m", "venv", str(self.folder)], check=True)
+
+    def pip(self, *arguments: str) -> None:
+        quietly = ("--quiet", "--disable-pip-version-check")
+        self.run("python", "-m", "pip", "install", *quietly, *arguments)
+
+    def install(self) -> None:
+        """Bring the environment up to date: what the lock file says, checked by hash, and the
+        project itself. Nothing is done while neither changed."""
+        self.make()
+        lock = LOCKS / f"{self.lock}.lock"
+        state = hashlib.sha256(lock.read_bytes() + PROJECT.read_bytes()).hexdigest()
+        stamp = self.folder / f"{self.lock}.installed"
+        if not stamp.exists() or stamp.read_text() != state:
+            self.pip("--require-hashes", "-r", str(lock))
+            self.pip("--no-deps", "--no-build-isolation", "-e", ".")
+            stamp.write_text(state)
 
 
-def install(target: str) -> None:
-    """Make the virtual environment when there is none, and bring its packages up to date."""
-    if not (BIN / "python").exists():
-        venv.create(ENVIRONMENT, with_pip=True)
-    run("python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-e", target)
+USING = Environment(ROOT / ".venv", "run")
+DEVELOPING = Environment(ROOT / ".venv", "dev")
 
 
 def try_it() -> None:
-    install(".")
-    run("kb", "init")
-    run("kb", "add", "docs", "src/knowbase", "README.md")
-    run("kb", "search", "what happens when a file is renamed", "--top", "3")
+    USING.install()
+    USING.run("kb", "init")
+    USING.run("kb", "add", "docs", "src/knowbase", "README.md")
+    USING.run("kb", "search", "what happens when a file is renamed", "--top", "3")
 
 
 def test(*arguments: str) -> None:
-    install(".[dev]")
-    run("ruff", "check", ".")
-    run("ruff", "format", "--check", ".")
-    run("mypy")
-    run("lint-imports")
-    run("pytest", "-n", "2", *arguments)
+    """Everything; or with arguments, the tests that they name and nothing before them."""
+    environment, rest = chosen(arguments)
+    environment.install()
+    if not arguments:
+        lint()
+        environment.run("pytest", "-n", "2", "--cov", "--cov-report=")
+    else:
+        environment.run("pytest", "-n", "2", *rest)
+
+
+def chosen(arguments: tuple[str, ...]) -> tuple[Environment, tuple[str, ...]]:
+    """The environment that the arguments ask for, and what they leave for pytest."""
+    match arguments:
+        case ("--python", version, *rest):
+            python = interpreter(version) or sys.exit(f"Python {version} is not on this machine")
+            return Environment(ROOT / ".venvs" / version, "dev", python), tuple(rest)
+        case ("--lowest", *rest):
+            python = interpreter(LOWEST) or sys.exit(f"Python {LOWEST} is not on this machine")
+            return Environment(ROOT / ".venvs" / "lowest", "lowest", python), tuple(rest)
+    return DEVELOPING, arguments
+
+
+def pythons(*arguments: str) -> None:
+    """The tests with every supported Python; one that is missing is a failure too."""
+    results = {}
+    for version in supported():
+        python = interpreter(version)
+        if python is None:
+            results[version] = "not on this machine"
+            continue
+        environment = Environment(ROOT / ".venvs" / version, "dev", python)
+        environment.install()
+        failed = environment.code_of("pytest", "-n", "2", *arguments)
+        results[version] = "failed" if failed else "passed"
+    for version, result in results.items():
+        print(f"Python {version}: {result}")
+    sys.exit(any(result != "passed" for result in results.values()))
+
+
+def supported() -> list[str]:
+    """The Pythons that pyproject.toml names."""
+    classifiers = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["classifiers"]
+    return [one.split(" :: ")[-1] for one in classifiers if re.search(r":: 3\.\d+$", one)]
+
+
+def interpreter(version: str) -> str | None:
+    """A Python of this version: this one, one on the PATH, pyenv's or uv's."""
+    return next((one for one in _interpreters(version) if _version_of(one) == version), None)
+
+
+def _interpreters(version: str) -> Iterator[str]:
+    yield sys.executable
+    yield f"python{version}"
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    yield from map(str, sorted(pyenv.glob(f"versions/{version}.*/bin/python"), reverse=True))
+    if uv := shutil.which("uv"):
+        yield _output(uv, "python", "find", "--no-python-downloads", version)
+
+
+def _version_of(python: str) -> str:
+    return _output(python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])")
+
+
+def _output(*command: str) -> str:
+    """What a command prints; nothing when it cannot be run."""
+    try:
+        return subprocess.run(
+            command, cwd=ROOT, capture_output=True, text=True, check=True
+        ).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
+def lint() -> None:
+    DEVELOPING.install()
+    DEVELOPING.run("ruff", "check", ".")
+    DEVELOPING.run("ruff", "format", "--check", ".")
+    DEVELOPING.run("mypy")
+    DEVELOPING.run("lint-imports")
+
+
+def coverage() -> None:
+    """Processes that tests start are measured too. That doubles the time: `test` leaves it out."""
+    DEVELOPING.install()
+    data = ROOT / ".coverage"
+    for old in ROOT.glob(".coverage*"):
+        old.unlink()
+    DEVELOPING.run(
+        "pytest", "-n", "2", COVERAGE_FILE=str(data), COVERAGE_PROCESS_START=str(PROJECT)
+    )
+    DEVELOPING.run("coverage", "combine", "--quiet")
+    DEVELOPING.run("coverage", "json", "--quiet", "-o", ".coverage.json")
+    report = json.loads((ROOT / ".coverage.json").read_text(encoding="utf-8"))
+    page = coverage_page(report, dt.date.today())
+    (ROOT / "docs" / "coverage.md").write_text(page, encoding="utf-8")
+
+
+def coverage_page(report: dict[str, Any], day: dt.date) -> str:
+    """docs/coverage.md: the share of lines that ran, by package."""
+    packages: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for name, file in report["files"].items():
+        package = Path(name).relative_to("src/knowbase").parts[0].removesuffix(".py")
+        packages[package][0] += file["summary"]["covered_lines"]
+        packages[package][1] += file["summary"]["num_statements"]
+    rows = [
+        f"| `{package}` | {statements:,} | {100 * covered / statements:.1f} % |"
+        for package, (covered, statements) in sorted(packages.items())
+        if statements
+    ]
+    totals = report["totals"]
+    return "\n".join(
+        [
+            "# Coverage",
+            "",
+            f"The tests run {totals['percent_covered']:.1f} % of the statements of `src/knowbase`,",
+            "in their own process and in those that they start. Measured by",
+            f"`python3 dev.py coverage` on {day}.",
+            "",
+            "| package | statements | run by tests |",
+            "|---|---|---|",
+            *rows,
+            f"| all | {totals['num_statements']:,} | {totals['percent_covered']:.1f} % |",
+            "",
+            "`python3 dev.py test` measures what runs in the tests' own process, and fails when",
+            "that falls below `fail_under` in pyproject.toml. Raise it when it has risen.",
+            "",
+        ]
+    )
 
 
 def soak() -> None:
@@ -53,17 +229,92 @@ def soak() -> None:
 
 
 def docs() -> None:
-    install(".[dev]")
-    run("python", "tests/pages.py")
+    DEVELOPING.install()
+    DEVELOPING.run("python", "tests/pages.py")
 
 
 def seed(*arguments: str) -> None:
-    install(".[dev]")
-    run("python", "tests/entries.py", "fixtures.db", *arguments)
+    DEVELOPING.install()
+    DEVELOPING.run("python", "tests/entries.py", "fixtures.db", *arguments)
 
+
+def lock(*arguments: str) -> None:
+    """Pin every package with the hashes of its files, for every platform and Python. What uses
+    knowbase has the versions that it is developed with."""
+    resolver = Environment(ROOT / ".venvs" / "lock", "")
+    resolver.make()
+    resolver.pip(UV)
+    for name, options in {
+        "dev": ("--extra", "dev"),
+        "run": ("-c", "requirements/dev.lock"),
+        "lowest": ("--extra", "dev", "--resolution", "lowest-direct"),
+    }.items():
+        resolver.run(
+            "uv", "pip", "compile", "pyproject.toml", "-o", f"requirements/{name}.lock", *options,
+            "--quiet", "--no-config", "--universal", "--python-version", supported()[0],
+            "--generate-hashes", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links",
+            "--custom-compile-command", "python3 dev.py lock", *arguments,
+        )  # fmt: skip
+
+
+def release(version: str, *options: str) -> None:
+    """Check that a release can be made, and make it with --go: a commit, a tag and a wheel."""
+    section = changes_of(version)
+    problems = [
+        problem
+        for problem, holds in {
+            f"{version} is not a version such as 1.2.3": not RELEASE.fullmatch(version),
+            "the working tree has changes that are not committed": _git("status", "--porcelain"),
+            f"CHANGELOG.md has nothing under '## {version}'": not section,
+            f"the tag v{version} exists": _git("tag", "--list", f"v{version}"),
+        }.items()
+        if holds
+    ]
+    if problems:
+        sys.exit("\n".join(problems))
+    print(f"version {version}, commit, tag v{version}, wheel in dist/:\n\n{section}")
+    if "--go" not in options:
+        print("\nNothing was changed: add --go to do this.")
+        return
+    source = VERSION.read_text(encoding="utf-8")
+    changed = re.sub(r'(?m)^__version__ = ".*"$', f'__version__ = "{version}"', source)
+    if changed != source:
+        VERSION.write_text(changed, encoding="utf-8")
+        _git("commit", "--quiet", "--all", "--message", f"Release {version}")
+    _git("tag", "--annotate", f"v{version}", "--message", f"knowbase {version}\n\n{section}")
+    DEVELOPING.install()
+    build = ("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", "dist", ".")
+    DEVELOPING.run("python", "-m", "pip", *build)
+
+
+def changes_of(version: str) -> str:
+    """What CHANGELOG.md says of a version."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    pattern = rf"^## {re.escape(version)}\b[^\n]*\n(.*?)(?=^## |\Z)"
+    section = re.search(pattern, text, flags=re.M | re.S)
+    return section[1].strip() if section else ""
+
+
+def _git(*arguments: str) -> str:
+    """What git prints; a failure of git ends everything."""
+    command = ["git", *arguments]
+    return subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+COMMANDS: dict[str, Callable[..., None]] = {
+    "try": try_it,
+    "test": test,
+    "pythons": pythons,
+    "lint": lint,
+    "coverage": coverage,
+    "soak": soak,
+    "docs": docs,
+    "seed": seed,
+    "lock": lock,
+    "release": release,
+}
 
 if __name__ == "__main__":
-    commands = {"try": try_it, "test": test, "soak": soak, "docs": docs, "seed": seed}
-    if len(sys.argv) < 2 or sys.argv[1] not in commands:
+    if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:
         sys.exit(__doc__)
-    commands[sys.argv[1]](*sys.argv[2:])
+    COMMANDS[sys.argv[1]](*sys.argv[2:])

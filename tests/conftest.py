@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -10,12 +11,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from hypothesis import settings
 
 import knowbase.store  # noqa: F401 - brings the tokenizer
 import postgres
 
 FIXTURES = Path(__file__).parent / "fixtures"
 COMMAND = (sys.executable, "-m", "knowbase.cli")
+
+# A script starts what runs in its background with Ctrl-C ignored, and every process inherits that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+settings.register_profile("patient", deadline=None)  # no test asserts a duration
+settings.load_profile("patient")
 
 
 class Result(NamedTuple):

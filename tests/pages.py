@@ -17,6 +17,17 @@ ROOT = Path(__file__).parent.parent
 NUMBER = re.compile(r"\b(S[0-4]-\d\d|C\d{1,2})\b")
 
 
+KEY = {
+    "S0": "typed knowledge: decisions, lessons and summaries, searched by plain functions",
+    "S1": "`kb search`: hybrid search of files and notes on the command line",
+    "S2": "memory: what agents remember, with sectors, sessions and time, as a service",
+    "S3": "the query language: tags, structure, meaning and the graph of documents",
+    "S4": "entries: what a team's agents ask for with `kb_search`, from PostgreSQL",
+    "C": "choices: what holds where those five differ or leave something open",
+}
+"""What the letters of a requirement's number stand for: five documents, and what ties them."""
+
+
 def requirements() -> dict[str, str]:
     return tomllib.loads((ROOT / "tests" / "requirements.toml").read_text(encoding="utf-8"))
 
@@ -47,6 +58,10 @@ def conformance() -> str:
         "",
         "Every requirement, and the tests that hold it (`pytest -k NAME` runs one). Written by",
         "`python3 dev.py docs` from the numbers that tests name in their docstrings.",
+        "",
+        "| numbers | are about |",
+        "|---|---|",
+        *(f"| {letters} | {text} |" for letters, text in KEY.items()),
         "",
         "| | requirement | held by |",
         "|---|---|---|",

@@ -1,9 +1,10 @@
 """The documentation says what the code does."""
 
 import re
+import tomllib
 
 import pages
-from knowbase.http.served import served
+from knowbase.http.served import methods_of, served
 from pages import ROOT, api_page, commands, conformance, covered, notes, requirements, settings_page
 
 DOCS = ROOT / "docs"
@@ -12,6 +13,11 @@ DOCS = ROOT / "docs"
 def test_every_number_that_a_test_names_is_a_requirement() -> None:
     assert set(covered()) <= set(requirements())
     assert set(notes()) <= set(requirements())
+
+
+def test_every_requirement_is_under_a_letter_of_the_key() -> None:
+    letters = {re.split(r"-|(?<=C)", number)[0] for number in requirements()}
+    assert letters == set(pages.KEY)
 
 
 def test_the_conformance_page_is_up_to_date() -> None:
@@ -36,20 +42,64 @@ def test_the_settings_page_is_up_to_date() -> None:
 def test_the_api_page_is_up_to_date() -> None:
     page = (DOCS / "api.md").read_text(encoding="utf-8")
     assert page == api_page(page)
-    for path in served():
-        assert f" {path}\n" in page
+    assert pages.statuses_table() in page
+
+
+def test_the_api_page_has_a_section_for_each_route_and_no_other() -> None:
+    page = (DOCS / "api.md").read_text(encoding="utf-8")
+    routes = [f"{' '.join(methods_of(one))} {path}" for path, one in served().items()]
+    assert re.findall(r"(?m)^### (.+)$", page) == routes
 
 
 def test_links_between_pages_lead_somewhere() -> None:
+    links = set()
     for page in (*DOCS.rglob("*.md"), *ROOT.glob("*.md")):
         prose = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", prose):
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
+            links.add((page, (page.parent / target).resolve()))
+    assert [link for link in links if not link[1].exists()] == []
+    assert (ROOT / "README.md", ROOT / "ARCHITECTURE.md") in links
 
 
-def test_the_architecture_page_stays_short_and_names_every_module() -> None:
-    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 150
-    for module in (ROOT / "src" / "knowbase").iterdir():
-        if module.suffix == ".py" or (module / "__init__.py").exists():
-            assert module.stem.strip("_") in text, module.name
+ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+PACKAGE = ROOT / "src" / "knowbase"
+
+
+def layers_of_the_page() -> list[str]:
+    """The page's first block: names at the start of each line, then what they are."""
+    block = ARCHITECTURE.split("```")[1]
+    return re.findall(r"(?m)^(\w+(?: \| \w+)*)", block)
+
+
+def layers_of_the_check() -> list[str]:
+    """The layers that import-linter holds the code to."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    layers = [one for one in contracts["tool"]["importlinter"]["contracts"] if "layers" in one]
+    return list(layers[0]["layers"])
+
+
+def test_the_architecture_page_stays_short() -> None:
+    assert len(ARCHITECTURE.splitlines()) <= 150
+
+
+def test_the_layers_of_the_architecture_page_are_those_that_are_checked() -> None:
+    assert layers_of_the_page() == layers_of_the_check()
+
+
+def test_the_layers_are_the_folders_and_modules_of_the_package() -> None:
+    names = [name for layer in layers_of_the_page() for name in layer.split(" | ")]
+    modules = [path.stem for path in PACKAGE.glob("*.py") if path.stem != "__init__"]
+    folders = [path.parent.name for path in PACKAGE.glob("*/__init__.py")]
+    assert sorted(names) == sorted([*modules, *folders])
+
+
+def test_files_and_folders_that_the_architecture_page_names_exist() -> None:
+    """Names are those in `code`: `store/rules.py` is below the package or the project, a file
+    without a folder is anywhere in the package."""
+    quoted = set(re.findall(r"`([\w./-]+)`", re.sub(r"```.*?```", "", ARCHITECTURE, flags=re.S)))
+    paths = {name for name in quoted if re.fullmatch(r"\w[\w./-]*/[\w./-]*", name)}
+    files = {name for name in quoted - paths if name.endswith(".py")}
+    assert "store/contract.py" in paths
+    missing = [one for one in paths if not ((PACKAGE / one).exists() or (ROOT / one).exists())]
+    assert sorted(missing) == []
+    assert sorted(files - {path.name for path in PACKAGE.rglob("*.py")}) == []

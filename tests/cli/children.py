@@ -80,7 +80,9 @@ def without_styles(text: str) -> str:
     return _OURS.sub("", text)
 
 
-def start(kb: Kb, *arguments: str) -> "subprocess.Popen[str]":
+def start(
+    kb: Kb, *arguments: str, before: Callable[[], object] | None = None
+) -> "subprocess.Popen[str]":
     """Start `kb` and do not wait for it."""
     return subprocess.Popen(
         [*COMMAND, *arguments],
@@ -90,6 +92,7 @@ def start(kb: Kb, *arguments: str) -> "subprocess.Popen[str]":
         text=True,
         cwd=kb.folder,
         env=environment(),
+        preexec_fn=before,
     )
 
 

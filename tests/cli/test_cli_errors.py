@@ -236,7 +236,9 @@ def test_broken_bytes_elsewhere_are_just_not_found(
 
 
 def test_a_terminal_that_knows_only_ascii_gets_what_it_can_show(handbook: Kb) -> None:
-    handbook("search", "install git", "--fts-only", env={"PYTHONIOENCODING": "ascii"})
+    shown = handbook("search", "install git", "--fts-only", env={"PYTHONIOENCODING": "ascii"}).out
+    assert shown.isascii()
+    assert shown.startswith("HB-T-0002: Git on a new laptop")
 
 
 def test_settings_that_are_each_allowed_are_allowed_together(handbook: Kb) -> None:

@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -71,6 +72,17 @@ def test_an_interrupted_add_lists_only_what_is_stored(many: Kb) -> None:
     report = one_json(process.communicate(timeout=PATIENCE)[0])
     assert report["interrupted"] is True
     assert set(report["added"]) == stored_paths(many)
+
+
+def test_an_add_in_the_background_of_a_script_does_not_end_by_ctrl_c(many: Kb) -> None:
+    """A shell starts it with SIGINT ignored, and so it stays."""
+    ignoring = partial(signal.signal, signal.SIGINT, signal.SIG_IGN)
+    process = start(many, "add", "docs", before=ignoring)
+    wait_until(lambda: bool(stored_paths(many)))
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0
+    assert len(stored_paths(many)) == PAGES
 
 
 def watching(kb: Kb) -> "subprocess.Popen[str]":

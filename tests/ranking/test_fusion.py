@@ -36,10 +36,12 @@ def ranked(keyword: list[int], semantic: list[int], unit: str = "chunk") -> list
 
 def test_ranks_two_and_five_give_0_0315137() -> None:
     """S1-11, S1-13"""
-    legs = {"keyword": candidates([9, 1]), "semantic": candidates([9, 8, 7, 6, 1])}
-    score = sum(part.gain for part in rrf(legs)[1])
+    legs = {"keyword": candidates([9, 1]), "semantic": candidates([8, 7, 6, 5, 1])}
+    scores = {chunk: sum(part.gain for part in parts) for chunk, parts in rrf(legs).items()}
+    score = scores.pop(1)
     assert score == pytest.approx(0.0315136476, abs=1e-9)
     assert score == pytest.approx(1 / 62 + 1 / 65, abs=1e-15)
+    assert max(scores.values()) == pytest.approx(1 / 61, abs=1e-15)
     assert score > best_possible(("keyword",), KB) == pytest.approx(0.0163934426, abs=1e-9)
 
 
@@ -62,11 +64,25 @@ def test_contributions_add_up_to_the_score_and_no_chunk_comes_twice(
 
 
 @given(lists, lists)
-def test_scores_fall_and_both_lists_beat_one(keyword: list[int], semantic: list[int]) -> None:
-    hits = ranked(keyword, semantic)
-    scores = [hit.score for hit in hits]
+def test_scores_fall_and_stay_below_the_best_possible(
+    keyword: list[int], semantic: list[int]
+) -> None:
+    scores = [hit.score for hit in ranked(keyword, semantic)]
     assert scores == sorted(scores, reverse=True)
     assert all(score <= best_possible(BOTH, KB) for score in scores)
+
+
+@given(st.integers(1, 61), st.integers(1, 61))
+def test_both_lists_beat_one(in_keyword: int, in_semantic: int) -> None:
+    """S1-13: down to place 61 in both lists, 2/121 is above 1/61, the best of one list alone."""
+    keyword, semantic = list(range(100, 162)), list(range(200, 262))
+    keyword[in_keyword - 1] = semantic[in_semantic - 1] = 1
+    hits = ranked(keyword, semantic)
+    assert hits[0].chunk == 1
+    assert hits[0].score == pytest.approx(1 / (60 + in_keyword) + 1 / (60 + in_semantic))
+    alone = [hit.score for hit in hits if len(hit.contributions) == 1]
+    assert len(alone) == 122
+    assert hits[0].score > best_possible(("keyword",), KB) >= max(alone)
 
 
 @given(lists, lists, st.randoms())

@@ -41,7 +41,9 @@ def test_words_weigh_little_when_the_best_chunk_has_few_of_them(base: Base) -> N
 
 def test_every_score_is_explained_to_the_last_digit(base: Base) -> None:
     for query in ("how do I roll back a release", "getUserName", "デプロイの手順", "regatta"):
-        for hit in base.search(SearchRequest(query, profile="best", explain=True)).hits:
+        hits = base.search(SearchRequest(query, profile="best", explain=True)).hits
+        assert hits, query
+        for hit in hits:
             explained = hit.explanation
             assert explained is not None
             gains = [part.weight * part.value for part in explained.contributions]

@@ -175,8 +175,11 @@ def test_words_beside_similar_rank_too(base: Base) -> None:
 def test_weights_change_the_ranking(base: Base) -> None:
     """S3-37"""
     request = SearchRequest("nothing auth weights:0,1", explain=True, top=3)
-    for hit in base.search(request).hits:
+    hits = base.search(request).hits
+    assert len(hits) == 3
+    for hit in hits:
         assert hit.explanation is not None
+        assert hit.explanation.contributions
         for part in hit.explanation.contributions:
             assert part.weight == (0.0 if part.leg == "keyword" else 1.0)
 

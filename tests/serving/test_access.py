@@ -216,7 +216,7 @@ def test_what_is_written_gets_the_project_of_the_token(folder: Path) -> None:
         assert server.json("note", text="A note")["project"] == "apollo"
         assert server.json("remember", text="A fact")["document"]["project"] == "apollo"
         assert server.json("session start", session="mine")["project"] == "apollo"
-        assert server.json("search", query="A fact", session="mine")["returned"] >= 0
+        assert server.json("search", query="A fact", session_record="mine")["returned"] > 0
         assert server.json("remember", text="A fact")["created"] is False
         refused = server.post("remember", text="Another", project="zeus")
         assert (refused.status_code, refused.json()["error"]["field"]) == (403, "project")
