@@ -224,7 +224,7 @@ def test_nothing_of_the_server_reaches_a_caller(caplog: pytest.LogCaptureFixture
         create("postgresql://somebody:secret@127.0.0.1:1/nothing?connect_timeout=1")
     for word in ("secret", "127.0.0.1", "somebody", "connection"):
         assert word not in str(caught.value.as_dict())
-    with pytest.raises(InvalidInput, match="no PostgreSQL URL"):
+    with pytest.raises(InvalidInput, match="not a PostgreSQL URL"):
         PostgresStore("postgresql://host/db?nonsense=1")
 
 
@@ -232,7 +232,7 @@ def test_nothing_of_the_server_reaches_a_caller(caplog: pytest.LogCaptureFixture
     "place", ["h:x/db", "h:0/db", "h:99999/db", "h:-1/db", "h/db?port=x", "h/db?connect_timeout=x"]
 )
 def test_a_number_that_is_none_makes_no_url(place: str) -> None:
-    with pytest.raises(InvalidInput, match="no PostgreSQL URL"):
+    with pytest.raises(InvalidInput, match="not a PostgreSQL URL"):
         PostgresStore(f"postgresql://u@{place}")
 
 

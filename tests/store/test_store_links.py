@@ -287,6 +287,7 @@ def test_an_older_sqlite_base_gets_its_links_when_it_is_opened(tmp_path: Path) -
     connection = apsw.Connection(path)
     for table in (*GRAPH, *LATER, "stale_names"):
         connection.execute(f"DROP TABLE {table}")
+    connection.execute("ALTER TABLE documents DROP COLUMN split_by")
     connection.execute(f"PRAGMA user_version = {WITH_A_GRAPH - 1}")
     connection.close()
     older = SqliteStore(path)
@@ -306,6 +307,7 @@ def test_an_older_postgresql_database_gets_its_links_when_it_is_opened() -> None
     with psycopg.connect(database(), autocommit=True) as connection:
         for table in (*GRAPH, *LATER):
             connection.execute(f"DROP TABLE knowbase.{table}")
+        connection.execute("ALTER TABLE knowbase.documents DROP COLUMN split_by")
         connection.execute(
             "DELETE FROM knowbase.steps WHERE number >= %s", (postgres_schema.WITH_A_GRAPH,)
         )
