@@ -13,8 +13,8 @@ import pytest
 
 import knowbase
 from knowbase import Base, Note, SearchRequest
-from knowbase.base.base import Opened
 from knowbase.base.embedders import Embedders
+from knowbase.base.services import Opened
 from knowbase.config import Settings
 from knowbase.errors import KnowbaseError, NotAllowed, NotFound
 from knowbase.move.digests import digests
@@ -85,6 +85,7 @@ READS: dict[str, Call] = {
     "documents": lambda b, t, f: b.documents(page=ALL, include=("superseded", "expired")),
     "embedder": lambda b, t, f: b.embedder.model,
     "expire": lambda b, t, f: b.expire("9y"),
+    "flush": lambda b, t, f: b.flush(),
     "get": lambda b, t, f: b.get(t.code()),
     "home": lambda b, t, f: b.home,
     "is_new": lambda b, t, f: b.is_new,

@@ -1,50 +1,37 @@
-"""Base: the object that users hold. It puts the parts together."""
+"""Base: the object that users hold, and what can be asked of it."""
 
 import os
-import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from knowbase import config
-from knowbase.base.references import References
+from knowbase.base.services import BaseServices
 from knowbase.errors import InvalidInput, NotAllowed
 from knowbase.query.conditions import Condition, OneOf, Tagged, Visible, both
-from knowbase.ranking.profile import PROFILES, Profile
+from knowbase.ranking.profile import Profile
 from knowbase.search.answer import Answer
 from knowbase.search.request import SearchRequest
 from knowbase.search.search import search
 from knowbase.search.services import Language, Services
-from knowbase.store.location import home_of, is_url, locate, new_place, shown
-from knowbase.store.opening import create_store, open_store
-from knowbase.values.documents import ALL, DOCUMENT_TYPES, Document, Page
+from knowbase.store.location import is_url, locate, new_place
+from knowbase.store.opening import create_store
+from knowbase.values.documents import ALL, Document, Page
 from knowbase.values.kinds import clean_tags
-from knowbase.values.times import timestamp
 
 if TYPE_CHECKING:
-    import re
-
-    from knowbase.base.embedders import Embedders
-    from knowbase.base.models import Models
     from knowbase.base.status import Status
-    from knowbase.embed import Embedder
-    from knowbase.graph import Graph
     from knowbase.ingest.embedding import Embedding, Step
     from knowbase.ingest.removal import Removal
-    from knowbase.ingest.sync import IngestServices, Progress, Report
+    from knowbase.ingest.sync import Progress, Report
     from knowbase.memory.brief import Brief
-    from knowbase.memory.lifecycle import Lifecycle
     from knowbase.memory.notes import NoteServices
-    from knowbase.memory.sessions import DocumentContext, Sessions
-    from knowbase.memory.use import Feedback, Recorder
-    from knowbase.ranking.custom import Custom
+    from knowbase.memory.sessions import DocumentContext
+    from knowbase.memory.use import Feedback
     from knowbase.search.plan import QueryPlan
     from knowbase.search.saved import SavedSearches
     from knowbase.search.understand import Question
     from knowbase.search.whynot import WhyNot
-    from knowbase.store.contract import Store
     from knowbase.text.sections import Content
-    from knowbase.values.access import Access
     from knowbase.values.documents import Listing
     from knowbase.values.notes import Note, Remembered
 
@@ -66,81 +53,8 @@ def create(path: str | None = None) -> "Base":
 LEAST_BRIEF = 50  # tokens
 
 
-class Opened(NamedTuple):
-    """A store that is open already, how much of it may be used, and the embedders to share."""
-
-    store: "Store"
-    access: "Access | None" = None  # None: all of it
-    embedders: "Embedders | None" = None
-
-
-class Base:
-    """One knowledge base. Its parts know the store that it was built on and no other, so that
-    what is built on a part of a store reaches no further."""
-
-    is_new = False  # made just now
-
-    def __init__(
-        self,
-        path: str,
-        *,
-        embedder: "Embedder | None" = None,
-        clock: Callable[[], float] = time.time,
-        configuration: config.Configuration | None = None,
-        opened: Opened | None = None,
-    ) -> None:
-        self.path = path
-        self.home = home_of(path)
-        self.configuration = configuration or config.load(self.home, os.environ)
-        self.settings = self.configuration.settings
-        self.profile(self.settings.search_profile)  # a mistake is said at once, whatever is asked
-        opened = opened or Opened(open_store(path, self.settings))
-        self.store = _within(opened.store, opened.access)
-        self._access = opened.access
-        self._embedder = embedder
-        self._shared_embedders = opened.embedders
-        self._clock = clock
-        self._views: dict[Access, Base] = {}
-
-    @cached_property
-    def access(self) -> "Access":
-        """What may be done with it."""
-        from knowbase.values.access import Access
-
-        return self._access or Access()
-
-    def within(self, access: "Access") -> "Base":
-        """The same base as somebody sees it who may do less; whoever opened it closes it. It is
-        made once: there are as many as kinds of callers, and what they used waits in it."""
-        access = access.within(self.access)
-        if access == self.access:
-            return self
-        if access not in self._views:
-            view = Base(
-                self.path,
-                clock=self._clock,
-                configuration=self.configuration,
-                opened=Opened(self.store, access, self._embedders),
-            )
-            self._views.setdefault(access, view)
-        return self._views[access]
-
-    @property
-    def shown(self) -> str:
-        """Where the base is, without a password."""
-        return shown(self.path)
-
-    def close(self) -> None:
-        for base in (self, *self._views.values()):
-            if "recorder" in vars(base):
-                base.recorder.flush()
-        self.store.close()
-
-    def __enter__(self) -> "Base":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+class Base(BaseServices):
+    """One knowledge base."""
 
     # finding
 
@@ -203,30 +117,6 @@ class Base:
     def _profile_of(self, request: SearchRequest) -> Profile:
         self.check_types(request.type)
         return self.profile_for(request.profile)
-
-    def profile_for(self, name: str | None = None) -> Profile:
-        """The ranking recipe of that name, or the base's own, with as many hits as are set."""
-        profile = self.profile(name or self.settings.search_profile)
-        if self.settings.search_default_top:
-            profile = profile._replace(default_top=self.settings.search_default_top)
-        return profile
-
-    def profile(self, name: str) -> Profile:
-        """A ranking recipe: shipped, or as kb.toml and the environment have it."""
-        if name in PROFILES and not self.configuration.profiles and not _has_variables():
-            return PROFILES[name]
-        known = self.profiles()
-        if name not in known:
-            raise InvalidInput(
-                f"unknown profile {name!r}", field="profile", hint="one of " + ", ".join(known)
-            )
-        return known[name].profile
-
-    def profiles(self) -> "dict[str, Custom]":
-        """Every profile, and where each of its values comes from."""
-        from knowbase.ranking.custom import profiles
-
-        return profiles(self.configuration.profiles, os.environ)
 
     @cached_property
     def saved(self) -> "SavedSearches":
@@ -413,27 +303,6 @@ class Base:
             )
         return self.remove([one.id for one in self.lifecycle.due(page=ALL).documents])
 
-    @cached_property
-    def lifecycle(self) -> "Lifecycle":
-        """Supersede, forget, archive, restore, and what is due to expire."""
-        from knowbase.memory.lifecycle import Lifecycle
-
-        return Lifecycle(self.store, self.references.find_any, self.whole, self.now)
-
-    @cached_property
-    def sessions(self) -> "Sessions":
-        """Start, end and look at sessions; timelines."""
-        from knowbase.memory.sessions import Sessions
-
-        return Sessions(self.store, self.whole, self.now)
-
-    @cached_property
-    def recorder(self) -> "Recorder":
-        """Writes down use, after the answers."""
-        from knowbase.memory.use import Recorder
-
-        return Recorder(self.store, self.now)
-
     def remove(self, references: Sequence[str], *, dry_run: bool = False) -> "Removal":
         """Remove documents, or a source with all its documents, from the base; never a file."""
         from knowbase.ingest.removal import removal_of
@@ -446,109 +315,9 @@ class Base:
             self.store.apply(changes, self.now())
         return removal._replace(dry_run=dry_run)
 
-    # services
-
-    @cached_property
-    def models(self) -> "Models":
-        """The embedding models that this base can use."""
-        from knowbase.base.models import Models
-
-        return Models(self.store, self.settings, self.home, self._embedders)
-
-    @cached_property
-    def _embedders(self) -> "Embedders":
-        from knowbase.base.embedders import Embedders
-
-        return self._shared_embedders or Embedders(self.settings, self._embedder)
-
-    @property
-    def embedder(self) -> "Embedder":
-        """The model of the base's vectors, loaded when something first needs it."""
-        return self.models.active().embedder
-
-    @property
-    def types(self) -> tuple[str, ...]:
-        """The document types that this base knows."""
-        return (*DOCUMENT_TYPES, *self.settings.index_types)
-
-    def now(self) -> str:
-        return timestamp(self._clock())
-
-    def ingest_services(self, *, defer: bool = False) -> "IngestServices":
-        """What adding and writing work with."""
-        from knowbase.ingest.pending import Place
-        from knowbase.ingest.places import Home
-        from knowbase.ingest.sync import IngestServices
-        from knowbase.ingest.walk import WalkRules
-
-        settings = self.settings
-        rules = WalkRules(
-            settings.index_hidden, settings.index_max_file_mb << 20, self.home, self.path
-        )
-        return IngestServices(
-            self.store,
-            self.models.drafter(self.types, self.code_pattern),
-            Place(Home(self.home), rules),
-            self.now,
-            settings.graph_similarity,
-            defer=defer,
-        )
-
-    @cached_property
-    def code_pattern(self) -> "re.Pattern[str]":
-        """What looks like a code in a text."""
-        import re
-
-        try:
-            return re.compile(self.settings.graph_code_pattern)
-        except re.error as error:
-            raise InvalidInput(
-                f"graph.code_pattern is not a regular expression: {error}",
-                field="graph.code_pattern",
-                hint=r"such as PROJ-[A-Z]-\d{4}",
-            ) from error
-
-    @cached_property
-    def graph(self) -> "Graph":
-        """Links between documents: related work, paths, communities, importance."""
-        from knowbase.graph import Graph
-
-        find, whole = self.references.find, self.whole
-        return Graph(self.store, find, whole, self.now, self.settings, lambda: self.code_pattern)
-
-    @property
-    def references(self) -> References:
-        """Documents by what people call them."""
-        return References(self.store, self.home)
-
-    def whole(self, reference: str) -> Document:
-        """The document that a reference names; a section does not stand for its document."""
-        return self.references.whole(reference)
-
-    def check_types(self, types: Sequence[str]) -> None:
-        """Refuse a type that this base does not know."""
-        for name in types:
-            if name not in self.types:
-                raise InvalidInput(
-                    f"unknown type {name!r}", field="type", hint="one of " + ", ".join(self.types)
-                )
-
-
-def _within(store: "Store", access: "Access | None") -> "Store":
-    """As much of the store as may be used."""
-    if access is None or access.is_full:
-        return store
-    from knowbase.store.scoped import ScopedStore
-
-    return ScopedStore(store, access)
-
 
 def _request(request: SearchRequest | str) -> SearchRequest:
     return SearchRequest(request) if isinstance(request, str) else request
-
-
-def _has_variables() -> bool:
-    return any(name.startswith(("KB_RRF_", "KB_SEARCH_", "KB_SEMANTIC_")) for name in os.environ)
 
 
 def _size(path: str) -> int:

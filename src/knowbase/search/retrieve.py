@@ -1,7 +1,7 @@
 """Retrieval: what each leg proposes for a query, filters included."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.errors import EmbeddingError, ModelMismatch, ServiceUnavailable, VectorsUnavailable
@@ -189,13 +189,15 @@ class _Retrieval:
             if embedder.model != stored:
                 raise ModelMismatch.between(stored, embedder.model)
             vectors += [embedder.embed_query(text) for text in texts]
-        if len(vectors) == 1:
-            return vectors[0]
-        from knowbase.values.vectors import mean
-
-        return mean(vectors)
+        return vectors[0] if len(vectors) == 1 else _between(vectors)
 
     def _vectors_of(self, document: str, model: "Model") -> "list[Vector]":
         """S3-11: a document's own vectors; nothing is embedded."""
         hashes = [passage.chunk.hash for passage in self._store.chunks(document)]
         return list(self._store.vectors(hashes, model).values())
+
+
+def _between(vectors: "Sequence[Vector]") -> "Vector":
+    from knowbase.values.vectors import mean  # a search by words loads nothing of vectors
+
+    return mean(vectors)
