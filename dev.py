@@ -253,6 +253,7 @@ def lock(*arguments: str) -> None:
             "uv", "pip", "compile", "pyproject.toml", "-o", f"requirements/{name}.lock", *options,
             "--quiet", "--no-config", "--universal", "--python-version", supported()[0],
             "--generate-hashes", "--no-annotate", "--no-emit-index-url", "--no-emit-find-links",
+            "--no-strip-extras",  # pip takes a package with an extra for another one
             "--custom-compile-command", "python3 dev.py lock", *arguments,
         )  # fmt: skip
 

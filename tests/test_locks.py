@@ -11,7 +11,9 @@ from pages import ROOT
 
 LOCKS = ("run", "dev", "lowest")
 PIN = re.compile(
-    r"(?m)^([a-z0-9-]+)==([^ ]+)(?: ;[^\\\n]*)? ?\\((?:\n {4}--hash=sha256:\w{64}(?: \\)?)+)$"
+    r"^([a-z0-9-]+)(?:\[[a-z, ]+\])?==([^ ]+)(?: ;[^\\\n]*)? \\"  # name[extra]==version ; where
+    r"((?:\n {4}--hash=sha256:\w{64}(?: \\)?)+)$",
+    re.M,
 )
 
 
