@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from knowbase.operations.declare import Operation
+from knowbase.operations.declare import NoParameters, Operation
 from knowbase.ranking.about import PROFILE_FIELDS
 from knowbase.search.request import SearchRequest
 from knowbase.values.parameters import Group, Param
@@ -12,10 +12,6 @@ if TYPE_CHECKING:
     from knowbase.ranking.custom import Custom
     from knowbase.search.plan import QueryPlan
     from knowbase.search.whynot import WhyNot
-
-
-class ProfilesRequest(NamedTuple):
-    name: Annotated[str, Param("every constant of this one; else all", positional=True)] = ""
 
 
 class ProfileField(NamedTuple):
@@ -36,20 +32,26 @@ class Profiles(NamedTuple):
     profiles: tuple[ProfileLine, ...]
 
 
-def profiles(base: "Base", request: ProfilesRequest) -> Profiles:
-    name = request.name.strip()
+def profiles(base: "Base", _: NoParameters) -> Profiles:
     default = base.settings.search_profile
-    if name:
-        base.profile(name)  # refuses an unknown one, naming those that there are
-        custom = base.profiles()[name]
-        about = custom.profile.about
-        return Profiles((ProfileLine(name, about, name == default, _fields(custom)),))
     return Profiles(
         tuple(
             ProfileLine(name, custom.profile.about, name == default)
             for name, custom in base.profiles().items()
         )
     )
+
+
+class ProfileRequest(NamedTuple):
+    name: Annotated[str, Param("a profile", positional=True, single=True, metavar="NAME")]
+
+
+def show_profile(base: "Base", request: ProfileRequest) -> Profiles:
+    base.profile(request.name)  # refuses an unknown one, naming those that there are
+    custom = base.profiles()[request.name]
+    is_default = request.name == base.settings.search_profile
+    line = ProfileLine(request.name, custom.profile.about, is_default, _fields(custom))
+    return Profiles((line,))
 
 
 def _fields(custom: "Custom") -> tuple[ProfileField, ...]:
@@ -59,9 +61,13 @@ def _fields(custom: "Custom") -> tuple[ProfileField, ...]:
     )
 
 
+_ASKED = Group(SearchRequest, without=("session", "session_record", "explain"))
+"""What is asked of a search, but for what is recorded or shown of its answer."""
+
+
 class WhyNotRequest(NamedTuple):
     reference: Annotated[str, Param("the document that was expected", positional=True)]
-    search: Annotated[SearchRequest, Group(SearchRequest)]
+    search: Annotated[SearchRequest, _ASKED]
 
 
 def why_not(base: "Base", request: WhyNotRequest) -> "WhyNot":
@@ -69,7 +75,7 @@ def why_not(base: "Base", request: WhyNotRequest) -> "WhyNot":
 
 
 class QueryRequest(NamedTuple):
-    search: Annotated[SearchRequest, Group(SearchRequest)]
+    search: Annotated[SearchRequest, _ASKED]
 
 
 def show_query(base: "Base", request: QueryRequest) -> "QueryPlan":
@@ -81,16 +87,16 @@ OPERATIONS = {
     for operation in (
         Operation(
             "profiles",
-            "List the ranking recipes, or show every constant of one",
-            ProfilesRequest,
+            "List the ranking recipes",
+            NoParameters,
             profiles,
             examples=("kb profiles", "kb profiles show memory"),
         ),
         Operation(
             "profiles show",
             "Show every constant of a ranking recipe, and where it comes from",
-            ProfilesRequest,
-            profiles,
+            ProfileRequest,
+            show_profile,
             examples=("kb profiles show memory",),
         ),
         Operation(

@@ -1,8 +1,9 @@
 """What each operator of the query language means: a condition, a directive, or a mistake."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
+from knowbase.errors import InvalidInput
 from knowbase.query.conditions import (
     HIDDEN_STATES,
     AllOf,
@@ -93,12 +94,30 @@ class OperatorValue(NamedTuple):
     field: str = ""
 
 
+def field_of(name: str) -> str:
+    """The field that an operator asks for; the name itself when it asks for none."""
+    return _FILTERS[name][0] if name in _FILTERS else name
+
+
 def meaning_of(name: str, value: str, context: Context) -> Meaning:
     """The meaning of `name:value`."""
     if name in _DIRECTIVES:
         return _DIRECTIVES[name](OperatorValue(name, value.strip()), context)
     field, rule = _FILTERS[name]
     return _RULES[rule](OperatorValue(name, value.strip(), field), context)
+
+
+def filter_of(name: str, value: object, context: Context) -> Condition:
+    """The condition that a filter of a request means; a mistake is an error that names it."""
+    if name not in FILTERS:
+        hint = "one of " + ", ".join(FILTERS)
+        raise InvalidInput(f"there is no filter {name!r}", field=name, hint=hint)
+    if not isinstance(value, str):
+        raise InvalidInput(f"{name} cannot be {value!r}", field=name, hint="it must be text")
+    meaning = meaning_of(name, value, context)
+    if isinstance(meaning, Mistake):
+        raise InvalidInput(meaning.message, field=name)
+    return cast("Condition", meaning)
 
 
 def _tagged(asked: OperatorValue, _: Context) -> Meaning:
@@ -288,5 +307,8 @@ _DIRECTIVES: dict[str, Callable[[OperatorValue, Context], Meaning]] = {
     "weights": _weights,
 }
 """Operators that ask for no field of a document."""
+
+FILTERS = (*_FILTERS, "session")
+"""Operators that are conditions and nothing else: a request may have them as filters."""
 
 OPERATORS = (*_FILTERS, *_DIRECTIVES)

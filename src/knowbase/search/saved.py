@@ -64,7 +64,7 @@ class SavedSearches:
             raise InvalidInput(
                 "a condition that no operator says cannot be saved", field="only", hint="use query"
             )
-        self._check(asked._replace(type=tuple(t for t in asked.type if not placeholders((t,)))))
+        self._check(_without_places(asked))
         if placeholders((asked.query,)) and has_open_quote(asked.query):
             raise InvalidInput(
                 "a quote of this query is never closed",
@@ -130,6 +130,19 @@ def _unknown(name: str, known: Iterable[str]) -> NotFound:
     near = get_close_matches(name, known, n=3) or list(known)[:10]
     hint = "there is " + ", ".join(near) if near else "none has been saved yet"
     return NotFound(f"there is no saved search {name[:40]!r}", field="name", hint=hint)
+
+
+def _without_places(request: SearchRequest) -> SearchRequest:
+    """What can be checked before the places are filled in."""
+    return request._replace(
+        query="",
+        type=tuple(one for one in request.type if not placeholders((one,))),
+        tags=tuple(one for one in request.tags if not placeholders((one,))),
+        filters={name: one for name, one in request.filters.items() if not placeholders((one,))},
+        session=None,
+        session_filter=None,
+        session_record=None,
+    )
 
 
 def _options(request: SearchRequest) -> dict[str, Any]:
