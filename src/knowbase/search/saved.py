@@ -138,7 +138,9 @@ def _without_places(request: SearchRequest) -> SearchRequest:
         query="",
         type=tuple(one for one in request.type if not placeholders((one,))),
         tags=tuple(one for one in request.tags if not placeholders((one,))),
-        filters={name: one for name, one in request.filters.items() if not placeholders((one,))},
+        filters={
+            name: one for name, one in request.filters.items() if not placeholders((str(one),))
+        },
         session=None,
         session_filter=None,
         session_record=None,
