@@ -72,6 +72,12 @@ def _annotated(request: type) -> dict[str, Any]:
     return {name: get_args(hint) for name, hint in hints.items() if hasattr(hint, "__metadata__")}
 
 
+@cache
+def _grouped(request: type, name: str) -> list[str]:
+    """The names of the parameters that a group of a request stands for."""
+    return [one.name for one in _members(_annotated(request)[name][1])]
+
+
 def _members(group: Group) -> list[Parameter]:
     if not isinstance(group.of, type):
         return [
@@ -123,7 +129,7 @@ def _made(request: type, values: Mapping[str, Any]) -> Any:
         if not isinstance(param, Group):
             given |= {name: values[name]} if name in values else {}
             continue
-        own = {one.name: values[one.name] for one in _members(param) if one.name in values}
+        own = {one: values[one] for one in _grouped(request, name) if one in values}
         if isinstance(param.of, type):
             given[name] = _made(param.of, own)
         else:
