@@ -73,14 +73,22 @@ class Mistake(NamedTuple):
     message: str
 
 
-class Context(NamedTuple):
+class Context:
     """What the meaning of an operator depends on."""
 
-    now: str
-    types: Sequence[str]
-    find: Callable[[str], Document | None]
-    nearest: Callable[[str], str]  # a hint that names the codes most like a reference
-    has_session: Callable[[str], bool]
+    def __init__(
+        self,
+        now: str,
+        types: Sequence[str],
+        find: Callable[[str], Document | None],
+        nearest: Callable[[str], str],  # a hint that names the codes most like a reference
+        has_session: Callable[[str], bool],
+    ) -> None:
+        self.now = now
+        self.types = types
+        self.find = find
+        self.nearest = nearest
+        self.has_session = has_session
 
 
 Meaning: TypeAlias = Condition | Similar | Like | Related | Depth | Include | Weights | Mistake
