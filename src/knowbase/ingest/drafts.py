@@ -8,7 +8,7 @@ from knowbase.embed import Embedder
 from knowbase.errors import VectorsUnavailable
 from knowbase.read import read
 from knowbase.read.links import code_links
-from knowbase.store.contract import Store
+from knowbase.store.contract import VectorStore
 from knowbase.text.splitting import Limits, chunks_of, embedding_text
 from knowbase.values.changes import Draft
 from knowbase.values.documents import DOCUMENT_TYPES, Passage
@@ -99,7 +99,7 @@ class Drafter:
     def embed(
         self,
         drafts: Sequence[Draft],
-        store: Store,
+        store: VectorStore,
         each: Callable[[], None] = lambda: None,
         *,
         defer: bool = False,
@@ -127,7 +127,7 @@ class Drafter:
         made = len(missing)
         return Embedded(done, model, made, sum(given) - made, len(given) - sum(given))
 
-    def _used_by(self, store: Store) -> Model:
+    def _used_by(self, store: VectorStore) -> Model:
         """The embedder's model, once it is the base's own."""
         model = self.embedder().model
         store.use_model(model, self.source())

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from knowbase.ingest.places import Home, inside
 from knowbase.ingest.walk import FoundFile, Skipped, WalkRules, walk
-from knowbase.store.contract import Store
+from knowbase.store.contract import FileStore
 from knowbase.values.files import FileRecord, Source
 
 
@@ -47,7 +47,7 @@ class Disk(NamedTuple):
 
 
 def pending(
-    store: Store, scopes: Sequence[Scope], disk: Disk, out_of_step: Collection[str] = ()
+    store: FileStore, scopes: Sequence[Scope], disk: Disk, out_of_step: Collection[str] = ()
 ) -> list[Pending]:
     """Compare the files of each scope with their records; nothing is read."""
     sources = {source.path for source in store.sources()} | {s.source.path for s in scopes}

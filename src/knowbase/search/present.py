@@ -17,7 +17,7 @@ from knowbase.values.documents import Passage, is_in
 from knowbase.values.kinds import clean_tags
 
 if TYPE_CHECKING:
-    from knowbase.store.contract import Store
+    from knowbase.store.contract import DocumentStore, RetrievalStore, Store
 
 SOURCE_NAMES = {"keyword": "fts", "semantic": "vec", "graph": "graph"}
 MOST_CHECKED = 16  # words that are looked up in the vocabulary
@@ -142,7 +142,7 @@ def _filters_applied(inquiry: Inquiry) -> dict[str, Any]:
     }
 
 
-def _unknown_names(inquiry: Inquiry, store: "Store") -> list[str]:
+def _unknown_names(inquiry: Inquiry, store: "DocumentStore") -> list[str]:
     """Tags and projects that were asked for and that no document has which is shown."""
     from knowbase.query.named import named, unknown
 
@@ -153,7 +153,7 @@ def _unknown_names(inquiry: Inquiry, store: "Store") -> list[str]:
     return [unknown(kind, name, known[kind]) for kind, name in missing[:MOST_CHECKED]]
 
 
-def _suggestions(inquiry: Inquiry, store: "Store") -> tuple[Suggestion, ...]:
+def _suggestions(inquiry: Inquiry, store: "RetrievalStore") -> tuple[Suggestion, ...]:
     """Words that the base does not have, and what is spelled like them."""
     text = inquiry.query.text.lower()  # what a profile adds to the words was not typed
     words = inquiry.query.keyword.words
@@ -167,6 +167,6 @@ def _suggestions(inquiry: Inquiry, store: "Store") -> tuple[Suggestion, ...]:
     return tuple(Suggestion(word, tuple(words)) for word, words in near.items() if words)
 
 
-def _is_shown(word: str, now: str, store: "Store") -> bool:
+def _is_shown(word: str, now: str, store: "RetrievalStore") -> bool:
     """Whether a document that may be shown has the word: no other one's is told."""
     return bool(store.newest(both(Visible(now), Contains(Word(word))), 1))

@@ -9,7 +9,7 @@ from knowbase.query.conditions import EVERYTHING
 from knowbase.query.placeholders import filled, filled_query, has_open_quote, placeholders
 from knowbase.search.answer import Answer
 from knowbase.search.request import SearchRequest
-from knowbase.store.contract import Store
+from knowbase.store.contract import SavedSearchStore
 from knowbase.text.analysis import clean
 from knowbase.values.changes import SavedSearch
 
@@ -47,7 +47,7 @@ class SavedSearches:
 
     def __init__(
         self,
-        store: Store,
+        store: SavedSearchStore,
         search: Callable[[SearchRequest], Answer],
         check: Callable[[SearchRequest], object],
         now: Callable[[], str],

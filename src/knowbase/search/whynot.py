@@ -8,7 +8,7 @@ from knowbase.ranking.rank import Ranked, keys_of
 from knowbase.search.rank import Outcome, rank_all, rank_proposals
 from knowbase.search.services import Services
 from knowbase.search.understand import Inquiry
-from knowbase.store.contract import Store
+from knowbase.store.contract import RetrievalStore
 from knowbase.values.documents import Candidate, Document, is_in
 
 
@@ -87,7 +87,9 @@ def _within(everything: Outcome, depth: int) -> Outcome:
     return everything._replace(proposals=proposals, ranked=ranked)
 
 
-def _filtered(blank: WhyNot, document: Document, inquiry: Inquiry, store: Store) -> WhyNot | None:
+def _filtered(
+    blank: WhyNot, document: Document, inquiry: Inquiry, store: RetrievalStore
+) -> WhyNot | None:
     for state in HIDDEN_STATES:
         if state not in inquiry.visible.include and is_in(document, state, inquiry.now):
             reason = f"it is {state}; --include {state} would show it"
