@@ -9,7 +9,7 @@ from knowbase.base.embedders import Chosen, Embedders
 from knowbase.config import Settings
 from knowbase.embed.choice import Choice, choice_of, from_source
 from knowbase.errors import EmbeddingError
-from knowbase.store.contract import VectorStore
+from knowbase.store.contract import Store
 
 if TYPE_CHECKING:
     import re
@@ -24,9 +24,7 @@ class Models:
     """Which embedders one base uses. What a base remembers decides, not the settings: a search
     uses the model of the vectors that are there."""
 
-    def __init__(
-        self, store: VectorStore, settings: Settings, home: str, embedders: Embedders
-    ) -> None:
+    def __init__(self, store: Store, settings: Settings, home: str, embedders: Embedders) -> None:
         self._store = store
         self._settings = settings
         self._home = home
