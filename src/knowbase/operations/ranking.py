@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from knowbase.operations.declare import NoParameters, Operation
+from knowbase.operations.declare import Operation
 from knowbase.ranking.about import PROFILE_FIELDS
 from knowbase.search.request import SearchRequest
 from knowbase.values.parameters import Group, Param
@@ -32,7 +32,13 @@ class Profiles(NamedTuple):
     profiles: tuple[ProfileLine, ...]
 
 
-def profiles(base: "Base", _: NoParameters) -> Profiles:
+class ProfilesRequest(NamedTuple):
+    name: Annotated[str, Param("every constant of this one", positional=True, single=True)] = ""
+
+
+def profiles(base: "Base", request: ProfilesRequest) -> Profiles:
+    if request.name:
+        return show_profile(base, ProfileRequest(request.name))
     default = base.settings.search_profile
     return Profiles(
         tuple(
@@ -87,8 +93,8 @@ OPERATIONS = {
     for operation in (
         Operation(
             "profiles",
-            "List the ranking recipes",
-            NoParameters,
+            "List the ranking recipes, or show every constant of one",
+            ProfilesRequest,
             profiles,
             examples=("kb profiles", "kb profiles show memory"),
         ),
