@@ -37,25 +37,16 @@ class ProfilesRequest(NamedTuple):
 
 
 def profiles(base: "Base", request: ProfilesRequest) -> Profiles:
-    if request.name:
-        return show_profile(base, ProfileRequest(request.name))
-    default = base.settings.search_profile
-    return Profiles(
-        tuple(
+    default, known = base.settings.search_profile, base.profiles()
+    if not request.name:
+        lines = [
             ProfileLine(name, custom.profile.about, name == default)
-            for name, custom in base.profiles().items()
-        )
-    )
-
-
-class ProfileRequest(NamedTuple):
-    name: Annotated[str, Param("a profile", positional=True, single=True, metavar="NAME")]
-
-
-def show_profile(base: "Base", request: ProfileRequest) -> Profiles:
+            for name, custom in known.items()
+        ]
+        return Profiles(tuple(lines))
     base.profile(request.name)  # refuses an unknown one, naming those that there are
-    custom = base.profiles()[request.name]
-    is_default = request.name == base.settings.search_profile
+    custom = known[request.name]
+    is_default = request.name == default
     line = ProfileLine(request.name, custom.profile.about, is_default, _fields(custom))
     return Profiles((line,))
 
@@ -101,8 +92,8 @@ OPERATIONS = {
         Operation(
             "profiles show",
             "Show every constant of a ranking recipe, and where it comes from",
-            ProfileRequest,
-            show_profile,
+            ProfilesRequest,
+            profiles,
             examples=("kb profiles show memory",),
         ),
         Operation(
