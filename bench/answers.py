@@ -22,8 +22,8 @@ from typing import Any
 import knowbase
 from knowbase.base import Base
 from knowbase.operations import load
-from knowbase.operations.declare import build
 from knowbase.operations.results import plain
+from knowbase.values.parameters import build
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -9,9 +9,9 @@ from knowbase.cli.commands import NAMES, load
 from knowbase.cli.help import help_of
 from knowbase.config import ABOUT, DEFAULTS, dotted
 from knowbase.errors import KnowbaseError
-from knowbase.operations.declare import Field, fields
 from knowbase.values.documents import FIELDS, STATES
-from knowbase.values.fields import Field as DocumentField
+from knowbase.values.fields import Field
+from knowbase.values.parameters import Parameter, parameters
 
 ROOT = Path(__file__).parent.parent
 NUMBER = re.compile(r"\b(S[0-4]-\d\d|C\d{1,2})\b")
@@ -134,20 +134,20 @@ def api_operations() -> str:
         whole = " Not for a token that is held to a project." if operation.whole else ""
         parts += ["", f"### {' '.join(methods_of(operation))} {path}", ""]
         parts += [f"{operation.summary}.{whole}"]
-        own = fields(operation.request)
+        own = parameters(operation.request)
         if own:
             parts += ["", "| parameter | | |", "|---|---|---|"]
         parts += [f"| `{one.name}` | {_kind(one)} | {_about(one)} |" for one in own]
     return "\n".join(parts) + "\n"
 
 
-def _kind(field: Field) -> str:
+def _kind(field: Parameter) -> str:
     kind = {str: "text", int: "whole number", float: "number", bool: "true or false"}
     told = "text …" if field.kind is tuple else kind[field.kind]
     return f"**{told}**" if field.required else told
 
 
-def _about(field: Field) -> str:
+def _about(field: Parameter) -> str:
     param = field.param
     told = param.text.replace("|", chr(92) + "|")
     told += f": {', '.join(param.choices)}" if param.choices else ""
@@ -201,7 +201,7 @@ def fields_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _field_kind(field: DocumentField) -> str:
+def _field_kind(field: Field) -> str:
     kinds = {
         "share": "0 to 1",
         "flag": "true or false",

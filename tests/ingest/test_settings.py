@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import apsw
 import pytest
 
 from knowbase import Base, Note, create
@@ -107,3 +108,21 @@ def test_a_new_note_is_split_by_the_settings_of_today(folder: Path) -> None:
         assert made.document.split_by == "256/0.2/50"
         base.sync()
         assert base.status().out_of_step == 0
+
+
+def test_what_was_split_before_it_was_recorded_is_in_step_with_the_first_settings(
+    folder: Path,
+) -> None:
+    with opened(folder) as base:
+        path = base.path
+    connection = apsw.Connection(path)
+    connection.execute("UPDATE documents SET split_by = iif(metadata = '{}', '', 'types:')")
+    connection.close()
+    with opened(folder) as base:
+        assert base.status().out_of_step == 0
+    (folder / "kb.toml").write_text('[index]\ntypes = ["rfc"]\n')
+    with opened(folder) as base:
+        assert base.status().out_of_step == 1
+    (folder / "kb.toml").write_text("[chunk]\nmax_tokens = 256\n")
+    with opened(folder) as base:
+        assert base.status().out_of_step == 5

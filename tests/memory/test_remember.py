@@ -1,5 +1,7 @@
 """Remembering is careful: nothing twice, nothing merged, everything said."""
 
+import copy
+import pickle
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -183,3 +185,14 @@ def test_an_expiry_that_is_no_time_is_refused(base: Base) -> None:
         base.remember(Note(REACT, expires_at="tomorrowish"))
     kept = base.remember(Note(REACT, expires_at="2099-12-31")).document
     assert kept.expires_at == "2099-12-31T00:00:00.000000Z"
+
+
+def test_a_note_is_a_value_that_can_be_copied_and_says_what_it_states() -> None:
+    note = Note("text", title="A title", tags=["#Ops"], session="s1", roles=("QA",))
+    assert pickle.loads(pickle.dumps(note)) == copy.copy(note) == note
+    assert (note.title, note.tags, note.roles, note.project) == ("A title", ("ops",), ("qa",), None)
+    assert note._replace(text="other", title="B").title == "B"
+    with pytest.raises(InvalidInput, match="a note has no 'colour'"):
+        Note("text", colour="red")
+    with pytest.raises(AttributeError):
+        note.colour  # noqa: B018

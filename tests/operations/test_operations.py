@@ -6,10 +6,9 @@ import pytest
 
 from knowbase.errors import InvalidInput
 from knowbase.operations import NAMES, load
-from knowbase.operations.declare import build, fields
 from knowbase.operations.schema import request_schema, result_schema, type_schema
 from knowbase.search.answer import Answer
-from knowbase.values.parameters import Group, Param
+from knowbase.values.parameters import Group, Param, build, parameters
 
 
 class Asked(NamedTuple):
@@ -48,7 +47,7 @@ class Kept(NamedTuple):
 
 
 def test_a_group_stands_for_the_parameters_of_another_request() -> None:
-    assert [field.name for field in fields(Kept)] == ["name", "words", "kinds", "top", "twice"]
+    assert [field.name for field in parameters(Kept)] == ["name", "words", "kinds", "top", "twice"]
     kept = build(Kept, {"name": "a", "words": "b", "kinds": "a,b"})
     assert kept == Kept("a", Asked("b", ("a", "b")))
 

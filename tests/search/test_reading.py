@@ -8,7 +8,7 @@ from types import CodeType, FrameType
 
 import knowbase
 from knowbase.operations import load
-from knowbase.operations.declare import build
+from knowbase.values.parameters import build
 
 HANDBOOK = Path(__file__).parents[1] / "fixtures" / "handbook"
 MOST_LINES = 300

@@ -15,11 +15,12 @@ from conftest import Kb
 from knowbase import Base
 from knowbase.errors import KnowbaseError, NotAllowed
 from knowbase.http.served import served
-from knowbase.operations.declare import Operation, build
+from knowbase.operations.declare import Operation
 from knowbase.operations.results import plain
 from knowbase.query.conditions import Compare
 from knowbase.values.access import Access
 from knowbase.values.documents import ALL
+from knowbase.values.parameters import build
 from postgres import new_base
 from servers import SECRET, Served, fill, serving, two_projects
 

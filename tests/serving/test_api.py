@@ -16,7 +16,7 @@ from knowbase import config
 from knowbase.http.failures import STATUSES, response_to
 from knowbase.http.openapi import document
 from knowbase.http.served import methods_of, served
-from knowbase.operations.declare import fields
+from knowbase.values.parameters import parameters
 from servers import Served, serving, two_projects
 
 OPERATIONS = {operation.name: operation for operation in served().values()}
@@ -137,9 +137,9 @@ def test_a_refused_value_is_named_with_what_it_may_be(server: Served) -> None:
 def test_no_value_of_a_wrong_kind_is_a_failure_of_the_server(server: Served, name: str) -> None:
     operation = OPERATIONS[name]
     needed = {one.name: ["AP-1"] if one.kind is tuple else "AP-1"
-              for one in fields(operation.request) if one.required}  # fmt: skip
+              for one in parameters(operation.request) if one.required}  # fmt: skip
     harmless = HARMLESS.get(name, {})
-    for field in fields(operation.request):
+    for field in parameters(operation.request):
         for value in WRONG if field.name not in harmless else ():
             body = json.dumps({**needed, **harmless, field.name: value}).encode()
             headers = {"Content-Type": "application/json"}

@@ -14,8 +14,9 @@ from conftest import Kb
 from knowbase import Base
 from knowbase.contracts.entries import OPERATIONS as ENTRIES
 from knowbase.http.served import served
-from knowbase.operations.declare import Operation, build, fields
+from knowbase.operations.declare import Operation
 from knowbase.operations.results import plain
+from knowbase.values.parameters import build, parameters
 from servers import Served, serving, two_projects
 
 OPERATIONS = {operation.name: operation for operation in served().values()}
@@ -134,7 +135,7 @@ def _comparable(value: Any, known: frozenset[str]) -> Any:
 def _arguments(operation: Operation, values: dict[str, Any]) -> list[str]:
     """The words of the command that asks for the same."""
     flags, words = [], []
-    for field in fields(operation.request):
+    for field in parameters(operation.request):
         value = values.get(field.name)
         if value is None or value is False:
             continue

@@ -62,15 +62,26 @@ def _database_of_its_own() -> str:
     return re.sub(r"/kb_test_\d+", f"/{name}", url) + "#fields"
 
 
+PYTHON = """
+import json, sys, knowbase
+with knowbase.open(sys.argv[1]) as base:
+    base.note(knowbase.Note("A plan from Python", audience="guests", code="P-3"))
+    request = knowbase.SearchRequest("plan", filters={"audience": "guests"})
+    print(json.dumps([hit.document.audience for hit in base.search(request).hits]))
+"""
+
+
 def test_a_new_field_is_everywhere(source: Path, base: str, tmp_path: Path) -> None:
-    def kb(*arguments: str) -> Any:
+    def run(*command: str) -> Any:
         done = subprocess.run(
-            [sys.executable, "-m", "knowbase.cli", *arguments, "--base", base, "--json"],
-            cwd=tmp_path, env=environment(PYTHONPATH=str(source)), capture_output=True,
-            text=True, check=False,
+            [sys.executable, *command], cwd=tmp_path, env=environment(PYTHONPATH=str(source)),
+            capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr + done.stdout
         return json.loads(done.stdout)
+
+    def kb(*arguments: str) -> Any:
+        return run("-m", "knowbase.cli", *arguments, "--base", base, "--json")
 
     kb("init")
     (tmp_path / "plan.md").write_text("---\naudience: board\ncode: P-1\n---\nThe plan for all.\n")
@@ -90,3 +101,9 @@ def test_a_new_field_is_everywhere(source: Path, base: str, tmp_path: Path) -> N
     assert kb("why-not", "P-2", "plan", "--audience", "board")["stage"] == "filtered"
     kb("saved", "add", "for-the-board", "plan", "--audience", "board")
     assert [hit["code"] for hit in kb("saved", "run", "for-the-board")["hits"]] == ["P-1"]
+    assert run("-c", PYTHON, base) == ["guests"]
+    copy = str(tmp_path / "copy.db")
+    run("-m", "knowbase.cli", "move", base, copy, "--json")
+    moved = run("-m", "knowbase.cli", "list", "--base", copy, "--json")["documents"]
+    audiences = {one["code"]: one["audience"] for one in moved}
+    assert audiences == {"P-1": "board", "P-2": None, "P-3": "guests", "M-1": "staff"}

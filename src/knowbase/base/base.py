@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from knowbase.base.services import BaseServices
 from knowbase.errors import InvalidInput, NotAllowed
-from knowbase.query.conditions import Condition, OneOf, Tagged, Visible, both
+from knowbase.query.conditions import Visible, both
 from knowbase.ranking.profile import Profile
 from knowbase.search.answer import Answer
 from knowbase.search.request import SearchRequest
@@ -16,7 +16,6 @@ from knowbase.search.services import Language, Services
 from knowbase.store.location import is_url, locate, new_place
 from knowbase.store.opening import create_store
 from knowbase.values.documents import ALL, Document, Page
-from knowbase.values.kinds import clean_tags
 
 if TYPE_CHECKING:
     from knowbase.base.status import Status
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from knowbase.memory.use import Feedback
     from knowbase.search.plan import QueryPlan
     from knowbase.search.saved import SavedSearches
-    from knowbase.search.understand import Question
+    from knowbase.search.understand import Inquiry
     from knowbase.search.whynot import WhyNot
     from knowbase.text.sections import Content
     from knowbase.values.documents import Listing
@@ -89,16 +88,16 @@ class Base(BaseServices):
         """What a query means, and what would run."""
         from knowbase.search.plan import plan
 
-        return plan(self._question(request), self.search_services.language)
+        return plan(self._understand(request), self.search_services.language)
 
     def why_not(self, reference: str, request: SearchRequest | str) -> "WhyNot":
         """Which stage of a search drops this document, or which place it has."""
         from knowbase.search.whynot import why_not
 
         document = self.whole(reference)
-        return why_not(self._question(request), self.search_services, document)
+        return why_not(self._understand(request), self.search_services, document)
 
-    def _question(self, request: SearchRequest | str) -> "Question":
+    def _understand(self, request: SearchRequest | str) -> "Inquiry":
         from knowbase.search.understand import understand
 
         request = _request(request)
@@ -123,7 +122,7 @@ class Base(BaseServices):
         """Searches under a name: add, list, run, remove."""
         from knowbase.search.saved import SavedSearches
 
-        return SavedSearches(self.store, self.search, self._profile_of, self.now)
+        return SavedSearches(self.store, self.search, self._understand, self.now)
 
     def get(self, reference: str) -> "Content":
         """A document by code, id, number or path; `:slug` behind it names one section."""
@@ -145,13 +144,11 @@ class Base(BaseServices):
         """Documents, newest first."""
         from knowbase.values.documents import Listing
 
-        self.check_types(types)
-        parts: list[Condition] = [Visible(self.now(), frozenset(include))]
-        if tags:
-            parts.append(Tagged(clean_tags(tags)))
-        if types:
-            parts.append(OneOf("type", tuple(types)))
-        condition = both(*parts)
+        request = SearchRequest(
+            tags=tuple(tags), tags_match="all", type=tuple(types), include=tuple(include)
+        )
+        asked = self._understand(request)
+        condition = both(asked.visible, asked.filter)
         return Listing(tuple(self.store.documents(condition, page)), self.store.count(condition))
 
     def tags(self) -> tuple[tuple[str, int], ...]:

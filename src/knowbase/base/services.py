@@ -185,7 +185,7 @@ class BaseServices:
 
     def ingest_services(self, *, defer: bool = False) -> "IngestServices":
         """What adding and writing work with."""
-        from knowbase.ingest.pending import Place
+        from knowbase.ingest.pending import Disk
         from knowbase.ingest.places import Home
         from knowbase.ingest.sync import IngestServices
         from knowbase.ingest.walk import WalkRules
@@ -197,7 +197,7 @@ class BaseServices:
         return IngestServices(
             self.store,
             self.models.drafter(self.types, self.code_pattern),
-            Place(Home(self.home), rules),
+            Disk(Home(self.home), rules),
             self.now,
             settings.graph_similarity,
             defer=defer,

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from knowbase.cli.commands import COMPLETION, NAMES, below, load
 from knowbase.errors import InvalidInput
-from knowbase.operations.declare import Field, Operation, fields
-from knowbase.values.parameters import Param
+from knowbase.operations.declare import Operation
+from knowbase.values.parameters import Param, Parameter, parameters
 
 
 class Surface(NamedTuple):
@@ -31,12 +31,12 @@ class Parsed(NamedTuple):
 
 
 COMMON = (
-    Field("base", str, Param("the base; else KB_BASE, else found upwards"), None, False),
-    Field("json", bool, Param("print one JSON object"), False, False),
-    Field("quiet", bool, Param("no progress bar"), False, False),
-    Field("yes", bool, Param("do not ask before removing"), False, False),
-    Field("debug", bool, Param("show a traceback on an error"), False, False),
-    Field("help", bool, Param("show this", short="h"), False, False),
+    Parameter("base", str, Param("the base; else KB_BASE, else found upwards"), None, False),
+    Parameter("json", bool, Param("print one JSON object"), False, False),
+    Parameter("quiet", bool, Param("no progress bar"), False, False),
+    Parameter("yes", bool, Param("do not ask before removing"), False, False),
+    Parameter("debug", bool, Param("show a traceback on an error"), False, False),
+    Parameter("help", bool, Param("show this", short="h"), False, False),
 )
 
 
@@ -47,14 +47,14 @@ SPECIAL = ("help", "--help", "-h", "--version", COMPLETION)
 class Flag(NamedTuple):
     """What a flag sets: a field, with the value that follows or one of its own."""
 
-    field: Field
+    field: Parameter
     value: str | bool | None = None
 
 
 def flags(operation: Operation) -> dict[str, Flag]:
     """Every flag of a command."""
     found: dict[str, Flag] = {}
-    for field in (*fields(operation.request), *COMMON):
+    for field in (*parameters(operation.request), *COMMON):
         if field.param.positional:
             continue
         flag = Flag(field, True if field.kind is bool else None)
@@ -112,7 +112,7 @@ def _set(
 
 def _place(operation: Operation, words: list[str], values: dict[str, Any]) -> None:
     """Words without a flag: `kb search install git` needs no quotes."""
-    places = [field for field in fields(operation.request) if field.param.positional]
+    places = [field for field in parameters(operation.request) if field.param.positional]
     if words and not places:
         raise InvalidInput(
             f"kb {operation.name} takes no {words[0]!r}", hint=f"see: kb {operation.name} --help"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from knowbase.cli.arguments import flags
 from knowbase.cli.commands import COMPLETION, NAMES, below, load
 from knowbase.errors import InvalidInput
-from knowbase.operations.declare import fields
+from knowbase.values.parameters import parameters
 
 SHELLS = ("bash", "zsh", "fish")
 HELP = """\
@@ -101,7 +101,7 @@ def _choices(name: str) -> dict[str, tuple[str, ...]]:
     """The flags of a command that take one of some values."""
     return {
         "--" + field.name.replace("_", "-"): field.param.choices
-        for field in fields(load(name).request)
+        for field in parameters(load(name).request)
         if field.param.choices and not field.param.positional
     }
 

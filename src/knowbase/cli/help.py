@@ -1,12 +1,13 @@
 """What `kb COMMAND --help` prints, from the operation's declaration."""
 
 from knowbase.cli.arguments import COMMON
-from knowbase.operations.declare import Field, Operation, fields
+from knowbase.operations.declare import Operation
+from knowbase.values.parameters import Parameter, parameters
 
 
 def help_of(operation: Operation) -> str:
     """Usage, options, examples."""
-    own = fields(operation.request)
+    own = parameters(operation.request)
     places = [field for field in own if field.param.positional]
     options = [field for field in own if not field.param.positional]
     usage = " ".join([f"usage: kb {operation.name}", *map(_place, places), "[options]"])
@@ -20,13 +21,13 @@ def help_of(operation: Operation) -> str:
     return "\n".join(parts)
 
 
-def _place(field: Field) -> str:
+def _place(field: Parameter) -> str:
     name = (field.param.metavar or field.name).upper()
     name = f"{name} …" if field.kind is tuple else name
     return name if field.required else f"[{name}]"
 
 
-def _lines(field: Field) -> list[str]:
+def _lines(field: Parameter) -> list[str]:
     param = field.param
     flag = "--" + field.name.replace("_", "-")
     flag = f"-{param.short}, {flag}" if param.short else flag

@@ -12,8 +12,9 @@ from knowbase.cli.arguments import SPECIAL, Surface, command_of, overview, parse
 from knowbase.cli.commands import COMPLETION, NAMES, load
 from knowbase.cli.terminal import Painter, ProgressBar, safe
 from knowbase.errors import BaseMissing, InvalidInput, KnowbaseError, ReadError
-from knowbase.operations.declare import Operation, build
+from knowbase.operations.declare import Operation
 from knowbase.text.analysis import clean
+from knowbase.values.parameters import build
 
 if TYPE_CHECKING:
     from knowbase.base import Base
@@ -228,7 +229,7 @@ def _edited(name: str) -> str:
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not editor:
         raise InvalidInput(
-            "a note needs some text", field=name, hint="give it as an argument, or set EDITOR"
+            "there is no text", field=name, hint="give it as an argument, or set EDITOR"
         )
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "note.md")

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from knowbase.base import Base
 from knowbase.base import open as open_base
 from knowbase.errors import InvalidInput
-from knowbase.operations.declare import Operation, build
+from knowbase.operations.declare import Operation
 from knowbase.search.answer import Answer, Explanation, Hit
 from knowbase.search.request import SearchRequest
 from knowbase.text.snippets import MARK
-from knowbase.values.parameters import Param
+from knowbase.values.parameters import Param, build
 
 if TYPE_CHECKING:
     from knowbase.embed import Embedder

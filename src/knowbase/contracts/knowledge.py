@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.errors import InvalidInput
-from knowbase.query.conditions import Compare, Condition, OneOf, Visible, both
+from knowbase.query.conditions import Condition, both
 from knowbase.query.query import Query, plain_query
 from knowbase.query.words import FieldWeights, sanitize_fts_query
 from knowbase.ranking.profile import PROFILES, TYPE_WEIGHTS
@@ -18,8 +18,8 @@ from knowbase.search.present import SOURCE_NAMES
 from knowbase.search.rank import rank_all
 from knowbase.search.request import SearchRequest
 from knowbase.search.services import Services
-from knowbase.search.understand import Question, filters_of
-from knowbase.values.documents import SCOPES, Candidate, Passage
+from knowbase.search.understand import Inquiry, understand
+from knowbase.values.documents import Candidate, Passage
 from knowbase.values.vectors import Model, Vector, normalize_embedding, pack
 
 if TYPE_CHECKING:
@@ -167,20 +167,22 @@ def _hybrid(
     if query.is_empty:
         return []
     limit = _limit(options, PROFILE.default_top)
-    request = SearchRequest(
-        query.text,
-        type=tuple(options.types),
-        filters={"scope": options.scope} if options.scope else {},
-        mode="hybrid" if embedder is not None else "keyword",
-    )
-    base.check_types(options.types)
-    known, now, profile = base.search_services, base.now(), PROFILE._replace(rrf_k=options.k)
+    mode = "hybrid" if embedder is not None else "keyword"
+    inquiry = _understand(base, options, mode)._replace(query=query)
+    known = base.search_services
     services = Services(known.store, lambda: embedder or base.embedder, known.language)
-    filters = filters_of(request, profile, known.language, now)
-    question = Question(request, query, profile, filters, now)
-    ranking = rank_all(question, services, profile.candidates(limit))
-    passages = ranking.proposals.passages
-    return [_result(hit, passages[hit.chunk]) for hit in ranking.ranked[:limit]]
+    outcome = rank_all(inquiry, services, inquiry.profile.candidates(limit))
+    passages = outcome.proposals.passages
+    return [_result(hit, passages[hit.chunk]) for hit in outcome.ranked[:limit]]
+
+
+def _understand(base: "Base", options: Options, mode: str = "hybrid") -> Inquiry:
+    """What the options ask for; the query is put in by who asks."""
+    base.check_types(options.types)
+    filters = {"scope": options.scope} if options.scope is not None else {}
+    request = SearchRequest(type=tuple(options.types), filters=filters, mode=mode)
+    profile = PROFILE._replace(rrf_k=options.k)
+    return understand(request, profile, base.search_services.language, base.now())
 
 
 def _limit(options: Options, default: int) -> int:
@@ -193,16 +195,8 @@ def _limit(options: Options, default: int) -> int:
 
 
 def _condition(base: "Base", options: Options) -> Condition:
-    base.check_types(options.types)
-    parts: list[Condition] = [Visible(base.now())]
-    if options.scope is not None:
-        if options.scope not in SCOPES:
-            allowed = "one of " + ", ".join(SCOPES)
-            raise InvalidInput(f"scope cannot be {options.scope!r}", field="scope", hint=allowed)
-        parts.append(Compare("scope", "=", options.scope))
-    if options.types:
-        parts.append(OneOf("type", tuple(options.types)))
-    return both(*parts)
+    inquiry = _understand(base, options)
+    return both(inquiry.visible, inquiry.filter)
 
 
 def _with_passages(base: "Base", found: Sequence[Candidate]) -> list[tuple[Candidate, Passage]]:

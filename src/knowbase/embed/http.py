@@ -163,7 +163,7 @@ def client_for(url: str, environment: Mapping[str, str]) -> Client:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ServiceUnavailable(
-            "embed.url is no address", field="embed.url", hint="http://… or https://…"
+            "embed.url is not an address", field="embed.url", hint="http://… or https://…"
         )
     key = environment.get("KB_EMBED_KEY", "")
     if not key and parts.hostname == OPENAI:

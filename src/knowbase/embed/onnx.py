@@ -38,7 +38,7 @@ class OnnxFolder:
         self.name = _name(self._folder)
         if not os.path.isdir(self._folder):
             raise ModelUnavailable(
-                f"there is not a model folder {self.name!r}",
+                f"there is no model folder {self.name!r}",
                 field="embed.model",
                 hint="a folder with tokenizer.json and model.onnx",
             )

@@ -97,8 +97,8 @@ def _deep(base: Base, question: Question, system: System) -> list[Place]:
     """A hundred hits, found and ranked as ever, without making their snippets."""
     services, profile = base.search_services, _profile(base, system)
     asked = understand(_request(question, system, DEEP), profile, services.language, base.now())
-    ranking = rank_all(asked, services, asked.profile.candidates(DEEP))
-    passages = [ranking.proposals.passages[hit.chunk] for hit in ranking.ranked[:DEEP]]
+    outcome = rank_all(asked, services, asked.profile.candidates(DEEP))
+    passages = [outcome.proposals.passages[hit.chunk] for hit in outcome.ranked[:DEEP]]
     return [Place(one.document.id, f"{one.document.code}:{one.chunk.slug}") for one in passages]
 
 

@@ -3,7 +3,6 @@
 import hashlib
 import os
 from collections.abc import Callable
-from typing import NamedTuple
 
 import knowbase
 from knowbase.base import Base, create
@@ -24,14 +23,22 @@ WRITTEN = timestamp(0)
 """When every document counts as written: equal scores must not depend on the day of indexing."""
 
 
-class Shelf(NamedTuple):
+class Shelf:
     """Where indexed corpora are kept, and what they are indexed with."""
 
-    folder: str
-    configuration: Configuration
-    embedder: Embedder
-    fresh: bool = False  # index again what is there
-    progress: Callable[[Progress], None] = lambda _: None
+    def __init__(
+        self,
+        folder: str,
+        configuration: Configuration,
+        embedder: Embedder,
+        fresh: bool = False,  # index again what is there
+        progress: Callable[[Progress], None] = lambda _: None,
+    ) -> None:
+        self.folder = folder
+        self.configuration = configuration
+        self.embedder = embedder
+        self.fresh = fresh
+        self.progress = progress
 
     def base(self, corpus: Folder) -> Base:
         """The corpus as a base: the kept one, gone on with where it was left."""

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from knowbase.base import Base
 from knowbase.errors import InvalidInput
@@ -15,13 +14,20 @@ from knowbase.evaluate.own import reduced, resolved
 from knowbase.ingest.sync import Progress
 
 
-class Job(NamedTuple):
+class Job:
     """What is to be measured, beside the questions."""
 
-    profiles: tuple[str, ...]
-    gate: str | None = None
-    save: tuple[str, ...] = ()
-    progress: Callable[[Progress], None] = lambda _: None
+    def __init__(
+        self,
+        profiles: tuple[str, ...],
+        gate: str | None = None,
+        save: tuple[str, ...] = (),
+        progress: Callable[[Progress], None] = lambda _: None,
+    ) -> None:
+        self.profiles = profiles
+        self.gate = gate
+        self.save = save
+        self.progress = progress
 
     def systems(self, base: Base) -> tuple[System, ...]:
         """The profiles, then the floors; an unknown profile is an error."""

@@ -13,9 +13,10 @@ from knowbase.errors import NotAllowed
 from knowbase.http.metrics import Metrics
 from knowbase.http.requests import Bounds, values_of
 from knowbase.http.workers import Workers
-from knowbase.operations.declare import Operation, build, held_to
+from knowbase.operations.declare import Operation, held_to
 from knowbase.operations.results import plain
 from knowbase.values.access import Access, current
+from knowbase.values.parameters import build
 
 REVALIDATED = "private, no-cache"  # kept by the client, asked for again each time
 

@@ -6,8 +6,9 @@ from typing import Any
 import knowbase
 from knowbase.http.failures import STATUSES
 from knowbase.http.served import methods_of, served
-from knowbase.operations.declare import Operation, fields
+from knowbase.operations.declare import Operation
 from knowbase.operations.schema import Schema, request_schema, result_schema
+from knowbase.values.parameters import parameters
 
 ABOUT = "A knowledge base: put files and notes in, find them by words and by meaning."
 
@@ -107,7 +108,9 @@ def _method(operation: Operation, method: str, answer: Schema) -> dict[str, Any]
         content = {"application/json": {"schema": schema}}
         told["requestBody"] = {"required": needed, "content": content}
     else:
-        told["parameters"] = [_parameter(field.name, schema) for field in fields(operation.request)]
+        told["parameters"] = [
+            _parameter(field.name, schema) for field in parameters(operation.request)
+        ]
     return told
 
 

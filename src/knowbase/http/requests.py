@@ -9,8 +9,9 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from knowbase.http.failures import TooLarge, TooSlow, Unreadable, WrongMediaType
-from knowbase.operations.declare import Operation, fields
+from knowbase.operations.declare import Operation
 from knowbase.text.analysis import clean
+from knowbase.values.parameters import parameters
 
 TRUTH = {"true": True, "1": True, "": True, "false": False, "0": False}
 
@@ -112,7 +113,7 @@ def _cleaned(value: Any) -> Any:
 
 def _from_query(operation: Operation, items: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """Query parameters: what is a list may be said several times, or with commas."""
-    kinds = {field.name: field.kind for field in fields(operation.request)}
+    kinds = {field.name: field.kind for field in parameters(operation.request)}
     values: dict[str, Any] = {}
     for name, raw in items:
         text = clean(raw)

@@ -8,7 +8,7 @@ from knowbase.embed import Embedder
 from knowbase.errors import VectorsUnavailable
 from knowbase.read import read
 from knowbase.read.links import code_links
-from knowbase.store.contract import Store
+from knowbase.store.contract import VectorStore
 from knowbase.text.splitting import Limits, chunks_of, embedding_text
 from knowbase.values.changes import Draft
 from knowbase.values.documents import DOCUMENT_TYPES, Passage
@@ -24,6 +24,7 @@ class Read(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
+FIRST_LIMITS = "512/0.1/50"  # what documents were split by before it was recorded
 SHORTEST = 64  # tokens of a chunk, however little a model reads
 
 
@@ -78,23 +79,27 @@ class Drafter:
         return Draft(document, reading, path, updated, chunks, (None,) * len(chunks))
 
     @property
-    def settings(self) -> tuple[str, str]:
-        """How what is in step with the settings was split: a plain document, and one that
-        declares a type of its own."""
-        limits, standard = self.limits, Limits()
+    def in_step(self) -> tuple[str, ...]:
+        """What a document says of its splitting that is in step with the settings."""
+        plain, typed = self._settings(False), self._settings(True)
+        unrecorded = [one.removeprefix(FIRST_LIMITS).lstrip() for one in (plain, typed)]
+        return plain, typed, *unrecorded
+
+    def _settings(self, declares_type: bool) -> str:
+        limits = self.limits
         numbers = f"{limits.max_tokens}/{limits.overlap:g}/{limits.min_overlap}"
-        plain = "" if limits == standard else numbers
         own = ",".join(sorted(set(self.types) - set(DOCUMENT_TYPES)))
-        return plain, f"{plain} types:{own}".lstrip()
+        return f"{numbers} types:{own}" if declares_type else numbers
 
     def _settings_for(self, reading: Reading) -> str:
-        declares = reading.type not in DOCUMENT_TYPES or "type" in reading.value("metadata")
-        return self.settings[declares]
+        return self._settings(
+            reading.type not in DOCUMENT_TYPES or "type" in reading.value("metadata")
+        )
 
     def embed(
         self,
         drafts: Sequence[Draft],
-        store: Store,
+        store: VectorStore,
         each: Callable[[], None] = lambda: None,
         *,
         defer: bool = False,
@@ -122,7 +127,7 @@ class Drafter:
         made = len(missing)
         return Embedded(done, model, made, sum(given) - made, len(given) - sum(given))
 
-    def _used_by(self, store: Store) -> Model:
+    def _used_by(self, store: VectorStore) -> Model:
         """The embedder's model, once it is the base's own."""
         model = self.embedder().model
         store.use_model(model, self.source())

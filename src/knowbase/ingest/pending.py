@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from knowbase.ingest.places import Home, inside
 from knowbase.ingest.walk import FoundFile, Skipped, WalkRules, walk
-from knowbase.store.contract import Store
+from knowbase.store.contract import FileStore
 from knowbase.values.files import FileRecord, Source
 
 
@@ -39,7 +39,7 @@ class Pending(NamedTuple):
     out_of_step: Collection[str]  # documents that were split by other settings
 
 
-class Place(NamedTuple):
+class Disk(NamedTuple):
     """Where files lie, and which of them are looked at."""
 
     home: Home
@@ -47,12 +47,12 @@ class Place(NamedTuple):
 
 
 def pending(
-    store: Store, scopes: Sequence[Scope], place: Place, out_of_step: Collection[str] = ()
+    store: FileStore, scopes: Sequence[Scope], disk: Disk, out_of_step: Collection[str] = ()
 ) -> list[Pending]:
     """Compare the files of each scope with their records; nothing is read."""
     sources = {source.path for source in store.sources()} | {s.source.path for s in scopes}
     known = _Known(sources, store.files(), out_of_step)
-    return [_pending(scope, known, place) for scope in scopes]
+    return [_pending(scope, known, disk) for scope in scopes]
 
 
 class _Known(NamedTuple):
@@ -74,8 +74,8 @@ class _Known(NamedTuple):
         return max(holders, key=lambda source: (source != ".", len(source)), default=None)
 
 
-def _pending(scope: Scope, known: _Known, place: Place) -> Pending:
-    home = place.home
+def _pending(scope: Scope, known: _Known, disk: Disk) -> Pending:
+    home = disk.home
     source = scope.source.path
     root = scope.only if scope.only is not None else source
     records = known.of(source, root)
@@ -84,7 +84,7 @@ def _pending(scope: Scope, known: _Known, place: Place) -> Pending:
     work = _Work([], [], [])
     unchanged = 0
     there = os.path.lexists(home.absolute(root))
-    for item in walk(home.absolute(root), place.rules) if there else ():
+    for item in walk(home.absolute(root), disk.rules) if there else ():
         path = home.stored(item.path)
         if nested and known.owner(path) != source:
             continue

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from knowbase.errors import BaseLocked, ReadError, ServiceUnavailable
 from knowbase.ingest.drafts import Drafter, Embedded
 from knowbase.ingest.hierarchy import parent_of
-from knowbase.ingest.pending import FileProblem, Pending, Place, Scope, pending
+from knowbase.ingest.pending import Disk, FileProblem, Pending, Scope, pending
 from knowbase.ingest.places import Home
 from knowbase.ingest.walk import FoundFile
 from knowbase.logs import log
@@ -79,7 +79,7 @@ class IngestServices:
         self,
         store: Store,
         drafter: Drafter,
-        place: Place,
+        disk: Disk,
         clock: Callable[[], str],
         similar_above: float,
         *,
@@ -87,14 +87,14 @@ class IngestServices:
     ) -> None:
         self.store = store
         self.drafter = drafter
-        self.place = place
+        self.disk = disk
         self.clock = clock
         self.similar_above = similar_above
         self.defer = defer
 
     @property
     def home(self) -> Home:
-        return self.place.home
+        return self.disk.home
 
     def link_similar(self) -> None:
         """Compare what was written with everything; when another writes, the next one does it."""
@@ -127,7 +127,7 @@ def sync(
     """
     otherwise = services.store.documents(out_of_step(services.drafter), ALL)
     ids = {document.id for document in otherwise}
-    work = pending(services.store, scopes, services.place, ids)
+    work = pending(services.store, scopes, services.disk, ids)
     run = _Run(services, work, progress)
     try:
         run.add_sources([scope.source for scope in scopes], new=True)
@@ -147,7 +147,7 @@ def sync(
 
 def out_of_step(drafter: Drafter) -> Condition:
     """What was read and split by other settings than today's."""
-    return Not(OneOf("split_by", drafter.settings))
+    return Not(OneOf("split_by", drafter.in_step))
 
 
 class _Run:
@@ -330,8 +330,8 @@ class _Run:
 
     def split_again(self, notes: Sequence[Document]) -> None:
         """Texts without a file, as they are stored, by the settings of today."""
-        for start in range(0, len(notes), BATCH_CHUNKS):
-            some = notes[start : start + BATCH_CHUNKS]
+        for start in range(0, len(notes), BATCH_DOCUMENTS):
+            some = notes[start : start + BATCH_DOCUMENTS]
             result = self._with_vectors([self._stored_draft(note) for note in some])
             self._apply(Changes(drafts=result.drafts, model=result.model))
             self._reused += result.reused

@@ -7,7 +7,7 @@ from knowbase.mcp import wording
 from knowbase.mcp.budget import AgentAnswer, Budget
 from knowbase.mcp.shape import shaped
 from knowbase.mcp.tools import Call
-from knowbase.operations.declare import fields
+from knowbase.values.parameters import parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,7 +78,7 @@ class Answering:
 
     def _most_results(self) -> int:
         """The limit's own bound: as far as pages go."""
-        declared = fields(self.call.tool.operation.request)
+        declared = parameters(self.call.tool.operation.request)
         limit = next(field for field in declared if field.name == "limit")
         return int(limit.param.most or 0)
 

@@ -64,7 +64,7 @@ def _json(client: Client, start: Start, request: Install) -> Installed:
     whole = _read_json(path)
     servers = whole.setdefault(client.key, {})
     if not isinstance(servers, dict):
-        raise _unusable(path, f"its {client.key} is no object")
+        raise _unusable(path, f"its {client.key} is not an object")
     changed = servers.get(request.name) != server
     servers[request.name] = server
     written = changed and not request.dry_run
@@ -81,7 +81,7 @@ def _read_json(path: str) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except ValueError as error:
-        raise _unusable(path, f"it is no JSON: {error}") from error
+        raise _unusable(path, f"it is not JSON: {error}") from error
     if not isinstance(found, dict):
         raise _unusable(path, "it is not a JSON object")
     return found
@@ -100,7 +100,7 @@ def _codex(start: Start, request: Install) -> Installed:
     try:
         known = tomllib.loads(before).get("mcp_servers", {}).get(request.name)
     except (tomllib.TOMLDecodeError, AttributeError) as error:
-        raise _unusable(path, f"it is no TOML: {error}") from error
+        raise _unusable(path, f"it is not TOML: {error}") from error
     if known is not None and known != server and request.write:
         raise _unusable(path, f"it has another server {request.name!r} already")
     written = request.write and not request.dry_run and known is None

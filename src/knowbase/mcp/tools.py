@@ -12,11 +12,12 @@ from knowbase.contracts.entries import OPERATIONS as ENTRIES
 from knowbase.errors import InvalidInput, NotAllowed
 from knowbase.mcp.view import View
 from knowbase.operations import load
-from knowbase.operations.declare import Operation, build, fields, held_to, refuse_unknown
+from knowbase.operations.declare import Operation, held_to
 from knowbase.operations.schema import Schema, request_schema, result_schema
 from knowbase.values.access import Access
+from knowbase.values.parameters import build, parameters, refuse_unknown
 
-NAMED_ONLY = ("Document", "FileRecord", "Source", "StoredModel", "Similar")
+NAMED_ONLY = ("Document", "FileRecord", "Source", "StoredModel", "SimilarDocument")
 """Objects whose fields are told by docs/agents.md, not by each schema."""
 
 PAGED = ("detail", "max_tokens", "cursor")
@@ -127,7 +128,7 @@ def call_of(tool: Tool, arguments: Mapping[str, Any], access: Access) -> Call:
 
 
 def _own(tool: Tool) -> tuple[str, ...]:
-    return tool.takes or tuple(field.name for field in fields(tool.operation.request))
+    return tool.takes or tuple(field.name for field in parameters(tool.operation.request))
 
 
 def input_schema(tool: Tool) -> Schema:

@@ -7,7 +7,7 @@ To mount it, route its path to it and run its lifespan with that of the server:
     ... async with agents.router.lifespan_context(agents): ...
 
 Under which name the server was called, from which page and with which token is for the server to
-check. What a request may do is what `knowbase.access.current` holds when the application is
+check. What a request may do is what `knowbase.values.access.current` holds when the application is
 called: a middleware before it sets the variable. There are no sessions between requests, so each
 one is held to its own access, and any process can answer it.
 """

@@ -8,7 +8,7 @@ from knowbase.query.conditions import FORGOTTEN, HIDDEN_STATES, Compare, Conditi
 from knowbase.query.moments import ahead
 from knowbase.store.contract import DocumentStore
 from knowbase.values.changes import Changes, Edit
-from knowbase.values.documents import Document, Listing, Page, is_in
+from knowbase.values.documents import STATES, Document, Listing, Page, is_in
 
 
 class Superseded(NamedTuple):
@@ -89,14 +89,13 @@ class Lifecycle:
         return Changed(tuple(self._now(document) for document in documents))
 
     def _restored(self, document: Document) -> Edit:
-        """Only what differs is said, so that a file may go on saying the rest."""
+        """Only what hides it is taken back, so that its text may go on saying the rest."""
         now = self.clock()
-        shown: dict[str, str | bool | None] = {"deleted_at": None, "archived": False}
-        if is_in(document, "superseded", now):
-            shown |= {"superseded_by": None, "valid_until": None}
-        if document.expires_at is not None and document.expires_at <= now:
-            shown["expires_at"] = None
-        differing = {name: v for name, v in shown.items() if getattr(document, name) != v}
+        hiding = ["deleted_at"] if document.deleted_at is not None else []
+        for state, fields in STATES.items():
+            hiding += fields if is_in(document, state, now) else ()
+        defaults = {name: Document._field_defaults[name] for name in hiding}
+        differing = {name: v for name, v in defaults.items() if getattr(document, name) != v}
         return Edit(document.id, differing)
 
     def _write(self, *edits: Edit) -> None:

@@ -17,7 +17,7 @@ from knowbase.text.sections import sections_of
 from knowbase.values.changes import Changes, Draft, Edit, session_name
 from knowbase.values.documents import FIELDS, STATED, Document, Page
 from knowbase.values.kinds import clean_tags
-from knowbase.values.notes import Note, Remembered, Similar
+from knowbase.values.notes import Note, Remembered, SimilarDocument
 from knowbase.values.reading import Reading
 from knowbase.values.sessions import Session, Use
 
@@ -190,7 +190,7 @@ def _moment(text: str) -> str:
     return found.start
 
 
-def _similar(store: Store, draft: Draft, writing: _Writing) -> tuple[Similar, ...]:
+def _similar(store: Store, draft: Draft, writing: _Writing) -> tuple[SimilarDocument, ...]:
     """Documents that have something almost the same for each chunk of the new one."""
     others = both(writing.neighbours, Not(Compare("id", "=", draft.id)))
     found: dict[str, list[float]] = {}
@@ -217,7 +217,7 @@ def _similar(store: Store, draft: Draft, writing: _Writing) -> tuple[Similar, ..
     nearest = sorted(whole, key=lambda one: (-whole[one], documents[one].seq))[:MOST_SIMILAR]
     openings = store.openings(nearest)
     return tuple(
-        Similar(documents[one], whole[one], openings.get(one, "")[:200]) for one in nearest
+        SimilarDocument(documents[one], whole[one], openings.get(one, "")[:200]) for one in nearest
     )
 
 

@@ -93,5 +93,5 @@ def notices(first: Base, second: Base) -> tuple[str, ...]:
             )
     settings = os.path.join(first.home, "kb.toml")
     if os.path.exists(settings) and first.home != second.home:
-        found.append(f"the settings in {settings} are no part of the base, and stay there")
+        found.append(f"the settings in {settings} are not part of the base, and stay there")
     return tuple(found)

@@ -1,10 +1,11 @@
 """Operations that write: init, add, note, rm, sync, watch."""
 
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from knowbase.errors import InvalidInput
 from knowbase.operations.declare import NoParameters, Operation, Terminal
-from knowbase.values.parameters import Param
+from knowbase.values.parameters import Group, Param
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -53,28 +54,24 @@ def add(
     )
 
 
+def _note_parameters() -> Mapping[str, Param]:
+    from knowbase.operations.memory import stated_parameters
+
+    stated = stated_parameters()
+    kinds = "note (the default), decision, lesson, fact …"
+    return {**stated, "type": stated["type"]._replace(text=kinds)}
+
+
 class NoteRequest(NamedTuple):
     text: Annotated[str, Param("the text; else standard input or $EDITOR", positional=True)] = ""
-    title: Annotated[str | None, Param("its title; else the first line")] = None
-    tags: Annotated[tuple[str, ...], Param("its tags", metavar="TAG,TAG")] = ()
-    type: Annotated[str | None, Param("note (the default), decision, lesson, fact …")] = None
-    code: Annotated[str | None, Param("a short code of its own")] = None
+    stated: Annotated[Mapping[str, Any], Group(_note_parameters)] = {}
     replace: Annotated[str | None, Param("write it in place of this note", metavar="CODE")] = None
 
 
 def note(base: "Base", request: NoteRequest) -> "Document":
     from knowbase.values.notes import Note
 
-    return base.note(
-        Note(
-            text=request.text,
-            title=request.title,
-            tags=request.tags,
-            type=request.type,
-            code=request.code,
-            replaces=request.replace,
-        )
-    )
+    return base.note(Note(request.text, replaces=request.replace, **request.stated))
 
 
 class Remove(NamedTuple):

@@ -28,7 +28,7 @@ def links(base: "Base", request: Links) -> "DocumentLinks":
     return base.graph.links(request.reference)
 
 
-class Related(NamedTuple):
+class RelatedRequest(NamedTuple):
     reference: Annotated[str, REFERENCE]
     limit: Annotated[int, Param("how many", least=1, most=20, metavar="N", short="n")] = 5
     depth: Annotated[
@@ -37,7 +37,7 @@ class Related(NamedTuple):
     include: Annotated[tuple[str, ...], INCLUDE] = ()
 
 
-def related(base: "Base", request: Related) -> "RelatedAnswer":
+def related(base: "Base", request: RelatedRequest) -> "RelatedAnswer":
     return base.graph.related(*request)
 
 
@@ -122,7 +122,7 @@ OPERATIONS = {
         Operation(
             "related",
             "Show related work: parent, siblings, shared tags, then what links lead to",
-            Related,
+            RelatedRequest,
             related,
             examples=("kb related PROJ-I-0018 --limit 5", "kb related notes/a.md --depth 0"),
         ),

@@ -25,15 +25,15 @@ def supersede(base: "Base", request: Supersede) -> "Superseded":
     return base.lifecycle.supersede(request.old, request.new)
 
 
-class References(NamedTuple):
+class ReferencesRequest(NamedTuple):
     references: Annotated[tuple[str, ...], DOCUMENTS]
 
 
-def forget(base: "Base", request: References) -> "Changed":
+def forget(base: "Base", request: ReferencesRequest) -> "Changed":
     return base.lifecycle.forget(request.references)
 
 
-def archive(base: "Base", request: References) -> "Changed":
+def archive(base: "Base", request: ReferencesRequest) -> "Changed":
     return base.lifecycle.archive(request.references)
 
 
@@ -81,7 +81,7 @@ OPERATIONS = {
         Operation(
             "forget",
             "Never show a document again, until it is restored",
-            References,
+            ReferencesRequest,
             forget,
             writes=True,
             examples=("kb forget KB-7",),
@@ -97,7 +97,7 @@ OPERATIONS = {
         Operation(
             "archive",
             "Hide a document unless archived ones are asked for",
-            References,
+            ReferencesRequest,
             archive,
             writes=True,
             examples=("kb archive KB-7", "kb search plans --include archived"),

@@ -90,7 +90,7 @@ class TimelineRequest(NamedTuple):
 
 
 def timeline(base: "Base", request: TimelineRequest) -> "Timeline":
-    return base.sessions.timeline(*request)
+    return base.sessions.timeline(request.anchor, request.before, request.after, request.include)
 
 
 class Reference(NamedTuple):

@@ -14,10 +14,6 @@ if TYPE_CHECKING:
     from knowbase.search.whynot import WhyNot
 
 
-class ProfilesRequest(NamedTuple):
-    name: Annotated[str, Param("every constant of this one; else all", positional=True)] = ""
-
-
 class ProfileField(NamedTuple):
     field: str
     value: Any
@@ -36,20 +32,23 @@ class Profiles(NamedTuple):
     profiles: tuple[ProfileLine, ...]
 
 
+class ProfilesRequest(NamedTuple):
+    name: Annotated[str, Param("every constant of this one", positional=True, single=True)] = ""
+
+
 def profiles(base: "Base", request: ProfilesRequest) -> Profiles:
-    name = request.name.strip()
-    default = base.settings.search_profile
-    if name:
-        base.profile(name)  # refuses an unknown one, naming those that there are
-        custom = base.profiles()[name]
-        about = custom.profile.about
-        return Profiles((ProfileLine(name, about, name == default, _fields(custom)),))
-    return Profiles(
-        tuple(
+    default, known = base.settings.search_profile, base.profiles()
+    if not request.name:
+        lines = [
             ProfileLine(name, custom.profile.about, name == default)
-            for name, custom in base.profiles().items()
-        )
-    )
+            for name, custom in known.items()
+        ]
+        return Profiles(tuple(lines))
+    base.profile(request.name)  # refuses an unknown one, naming those that there are
+    custom = known[request.name]
+    is_default = request.name == default
+    line = ProfileLine(request.name, custom.profile.about, is_default, _fields(custom))
+    return Profiles((line,))
 
 
 def _fields(custom: "Custom") -> tuple[ProfileField, ...]:
@@ -59,9 +58,13 @@ def _fields(custom: "Custom") -> tuple[ProfileField, ...]:
     )
 
 
+_ASKED = Group(SearchRequest, without=("session", "session_record", "explain"))
+"""What is asked of a search, but for what is recorded or shown of its answer."""
+
+
 class WhyNotRequest(NamedTuple):
     reference: Annotated[str, Param("the document that was expected", positional=True)]
-    search: Annotated[SearchRequest, Group(SearchRequest)]
+    search: Annotated[SearchRequest, _ASKED]
 
 
 def why_not(base: "Base", request: WhyNotRequest) -> "WhyNot":
@@ -69,7 +72,7 @@ def why_not(base: "Base", request: WhyNotRequest) -> "WhyNot":
 
 
 class QueryRequest(NamedTuple):
-    search: Annotated[SearchRequest, Group(SearchRequest)]
+    search: Annotated[SearchRequest, _ASKED]
 
 
 def show_query(base: "Base", request: QueryRequest) -> "QueryPlan":

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from knowbase.errors import InvalidInput
-from knowbase.operations.declare import NoParameters, Operation, fields
+from knowbase.operations.declare import NoParameters, Operation
 from knowbase.search.request import SearchRequest
-from knowbase.values.parameters import Group, Param
+from knowbase.values.parameters import Group, Param, parameters
 
 if TYPE_CHECKING:
     from knowbase.base import Base
@@ -16,9 +16,12 @@ if TYPE_CHECKING:
 _NAME = Annotated[str, Param("its name", positional=True, single=True)]
 
 
+_SAVED = Group(SearchRequest, texts={"query": "the query; a {place} is filled in when it is run"})
+
+
 class SaveRequest(NamedTuple):
     name: Annotated[str, Param("its name", positional=True)]
-    search: Annotated[SearchRequest, Group(SearchRequest)]
+    search: Annotated[SearchRequest, _SAVED]
     replace: Annotated[bool, Param("take the place of the one with this name")] = False
 
 
@@ -33,7 +36,7 @@ def show_all(base: "Base", _: NoParameters) -> "SavedList":
 def _changeable() -> Mapping[str, Param]:
     """What can be said anew when a saved search is run."""
     names = ("top", "threshold", "mode", "unit", "profile", "explain")
-    known = {field.name: field for field in fields(SearchRequest)}
+    known = {field.name: field for field in parameters(SearchRequest)}
     return {name: known[name].param._replace(type=known[name].kind) for name in names}
 
 

@@ -8,7 +8,8 @@ from importlib import import_module
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from knowbase.operations.declare import Field, Operation, fields
+from knowbase.operations.declare import Operation
+from knowbase.values.parameters import Parameter, parameters
 
 Schema = dict[str, Any]
 
@@ -17,7 +18,7 @@ _KINDS = {str: "string", int: "integer", float: "number", bool: "boolean", NoneT
 
 def request_schema(request: type) -> Schema:
     """The object that an operation takes; what it does not name is refused."""
-    known = fields(request)
+    known = parameters(request)
     return {
         "type": "object",
         "properties": {field.name: _field_schema(field) for field in known},
@@ -26,7 +27,7 @@ def request_schema(request: type) -> Schema:
     }
 
 
-def _field_schema(field: Field) -> Schema:
+def _field_schema(field: Parameter) -> Schema:
     param = field.param
     one: Schema = {"type": "string" if field.kind is tuple else _KINDS[field.kind]}
     if param.choices:

@@ -14,8 +14,12 @@ def named(condition: Condition) -> Iterator[tuple[str, str]]:
             yield from named(part)
     elif isinstance(condition, Tagged):
         yield from (("tag", tag) for tag in condition.tags)
-    elif isinstance(condition, Compare) and condition[:2] == ("project", "="):
+    elif isinstance(condition, Compare) and _is_project(condition):
         yield "project", str(condition.value)
+
+
+def _is_project(condition: Compare) -> bool:
+    return condition.field == "project" and condition.operator == "="
 
 
 def unknown(kind: str, name: str, known: Collection[str]) -> str:

@@ -1,8 +1,9 @@
 """What each operator of the query language means: a condition, a directive, or a mistake."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
+from knowbase.errors import InvalidInput
 from knowbase.query.conditions import (
     HIDDEN_STATES,
     AllOf,
@@ -72,14 +73,22 @@ class Mistake(NamedTuple):
     message: str
 
 
-class Context(NamedTuple):
+class Context:
     """What the meaning of an operator depends on."""
 
-    now: str
-    types: Sequence[str]
-    find: Callable[[str], Document | None]
-    nearest: Callable[[str], str]  # a hint that names the codes most like a reference
-    has_session: Callable[[str], bool]
+    def __init__(
+        self,
+        now: str,
+        types: Sequence[str],
+        find: Callable[[str], Document | None],
+        nearest: Callable[[str], str],  # a hint that names the codes most like a reference
+        has_session: Callable[[str], bool],
+    ) -> None:
+        self.now = now
+        self.types = types
+        self.find = find
+        self.nearest = nearest
+        self.has_session = has_session
 
 
 Meaning: TypeAlias = Condition | Similar | Like | Related | Depth | Include | Weights | Mistake
@@ -93,12 +102,30 @@ class OperatorValue(NamedTuple):
     field: str = ""
 
 
+def field_of(name: str) -> str:
+    """The field that an operator asks for; the name itself when it asks for none."""
+    return _FILTERS[name][0] if name in _FILTERS else name
+
+
 def meaning_of(name: str, value: str, context: Context) -> Meaning:
     """The meaning of `name:value`."""
     if name in _DIRECTIVES:
         return _DIRECTIVES[name](OperatorValue(name, value.strip()), context)
     field, rule = _FILTERS[name]
     return _RULES[rule](OperatorValue(name, value.strip(), field), context)
+
+
+def filter_of(name: str, value: object, context: Context) -> Condition:
+    """The condition that a filter of a request means; a mistake is an error that names it."""
+    if name not in FILTERS:
+        hint = "one of " + ", ".join(FILTERS)
+        raise InvalidInput(f"there is no filter {name!r}", field=name, hint=hint)
+    if not isinstance(value, str):
+        raise InvalidInput(f"{name} cannot be {value!r}", field=name, hint="it must be text")
+    meaning = meaning_of(name, value, context)
+    if isinstance(meaning, Mistake):
+        raise InvalidInput(meaning.message, field=name)
+    return cast("Condition", meaning)
 
 
 def _tagged(asked: OperatorValue, _: Context) -> Meaning:
@@ -288,5 +315,8 @@ _DIRECTIVES: dict[str, Callable[[OperatorValue, Context], Meaning]] = {
     "weights": _weights,
 }
 """Operators that ask for no field of a document."""
+
+FILTERS = (*_FILTERS, "session")
+"""Operators that are conditions and nothing else: a request may have them as filters."""
 
 OPERATORS = (*_FILTERS, *_DIRECTIVES)

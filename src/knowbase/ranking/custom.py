@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from knowbase.errors import InvalidInput
 from knowbase.ranking.profile import PROFILES, SIGNALS, Profile
+from knowbase.values.kinds import Kind, Unfit, fitted
 
 CHOICES = {
     "keyword": ("bm25", "ts_rank_cd"),
@@ -159,46 +160,21 @@ def _entry(name: str, key: str, value: Any, place: str) -> Any:
         raise InvalidInput(
             f"{place} is not a signal", field=place, hint="one of " + ", ".join(SIGNALS)
         )
-    return _number(value, 0, place)
+    return _fitted(Kind(float, 0), value, place)
 
 
 def _single(current: Any, value: Any, name: str, place: str) -> Any:
-    if name in CHOICES:
-        if value not in CHOICES[name]:
-            raise InvalidInput(
-                f"{place} cannot be {value!r}",
-                field=place,
-                hint="one of " + ", ".join(CHOICES[name]),
-            )
-        return value
-    if isinstance(current, bool):
-        if not isinstance(value, bool):
-            raise InvalidInput(f"{place} cannot be {value!r}", field=place, hint="true or false")
-        return value
-    if isinstance(current, str):
-        return str(value)
-    number = _number(value, LEAST[name], place)
-    if isinstance(current, int) and name != "rrf_k":
-        if number != int(number):
-            raise InvalidInput(f"{place} cannot be {value!r}", field=place, hint="a whole number")
-        return int(number)
-    return number
+    kind = float if name == "rrf_k" else type(current)
+    return _fitted(Kind(kind, LEAST.get(name), choices=CHOICES.get(name, ())), value, place)
 
 
-def _number(value: Any, least: float, place: str) -> float:
+def _fitted(kind: Kind, value: Any, place: str) -> Any:
     try:
-        if isinstance(value, bool):
-            raise TypeError
-        number = float(value)
-    except (TypeError, ValueError):
+        return fitted(kind, value)
+    except Unfit as error:
         raise InvalidInput(
-            f"{place} cannot be {value!r}", field=place, hint="it must be a number"
+            f"{place} cannot be {error.value!r}", field=place, hint=error.expected
         ) from None
-    if not abs(number) < float("inf"):
-        raise InvalidInput(f"{place} cannot be {value!r}", field=place, hint="a finite number")
-    if not number >= least:
-        raise InvalidInput(f"{place} cannot be {value!r}", field=place, hint=f"at least {least:g}")
-    return number
 
 
 def _unknown(place: str, name: str) -> InvalidInput:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from knowbase.errors import ReadError
 from knowbase.values.documents import DOCUMENT_TYPES, FIELDS, STATED
 from knowbase.values.fields import Field
-from knowbase.values.kinds import Unfit, fitted, read_flag
+from knowbase.values.kinds import Unfit, clean_tags, fitted, read_flag
 
 _MAX_DEPTH = 40
 _UNIT = "from 0 to 1"
@@ -100,7 +100,7 @@ def _stated(name: str, key: str, value: _Value) -> Any:
     if field.kind in ("text", "code"):
         return _text(value) or None
     if field.kind == "tags":
-        return _unique([tag.lstrip("#").strip() for tag in _items(value, r"[,\s]+")])
+        return clean_tags(_items(value, r"[,\s]+"))
     if field.kind == "names":
         return _unique([item.lower() for item in _items(value, r",")])
     if field.kind == "moment":

@@ -6,9 +6,9 @@ from knowbase.query.conditions import describe
 from knowbase.query.meaning import summary, understand
 from knowbase.query.query import Query
 from knowbase.query.tree import Problem, shown
-from knowbase.search.request import SearchRequest
 from knowbase.search.services import Language
-from knowbase.search.understand import Question
+from knowbase.search.understand import Inquiry
+from knowbase.values.kinds import clean_tags
 
 
 class QueryPlan(NamedTuple):
@@ -29,11 +29,11 @@ class QueryPlan(NamedTuple):
     problems: tuple[Problem, ...] = ()
 
 
-def plan(question: Question, language: Language) -> QueryPlan:
+def plan(inquiry: Inquiry, language: Language) -> QueryPlan:
     """The tree, the filters of both legs, and what would run."""
-    request, query, profile = question.request, question.query, question.profile
+    request, query, profile = inquiry.request, inquiry.query, inquiry.profile
     if query.tree is None:  # a plain one, which needed no parser
-        query = understand(request.query, profile.match, language.context(question.now))
+        query = understand(request.query, profile.match, language.context(inquiry.now))
     return QueryPlan(
         query=request.query,
         tree=shown(query.tree) if query.tree is not None else "nothing",
@@ -45,8 +45,8 @@ def plan(question: Question, language: Language) -> QueryPlan:
         keyword_filter=describe(query.keyword_filter),
         intent=query.intent,
         weights=dict(profile.weights_for(query.intent)),
-        legs=_legs(query, question.legs),
-        flags=flags_in_the_language(request),
+        legs=_legs(query, inquiry.legs),
+        flags=flags_in_the_language(inquiry),
         problems=query.problems,
     )
 
@@ -60,15 +60,23 @@ def _legs(query: Query, wanted: tuple[str, ...]) -> tuple[str, ...]:
     return (*(leg for leg in wanted if runs[leg]), *(["graph"] if query.related else []))
 
 
-def flags_in_the_language(request: SearchRequest) -> tuple[str, ...]:
+def flags_in_the_language(inquiry: Inquiry) -> tuple[str, ...]:
     """What each flag that was given is called in a query."""
-    joint = " OR " if request.tags_match == "any" else " "
+    request = inquiry.request
+    match = request.tags_match or inquiry.profile.tags_match
     said = []
     if request.tags:
-        said.append(f"--tags: {joint.join(f'tag:{tag}' for tag in request.tags)}")
+        tags = [f"tag:{tag}" for tag in clean_tags(request.tags)]
+        said.append(f"--tags: {(' OR ' if match == 'any' else ' ').join(tags)}")
     if request.type:
         said.append(f"--type: type:{','.join(request.type)}")
     if request.include:
         said.append(f"--include: include:{','.join(request.include)}")
-    said += [f"--{name}: {name}:{value}" for name, value in request.operators()]
+    said += [f"--{name}: {name}:{value}" for name, value in request.filters.items()]
+    if request.session_filter is not None:
+        said.append(f"--session-filter: session:{request.session_filter}")
+    if request.session is not None:
+        said.append(f"--session: session:{request.session}")
+    if request.min_salience is not None:
+        said.append(f"--min-salience: salience:>={request.min_salience}")
     return tuple(said)

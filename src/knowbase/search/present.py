@@ -7,28 +7,28 @@ from knowbase.query.conditions import Contains, Visible, both
 from knowbase.ranking.profile import Profile
 from knowbase.ranking.rank import Ranked, best_possible, total
 from knowbase.search.answer import Answer, Explanation, Hit, Suggestion
-from knowbase.search.rank import Ranking
+from knowbase.search.rank import Outcome
 from knowbase.search.services import Services
 from knowbase.search.surroundings import surroundings
-from knowbase.search.understand import Question
+from knowbase.search.understand import Inquiry
 from knowbase.text.analysis import Word
 from knowbase.text.snippets import snippet
 from knowbase.values.documents import Passage, is_in
 from knowbase.values.kinds import clean_tags
 
 if TYPE_CHECKING:
-    from knowbase.store.contract import Store
+    from knowbase.store.contract import DocumentStore, RetrievalStore, Store
 
 SOURCE_NAMES = {"keyword": "fts", "semantic": "vec", "graph": "graph"}
 MOST_CHECKED = 16  # words that are looked up in the vocabulary
 
 
-def present(ranking: Ranking, services: Services) -> Answer:
+def present(outcome: Outcome, services: Services) -> Answer:
     """The hits that are shown, and how they came about."""
-    question, proposals = ranking.question, ranking.proposals
-    request, query, profile = question.request, question.query, question.profile
-    kept = [hit for hit in ranking.ranked if hit.score >= _threshold(question)]
-    hits = _hits(kept[: question.top], ranking, services.store)
+    inquiry, proposals = outcome.inquiry, outcome.proposals
+    request, query, profile = inquiry.request, inquiry.query, inquiry.profile
+    kept = [hit for hit in outcome.ranked if hit.score >= _threshold(inquiry)]
+    hits = _hits(kept[: inquiry.top], outcome, services.store)
     is_searched = not query.is_empty
     return Answer(
         query=request.query,
@@ -40,27 +40,27 @@ def present(ranking: Ranking, services: Services) -> Answer:
         fallback_mode=is_searched and bool(proposals.notices),
         semantic_coverage=round(services.store.semantic_coverage(), 4),
         query_time_ms=0.0,
-        filters=_filters_applied(question),
+        filters=_filters_applied(inquiry),
         notices=(
             *(f"{problem.message}; {problem.instead}" for problem in query.problems),
             *proposals.notices,
-            *_threshold_notices(question, tuple(proposals.legs)),
-            *(_unknown_names(question, services.store) if not ranking.ranked else ()),
+            *_threshold_notices(inquiry, tuple(proposals.legs)),
+            *(_unknown_names(inquiry, services.store) if not outcome.ranked else ()),
         ),
-        timings={**proposals.timings, "ranking_ms": ranking.milliseconds} if is_searched else {},
+        timings={**proposals.timings, "ranking_ms": outcome.milliseconds} if is_searched else {},
         problems=query.problems,
-        suggestions=_suggestions(question, services.store) if "keyword" in proposals.legs else (),
+        suggestions=_suggestions(inquiry, services.store) if "keyword" in proposals.legs else (),
     )
 
 
-def _hits(shown: Sequence[Ranked], ranking: Ranking, store: "Store") -> tuple[Hit, ...]:
+def _hits(shown: Sequence[Ranked], outcome: Outcome, store: "Store") -> tuple[Hit, ...]:
     """The hits with what surrounds them, in a number of queries that is the same for all."""
-    question, passages = ranking.question, ranking.proposals.passages
+    inquiry, passages = outcome.inquiry, outcome.proposals.passages
     documents = [passages[hit.chunk].document for hit in shown]
-    around = surroundings(store, documents, question.now)
+    around = surroundings(store, documents, inquiry.now)
     return tuple(
-        _hit(hit, passages[hit.chunk], question)._replace(
-            is_superseded=is_in(document, "superseded", question.now),
+        _hit(hit, passages[hit.chunk], inquiry)._replace(
+            is_superseded=is_in(document, "superseded", inquiry.now),
             superseded_by=around.successors.get(document.id),
             source_session=around.sessions.get(document.id),
             related_count=around.related.get(document.id, 0),
@@ -69,9 +69,9 @@ def _hits(shown: Sequence[Ranked], ranking: Ranking, store: "Store") -> tuple[Hi
     )
 
 
-def _hit(ranked: Ranked, passage: Passage, question: Question) -> Hit:
+def _hit(ranked: Ranked, passage: Passage, inquiry: Inquiry) -> Hit:
     document, chunk = passage.document, passage.chunk
-    shown = snippet(chunk.text, question.query.keyword.words)
+    shown = snippet(chunk.text, inquiry.query.keyword.words)
     legs = [part.leg for part in ranked.contributions if part.leg in SOURCE_NAMES]
     return Hit(
         id=document.id,
@@ -91,7 +91,7 @@ def _hit(ranked: Ranked, passage: Passage, question: Question) -> Hit:
         created_at=document.created_at,
         match_type=_match_type(set(legs)),
         more=ranked.more,
-        explanation=_explanation(ranked, question.profile) if question.request.explain else None,
+        explanation=_explanation(ranked, inquiry.profile) if inquiry.request.explain else None,
     )
 
 
@@ -111,24 +111,24 @@ def _explanation(ranked: Ranked, profile: Profile) -> Explanation:
     )
 
 
-def _threshold(question: Question) -> float:
-    threshold = question.request.threshold
-    return float("-inf") if threshold is None or question.query.is_empty else threshold
+def _threshold(inquiry: Inquiry) -> float:
+    threshold = inquiry.request.threshold
+    return float("-inf") if threshold is None or inquiry.query.is_empty else threshold
 
 
-def _threshold_notices(question: Question, legs: tuple[str, ...]) -> list[str]:
+def _threshold_notices(inquiry: Inquiry, legs: tuple[str, ...]) -> list[str]:
     """C7: a threshold that no score of this search could reach is said."""
-    best = best_possible(legs, question.profile)
-    if not legs or _threshold(question) <= best:
+    best = best_possible(legs, inquiry.profile)
+    if not legs or _threshold(inquiry) <= best:
         return []
     return [
-        f"no score can reach the threshold {question.request.threshold:g} here:"
+        f"no score can reach the threshold {inquiry.request.threshold:g} here:"
         f" first place in {' and '.join(legs)} scores {best:.4f}"
     ]
 
 
-def _filters_applied(question: Question) -> dict[str, Any]:
-    request, profile = question.request, question.profile
+def _filters_applied(inquiry: Inquiry) -> dict[str, Any]:
+    request, profile = inquiry.request, inquiry.profile
     return {
         "tags": list(clean_tags(request.tags)),
         "tags_match": request.tags_match or profile.tags_match,
@@ -136,37 +136,37 @@ def _filters_applied(question: Question) -> dict[str, Any]:
         "include": list(request.include),
         **dict(request.operators()),
         "threshold": request.threshold,
-        "top": question.top,
+        "top": inquiry.top,
         "mode": request.mode,
         "unit": profile.unit,
     }
 
 
-def _unknown_names(question: Question, store: "Store") -> list[str]:
+def _unknown_names(inquiry: Inquiry, store: "DocumentStore") -> list[str]:
     """Tags and projects that were asked for and that no document has which is shown."""
     from knowbase.query.named import named, unknown
 
-    wanted = list(dict.fromkeys(named(both(question.filter, question.query.filter))))
+    wanted = list(dict.fromkeys(named(both(inquiry.filter, inquiry.query.filter))))
     lists = {"tag": store.tags, "project": store.projects}
-    known = {kind: [name for name, _ in lists[kind](question.visible)] for kind in dict(wanted)}
+    known = {kind: [name for name, _ in lists[kind](inquiry.visible)] for kind in dict(wanted)}
     missing = [one for one in wanted if one[1] not in known[one[0]]]
     return [unknown(kind, name, known[kind]) for kind, name in missing[:MOST_CHECKED]]
 
 
-def _suggestions(question: Question, store: "Store") -> tuple[Suggestion, ...]:
+def _suggestions(inquiry: Inquiry, store: "RetrievalStore") -> tuple[Suggestion, ...]:
     """Words that the base does not have, and what is spelled like them."""
-    text = question.query.text.lower()  # what a profile adds to the words was not typed
-    words = question.query.keyword.words
+    text = inquiry.query.text.lower()  # what a profile adds to the words was not typed
+    words = inquiry.query.keyword.words
     typed = [word for word in words if word.surface.isalpha() and word.surface.lower() in text]
     near = {
         word.surface: [
-            one for one in store.nearest_words(word, 3) if _is_shown(one, question.now, store)
+            one for one in store.nearest_words(word, 3) if _is_shown(one, inquiry.now, store)
         ]
         for word in store.unknown_words(typed[:MOST_CHECKED])
     }
     return tuple(Suggestion(word, tuple(words)) for word, words in near.items() if words)
 
 
-def _is_shown(word: str, now: str, store: "Store") -> bool:
+def _is_shown(word: str, now: str, store: "RetrievalStore") -> bool:
     """Whether a document that may be shown has the word: no other one's is told."""
     return bool(store.newest(both(Visible(now), Contains(Word(word))), 1))

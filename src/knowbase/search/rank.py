@@ -8,49 +8,47 @@ from knowbase.query.conditions import both, is_everything
 from knowbase.ranking.rank import Ranked, rank
 from knowbase.search.retrieve import Proposals, retrieve
 from knowbase.search.services import Services
-from knowbase.search.understand import Question
+from knowbase.search.understand import Inquiry
 
 
-class Ranking(NamedTuple):
+class Outcome(NamedTuple):
     """Every candidate in its order, before it is presented."""
 
-    question: Question
+    inquiry: Inquiry
     proposals: Proposals
     trust: dict[str, float]  # in each leg, with this query
     ranked: list[Ranked]
     milliseconds: float = 0.0
 
 
-def rank_all(question: Question, services: Services, depth: int) -> Ranking:
+def rank_all(inquiry: Inquiry, services: Services, depth: int) -> Outcome:
     """Everything that the legs propose, ranked."""
-    if question.query.is_empty:
-        return _newest(question, services, depth)
+    if inquiry.query.is_empty:
+        return _newest(inquiry, services, depth)
     from knowbase.search.signals import trust
 
-    proposals = retrieve(question, services, depth)
-    factors = trust(question, proposals, services)
+    proposals = retrieve(inquiry, services, depth)
+    factors = trust(inquiry, proposals, services)
     started = time.perf_counter()
-    ranked = rank_proposals(question, proposals, factors)
+    ranked = rank_proposals(inquiry, proposals, factors)
     took = round((time.perf_counter() - started) * 1000, 3)
     log("debug", "ranking complete", results=len(ranked), ms=took)
-    return Ranking(question, proposals, factors, ranked, took)
+    return Outcome(inquiry, proposals, factors, ranked, took)
 
 
-def rank_proposals(
-    question: Question, proposals: Proposals, trust: dict[str, float]
-) -> list[Ranked]:
+def rank_proposals(inquiry: Inquiry, proposals: Proposals, trust: dict[str, float]) -> list[Ranked]:
     """The proposals as the profile orders them."""
     legs, passages = proposals.legs, proposals.passages
-    return rank(legs, passages, question.profile, question.now, question.query.intent, trust)
+    return rank(legs, passages, inquiry.profile, inquiry.now, inquiry.query.intent, trust)
 
 
-def _newest(question: Question, services: Services, limit: int) -> Ranking:
+def _newest(inquiry: Inquiry, services: Services, limit: int) -> Outcome:
     """Filters alone list the newest that pass; nothing at all finds nothing."""
-    condition = both(question.filter, question.query.filter)
-    if is_everything(condition) and not question.query.include:
+    condition = both(inquiry.filter, inquiry.query.filter)
+    if is_everything(condition) and not inquiry.query.include:
         nothing = Proposals({}, {}, ("the query has no words",))
-        return Ranking(question, nothing, {}, [])
-    newest = services.store.newest(both(question.visible, condition), limit)
+        return Outcome(inquiry, nothing, {}, [])
+    newest = services.store.newest(both(inquiry.visible, condition), limit)
     passages = {passage.chunk_id: passage for passage in newest}
     ranked = [Ranked(passage.chunk_id, 0.0) for passage in newest]
-    return Ranking(question, Proposals({}, passages), {}, ranked)
+    return Outcome(inquiry, Proposals({}, passages), {}, ranked)

@@ -8,15 +8,9 @@ from knowbase.values.documents import FIELDS
 from knowbase.values.parameters import Group, Param
 
 MODES = ("hybrid", "keyword", "semantic")
-CHOICES = {
-    "mode": MODES,
-    "tags_match": ("all", "any"),
-    "unit": ("chunk", "document"),
-    "include": HIDDEN_STATES,
-}
 TAGS = Param("only documents with all of these tags", metavar="TAG,TAG")
 TYPE = Param("only documents of this type: markdown, pdf, code, note …", metavar="TYPE")
-INCLUDE = Param("also show what is hidden by default", choices=CHOICES["include"], metavar="STATE")
+INCLUDE = Param("also show what is hidden by default", choices=HIDDEN_STATES, metavar="STATE")
 
 
 def filter_parameters() -> Mapping[str, Param]:
@@ -33,11 +27,11 @@ class SearchRequest(NamedTuple):
     """What is asked. None means what the profile says."""
 
     query: Annotated[
-        str, Param("words, a question, operators: see docs/query.md", positional=True)
+        str, Param("words, a inquiry, operators: see docs/query.md", positional=True)
     ] = ""
     tags: Annotated[tuple[str, ...], TAGS] = ()
     tags_match: Annotated[
-        str | None, Param("all tags, or any of them", choices=CHOICES["tags_match"], metavar="RULE")
+        str | None, Param("all tags, or any of them", choices=("all", "any"), metavar="RULE")
     ] = None
     type: Annotated[tuple[str, ...], TYPE] = ()
     top: Annotated[
@@ -49,12 +43,12 @@ class SearchRequest(NamedTuple):
         str,
         Param(
             "which legs to run",
-            choices=CHOICES["mode"],
+            choices=MODES,
             aliases={"--fts-only": "keyword", "--vec-only": "semantic"},
         ),
     ] = "hybrid"
     unit: Annotated[
-        str | None, Param("a hit is a chunk, or a document", choices=CHOICES["unit"])
+        str | None, Param("a hit is a chunk, or a document", choices=("chunk", "document"))
     ] = None
     include: Annotated[tuple[str, ...], INCLUDE] = ()
     filters: Annotated[

@@ -10,7 +10,7 @@ from knowbase.query.conditions import OneOf, both
 from knowbase.query.words import FieldWeights
 from knowbase.ranking.rank import keys_of
 from knowbase.search.services import Services
-from knowbase.search.understand import Question
+from knowbase.search.understand import Inquiry
 from knowbase.values.documents import Candidate, Passage
 
 if TYPE_CHECKING:
@@ -32,22 +32,22 @@ class Proposals(NamedTuple):
     timings: Mapping[str, float] = {}  # milliseconds of each leg
 
 
-def retrieve(question: Question, services: Services, depth: int) -> Proposals:
+def retrieve(inquiry: Inquiry, services: Services, depth: int) -> Proposals:
     """Run the legs, filters included; each proposes candidates for `depth` different hits."""
-    run = _Retrieval(question, services, depth)
-    return Proposals(run.legs(question.legs), run.passages, tuple(run.notices), run.timings)
+    run = _Retrieval(inquiry, services, depth)
+    return Proposals(run.legs(inquiry.legs), run.passages, tuple(run.notices), run.timings)
 
 
 class _Retrieval:
-    """Runs the legs for one question; what could not run is in the notices."""
+    """Runs the legs for one inquiry; what could not run is in the notices."""
 
-    def __init__(self, question: Question, services: Services, depth: int) -> None:
+    def __init__(self, inquiry: Inquiry, services: Services, depth: int) -> None:
         self._services = services
         self._store = services.store
-        self._query = question.query
-        self._profile = question.profile
-        self._visible = question.visible
-        self._passing = both(question.visible, question.filter)
+        self._query = inquiry.query
+        self._profile = inquiry.profile
+        self._visible = inquiry.visible
+        self._passing = both(inquiry.visible, inquiry.filter)
         self._depth = depth
         self.passages: dict[int, Passage] = {}
         self.notices: list[str] = []

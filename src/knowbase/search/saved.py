@@ -9,7 +9,7 @@ from knowbase.query.conditions import EVERYTHING
 from knowbase.query.placeholders import filled, filled_query, has_open_quote, placeholders
 from knowbase.search.answer import Answer
 from knowbase.search.request import SearchRequest
-from knowbase.store.contract import Store
+from knowbase.store.contract import SavedSearchStore
 from knowbase.text.analysis import clean
 from knowbase.values.changes import SavedSearch
 
@@ -47,7 +47,7 @@ class SavedSearches:
 
     def __init__(
         self,
-        store: Store,
+        store: SavedSearchStore,
         search: Callable[[SearchRequest], Answer],
         check: Callable[[SearchRequest], object],
         now: Callable[[], str],
@@ -64,7 +64,7 @@ class SavedSearches:
             raise InvalidInput(
                 "a condition that no operator says cannot be saved", field="only", hint="use query"
             )
-        self._check(asked._replace(type=tuple(t for t in asked.type if not placeholders((t,)))))
+        self._check(_without_places(asked))
         if placeholders((asked.query,)) and has_open_quote(asked.query):
             raise InvalidInput(
                 "a quote of this query is never closed",
@@ -130,6 +130,21 @@ def _unknown(name: str, known: Iterable[str]) -> NotFound:
     near = get_close_matches(name, known, n=3) or list(known)[:10]
     hint = "there is " + ", ".join(near) if near else "none has been saved yet"
     return NotFound(f"there is no saved search {name[:40]!r}", field="name", hint=hint)
+
+
+def _without_places(request: SearchRequest) -> SearchRequest:
+    """What can be checked before the places are filled in."""
+    return request._replace(
+        query="",
+        type=tuple(one for one in request.type if not placeholders((one,))),
+        tags=tuple(one for one in request.tags if not placeholders((one,))),
+        filters={
+            name: one for name, one in request.filters.items() if not placeholders((str(one),))
+        },
+        session=None,
+        session_filter=None,
+        session_record=None,
+    )
 
 
 def _options(request: SearchRequest) -> dict[str, Any]:

@@ -17,9 +17,9 @@ def search(request: SearchRequest, profile: Profile, services: Services, now: st
     started = time.perf_counter()
     project = request.filters.get("project")
     log("info", "search starting", query=request.query[:50], mode=request.mode, project=project)
-    question = understand(request, profile, services.language, now)
-    ranking = rank_all(question, services, question.profile.candidates(question.top))
-    answer = present(ranking, services)
+    inquiry = understand(request, profile, services.language, now)
+    outcome = rank_all(inquiry, services, inquiry.profile.candidates(inquiry.top))
+    answer = present(outcome, services)
     milliseconds = round((time.perf_counter() - started) * 1000, 3)
     log(
         "info",

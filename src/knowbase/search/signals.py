@@ -10,23 +10,23 @@ from typing import TypeAlias
 from knowbase.ranking.trust import coverage, fluency
 from knowbase.search.retrieve import Proposals
 from knowbase.search.services import Services
-from knowbase.search.understand import Question
+from knowbase.search.understand import Inquiry
 
-Signal: TypeAlias = Callable[[Question, Proposals, Services], Mapping[str, float]]
+Signal: TypeAlias = Callable[[Inquiry, Proposals, Services], Mapping[str, float]]
 
 
-def trust(question: Question, proposals: Proposals, services: Services) -> dict[str, float]:
+def trust(inquiry: Inquiry, proposals: Proposals, services: Services) -> dict[str, float]:
     """The factor of each leg's weight: what all signals say of it."""
     factors: dict[str, float] = {}
-    for signal in SIGNALS if question.profile.fusion == "lift" else ():
-        for leg, factor in signal(question, proposals, services).items():
+    for signal in SIGNALS if inquiry.profile.fusion == "lift" else ():
+        for leg, factor in signal(inquiry, proposals, services).items():
             factors[leg] = factors.get(leg, 1.0) * factor
     return factors
 
 
-def words_covered(question: Question, proposals: Proposals, _: Services) -> Mapping[str, float]:
+def words_covered(inquiry: Inquiry, proposals: Proposals, _: Services) -> Mapping[str, float]:
     """How many of the words the first keyword hit has."""
-    keyword = question.query.keyword
+    keyword = inquiry.query.keyword
     found = proposals.legs.get("keyword", ())
     first = next((proposals.passages.get(one.chunk) for one in found), None)
     if first is None or keyword.match != "any":
@@ -35,10 +35,10 @@ def words_covered(question: Question, proposals: Proposals, _: Services) -> Mapp
 
 
 def language_known(
-    question: Question, proposals: Proposals, services: Services
+    inquiry: Inquiry, proposals: Proposals, services: Services
 ) -> Mapping[str, float]:
     """How well the model knows the query's language, and how finely it tells meanings apart."""
-    query, profile = question.query, question.profile
+    query, profile = inquiry.query, inquiry.profile
     text = " ".join(query.similar) or ("" if query.like else query.text)
     if not (proposals.legs.get("semantic") and text and profile.foreign_at):
         return {}

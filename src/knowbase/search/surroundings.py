@@ -8,7 +8,7 @@ from knowbase.search.answer import Successor
 from knowbase.values.documents import Document, is_in
 
 if TYPE_CHECKING:
-    from knowbase.store.contract import Store
+    from knowbase.store.contract import DocumentStore, SessionStore, Store
     from knowbase.values.sessions import Session
 
 MOST_SHOWN = 200  # S2-18: characters of what took a superseded one's place
@@ -35,7 +35,7 @@ def surroundings(store: "Store", documents: Sequence[Document], now: str) -> Sur
     )
 
 
-def _successors(store: "Store", old: Sequence[Document]) -> dict[str, Successor]:
+def _successors(store: "DocumentStore", old: Sequence[Document]) -> dict[str, Successor]:
     if not old:
         return {}
     heads = store.heads([document.id for document in old])
@@ -53,7 +53,7 @@ def _successors(store: "Store", old: Sequence[Document]) -> dict[str, Successor]
     }
 
 
-def _source_sessions(store: "Store", ids: Sequence[str]) -> "dict[str, Session]":
+def _source_sessions(store: "SessionStore", ids: Sequence[str]) -> "dict[str, Session]":
     """S2-17: the session in which each was created."""
     uses = store.latest_uses(ids, "created")
     if not uses:

@@ -14,9 +14,10 @@ from knowbase.query.conditions import (
 )
 from knowbase.query.query import Query, is_plain, plain_query
 from knowbase.ranking.profile import Profile
-from knowbase.search.request import CHOICES, SearchRequest
+from knowbase.search.request import SearchRequest
 from knowbase.search.services import Language
 from knowbase.values.kinds import clean_tags
+from knowbase.values.parameters import checked
 
 LEGS_OF_MODE = {
     "hybrid": ("keyword", "semantic"),
@@ -27,7 +28,7 @@ SIMILAR_TOP = 15  # S3-25: hits of similar: and like: when nothing is asked
 SIMILAR_FLOOR = 0.5  # S3-26: their least cosine similarity, unless the profile has its own
 
 
-class Question(NamedTuple):
+class Inquiry(NamedTuple):
     """A request, understood."""
 
     request: SearchRequest
@@ -55,9 +56,9 @@ class Question(NamedTuple):
         return both(*self.filters.values())
 
 
-def understand(request: SearchRequest, profile: Profile, language: Language, now: str) -> Question:
+def understand(request: SearchRequest, profile: Profile, language: Language, now: str) -> Inquiry:
     """The meaning of a request; no query string can make it fail, unless it is to be strict."""
-    check(request, profile)
+    request = check(request, profile)
     profile = profile._replace(unit=request.unit or profile.unit)
     query = understand_query(request.query, profile.match, language, now)
     if request.strict and query.problems:
@@ -68,7 +69,7 @@ def understand(request: SearchRequest, profile: Profile, language: Language, now
             hint=f"without strict, {problem.instead}",
         )
     filters = filters_of(request, profile, language, now)
-    return Question(request, query, _fitting(profile, query), filters, now)
+    return Inquiry(request, query, _fitting(profile, query), filters, now)
 
 
 def understand_query(text: str, match: str, language: Language, now: str) -> Query:
@@ -106,27 +107,19 @@ def filters_of(
         filters["type"] = OneOf("type", request.type)
     given = request.operators()
     if given:
-        from knowbase.query.operators import Mistake, meaning_of
-    for name, value in given:
-        meaning = meaning_of(name, value, language.context(now))
-        if isinstance(meaning, Mistake):
-            raise InvalidInput(meaning.message, field=name)
-        # Only filters are parameters; the same one said twice binds twice.
-        filters[name] = both(filters.get(name, EVERYTHING), meaning)  # type: ignore[arg-type]
+        from knowbase.query.operators import filter_of
+    for name, value in given:  # the same one said twice binds twice
+        condition = filter_of(name, value, language.context(now))
+        filters[name] = both(filters.get(name, EVERYTHING), condition)
     if not is_everything(request.only):
         filters["only"] = request.only
     return filters
 
 
-def check(request: SearchRequest, profile: Profile) -> None:
-    """Refuse what has no meaning, naming the field and what it may be."""
-    if request.top is not None and not 1 <= request.top <= profile.max_top:
-        raise InvalidInput(
-            f"top cannot be {request.top}", field="top", hint=f"from 1 to {profile.max_top}"
-        )
-    for field, allowed in CHOICES.items():
-        given = getattr(request, field)
-        for value in given if isinstance(given, tuple) else (given,):
-            if value is not None and value not in allowed:
-                hint = "one of " + ", ".join(allowed)
-                raise InvalidInput(f"{field} cannot be {value!r}", field=field, hint=hint)
+def check(request: SearchRequest, profile: Profile) -> SearchRequest:
+    """The request once its values fit; what has no meaning is refused, naming the field."""
+    request = checked(request)
+    if request.top is not None and request.top > profile.max_top:
+        hint = f"from 1 to {profile.max_top}"
+        raise InvalidInput(f"top cannot be {request.top}", field="top", hint=hint)
+    return request

@@ -5,10 +5,10 @@ from typing import NamedTuple
 from knowbase.query.conditions import HIDDEN_STATES, Compare, Condition, both, describe
 from knowbase.query.query import Query
 from knowbase.ranking.rank import Ranked, keys_of
-from knowbase.search.rank import Ranking, rank_all, rank_proposals
+from knowbase.search.rank import Outcome, rank_all, rank_proposals
 from knowbase.search.services import Services
-from knowbase.search.understand import Question
-from knowbase.store.contract import Store
+from knowbase.search.understand import Inquiry
+from knowbase.store.contract import RetrievalStore
 from knowbase.values.documents import Candidate, Document, is_in
 
 
@@ -35,31 +35,31 @@ class WhyNot(NamedTuple):
     margin: float | None = None  # how far the score is from what was needed
 
 
-def why_not(question: Question, services: Services, document: Document) -> WhyNot:
+def why_not(inquiry: Inquiry, services: Services, document: Document) -> WhyNot:
     """Go through the stages of the search in their order and stop where the document is lost."""
-    profile = question.profile
-    blank = WhyNot(document.code, document.title, question.request.query, "", "")
-    lost = _filtered(document, question, services.store)
+    profile = inquiry.profile
+    blank = WhyNot(document.code, document.title, inquiry.request.query, "", "")
+    lost = _filtered(blank, document, inquiry, services.store)
     if lost is not None:
-        return blank._replace(stage=lost[0], reason=lost[1])
-    depth = profile.candidates(question.top)
-    everything = rank_all(question, services, max(services.store.counts().chunks, 1))
+        return lost
+    depth = profile.candidates(inquiry.top)
+    everything = rank_all(inquiry, services, max(services.store.counts().chunks, 1))
     legs = tuple(
         _standing(leg, _units(found, everything), document, depth)
         for leg, found in everything.proposals.legs.items()
     )
     blank = blank._replace(legs=legs)
-    ranking = _within(everything, depth)
-    mine = [hit for hit in ranking.ranked if _stands_for(hit.chunk, ranking, document)]
+    outcome = _within(everything, depth)
+    mine = [hit for hit in outcome.ranked if _stands_for(hit.chunk, outcome, document)]
     if not mine:
-        stage, reason = _not_proposed(legs, question.query, profile.min_similarity)
+        stage, reason = _not_proposed(legs, inquiry.query, profile.min_similarity)
         return blank._replace(stage=stage, reason=reason)
-    return _placed(blank, mine[0], ranking)
+    return _placed(blank, mine[0], outcome)
 
 
-def _units(found: list[Candidate], ranking: Ranking) -> list[tuple[Candidate, set[str]]]:
+def _units(found: list[Candidate], outcome: Outcome) -> list[tuple[Candidate, set[str]]]:
     """A leg's candidates as the hits that they would be, each with the documents it stands for."""
-    unit, passages = ranking.question.profile.unit, ranking.proposals.passages
+    unit, passages = outcome.inquiry.profile.unit, outcome.proposals.passages
     places: dict[object, int] = {}
     units: list[tuple[Candidate, set[str]]] = []
     for one in found:
@@ -73,7 +73,7 @@ def _units(found: list[Candidate], ranking: Ranking) -> list[tuple[Candidate, se
     return units
 
 
-def _within(everything: Ranking, depth: int) -> Ranking:
+def _within(everything: Outcome, depth: int) -> Outcome:
     """The search as it runs: each leg cut to its depth, nothing asked or embedded again."""
     legs = {}
     for leg, found in everything.proposals.legs.items():
@@ -83,28 +83,35 @@ def _within(everything: Ranking, depth: int) -> Ranking:
     if not legs:
         return everything
     proposals = everything.proposals._replace(legs=legs)
-    ranked = rank_proposals(everything.question, proposals, everything.trust)
+    ranked = rank_proposals(everything.inquiry, proposals, everything.trust)
     return everything._replace(proposals=proposals, ranked=ranked)
 
 
-def _filtered(document: Document, question: Question, store: Store) -> tuple[str, str] | None:
+def _filtered(
+    blank: WhyNot, document: Document, inquiry: Inquiry, store: RetrievalStore
+) -> WhyNot | None:
     for state in HIDDEN_STATES:
-        if state not in question.visible.include and is_in(document, state, question.now):
-            return "hidden", f"it is {state}; --include {state} would show it"
+        if state not in inquiry.visible.include and is_in(document, state, inquiry.now):
+            reason = f"it is {state}; --include {state} would show it"
+            return blank._replace(stage="hidden", reason=reason)
     only = Compare("id", "=", document.id)
-    for name, condition in question.filters.items():
+    for name, condition in inquiry.filters.items():
         if not store.newest(both(only, condition), 1):
-            has = _difference(name, document, condition)
-            return "filtered", f"the filter {name} leaves it out: {has}"
-    if not store.newest(both(only, question.query.filter), 1):
-        return "filtered", "what the query itself requires or excludes leaves it out"
+            reason = f"the filter {name} leaves it out: {_difference(name, document, condition)}"
+            return blank._replace(stage="filtered", reason=reason)
+    if not store.newest(both(only, inquiry.query.filter), 1):
+        reason = "what the query itself requires or excludes leaves it out"
+        return blank._replace(stage="filtered", reason=reason)
     return None
 
 
 def _difference(name: str, document: Document, condition: Condition) -> str:
-    has = getattr(document, name, None) or "none"
+    """What the document has of the field that a filter asks for, and what is wanted."""
+    from knowbase.query.operators import field_of
+
+    has = getattr(document, field_of(name), None) or "none"
     has = ", ".join(has) if isinstance(has, tuple) else has
-    return f"it has {has}, asked was {describe(condition)}"
+    return f"it has {has}, wanted is {describe(condition)}"
 
 
 def _standing(
@@ -119,6 +126,8 @@ def _standing(
 def _not_proposed(legs: tuple[LegStanding, ...], query: Query, floor: float) -> tuple[str, str]:
     """Why no leg proposed it, when no filter left it out."""
     placed = [leg for leg in legs if leg.rank is not None]
+    if not legs:
+        return "not matched", "the query has no words, and there is no filter"
     if not placed:
         return "not matched", " and ".join(_unmatched(leg.leg, query) for leg in legs)
     low = [leg for leg in placed if leg.leg == "semantic" and (leg.raw or 0.0) < floor]
@@ -139,11 +148,11 @@ def _unmatched(leg: str, query: Query) -> str:
     return "it has none of the words that were looked for"
 
 
-def _placed(blank: WhyNot, hit: Ranked, ranking: Ranking) -> WhyNot:
-    question = ranking.question
-    threshold, top = question.request.threshold, question.top
-    place = ranking.ranked.index(hit) + 1
-    how = "the newest are listed, as the query has no words; " if question.query.is_empty else ""
+def _placed(blank: WhyNot, hit: Ranked, outcome: Outcome) -> WhyNot:
+    inquiry = outcome.inquiry
+    threshold, top = inquiry.request.threshold, inquiry.top
+    place = outcome.ranked.index(hit) + 1
+    how = "the newest are listed, as the query has no words; " if inquiry.query.is_empty else ""
     known = blank._replace(score=hit.score)
     if threshold is not None and hit.score < threshold:
         return known._replace(
@@ -153,7 +162,7 @@ def _placed(blank: WhyNot, hit: Ranked, ranking: Ranking) -> WhyNot:
             margin=threshold - hit.score,
         )
     if place > top:
-        needed = ranking.ranked[top - 1].score
+        needed = outcome.ranked[top - 1].score
         return known._replace(
             stage="limit",
             reason=f"{how}it is number {place}; the first {top} are shown",
@@ -163,8 +172,8 @@ def _placed(blank: WhyNot, hit: Ranked, ranking: Ranking) -> WhyNot:
     return known._replace(stage="hit", reason=f"it is there: hit number {place}")
 
 
-def _stands_for(chunk: int, ranking: Ranking, document: Document) -> bool:
+def _stands_for(chunk: int, outcome: Outcome, document: Document) -> bool:
     """Whether a hit shows the document, or another one with exactly its text."""
-    passages = ranking.proposals.passages
+    passages = outcome.proposals.passages
     own = {p.chunk.hash for p in passages.values() if p.document.id == document.id}
     return passages[chunk].document.id == document.id or passages[chunk].chunk.hash in own

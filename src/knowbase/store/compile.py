@@ -1,7 +1,7 @@
 """Conditions as SQL, for every engine: structure from us, every value a parameter."""
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from knowbase.query.conditions import (
     AllOf,
@@ -22,9 +22,6 @@ from knowbase.query.conditions import (
 from knowbase.text.analysis import Word
 from knowbase.values.documents import FIELDS
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 LONG_CHAIN = 16
 
 
@@ -44,19 +41,8 @@ class Compiler(ABC):
 
     def condition(self, condition: Condition) -> Compiled:
         """The condition on a document."""
-        compilers: dict[type, Callable[[Any], Compiled]] = {
-            Compare: self._compare,
-            OneOf: self.one_of,
-            Tagged: self.tagged,
-            InRole: self.in_role,
-            Under: self.under,
-            InSession: self.in_session,
-            Visible: lambda one: self.condition(Not(hidden(one))),
-            Not: lambda one: _negated(self.condition(one.part)),
-            AllOf: lambda one: self._joined(list(map(self.condition, one.parts)), "AND"),
-            AnyOf: lambda one: self._joined(list(map(self.condition, one.parts)), "OR"),
-        }
-        return compilers[type(condition)](condition)
+        compiled: Compiled = getattr(self, _METHODS[type(condition)])(condition)
+        return compiled
 
     def for_chunks(self, condition: Condition) -> Compiled:
         """The condition over `chunks AS c`; what concerns documents alone becomes a subquery."""
@@ -70,6 +56,18 @@ class Compiler(ABC):
             word = "AND" if isinstance(condition, AllOf) else "OR"
             return self._joined(list(map(self.for_chunks, condition.parts)), word)
         raise TypeError(condition)
+
+    def _visible(self, condition: Visible) -> Compiled:
+        return self.condition(Not(hidden(condition)))
+
+    def _not(self, condition: Not) -> Compiled:
+        return _negated(self.condition(condition.part))
+
+    def _all(self, condition: AllOf) -> Compiled:
+        return self._joined(list(map(self.condition, condition.parts)), "AND")
+
+    def _any(self, condition: AnyOf) -> Compiled:
+        return self._joined(list(map(self.condition, condition.parts)), "OR")
 
     def _compare(self, condition: Compare) -> Compiled:
         column = self.column(condition.field)
@@ -117,6 +115,20 @@ class Compiler(ABC):
     @abstractmethod
     def containing(self, word: Word) -> Compiled:
         """That a chunk has a word."""
+
+
+_METHODS = {
+    Compare: "_compare",
+    OneOf: "one_of",
+    Tagged: "tagged",
+    InRole: "in_role",
+    Under: "under",
+    InSession: "in_session",
+    Visible: "_visible",
+    Not: "_not",
+    AllOf: "_all",
+    AnyOf: "_any",
+}
 
 
 def _negated(part: Compiled) -> Compiled:

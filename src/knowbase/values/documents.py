@@ -191,7 +191,7 @@ class Document(NamedTuple):
     ] = None
     content_hash: Annotated[str, Field("of its text, whatever the case and the spaces")] = ""
     split_by: Annotated[
-        str, Field("the settings that its text was read and split by, where not the defaults")
+        str, Field("the settings that its text was read and split by; nothing: the first ones")
     ] = ""
     metadata: Annotated[
         Mapping[str, object], Field("whatever else its front matter says", "other")

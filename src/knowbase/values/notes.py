@@ -50,6 +50,16 @@ class Note(_Note):
         own = {name: changes.pop(name, getattr(self, name)) for name in _OWN}
         return Note(**own, **{**self.stated, **changes})
 
+    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Any]]:
+        own = {name: getattr(self, name) for name in _OWN if name != "text"}
+        return (self.text,), {**own, **self.stated}
+
+    def __getattr__(self, name: str) -> Any:
+        """A field of its document, as it states it."""
+        if name in STATED_BY_NOTES:
+            return self.stated.get(name)
+        raise AttributeError(f"a note has no {name!r}")
+
     def value(self, field: str) -> Any:
         """What it states of a field of its document; None when it does not."""
         return self.stated.get(field)
@@ -77,7 +87,7 @@ def _fitted(name: str, value: Any) -> Any:
     return clean_tags(value) if field.kind == "tags" else value
 
 
-class Similar(NamedTuple):
+class SimilarDocument(NamedTuple):
     """A document that says almost the same."""
 
     document: Document
@@ -90,5 +100,5 @@ class Remembered(NamedTuple):
 
     document: Document
     created: bool  # False: this text was known already, and nothing was changed
-    similar: tuple[Similar, ...] = ()
+    similar: tuple[SimilarDocument, ...] = ()
     superseded: Document | None = None

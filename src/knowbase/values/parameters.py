@@ -1,7 +1,18 @@
-"""How a parameter of a request is described; `operations/declare.py` reads the descriptions."""
+"""Parameters: a request is a named tuple whose annotations describe and bound its fields.
 
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+Every surface reads the same descriptions, and every value goes through the same check.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import cache
+from typing import Any, NamedTuple, TypeVar, get_args, get_origin
+
+from knowbase.errors import InvalidInput
+from knowbase.values.kinds import Kind, Unfit, fitted
+
+MOST_ITEMS = 1000  # of a list that filters or describes; references and paths may be more
+LONGEST_SHOWN = 200  # letters of a wrong value in what is said about it
+Request = TypeVar("Request", bound=tuple[Any, ...])
 
 
 class Param(NamedTuple):
@@ -17,8 +28,8 @@ class Param(NamedTuple):
     metavar: str | None = None
     short: str | None = None
     aliases: Mapping[str, str] = {}  # flags that stand for a value: --fts-only → keyword
-    format: str | None = None  # as JSON Schema names it; told, not checked
-    type: "type" = str  # in a group alone: elsewhere the annotation says it
+    format: str | None = None  # as JSON Schema names it; stated, not checked
+    type: "type" = str  # in a table of a group alone: elsewhere the annotation says it
 
 
 class Group(NamedTuple):
@@ -26,3 +37,149 @@ class Group(NamedTuple):
     of a table, which become a mapping of what is given."""
 
     of: "type | Callable[[], Mapping[str, Param]]"
+    without: tuple[str, ...] = ()  # of the other request's parameters
+    texts: Mapping[str, str] = {}  # what they are for here, where that differs
+
+
+class Parameter(NamedTuple):
+    """One parameter as every surface sees it."""
+
+    name: str
+    kind: type  # str, int, float, bool, or tuple for a list of strings
+    param: Param
+    default: Any
+    required: bool
+
+
+@cache
+def parameters(request: type) -> list[Parameter]:
+    """The parameters of a request, from its annotations; those of a group stand in its place."""
+    defaults: dict[str, Any] = request._field_defaults  # type: ignore[attr-defined]
+    found: list[Parameter] = []
+    for name, (kind, param) in _annotated(request).items():
+        if isinstance(param, Group):
+            found += _members(param)
+        else:
+            is_required = name not in defaults
+            found.append(Parameter(name, _plain(kind), param, defaults.get(name), is_required))
+    return found
+
+
+@cache
+def _annotated(request: type) -> dict[str, Any]:
+    """Type and description of each field that is a parameter, or several."""
+    hints = request.__annotations__  # never texts: resolving those takes longer than a search
+    return {name: get_args(hint) for name, hint in hints.items() if hasattr(hint, "__metadata__")}
+
+
+@cache
+def _grouped(request: type, name: str) -> list[str]:
+    """The names of the parameters that a group of a request stands for."""
+    return [one.name for one in _members(_annotated(request)[name][1])]
+
+
+def _members(group: Group) -> list[Parameter]:
+    if not isinstance(group.of, type):
+        return [
+            Parameter(name, param.type, param, () if param.type is tuple else None, False)
+            for name, param in group.of().items()
+        ]
+    members = (one for one in parameters(group.of) if one.name not in group.without)
+    return [
+        one._replace(param=one.param._replace(text=group.texts.get(one.name, one.param.text)))
+        for one in members
+    ]
+
+
+def _plain(kind: Any) -> type:
+    """int | None → int; tuple[str, ...] → tuple."""
+    kinds = [part for part in get_args(kind) if part is not type(None) and part is not ...]
+    if get_origin(kind) is tuple:
+        return tuple
+    plain: type = kinds[0] if kinds else kind
+    return get_origin(plain) or plain
+
+
+def refuse_unknown(given: Iterable[str], known: Collection[str]) -> None:
+    """A parameter that there is not is refused, never ignored."""
+    for name in given:
+        if name not in known:
+            raise InvalidInput(
+                f"unknown parameter {name!r}",
+                field=name,
+                hint="one of " + ", ".join(known) if known else "it takes none",
+            )
+
+
+def build(request: type, values: Mapping[str, Any]) -> Any:
+    """The request, once every value is known to be of its kind and within its bounds."""
+    known = {one.name: one for one in parameters(request)}
+    refuse_unknown(values, known)
+    for one in known.values():
+        if one.required and one.name not in values:
+            name = one.param.metavar or one.name
+            raise InvalidInput(f"{name} is missing", field=one.name, hint=one.param.text)
+    return _made(request, {name: _checked(known[name], value) for name, value in values.items()})
+
+
+def _made(request: type, values: Mapping[str, Any]) -> Any:
+    """The request from values that fit; a group takes what is its own."""
+    given: dict[str, Any] = {}
+    for name, (_, param) in _annotated(request).items():
+        if not isinstance(param, Group):
+            given |= {name: values[name]} if name in values else {}
+            continue
+        own = {one: values[one] for one in _grouped(request, name) if one in values}
+        if isinstance(param.of, type):
+            given[name] = _made(param.of, own)
+        else:
+            given[name] = {part: value for part, value in own.items() if value is not None}
+    return request(**given)
+
+
+def checked(request: Request) -> Request:
+    """A request that was made in Python, once its own values fit too."""
+    fits = {
+        one.name: _checked(one, getattr(request, one.name))
+        for one in parameters(type(request))
+        if hasattr(request, one.name) and getattr(request, one.name) != one.default
+    }
+    return request._replace(**fits)  # type: ignore[attr-defined,no-any-return]
+
+
+def _checked(parameter: Parameter, value: Any) -> Any:
+    if value is None and not parameter.required:
+        return parameter.default
+    param = parameter.param
+    if parameter.kind is tuple:
+        value = _split(param, value)
+    try:
+        value = fitted(Kind(parameter.kind, param.least, param.most, param.choices), value)
+    except Unfit as error:
+        name, shown = parameter.name, _shown(error.value)
+        raise InvalidInput(f"{name} cannot be {shown}", field=name, hint=error.expected) from None
+    if isinstance(value, tuple) and len(value) > MOST_ITEMS and not param.positional:
+        raise InvalidInput(
+            f"{parameter.name} has {len(value)} items",
+            field=parameter.name,
+            hint=f"at most {MOST_ITEMS}",
+        )
+    return value
+
+
+def _split(param: Param, value: Any) -> Any:
+    """Flags take comma-separated lists; a path or reference may hold a comma."""
+    items = [value] if isinstance(value, str) else value
+    if not isinstance(items, list | tuple) or not all(isinstance(one, str) for one in items):
+        return value
+    whole = param.positional or param.keeps_commas
+    return [part for item in items for part in ([item] if whole else item.split(","))]
+
+
+def _shown(value: Any) -> str:
+    """The value as it was written, unless it is too long or too deep for that."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):
+        return "this"
+    return text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "…"

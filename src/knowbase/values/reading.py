@@ -69,7 +69,8 @@ class Reading(NamedTuple):
 
 def stored_reading(document: Document, sections: tuple[Section, ...]) -> Reading:
     """A stored document as its reader gave it, its links apart."""
-    stated = {name: getattr(document, name) for name in (*STATED, "metadata")}
+    names = (*(name for name in STATED if not FIELDS[name].kept), "metadata")
+    stated = {name: getattr(document, name) for name in names}
     return Reading(document.type, document.title, sections, stated)
 
 
