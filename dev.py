@@ -78,7 +78,9 @@ class Environment(NamedTuple):
         stamp = self.folder / f"{self.lock}.installed"
         if not stamp.exists() or stamp.read_text() != state:
             self.pip("--require-hashes", "-r", str(lock))
-            self.pip("--no-deps", "--no-build-isolation", "-e", ".")
+            # What builds the project is a tool of developers: pip fetches it for all others.
+            isolated = () if self.lock == "run" else ("--no-build-isolation",)
+            self.pip("--no-deps", *isolated, "-e", ".")
             stamp.write_text(state)
 
 
