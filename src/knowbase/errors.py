@@ -22,6 +22,7 @@ KnowbaseError                 exit code of `kb`
 │   ├── ModelMismatch             the base was made with another model
 │   └── VectorsUnavailable        the database cannot hold vectors
 ├── ReadError                 6   a file that could not be read; never stops the rest
+├── TookTooLong               9   more time or memory than this may take
 └── ToolMissing               8   an optional package that is not installed
 
 `kb eval --gate` ends with 7 when a metric fell: a finding, not an error, so nothing is raised.
@@ -151,6 +152,11 @@ class VectorsUnavailable(EmbeddingError):
 class ReadError(KnowbaseError):
     code = "unreadable"
     exit_code = 6
+
+
+class TookTooLong(KnowbaseError):
+    code = "timeout"
+    exit_code = 9
 
 
 class ToolMissing(KnowbaseError):
