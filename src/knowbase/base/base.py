@@ -155,13 +155,18 @@ class Base(BaseServices):
         """Every tag and how many documents have it, most used first."""
         return tuple(self.store.tags(Visible(self.now())))
 
+    @property
+    def _has_own_file(self) -> bool:
+        """Whether there is a file, and nothing in it that is not the caller's."""
+        return not is_url(self.path) and self.access.project is None
+
     def status(self) -> "Status":
         from knowbase.base.status import Status
         from knowbase.ingest.sync import out_of_step
 
         return Status(
             base=self.shown,
-            size_bytes=None if is_url(self.path) else _size(self.path),
+            size_bytes=_size(self.path) if self._has_own_file else None,
             **self.store.counts()._asdict(),
             model=self.store.model(),
             models=tuple(self.store.models()),

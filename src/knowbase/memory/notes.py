@@ -97,6 +97,7 @@ class _Writing:
         _check_code(ingest.store, self._note, self.old)
         document = self.old.id if self.old is not None else str(uuid.uuid4())
         draft = ingest.drafter.draft(document, self.reading, None, self.now)
+        draft = draft._replace(own_code=self._note.value("code") is not None)
         embedded = ingest.drafter.embed([draft], ingest.store)
         self.model = embedded.model
         return embedded.drafts[0]

@@ -1,7 +1,8 @@
 """BM25 as SQLite's FTS5 computes it, over the same words."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.text.analysis import Word, stems
@@ -13,21 +14,42 @@ Row = tuple[list[str], ...]
 """The stems of each field, in order."""
 
 
+class Population(NamedTuple):
+    """The rows among which words are counted, and how many words they have together."""
+
+    rows: int
+    length: int
+
+    @property
+    def average(self) -> float:
+        return self.length / self.rows if self.rows else 1.0
+
+
 def scores(rows: Mapping[int, Row], query: KeywordQuery, weights: FieldWeights) -> dict[int, float]:
     """The score of every row that has any, or all, of the words."""
     lengths = {key: sum(map(len, row)) for key, row in rows.items()}
-    average = sum(lengths.values()) / len(rows) if rows else 0.0
+    frequencies = [_frequencies(rows, word, weights) for word in query.words]
+    population = Population(len(rows), sum(lengths.values()))
+    return weighed(frequencies, lengths, population, query.match)
+
+
+def weighed(
+    frequencies: Sequence[Mapping[int, float]],
+    lengths: Mapping[int, int],
+    population: Population,
+    match: str,
+) -> dict[int, float]:
+    """The score of each row, from how often it has each of the words."""
     total: dict[int, float] = {}
     matched: dict[int, int] = {}
-    for word in query.words:
-        found = _frequencies(rows, word, weights)
-        weight = idf(len(rows), len(found))
+    for found in frequencies:
+        weight = idf(population.rows, len(found))
         for key, frequency in found.items():
-            norm = K1 * (1 - B + B * lengths[key] / average)
+            norm = K1 * (1 - B + B * lengths[key] / population.average)
             gain = weight * ((frequency * (K1 + 1)) / (frequency + norm))
             total[key] = total.get(key, 0.0) + gain
             matched[key] = matched.get(key, 0) + 1
-    wanted = len(query.words) if query.match == "all" else 1
+    wanted = len(frequencies) if match == "all" else 1
     return {key: score for key, score in total.items() if matched[key] >= wanted}
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
-from knowbase.query.conditions import Condition
+from knowbase.query.conditions import EVERYTHING, Condition
 from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.text.analysis import Word
 from knowbase.values.changes import Changes, SavedSearch
@@ -53,16 +53,28 @@ class DocumentStore(Protocol):
     def projects(self, condition: Condition) -> list[tuple[str, int]]:
         """Projects and how many documents they have, the largest first."""
 
-    def counts(self) -> Counts: ...
+    def counts(self, condition: Condition = EVERYTHING) -> Counts:
+        """Of the documents that pass."""
+
+    def semantic_coverage(self, condition: Condition = EVERYTHING) -> float:
+        """How much of what passes has a vector of the active model, from 0 to 1."""
 
 
 class RetrievalStore(Protocol):
     """Chunks and words: the legs of a search."""
 
     def keyword(
-        self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
+        self,
+        query: KeywordQuery,
+        condition: Condition,
+        limit: int,
+        weights: FieldWeights,
+        among: Condition = EVERYTHING,
     ) -> list[Candidate]:
-        """Chunks with any, or all, of the words, best BM25 first."""
+        """Chunks with any, or all, of the words, best BM25 first.
+
+        How rare a word is, and how long chunks are, is counted among the chunks of `among`.
+        """
 
     def semantic(
         self, vector: Vector, condition: Condition, limit: int, model: Model | None = None
@@ -194,9 +206,6 @@ class VectorStore(Protocol):
 
     def vectors(self, hashes: Collection[str], model: Model | None = None) -> Mapping[str, Vector]:
         """Vectors of the model, or the active one, by the hash of what was embedded."""
-
-    def semantic_coverage(self) -> float:
-        """How much of the base has a vector of the active model, from 0 to 1."""
 
 
 class CopySource(Protocol):

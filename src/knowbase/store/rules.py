@@ -1,8 +1,8 @@
 """Rules that every store keeps."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-from knowbase.errors import InvalidInput
+from knowbase.errors import Conflict, InvalidInput
 from knowbase.query.conditions import Compare, Condition, Not, Visible, both
 from knowbase.values.changes import Draft, Edit
 from knowbase.values.documents import Document
@@ -24,6 +24,19 @@ def known_text(draft: Draft, now: str) -> Condition:
         same_project(draft.reading.value("project")),
         Visible(now),
     )
+
+
+def check_codes(drafts: Iterable[Draft], written: Iterable[Document]) -> None:
+    """Refuse that a document which must have its own code was given another one."""
+    for draft, document in zip(drafts, written, strict=True):
+        wanted = draft.reading.value("code") if draft.own_code else None
+        is_it = document.id == draft.id
+        if wanted is not None and is_it and wanted.lower() != document.code.lower():
+            raise code_taken(wanted)
+
+
+def code_taken(code: str) -> Conflict:
+    return Conflict(f"the code {code} is taken", field="code", hint="take another")
 
 
 def check_chain(edit: Edit, find: Callable[[str], Document | None]) -> None:

@@ -10,7 +10,7 @@ from enum import Enum
 from functools import wraps
 from typing import Any, TypeVar, cast
 
-from knowbase.errors import Conflict, NotAllowed
+from knowbase.errors import NotAllowed
 from knowbase.query.conditions import (
     EVERYTHING,
     FORGOTTEN,
@@ -22,22 +22,16 @@ from knowbase.query.conditions import (
     both,
 )
 from knowbase.query.words import FieldWeights, KeywordQuery
-from knowbase.store.contract import (
-    DocumentStore,
-    GraphStore,
-    SavedSearchStore,
-    Store,
-    VectorStore,
-)
+from knowbase.store.contract import GraphStore, SavedSearchStore, Store, VectorStore
 from knowbase.text.analysis import Word
 from knowbase.values.access import Access
 from knowbase.values.changes import Changes, Draft, SavedSearch
-from knowbase.values.documents import ALL, Candidate, Document, Page, Passage
+from knowbase.values.documents import ALL, Candidate, Counts, Document, Page, Passage
 from knowbase.values.edges import Edge, Relation
 from knowbase.values.files import FileRecord, Source
 from knowbase.values.reading import Link
 from knowbase.values.sessions import Session, Use
-from knowbase.values.vectors import Model, Vector
+from knowbase.values.vectors import Model, StoredModel, Vector
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -145,16 +139,20 @@ class ScopedStore:
         there = self._store.find(draft.id)
         if draft.path is not None or (there is not None and there.project != project):
             raise NotAllowed("this document is not of the project")
-        self._check_code(draft)
-        return draft._replace(reading=draft.reading.stating(project=project))
+        reading = draft.reading.stating(project=project, code=self._code(draft))
+        return draft._replace(reading=reading)
 
-    def _check_code(self, draft: Draft) -> None:
-        """A code that is taken elsewhere is refused as one's own is, without a word on whose."""
+    def _code(self, draft: Draft) -> str | None:
+        """A project's codes begin with its name: whether others have a code, none can tell."""
         code = draft.reading.value("code")
-        owner = self._store.find(code) if code else None
-        if owner is None or owner.id == draft.id or self._is_ours(owner):
-            return
-        raise Conflict(f"the code {code} is taken", field="code", hint="take another")
+        owner = self.find(code) if code else None
+        if owner is not None and owner.id == draft.id:
+            return owner.code
+        return self._whole_code(code) if code else None
+
+    def _whole_code(self, code: str) -> str:
+        front = str(self._access.project).replace("%", "%25").replace("/", "%2F") + "/"
+        return code if code.startswith(front) else front + code
 
     def _check_documents(self, changes: Changes, new: set[str]) -> None:
         named = {edit.document for edit in changes.edits}
@@ -180,8 +178,12 @@ class ScopedStore:
 
     @_of_project
     def find(self, reference: str) -> Document | None:
-        found = self._store.find(reference)
-        return found if found is not None and self._is_ours(found) else None
+        """A code of the project needs not be written in full."""
+        for name in (self._whole_code(reference), reference):
+            found = self._store.find(name)
+            if found is not None and self._is_ours(found):
+                return found
+        return None
 
     @_of_project
     def documents(self, condition: Condition, page: Page) -> list[Document]:
@@ -216,13 +218,28 @@ class ScopedStore:
     def projects(self, condition: Condition) -> list[tuple[str, int]]:
         return self._store.projects(both(self._ours, condition))
 
+    @_of_project
+    def counts(self, condition: Condition = EVERYTHING) -> Counts:
+        return self._store.counts(both(self._ours, condition))
+
+    @_of_project
+    def semantic_coverage(self, condition: Condition = EVERYTHING) -> float:
+        return self._store.semantic_coverage(both(self._ours, condition))
+
     # retrieval
 
     @_of_project
     def keyword(
-        self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
+        self,
+        query: KeywordQuery,
+        condition: Condition,
+        limit: int,
+        weights: FieldWeights,
+        among: Condition = EVERYTHING,
     ) -> list[Candidate]:
-        return self._store.keyword(query, both(self._ours, condition), limit, weights)
+        """How rare a word is elsewhere is nothing that a score may tell."""
+        condition = both(self._ours, condition)
+        return self._store.keyword(query, condition, limit, weights, both(self._ours, among))
 
     @_of_project
     def semantic(
@@ -337,19 +354,22 @@ class ScopedStore:
 
     # models and their vectors: one model for all, the first to write decides on it
 
+    @_of_project
+    def models(self) -> list[StoredModel]:
+        """The one in use, with as many vectors as the project has of it."""
+        number = self.counts().embedded
+        return [one._replace(vectors=number) for one in self._store.models() if one.active]
+
     model = _passed_on(Policy.SHARED, VectorStore.model)
-    models = _passed_on(Policy.SHARED, VectorStore.models)
     vectors = _passed_on(Policy.SHARED, VectorStore.vectors)
-    semantic_coverage = _passed_on(Policy.SHARED, VectorStore.semantic_coverage)
     use_model = _passed_on(Policy.WRITING, VectorStore.use_model)
     put_vectors = _passed_on(Policy.WHOLE, VectorStore.put_vectors)
     unembedded = _passed_on(Policy.WHOLE, VectorStore.unembedded)
     switch_model = _passed_on(Policy.WHOLE, VectorStore.switch_model)
     drop_model = _passed_on(Policy.WHOLE, VectorStore.drop_model)
 
-    # the base as a whole: how many there are of each kind, never which
+    # the base as a whole
 
-    counts = _passed_on(Policy.SHARED, DocumentStore.counts)
     copying = _passed_on(Policy.WHOLE, Store.copying)
 
     # what is ours

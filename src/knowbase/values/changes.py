@@ -29,6 +29,7 @@ class Draft(NamedTuple):
     chunks: tuple[Chunk, ...]
     vectors: tuple[Vector | None, ...]  # one a chunk; None: not embedded
     once: bool = False  # unless a shown document of its project and type has this text
+    own_code: bool = False  # not at all when another document has its code
 
 
 class Edit(NamedTuple):

@@ -14,6 +14,7 @@ SECTORS = ("reflective", "semantic", "procedural", "emotional", "episodic")
 TIERS = ("session", "project", "global")
 DEFAULT_SALIENCE = 0.5
 _DATE = "2026-01-15, 2026-01, 7d, yesterday; > < >= <= before it"
+_DIGITS = 17  # of a number that every store can hold
 _SHARE = "0 to 1, such as >=0.8"
 
 
@@ -237,6 +238,13 @@ class Chunk(NamedTuple):
     page: int | None
     tokens: int  # as the model counts them, heading and markers included
     hash: str  # SHA-256 of what is embedded
+
+
+def seq_of(reference: str) -> int | None:
+    """The `seq` that a reference is written as; only the digits 0 to 9 write one."""
+    if not (reference.isascii() and reference.isdecimal()) or len(reference) > _DIGITS:
+        return None
+    return int(reference) if str(int(reference)) == reference else None
 
 
 def names_of(code: str, path: str | None) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from knowbase.store.plain.saved import PlainSavedSearches
 from knowbase.store.plain.sessions import PlainSessions
 from knowbase.store.plain.state import State, adopted, remove, remove_rival, write
 from knowbase.store.plain.vectors import PlainVectors
-from knowbase.store.rules import check_chain, known_text
+from knowbase.store.rules import check_chain, check_codes, known_text
 from knowbase.values.changes import Changes, renamed
 from knowbase.values.documents import Document
 
@@ -49,8 +49,10 @@ class PlainStore(
         for path in changes.dropped_sources:
             state.sources.pop(path, None)
         record(state, renamed(changes, ids), now)
+        written = [state.documents[ids[draft.id]] for draft in changes.drafts]
+        check_codes(changes.drafts, written)
         self._state = state
-        return [self._state.documents[ids[draft.id]] for draft in changes.drafts]
+        return written
 
     def copying(self) -> PlainCopying:
         return PlainCopying(self)

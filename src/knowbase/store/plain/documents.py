@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterable
 
-from knowbase.query.conditions import FORGOTTEN, Condition, Not
+from knowbase.query.conditions import EVERYTHING, FORGOTTEN, Condition, Not, both
 from knowbase.store.plain.contents import Contents
 from knowbase.values.documents import Counts, Document, Page, Passage
 
@@ -72,17 +72,27 @@ class PlainDocuments(Contents):
     def projects(self, condition: Condition) -> list[tuple[str, int]]:
         return _counted(d.project for d in self._passing(condition) if d.project is not None)
 
-    def counts(self) -> Counts:
-        chunks = self._state.chunks.values()
-        shown = self._passing(Not(FORGOTTEN))
+    def counts(self, condition: Condition = EVERYTHING) -> Counts:
+        chunks, embedded = self._covered(condition)
+        shown = self._passing(both(Not(FORGOTTEN), condition))
         return Counts(
             documents=len(shown),
-            chunks=len(chunks),
-            embedded=len(self._vectors(self._model)),
-            tags=len(self.tags(Not(FORGOTTEN))),
+            chunks=chunks,
+            embedded=embedded,
+            tags=len(self.tags(both(Not(FORGOTTEN), condition))),
             types=Counter(document.type for document in shown),
-            forgotten=self.count(FORGOTTEN),
+            forgotten=self.count(both(FORGOTTEN, condition)),
         )
+
+    def semantic_coverage(self, condition: Condition = EVERYTHING) -> float:
+        chunks, embedded = self._covered(condition)
+        return embedded / chunks if chunks else 1.0
+
+    def _covered(self, condition: Condition) -> tuple[int, int]:
+        """How many chunks pass, and how many of them have a vector of the active model."""
+        passing = {document.id for document in self._passing(condition)}
+        chunks = {key for key, one in self._state.chunks.items() if one.document in passing}
+        return len(chunks), len(chunks & self._vectors(self._model).keys())
 
 
 def _counted(names: Iterable[str]) -> list[tuple[str, int]]:

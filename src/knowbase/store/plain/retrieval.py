@@ -19,10 +19,17 @@ class PlainRetrieval(PlainDocuments):
     """See `knowbase.store.contract.RetrievalStore` for what each method promises."""
 
     def keyword(
-        self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
+        self,
+        query: KeywordQuery,
+        condition: Condition,
+        limit: int,
+        weights: FieldWeights,
+        among: Condition = EVERYTHING,
     ) -> list[Candidate]:
         query.check_rule()
-        rows = {key: stored.row for key, stored in self._state.chunks.items()}
+        counted = {document.id for document in self._passing(among)}
+        stored = self._state.chunks.items()
+        rows = {key: one.row for key, one in stored if one.document in counted}
         return self._best(scores(rows, query, weights), condition, limit)
 
     def semantic(

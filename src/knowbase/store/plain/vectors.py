@@ -65,7 +65,3 @@ class PlainVectors(Contents):
             for key, stored in self._state.chunks.items()
             if key in of_model and stored.chunk.hash in hashes
         }
-
-    def semantic_coverage(self) -> float:
-        chunks = self._state.chunks
-        return len(self._vectors(self._model)) / len(chunks) if chunks else 1.0

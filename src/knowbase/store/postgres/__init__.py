@@ -18,6 +18,7 @@ from knowbase.store.postgres.saved import PostgresSavedSearches
 from knowbase.store.postgres.sessions import PostgresSessions
 from knowbase.store.postgres.vectors import PostgresVectors
 from knowbase.store.postgres.write import Writing
+from knowbase.store.rules import check_codes
 from knowbase.values.changes import Changes
 from knowbase.values.documents import Document
 
@@ -95,7 +96,9 @@ class PostgresStore(
                 (self._base, seqs),
             )
             by_seq = {row[1]: rows.document(row) for row in found}
-            return [by_seq[seq] for seq in seqs]
+            written = [by_seq[seq] for seq in seqs]
+            check_codes(changes.drafts, written)
+            return written
 
         return self._connections.writing(write, wait=wait)
 

@@ -3,15 +3,15 @@
 from collections.abc import Collection
 from typing import Any
 
-from psycopg import Connection
+from psycopg import Connection, Cursor
 from psycopg.sql import SQL
 
-from knowbase.query.conditions import FORGOTTEN, Condition, Not
+from knowbase.query.conditions import EVERYTHING, FORGOTTEN, Condition, Not, both, is_everything
 from knowbase.store.postgres import rows
 from knowbase.store.postgres.compile import compile_condition
 from knowbase.store.postgres.connection import Connected, find_model
 from knowbase.store.postgres.vector_tables import vector_table
-from knowbase.values.documents import Counts, Document, Page, Passage
+from knowbase.values.documents import Counts, Document, Page, Passage, seq_of
 from knowbase.values.vectors import Model
 
 _ORDERS = {
@@ -21,6 +21,7 @@ _ORDERS = {
     "expires": SQL("d.expires_at, d.seq"),
 }
 _DOCUMENTS = f"SELECT {rows.DOCUMENT} FROM documents d WHERE d.base_id = %s AND "
+_CHUNKS = "chunks c JOIN documents d ON d.base_id = c.base_id AND d.seq = c.document"
 MOST_ROWS = 2**62
 
 
@@ -30,7 +31,6 @@ class PostgresDocuments(Connected):
     def find(self, reference: str) -> Document | None:
         if "\0" in reference:
             return None
-        is_number = reference.isdigit() and len(reference) < 18 and str(int(reference)) == reference
         found = self._read(
             SQL(
                 _DOCUMENTS + "(d.id = %s OR d.code_key = lower(%s) OR d.path = %s OR d.seq = %s)"
@@ -39,7 +39,7 @@ class PostgresDocuments(Connected):
             ),
             (
                 *(self._base, reference, reference, reference),
-                int(reference) if is_number else None,
+                seq_of(reference),
                 *(reference, reference, reference),
             ),
         )
@@ -134,29 +134,66 @@ class PostgresDocuments(Connected):
         )
         return {row[0]: rows.document(row[1:]) for row in found}
 
-    def counts(self) -> Counts:
-        documents, forgotten = self.count(Not(FORGOTTEN)), self.count(FORGOTTEN)
-        chunks, embedded = self._connections.consistently(self._covered)
-        shown = "FROM documents d {} WHERE d.base_id = %s AND d.deleted_at IS NULL"
-        (tags,) = self._one("SELECT count(DISTINCT tag) " + shown.format(", unnest(d.tags) AS tag"))
+    def counts(self, condition: Condition = EVERYTHING) -> Counts:
+        shown = both(Not(FORGOTTEN), condition)
+        documents, forgotten = self.count(shown), self.count(both(FORGOTTEN, condition))
+        chunks, embedded = self._covered(condition)
+        test, values = compile_condition(shown)
+        where = SQL("WHERE d.base_id = %s AND {}").format(test)
+        tags = self._read(
+            SQL("SELECT count(DISTINCT t) FROM documents d, unnest(d.tags) AS t {}").format(where),
+            (self._base, *values),
+        )[0][0]
         types = self._read(
-            SQL(f"SELECT d.type, count(*) {shown.format('')} GROUP BY 1 ORDER BY 2 DESC, 1"),
-            (self._base,),
+            SQL("SELECT d.type, count(*) FROM documents d {} GROUP BY 1 ORDER BY 2 DESC, 1").format(
+                where
+            ),
+            (self._base, *values),
         )
         return Counts(documents, chunks, embedded, tags, dict(types), forgotten)
 
-    def _covered(self, connection: Connection) -> tuple[int, int]:
-        """How many chunks there are, and how many have a vector of the active model."""
-        row = connection.execute("SELECT chunks FROM bases WHERE id = %s", (self._base,)).fetchone()
-        known = find_model(connection, self._base)
-        embedded = self._embedded_by(connection, *known) if known else 0
-        return (int(row[0]) if row else 0), embedded
+    def semantic_coverage(self, condition: Condition = EVERYTHING) -> float:
+        chunks, embedded = self._covered(condition)
+        return embedded / chunks if chunks else 1.0
 
-    def _embedded_by(self, connection: Connection, number: int, model: Model) -> int:
-        statement = SQL("SELECT count(*) FROM {} WHERE base_id = %s AND model = %s")
-        table = vector_table(model.dimensions)
-        row = connection.execute(statement.format(table), (self._base, number)).fetchone()
-        return int(row[0]) if row else 0
+    def _covered(self, condition: Condition) -> tuple[int, int]:
+        """How many chunks pass, and how many of them have a vector of the active model."""
 
-    def _one(self, query: str) -> tuple[Any, ...]:
-        return self._read(SQL(query), (self._base,))[0]
+        def covered(connection: Connection) -> tuple[int, int]:
+            known = find_model(connection, self._base)
+            chunks = self._chunk_count(connection, condition)
+            return chunks, self._embedded_by(connection, *known, condition) if known else 0
+
+        return self._connections.consistently(covered)
+
+    def _chunk_count(self, connection: Connection, condition: Condition) -> int:
+        if is_everything(condition):
+            query, values = SQL("SELECT chunks FROM bases WHERE id = %s"), (self._base,)
+            return _number(connection.execute(query, values))
+        test, found = compile_condition(condition)
+        statement = SQL(f"SELECT count(*) FROM {_CHUNKS} WHERE c.base_id = %s AND {{}}")
+        return _number(connection.execute(statement.format(test), (self._base, *found)))
+
+    def _embedded_by(
+        self, connection: Connection, number: int, model: Model, condition: Condition = EVERYTHING
+    ) -> int:
+        """How many of the chunks that pass have a vector of this model."""
+        table, values = vector_table(model.dimensions), (self._base, number)
+        where = "WHERE v.base_id = %s AND v.model = %s"
+        if is_everything(condition):
+            return _number(
+                connection.execute(
+                    SQL(f"SELECT count(*) FROM {{}} v {where}").format(table), values
+                )
+            )
+        test, found = compile_condition(condition)
+        statement = SQL(
+            f"SELECT count(*) FROM {_CHUNKS} JOIN {{}} v ON v.base_id = c.base_id"
+            f" AND v.chunk = c.id {where} AND {{}}"
+        )
+        return _number(connection.execute(statement.format(table, test), (*values, *found)))
+
+
+def _number(found: Cursor[Any]) -> int:
+    row = found.fetchone()
+    return int(row[0]) if row else 0

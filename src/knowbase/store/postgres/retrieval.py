@@ -10,9 +10,9 @@ from typing import Any
 from psycopg import Connection
 from psycopg.sql import SQL
 
-from knowbase.query.conditions import Condition, is_everything, is_lifecycle
+from knowbase.query.conditions import EVERYTHING, Condition, is_everything, is_lifecycle
 from knowbase.query.words import FieldWeights, KeywordQuery
-from knowbase.store.bm25 import K1, B, idf
+from knowbase.store.bm25 import K1, B, Population, idf
 from knowbase.store.compile import Compiled
 from knowbase.store.nearest import nearest as nearest_vectors
 from knowbase.store.postgres import rows
@@ -42,7 +42,12 @@ class PostgresRetrieval(Connected):
     """See `knowbase.store.contract.RetrievalStore` for what each method promises."""
 
     def keyword(
-        self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
+        self,
+        query: KeywordQuery,
+        condition: Condition,
+        limit: int,
+        weights: FieldWeights,
+        among: Condition = EVERYTHING,
     ) -> list[Candidate]:
         if not query.words or limit < 1:
             return []
@@ -51,7 +56,7 @@ class PostgresRetrieval(Connected):
                 lambda connection: self._cover_density(connection, query.text, condition, limit)
             )
         return self._connections.consistently(
-            lambda connection: self._keyword(connection, query, condition, (limit, weights))
+            lambda connection: self._keyword(connection, query, condition, (limit, weights, among))
         )
 
     def _keyword(
@@ -59,13 +64,13 @@ class PostgresRetrieval(Connected):
         connection: Connection,
         query: KeywordQuery,
         condition: Condition,
-        asked: tuple[int, FieldWeights],
+        asked: tuple[int, FieldWeights, Condition],
     ) -> list[Candidate]:
-        limit, weights = asked
-        chunks, length = self._totals(connection)
-        plain, special = self._words(connection, query)
+        limit, weights, among = asked
+        population = self._population(connection, among)
+        plain, special = self._words(connection, query, among)
         found = [
-            (number, idf(chunks, len(matches)), matches)
+            (number, idf(population.rows, len(matches)), matches)
             for number, matches in special.items()
             if matches
         ]
@@ -86,11 +91,11 @@ class PostgresRetrieval(Connected):
         rows_found = connection.execute(
             statement,
             (
-                length / chunks if chunks else 1.0,
+                population.average,
                 *weights,
                 [number for number, _, _ in plain],
                 [word for _, word, _ in plain],
-                [idf(chunks, having) for _, _, having in plain],
+                [idf(population.rows, having) for _, _, having in plain],
                 self._base,
                 *_columns(found, weights),
                 *values,
@@ -115,15 +120,24 @@ class PostgresRetrieval(Connected):
         ).fetchall()
         return [Candidate(chunk, score) for chunk, score in found]
 
-    def _totals(self, connection: Connection) -> tuple[int, int]:
-        """How many chunks there are, and how many words they have together."""
-        row = connection.execute(
-            "SELECT chunks, length FROM bases WHERE id = %s", (self._base,)
-        ).fetchone()
-        return (row[0], row[1]) if row else (0, 0)
+    def _population(self, connection: Connection, among: Condition) -> Population:
+        """How many chunks there are in this part, and how many words they have together."""
+        if is_everything(among):
+            found = connection.execute(
+                "SELECT chunks, length FROM bases WHERE id = %s", (self._base,)
+            )
+        else:
+            test, values = compile_for_chunks(among, self._having(connection))
+            statement = SQL(
+                "SELECT count(*), coalesce(sum(c.length), 0) FROM chunks c"
+                " WHERE c.base_id = %s AND {}"
+            ).format(test)
+            found = connection.execute(statement, (self._base, *values))
+        row = found.fetchone()
+        return Population(int(row[0]), int(row[1])) if row else Population(0, 0)
 
     def _words(
-        self, connection: Connection, query: KeywordQuery
+        self, connection: Connection, query: KeywordQuery, among: Condition
     ) -> tuple[list[tuple[int, int, int]], dict[int, Matches]]:
         """Plain words as (place, id, chunks that have it); what each other word matches."""
         split = [stems(word.surface) for word in query.words]
@@ -143,7 +157,43 @@ class PostgresRetrieval(Connected):
             for number, word in enumerate(query.words)
             if not is_plain[number]
         }
+        if not is_everything(among):
+            plain, special = self._counted_among(connection, plain, special, among)
         return plain, special
+
+    def _counted_among(
+        self,
+        connection: Connection,
+        plain: list[tuple[int, int, int]],
+        special: dict[int, Matches],
+        among: Condition,
+    ) -> tuple[list[tuple[int, int, int]], dict[int, Matches]]:
+        """The words as a part of the base has them."""
+        test, values = self._passing(connection, "p.chunk", among)
+        having: dict[int, int] = dict(
+            connection.execute(
+                SQL(
+                    "SELECT p.word, count(*) FROM postings p WHERE p.base_id = %s"
+                    " AND p.word = ANY(%s) AND {} GROUP BY p.word"
+                ).format(test),
+                (self._base, [word for _, word, _ in plain], *values),
+            )
+        )
+        matched = list({chunk for matches in special.values() for chunk in matches})
+        ours = {
+            chunk
+            for (chunk,) in connection.execute(
+                SQL("SELECT p.chunk FROM unnest(%s::bigint[]) AS p (chunk) WHERE {}").format(test),
+                (matched, *values),
+            )
+        }
+        return (
+            [(number, word, having[word]) for number, word, _ in plain if word in having],
+            {
+                number: {chunk: one for chunk, one in matches.items() if chunk in ours}
+                for number, matches in special.items()
+            },
+        )
 
     def semantic(
         self, vector: Vector, condition: Condition, limit: int, model: Model | None = None

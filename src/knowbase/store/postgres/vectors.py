@@ -134,10 +134,6 @@ class PostgresVectors(PostgresDocuments):
 
         self._connections.writing(drop)
 
-    def semantic_coverage(self) -> float:
-        chunks, embedded = self._connections.consistently(self._covered)
-        return embedded / chunks if chunks else 1.0
-
     def vectors(self, hashes: Collection[str], model: Model | None = None) -> Mapping[str, Vector]:
         known = self._model(model)
         if known is None or not self._vectors_known:

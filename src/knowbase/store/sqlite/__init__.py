@@ -101,7 +101,7 @@ class SqliteStore(
                 target.close()
 
     def apply(self, changes: "Changes", now: str, *, wait: bool = True) -> list[Document]:
-        from knowbase.store.rules import check_chain
+        from knowbase.store.rules import check_chain, check_codes
         from knowbase.store.sqlite import write
 
         with translated():
@@ -111,8 +111,10 @@ class SqliteStore(
                 for edit in changes.edits:
                     check_chain(edit, self.find)
                 model = self._model_id(connection, changes.model)
-                written = write.apply(connection, changes, model, now)
-                return [self._document(connection, seq) for seq in written]
+                seqs = write.apply(connection, changes, model, now)
+                written = [self._document(connection, seq) for seq in seqs]
+                check_codes(changes.drafts, written)
+                return written
 
     def copying(self) -> "SqliteCopying":
         from knowbase.store.sqlite.copying import SqliteCopying

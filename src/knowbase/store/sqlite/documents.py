@@ -3,11 +3,11 @@
 from collections.abc import Collection
 from typing import Any
 
-from knowbase.query.conditions import FORGOTTEN, Condition, Not
+from knowbase.query.conditions import EVERYTHING, FORGOTTEN, Condition, Not, both, is_everything
 from knowbase.store.sqlite import rows
 from knowbase.store.sqlite.compile import compile_condition
 from knowbase.store.sqlite.connection import Connected, as_json, translated
-from knowbase.values.documents import Counts, Document, Page, Passage
+from knowbase.values.documents import Counts, Document, Page, Passage, seq_of
 
 _ORDERS = {
     "newest": "d.updated_at DESC, d.seq",
@@ -24,8 +24,8 @@ class SqliteDocuments(Connected):
         tries: list[tuple[str, Any]] = [
             ("d.id = ?", reference), ("d.code = ?", reference), ("d.path = ?", reference),
         ]  # fmt: skip
-        if reference.isdigit() and len(reference) < 18 and str(int(reference)) == reference:
-            tries.append(("d.seq = ?", int(reference)))
+        if (number := seq_of(reference)) is not None:
+            tries.append(("d.seq = ?", number))
         with translated():
             connection = self._connections.get()
             for where, value in tries:
@@ -113,18 +113,36 @@ class SqliteDocuments(Connected):
         )
         return {row[0]: rows.document(row[1:]) for row in found}
 
-    def counts(self) -> Counts:
-        documents, forgotten = self.count(Not(FORGOTTEN)), self.count(FORGOTTEN)
-        chunks, embedded = self._read(
-            "SELECT (SELECT count(*) FROM chunks), (SELECT count(*) FROM embedded"
-            " WHERE model = (SELECT id FROM models WHERE active))"
-        )[0]
+    def counts(self, condition: Condition = EVERYTHING) -> Counts:
+        shown = both(Not(FORGOTTEN), condition)
+        documents, forgotten = self.count(shown), self.count(both(FORGOTTEN, condition))
+        sql, values = compile_condition(shown)
         tags = self._read(
-            "SELECT count(DISTINCT name) FROM tags JOIN documents ON seq = document"
-            " WHERE deleted_at IS NULL"
+            "SELECT count(DISTINCT t.name) FROM tags t JOIN documents d ON d.seq = t.document"
+            f" WHERE {sql}",
+            values,
         )[0][0]
         types = self._read(
-            "SELECT type, count(*) FROM documents WHERE deleted_at IS NULL"
-            " GROUP BY type ORDER BY 2 DESC, 1"
+            f"SELECT d.type, count(*) FROM documents d WHERE {sql} GROUP BY 1 ORDER BY 2 DESC, 1",
+            values,
         )
-        return Counts(documents, chunks, embedded, tags, dict(types), forgotten)
+        return Counts(documents, *self._covered(condition), tags, dict(types), forgotten)
+
+    def semantic_coverage(self, condition: Condition = EVERYTHING) -> float:
+        chunks, embedded = self._covered(condition)
+        return embedded / chunks if chunks else 1.0
+
+    def _covered(self, condition: Condition) -> tuple[int, int]:
+        """How many chunks pass, and how many of them have a vector of the active model."""
+        sql, values = compile_condition(condition)
+        of = f"SELECT d.seq FROM documents d WHERE {sql}"
+        chunks, embedded = "", ""
+        if not is_everything(condition):
+            chunks = f" WHERE document IN ({of})"
+            embedded = f" AND chunk IN (SELECT id FROM chunks{chunks})"
+        found = self._read(
+            f"SELECT (SELECT count(*) FROM chunks{chunks}), (SELECT count(*) FROM embedded"
+            f" WHERE model = (SELECT id FROM models WHERE active){embedded})",
+            (*values, *values),
+        )[0]
+        return int(found[0]), int(found[1])

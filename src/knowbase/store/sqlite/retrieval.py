@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-from knowbase.query.conditions import Condition, is_everything, is_lifecycle
+from knowbase.query.conditions import EVERYTHING, Condition, is_everything, is_lifecycle
 from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.compile import Compiled
 from knowbase.store.nearest import nearest as nearest_vectors
@@ -26,11 +26,18 @@ class SqliteRetrieval(Connected):
     """See `knowbase.store.contract.RetrievalStore` for what each method promises."""
 
     def keyword(
-        self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
+        self,
+        query: KeywordQuery,
+        condition: Condition,
+        limit: int,
+        weights: FieldWeights,
+        among: Condition = EVERYTHING,
     ) -> list[Candidate]:
         query.check_rule()
         if not query.words or limit < 1:
             return []
+        if not is_everything(among):
+            return self._keyword_among(query, condition, limit, weights, among)
         # The unary + keeps FTS5 in the lead: driven by ids, it would run the whole match
         # again for each of them.
         where, values = self._passing("+rowid", condition)
@@ -40,6 +47,27 @@ class SqliteRetrieval(Connected):
             (*weights, match_expression(query), *values, limit),
         )
         return [Candidate(chunk, score) for chunk, score in found]
+
+    def _keyword_among(
+        self,
+        query: KeywordQuery,
+        condition: Condition,
+        limit: int,
+        weights: FieldWeights,
+        among: Condition,
+    ) -> list[Candidate]:
+        from knowbase.store.sqlite.scoring import scores_among
+
+        with translated():
+            scores = scores_among(self._connections.get(), query, weights, among)
+        sql, values = compile_for_chunks(condition)
+        passing = self._read(
+            "SELECT c.id FROM json_each(?) scored CROSS JOIN chunks c ON c.id = scored.value"
+            f" WHERE {sql}",
+            ("[" + ",".join(map(str, scores)) + "]", *values),
+        )
+        found = [Candidate(chunk, scores[chunk]) for (chunk,) in passing]
+        return sorted(found, key=lambda one: (-one.score, one.chunk))[:limit]
 
     def semantic(
         self, vector: "Vector", condition: Condition, limit: int, model: "Model | None" = None

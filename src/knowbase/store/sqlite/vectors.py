@@ -100,13 +100,6 @@ class SqliteVectors(Connected):
                 drop(connection, number)
             _shrink(self._connections.get())
 
-    def semantic_coverage(self) -> float:
-        chunks, embedded = self._read(
-            "SELECT (SELECT count(*) FROM chunks), (SELECT count(*) FROM embedded"
-            " WHERE model = (SELECT id FROM models WHERE active))"
-        )[0]
-        return embedded / chunks if chunks else 1.0
-
     def vectors(
         self, hashes: Collection[str], model: "Model | None" = None
     ) -> "Mapping[str, Vector]":
