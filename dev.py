@@ -12,6 +12,7 @@ python3 dev.py soak                 the long-running tests
 python3 dev.py docs                 rewrite the generated pages of docs/
 python3 dev.py seed                 put the fixture entries into fixtures.db; --clear starts anew
 python3 dev.py lock                 rewrite requirements/; --upgrade takes the newest versions
+python3 dev.py audit                check the locked packages against known vulnerabilities
 python3 dev.py release X.Y.Z        check a release and show its steps; --go takes them
 """
 
@@ -254,6 +255,17 @@ def lock(*arguments: str) -> None:
         )  # fmt: skip
 
 
+def audit() -> None:
+    """Ask PyPI's advisories about every locked package. What cannot be asked about is a failure:
+    without a network, nothing is known."""
+    checker = Environment(ROOT / ".venvs" / "audit", "")
+    checker.make()
+    checker.pip("pip-audit")
+    for name in ("run", "dev"):
+        locked = f"requirements/{name}.lock"
+        checker.run("pip-audit", "--strict", "--require-hashes", "--disable-pip", "-r", locked)
+
+
 def release(version: str, *options: str) -> None:
     """Check that a release can be made, and make it with --go: a commit, a tag and a wheel."""
     section = changes_of(version)
@@ -308,6 +320,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "docs": docs,
     "seed": seed,
     "lock": lock,
+    "audit": audit,
     "release": release,
 }
 
