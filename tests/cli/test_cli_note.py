@@ -1,9 +1,12 @@
 """Writing notes."""
 
+import json
+import subprocess
+
 import pytest
 from children import assert_in_step
 
-from conftest import Kb
+from conftest import COMMAND, Kb, environment
 
 
 def test_a_note_is_written_shown_and_found(kb: Kb) -> None:
@@ -92,6 +95,23 @@ def test_a_note_in_any_script_is_kept(kb: Kb) -> None:
 def test_a_code_that_is_taken_is_an_error(kb: Kb) -> None:
     kb("note", "First", "--code", "X-1")
     assert "X-1" in kb.error("note", "Second", "--code", "x-1", code=2)
+
+
+def test_of_notes_that_are_written_at_once_one_gets_the_code(kb: Kb) -> None:
+    """The others are refused as they would be later."""
+    kb("note", "a first one, so that the model is chosen")
+    writing = [
+        subprocess.Popen(
+            [*COMMAND, "note", f"number {number}", "--code", "SAME-1", "--json"],
+            stdout=subprocess.PIPE, cwd=kb.folder, env=environment(),
+        )
+        for number in range(5)
+    ]  # fmt: skip
+    said = [json.loads(process.communicate(timeout=60)[0]) for process in writing]
+    refused = [one["error"]["code"] for one in said if "error" in one]
+    assert refused == ["conflict"] * 4
+    assert [one["code"] for one in said if "code" in one] == ["SAME-1"]
+    assert len(kb.json("list")["documents"]) == 2
 
 
 def test_a_document_made_from_a_file_is_not_replaced_by_a_note(own_handbook: Kb) -> None:

@@ -5,7 +5,7 @@ how many chunks of others have a word.
 """
 
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary
 
 import apsw
 
@@ -14,46 +14,62 @@ from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.bm25 import Population, weighed
 from knowbase.store.sqlite.compile import compile_for_chunks, match_expression
 
-_FUNCTION = "occurrences"
-_prepared: WeakSet[apsw.Connection] = WeakSet()
-
 
 def scores_among(
     connection: apsw.Connection, query: KeywordQuery, weights: FieldWeights, among: Condition
 ) -> dict[int, float]:
     """The score of every chunk of the part that has any, or all, of the words."""
-    if connection not in _prepared:
-        connection.register_fts5_function(_FUNCTION, _occurrences)
-        _prepared.add(connection)
+    tally = _tallies.get(connection)
+    if tally is None:
+        tally = _tallies[connection] = _Tally()
+        connection.register_fts5_function("tally", tally.count)
+    tally.begin(len(query.words), weights)
     sql, values = compile_for_chunks(among)
     part = f"(SELECT c.id FROM chunks c WHERE {sql})"
-    found: Any = connection.execute(
-        f"SELECT rowid, {_FUNCTION}(chunks_fts, ?, ?, ?, ?) FROM chunks_fts"
-        f" WHERE chunks_fts MATCH ? AND +rowid IN {part}",
-        (*weights, match_expression(query._replace(match="any")), *values),
-    )
-    lengths: dict[int, int] = {}
-    frequencies: list[dict[int, float]] = [{} for _ in query.words]
-    for chunk, counted in found:
-        length, *numbers = counted.split(" ")
-        lengths[chunk] = int(length)
-        for word, number in zip(frequencies, numbers, strict=True):
-            if number != "0":
-                word[chunk] = float(number)
-    sizes: Any = connection.execute(f"SELECT sz FROM chunks_fts_docsize WHERE id IN {part}", values)
-    totals = [_length(size) for (size,) in sizes]
-    population = Population(len(totals), sum(totals))
-    return weighed(frequencies, lengths, population, query.match)
+    connection.execute(
+        f"SELECT tally(chunks_fts) FROM chunks_fts WHERE chunks_fts MATCH ? AND +rowid IN {part}",
+        (match_expression(query._replace(match="any")), *values),
+    ).fetchall()
+    population = tally.population(connection, part, values)
+    return weighed(tally.frequencies, tally.lengths, population, query.match)
 
 
-def _occurrences(api: apsw.FTS5ExtensionApi, *weights: Any) -> str:
-    """The length of a row, and how often it has each phrase, by the weights of its fields."""
-    counts = []
-    for phrase in range(api.phrase_count):
-        places = api.phrase_locations(phrase)
-        times = sum(w * len(field) for w, field in zip(weights, places, strict=True) if field)
-        counts.append(str(times) if any(places) else "0")
-    return " ".join([str(api.column_size(-1)), *counts])
+class _Tally:
+    """What a connection counts: how long each row is, and how often it has each phrase."""
+
+    def __init__(self) -> None:
+        self._known: tuple[Any, Population] | None = None
+        self._weights = FieldWeights()
+        self.lengths: dict[int, int] = {}
+        self.frequencies: list[dict[int, float]] = []
+
+    def begin(self, phrases: int, weights: FieldWeights) -> None:
+        self._weights = weights
+        self.lengths, self.frequencies = {}, [{} for _ in range(phrases)]
+
+    def count(self, api: apsw.FTS5ExtensionApi, *_: Any) -> None:
+        row = api.rowid
+        self.lengths[row] = api.column_size(-1)
+        title, heading, text, terms = self._weights
+        for phrase, found in enumerate(self.frequencies):
+            a, b, c, d = map(len, api.phrase_locations(phrase))
+            if a or b or c or d:
+                found[row] = title * a + heading * b + text * c + terms * d
+
+    def population(self, connection: apsw.Connection, part: str, values: Any) -> Population:
+        """The last one is known until something is written."""
+        written = connection.pragma("data_version"), connection.total_changes()
+        asked = (*written, part, *values)
+        if self._known is None or self._known[0] != asked:
+            rows: Any = connection.execute(
+                f"SELECT sz FROM chunks_fts_docsize WHERE id IN {part}", values
+            )
+            lengths = [_length(size) for (size,) in rows]
+            self._known = asked, Population(len(lengths), sum(lengths))
+        return self._known[1]
+
+
+_tallies: WeakKeyDictionary[apsw.Connection, _Tally] = WeakKeyDictionary()
 
 
 def _length(size: bytes) -> int:
