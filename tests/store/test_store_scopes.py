@@ -66,7 +66,7 @@ def word_of(text: str) -> Word:
 
 
 def scored(store: Store, query: KeywordQuery, ours: Condition) -> list[tuple[Document, float]]:
-    found = store.keyword(query, ours, 50, PLAIN, among=ours)
+    found = store.keyword(query._replace(among=ours), ours, 50, PLAIN)
     passages = store.passages([one.chunk for one in found])
     return [(passages[one.chunk].document, one.score) for one in found]
 

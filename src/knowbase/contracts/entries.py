@@ -16,7 +16,7 @@ from knowbase.base import open as open_base
 from knowbase.errors import InvalidInput
 from knowbase.operations.declare import Operation
 from knowbase.search.answer import Answer, Explanation, Hit
-from knowbase.search.request import SearchRequest
+from knowbase.search.request import SYNTAXES, SearchRequest
 from knowbase.text.snippets import MARK
 from knowbase.values.parameters import Param, build
 
@@ -43,6 +43,9 @@ class SearchInput(NamedTuple):
         float, Param("Minimum confidence threshold (optional)", least=0, most=1)
     ] = 0.0
     explain: Annotated[bool, Param("with the component scores")] = False
+    syntax: Annotated[
+        str, Param("query: the text has operators (tag:x -word), none misspelt", choices=SYNTAXES)
+    ] = "plain"
 
 
 class Entry(NamedTuple):
@@ -108,6 +111,8 @@ def search_entries(base: Base, asked: SearchInput) -> SearchOutput:
     answer = base.search(
         SearchRequest(
             query=asked.query,
+            syntax=asked.syntax,
+            strict=asked.syntax == "query",
             tags=asked.tags,
             type=(asked.entry_type,) if asked.entry_type else (),
             filters=filters,

@@ -93,6 +93,7 @@ class SearchService:
             return []
         request = SearchRequest(
             query=options.query,
+            syntax="plain",
             include=("superseded",) if options.include_superseded else (),
             filters=_filters(options),
             min_salience=options.min_salience or None,

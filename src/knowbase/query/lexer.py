@@ -65,6 +65,10 @@ class _Lexer:
         if word.count(")") > word.count("("):
             place = at + word.index(")")
             self.problems.append(Problem("this ) closes nothing", place, "it is left out"))
+        meant = _meant(word)
+        if meant is not None:
+            message = f"there is no {word.partition(':')[0]}:, did you mean {meant}:?"
+            self.problems.append(Problem(message, at, "it is read as words"))
         return Token(_WORDS.get(word, "word"), word, at)
 
     def _bracket(self, kind: str, change: int) -> Token:
@@ -108,6 +112,19 @@ class _Lexer:
             inner += (character == "(") - (character == ")" and inner > 0)
             self._at += 1
         return self._text[start : self._at]
+
+
+def _meant(word: str) -> str | None:
+    """The operator that a word before a colon is nearly spelled like."""
+    name, _, value = word.partition(":")
+    if not value or value.startswith((":", "/")) or not (name.isascii() and name.isalpha()):
+        return None
+    from difflib import get_close_matches
+
+    lower = name.lower()
+    same_letters = (one for one in OPERATORS if sorted(one) == sorted(lower))
+    near = get_close_matches(lower, OPERATORS, n=1, cutoff=0.8)
+    return next(iter((*same_letters, *near)), None)
 
 
 def _starts_word(text: str, at: int, more: str) -> bool:

@@ -54,15 +54,15 @@ class Summary(NamedTuple):
     operators: tuple[str, ...]  # what joins the parts: "And", "Or"
 
 
-def understand(text: str, match: str, context: Context) -> Query:
-    """The meaning of any text under a profile's rule for words."""
+def understand(text: str, match: str, context: Context, *, literal: bool = False) -> Query:
+    """The meaning of any text under a profile's rule for words; a literal one has no operators."""
     text = clean(text).strip()
     problems: list[Problem] = []
     if len(text) > MAX_CHARACTERS:
         message = f"the query is longer than {MAX_CHARACTERS:,} characters"
         problems.append(Problem(message, MAX_CHARACTERS, "the rest is left out"))
         text = text[:MAX_CHARACTERS]
-    tree, found = parse(text)
+    tree, found = (_words_alone(text), []) if literal else parse(text)
     problems += found
     if tree is not None and not _is_plain(tree):
         tree, left_out = bounded(tree)
@@ -70,6 +70,11 @@ def understand(text: str, match: str, context: Context) -> Query:
     reader = _Reader(match, context)
     tree = reader.read(tree) if tree is not None else None
     return reader.query(text, tree, (*problems, *reader.problems))
+
+
+def _words_alone(text: str) -> Node | None:
+    """A text whose every word is a word."""
+    return Together(tuple(Text(word, 0) for word in text.split())) if text else None
 
 
 class _Reader:
@@ -229,9 +234,9 @@ def summary(tree: Node | None) -> Summary:
     """S3-20: terms, tags, negations, scope and what joins them."""
     if tree is None:
         return Summary((), (), (), None, ())
-    leaves = list(_leaves(tree, excluded=False))
-    texts = [(leaf.text, out) for leaf, out in leaves if isinstance(leaf, Text | Phrase)]
-    operators = [(leaf, out) for leaf, out in leaves if isinstance(leaf, Operator)]
+    said = list(leaves(tree))
+    texts = [(leaf.text, out) for leaf, out in said if isinstance(leaf, Text | Phrase)]
+    operators = [(leaf, out) for leaf, out in said if isinstance(leaf, Operator)]
     scopes = [(o.name, o.value) for o, _ in operators if o.name in ("under", "children")]
     return Summary(
         terms=tuple(text for text, out in texts if not out),
@@ -256,21 +261,22 @@ def _joints(node: Node) -> Iterator[str]:
             yield from _joints(part)
 
 
-def _leaves(node: Node, excluded: bool) -> Iterator[tuple[Text | Phrase | Operator, bool]]:
+def leaves(node: Node, excluded: bool = False) -> Iterator[tuple[Text | Phrase | Operator, bool]]:
+    """The parts of a tree that have none themselves, and whether each is excluded."""
     if isinstance(node, Without):
-        yield from _leaves(node.part, not excluded)
+        yield from leaves(node.part, not excluded)
     elif isinstance(node, Must):
-        yield from _leaves(node.part, excluded)
+        yield from leaves(node.part, excluded)
     elif isinstance(node, And | Or | Together):
         for part in node.parts:
-            yield from _leaves(part, excluded)
+            yield from leaves(part, excluded)
     else:
         yield node, excluded
 
 
 def _positive(tree: Node) -> Iterator[Text | Phrase]:
     """Words that are looked for, not those that are excluded."""
-    for leaf, excluded in _leaves(tree, excluded=False):
+    for leaf, excluded in leaves(tree):
         if not excluded and isinstance(leaf, Text | Phrase):
             yield leaf
 

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from knowbase.errors import InvalidInput
+from knowbase.query.conditions import EVERYTHING, Condition
 from knowbase.text.analysis import Word, clean, prefix_words, query_words, required_words
 
 MAX_WORDS = 256
@@ -27,6 +28,7 @@ class KeywordQuery(NamedTuple):
     match: str = "any"
     rule: str = "bm25"  # or ts_rank_cd, which PostgreSQL alone has
     text: str = ""  # for ts_rank_cd: what was asked
+    among: Condition = EVERYTHING  # whose chunks tell how rare a word is
 
     def check_rule(self) -> None:
         """Refuse a way to score words that only PostgreSQL has."""
@@ -50,7 +52,12 @@ def _words(text: str, match: str) -> list[Word]:
     words = query_words(text)
     if match != "any_prefix":
         return words
-    return [longer for word in words for longer in prefix_words(word.surface)]
+    return [longer for word in words for longer in _begun(word)]
+
+
+def _begun(word: Word) -> list[Word]:
+    """S2-04: words that begin so; one letter is a whole word."""
+    return prefix_words(word.surface) if len(word.surface) > 1 else [word]
 
 
 def sanitize_fts_query(query: str) -> str:

@@ -33,7 +33,8 @@ def plan(inquiry: Inquiry, language: Language) -> QueryPlan:
     """The tree, the filters of both legs, and what would run."""
     request, query, profile = inquiry.request, inquiry.query, inquiry.profile
     if query.tree is None:  # a plain one, which needed no parser
-        query = understand(request.query, profile.match, language.context(inquiry.now))
+        context, literal = language.context(inquiry.now), request.syntax == "plain"
+        query = understand(request.query, profile.match, context, literal=literal)
     return QueryPlan(
         query=request.query,
         tree=shown(query.tree) if query.tree is not None else "nothing",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from knowbase.query.conditions import Contains, Visible, both
+from knowbase.query.conditions import Contains, Visible, both, has_text
 from knowbase.ranking.profile import Profile
 from knowbase.ranking.rank import Ranked, best_possible, total
 from knowbase.search.answer import Answer, Explanation, Hit, Suggestion
@@ -45,6 +45,7 @@ def present(outcome: Outcome, services: Services) -> Answer:
             *(f"{problem.message}; {problem.instead}" for problem in query.problems),
             *proposals.notices,
             *_threshold_notices(inquiry, tuple(proposals.legs)),
+            *_left_out(inquiry, services.store),
             *(_unknown_names(inquiry, services.store) if not outcome.ranked else ()),
         ),
         timings={**proposals.timings, "ranking_ms": outcome.milliseconds} if is_searched else {},
@@ -125,6 +126,15 @@ def _threshold_notices(inquiry: Inquiry, legs: tuple[str, ...]) -> list[str]:
         f"no score can reach the threshold {inquiry.request.threshold:g} here:"
         f" first place in {' and '.join(legs)} scores {best:.4f}"
     ]
+
+
+def _left_out(inquiry: Inquiry, store: "RetrievalStore") -> tuple[str, ...]:
+    """Only words can be required or excluded: without a tree there is nothing to look for."""
+    if not has_text(inquiry.query.filter):
+        return ()
+    from knowbase.search.left_out import left_out
+
+    return left_out(inquiry, store)
 
 
 def _filters_applied(inquiry: Inquiry) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from knowbase.values.documents import FIELDS
 from knowbase.values.parameters import Group, Param
 
 MODES = ("hybrid", "keyword", "semantic")
+SYNTAXES = ("query", "plain")
 TAGS = Param("only documents with all of these tags", metavar="TAG,TAG")
 TYPE = Param("only documents of this type: markdown, pdf, code, note …", metavar="TYPE")
 INCLUDE = Param("also show what is hidden by default", choices=HIDDEN_STATES, metavar="STATE")
@@ -27,8 +28,16 @@ class SearchRequest(NamedTuple):
     """What is asked. None means what the profile says."""
 
     query: Annotated[
-        str, Param("words, a inquiry, operators: see docs/query.md", positional=True)
+        str, Param("words, a question, operators: see docs/query.md", positional=True)
     ] = ""
+    syntax: Annotated[
+        str,
+        Param(
+            "whether the query has operators, or every word of it is a word",
+            choices=SYNTAXES,
+            aliases={"--literal": "plain"},
+        ),
+    ] = "query"
     tags: Annotated[tuple[str, ...], TAGS] = ()
     tags_match: Annotated[
         str | None, Param("all tags, or any of them", choices=("all", "any"), metavar="RULE")

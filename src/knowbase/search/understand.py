@@ -60,7 +60,7 @@ def understand(request: SearchRequest, profile: Profile, language: Language, now
     """The meaning of a request; no query string can make it fail, unless it is to be strict."""
     request = check(request, profile)
     profile = profile._replace(unit=request.unit or profile.unit)
-    query = understand_query(request.query, profile.match, language, now)
+    query = understand_query(request, profile.match, language, now)
     if request.strict and query.problems:
         problem = query.problems[0]
         raise InvalidInput(
@@ -72,13 +72,15 @@ def understand(request: SearchRequest, profile: Profile, language: Language, now
     return Inquiry(request, query, _fitting(profile, query), filters, now)
 
 
-def understand_query(text: str, match: str, language: Language, now: str) -> Query:
+def understand_query(request: SearchRequest, match: str, language: Language, now: str) -> Query:
     """What the text means; a plain one needs no parser, which takes milliseconds to load."""
-    if is_plain(text) and match != "boolean":
-        return plain_query(text, match)
+    if match != "boolean" and (request.syntax == "plain" or is_plain(request.query)):
+        return plain_query(request.query, match)
     from knowbase.query.meaning import understand
 
-    return understand(text, match, language.context(now))
+    return understand(
+        request.query, match, language.context(now), literal=request.syntax == "plain"
+    )
 
 
 def _fitting(profile: Profile, query: Query) -> Profile:

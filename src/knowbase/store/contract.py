@@ -64,17 +64,9 @@ class RetrievalStore(Protocol):
     """Chunks and words: the legs of a search."""
 
     def keyword(
-        self,
-        query: KeywordQuery,
-        condition: Condition,
-        limit: int,
-        weights: FieldWeights,
-        among: Condition = EVERYTHING,
+        self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
     ) -> list[Candidate]:
-        """Chunks with any, or all, of the words, best BM25 first.
-
-        How rare a word is, and how long chunks are, is counted among the chunks of `among`.
-        """
+        """Chunks with any, or all, of the words, best BM25 first."""
 
     def semantic(
         self, vector: Vector, condition: Condition, limit: int, model: Model | None = None

@@ -230,16 +230,11 @@ class ScopedStore:
 
     @_of_project
     def keyword(
-        self,
-        query: KeywordQuery,
-        condition: Condition,
-        limit: int,
-        weights: FieldWeights,
-        among: Condition = EVERYTHING,
+        self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
     ) -> list[Candidate]:
         """How rare a word is elsewhere is nothing that a score may tell."""
-        condition = both(self._ours, condition)
-        return self._store.keyword(query, condition, limit, weights, both(self._ours, among))
+        query = query._replace(among=both(self._ours, query.among))
+        return self._store.keyword(query, both(self._ours, condition), limit, weights)
 
     @_of_project
     def semantic(

@@ -19,15 +19,10 @@ class PlainRetrieval(PlainDocuments):
     """See `knowbase.store.contract.RetrievalStore` for what each method promises."""
 
     def keyword(
-        self,
-        query: KeywordQuery,
-        condition: Condition,
-        limit: int,
-        weights: FieldWeights,
-        among: Condition = EVERYTHING,
+        self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
     ) -> list[Candidate]:
         query.check_rule()
-        counted = {document.id for document in self._passing(among)}
+        counted = {document.id for document in self._passing(query.among)}
         stored = self._state.chunks.items()
         rows = {key: one.row for key, one in stored if one.document in counted}
         return self._best(scores(rows, query, weights), condition, limit)

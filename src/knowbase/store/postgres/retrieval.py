@@ -10,7 +10,7 @@ from typing import Any
 from psycopg import Connection
 from psycopg.sql import SQL
 
-from knowbase.query.conditions import EVERYTHING, Condition, is_everything, is_lifecycle
+from knowbase.query.conditions import Condition, is_everything, is_lifecycle
 from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.bm25 import K1, B, Population, idf
 from knowbase.store.compile import Compiled
@@ -42,12 +42,7 @@ class PostgresRetrieval(Connected):
     """See `knowbase.store.contract.RetrievalStore` for what each method promises."""
 
     def keyword(
-        self,
-        query: KeywordQuery,
-        condition: Condition,
-        limit: int,
-        weights: FieldWeights,
-        among: Condition = EVERYTHING,
+        self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
     ) -> list[Candidate]:
         if not query.words or limit < 1:
             return []
@@ -56,7 +51,7 @@ class PostgresRetrieval(Connected):
                 lambda connection: self._cover_density(connection, query.text, condition, limit)
             )
         return self._connections.consistently(
-            lambda connection: self._keyword(connection, query, condition, (limit, weights, among))
+            lambda connection: self._keyword(connection, query, condition, (limit, weights))
         )
 
     def _keyword(
@@ -64,11 +59,11 @@ class PostgresRetrieval(Connected):
         connection: Connection,
         query: KeywordQuery,
         condition: Condition,
-        asked: tuple[int, FieldWeights, Condition],
+        asked: tuple[int, FieldWeights],
     ) -> list[Candidate]:
-        limit, weights, among = asked
-        population = self._population(connection, among)
-        plain, special = self._words(connection, query, among)
+        limit, weights = asked
+        population = self._population(connection, query.among)
+        plain, special = self._words(connection, query)
         found = [
             (number, idf(population.rows, len(matches)), matches)
             for number, matches in special.items()
@@ -137,7 +132,7 @@ class PostgresRetrieval(Connected):
         return Population(int(row[0]), int(row[1])) if row else Population(0, 0)
 
     def _words(
-        self, connection: Connection, query: KeywordQuery, among: Condition
+        self, connection: Connection, query: KeywordQuery
     ) -> tuple[list[tuple[int, int, int]], dict[int, Matches]]:
         """Plain words as (place, id, chunks that have it); what each other word matches."""
         split = [stems(word.surface) for word in query.words]
@@ -157,8 +152,8 @@ class PostgresRetrieval(Connected):
             for number, word in enumerate(query.words)
             if not is_plain[number]
         }
-        if not is_everything(among):
-            plain, special = self._counted_among(connection, plain, special, among)
+        if not is_everything(query.among):
+            plain, special = self._counted_among(connection, plain, special, query.among)
         return plain, special
 
     def _counted_among(

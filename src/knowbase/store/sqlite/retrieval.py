@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-from knowbase.query.conditions import EVERYTHING, Condition, is_everything, is_lifecycle
+from knowbase.query.conditions import Condition, is_everything, is_lifecycle
 from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.compile import Compiled
 from knowbase.store.nearest import nearest as nearest_vectors
@@ -26,18 +26,13 @@ class SqliteRetrieval(Connected):
     """See `knowbase.store.contract.RetrievalStore` for what each method promises."""
 
     def keyword(
-        self,
-        query: KeywordQuery,
-        condition: Condition,
-        limit: int,
-        weights: FieldWeights,
-        among: Condition = EVERYTHING,
+        self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
     ) -> list[Candidate]:
         query.check_rule()
         if not query.words or limit < 1:
             return []
-        if not is_everything(among):
-            return self._keyword_among(query, condition, limit, weights, among)
+        if not is_everything(query.among):
+            return self._keyword_among(query, condition, limit, weights)
         # The unary + keeps FTS5 in the lead: driven by ids, it would run the whole match
         # again for each of them.
         where, values = self._passing("+rowid", condition)
@@ -49,17 +44,12 @@ class SqliteRetrieval(Connected):
         return [Candidate(chunk, score) for chunk, score in found]
 
     def _keyword_among(
-        self,
-        query: KeywordQuery,
-        condition: Condition,
-        limit: int,
-        weights: FieldWeights,
-        among: Condition,
+        self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
     ) -> list[Candidate]:
         from knowbase.store.sqlite.scoring import scores_among
 
         with translated():
-            scores = scores_among(self._connections.get(), query, weights, among)
+            scores = scores_among(self._connections.get(), query, weights)
         sql, values = compile_for_chunks(condition)
         passing = self._read(
             "SELECT c.id FROM json_each(?) scored CROSS JOIN chunks c ON c.id = scored.value"

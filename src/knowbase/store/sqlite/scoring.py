@@ -9,14 +9,13 @@ from weakref import WeakKeyDictionary
 
 import apsw
 
-from knowbase.query.conditions import Condition
 from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.bm25 import Population, weighed
 from knowbase.store.sqlite.compile import compile_for_chunks, match_expression
 
 
 def scores_among(
-    connection: apsw.Connection, query: KeywordQuery, weights: FieldWeights, among: Condition
+    connection: apsw.Connection, query: KeywordQuery, weights: FieldWeights
 ) -> dict[int, float]:
     """The score of every chunk of the part that has any, or all, of the words."""
     tally = _tallies.get(connection)
@@ -24,7 +23,7 @@ def scores_among(
         tally = _tallies[connection] = _Tally()
         connection.register_fts5_function("tally", tally.count)
     tally.begin(len(query.words), weights)
-    sql, values = compile_for_chunks(among)
+    sql, values = compile_for_chunks(query.among)
     part = f"(SELECT c.id FROM chunks c WHERE {sql})"
     connection.execute(
         f"SELECT tally(chunks_fts) FROM chunks_fts WHERE chunks_fts MATCH ? AND +rowid IN {part}",
