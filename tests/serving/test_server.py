@@ -24,9 +24,9 @@ import knowbase
 from conftest import Kb
 from knowbase.base import Base
 from knowbase.http.application import application
+from knowbase.http.gate import Gate
 from knowbase.http.guard import Door, Names
 from knowbase.http.listening import address_of, listen
-from knowbase.http.tokens import Gate
 from knowbase.values.access import current
 from servers import PATIENCE, Served, serving, two_projects, wait_until
 
