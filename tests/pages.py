@@ -128,12 +128,17 @@ def _codes(kind: type[KnowbaseError]) -> list[str]:
 def api_operations() -> str:
     """What docs/api.md says of each operation."""
     from knowbase.http.served import methods_of, served
+    from knowbase.operations.declare import TEXT_KB, Operation
 
     parts = []
     for path, operation in served().items():
         whole = " Not for a token that is held to a project." if operation.whole else ""
         parts += ["", f"### {' '.join(methods_of(operation))} {path}", ""]
-        parts += [f"{operation.summary}.{whole}"]
+        larger = (
+            f"Up to {operation.most_kb:,} kB." if operation.most_kb < TEXT_KB else "Any length."
+        )
+        size = f" {larger}" if operation.most_kb != Operation._field_defaults["most_kb"] else ""
+        parts += [f"{operation.summary}.{whole}{size}"]
         own = parameters(operation.request)
         if own:
             parts += ["", "| parameter | | |", "|---|---|---|"]

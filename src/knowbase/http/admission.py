@@ -22,7 +22,7 @@ class Admission:
         self._under_way: Counter[tuple[str, bool]] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] in OPEN_PATHS:
+        if scope["type"] != "http" or scope["path"] in (*OPEN_PATHS, "/metrics"):
             await self._app(scope, receive, send)
             return
         is_stream = scope["method"] == "GET" and scope["path"] in self._streams

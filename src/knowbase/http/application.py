@@ -23,6 +23,7 @@ from knowbase.http.admission import Admission
 from knowbase.http.api import Api, as_json, unless_known
 from knowbase.http.clients import share
 from knowbase.http.failures import (
+    TOLD,
     Internal,
     response_to,
     shown,
@@ -214,7 +215,7 @@ def _cors(origins: tuple[str, ...]) -> list[Middleware]:
 
 
 async def _refused(request: Request, error: Any) -> Response:
-    if status_of(error) >= 500:
+    if status_of(error) >= 500 and not isinstance(error, TOLD):
         facts = {"request": request.scope["knowbase.request"], "path": request.url.path}
         log("error", "request refused", **facts, reason=str(error), exc_info=error)
     return response_to(error)

@@ -53,7 +53,7 @@ class Attempts:
         now = self._clock()
         known.number = max(0.0, known.number - (now - known.at) / FORGIVEN)
         known.at = now
-        return known.number >= BURST
+        return known.number > BURST - 1
 
     def was_right(self, address: str, sha256: str) -> None:
         self._right[address, sha256] = None
@@ -69,7 +69,7 @@ class Attempts:
         self._wrong.move_to_end(address)
         if len(self._wrong) > MOST:
             self._wrong.popitem(last=False)
-        if not waited and known.number >= BURST:
+        if not waited and self.has_to_wait(address):
             log("warning", "many wrong tokens", address=address)
         return waited
 

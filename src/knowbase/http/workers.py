@@ -11,6 +11,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextvars import Context, copy_context
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from knowbase import deadline
@@ -35,18 +36,19 @@ class _Job:
     def __init__(self, flow: Flow, work: Callable[[], Any], seconds: float) -> None:
         self.flow = flow
         self.future: Future[Any] = Future()
-        self.is_lost = False
+        self.is_lost = self.is_over = False
         self._work = work
         self._context: Context = copy_context()
         self._end = time.monotonic() + seconds
 
-    def run(self) -> None:
+    def run(self) -> Callable[[], None]:
+        """Do the work; what tells whoever waits for it is for later, when the thread is free."""
         if not self.future.set_running_or_notify_cancel():
-            return
+            return lambda: None
         try:
-            self.future.set_result(self._context.run(self._in_time))
+            return partial(self.future.set_result, self._context.run(self._in_time))
         except BaseException as error:
-            self.future.set_exception(error)
+            return partial(self.future.set_exception, error)
 
     def _in_time(self) -> Any:
         with deadline.within(max(0.0, self._end - time.monotonic())):
@@ -138,7 +140,7 @@ class Workers:
             line = self._lines.get(job.flow)
             if line is not None and job in line:
                 self._drop(line, job)
-            elif not job.future.done():
+            elif not job.is_over:
                 job.is_lost = True
                 self._lost += 1
                 self._less(job.flow.client)
@@ -152,10 +154,11 @@ class Workers:
     def _work(self) -> None:
         """The life of a thread."""
         while (job := self._next()) is not None:
-            job.run()
+            tell = job.run()
             with self._changed:
                 self._ended(job)
-            del job
+            tell()
+            del job, tell
 
     def _next(self) -> _Job | None:
         """What to do now; None when this thread is not needed any longer."""
@@ -189,6 +192,7 @@ class Workers:
         return None
 
     def _ended(self, job: _Job) -> None:
+        job.is_over = True
         self._busy -= 1
         self._moved = time.monotonic()
         self._less(job.flow)

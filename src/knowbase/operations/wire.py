@@ -49,3 +49,14 @@ def texts_of(value: Any) -> Iterator[str]:
             waiting += [*one.keys(), *one.values()]
         elif isinstance(one, list | tuple):
             waiting += one
+
+
+def encodable(value: Any) -> Any:
+    """The value of JSON as it can be sent: a mark stands for what is no text."""
+    if all(map(is_text, texts_of(value))):
+        return value
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, Mapping):
+        return {encodable(name): encodable(one) for name, one in value.items()}
+    return [encodable(one) for one in value]
