@@ -14,6 +14,7 @@ from knowbase.values.fields import Field
 from knowbase.values.parameters import Parameter, parameters
 
 ROOT = Path(__file__).parent.parent
+SERVERS_MOST = "`serve.max_request_kb`"
 NUMBER = re.compile(r"\b(S[0-4]-\d\d|C\d{1,2})\b")
 
 
@@ -134,10 +135,10 @@ def api_operations() -> str:
     for path, operation in served().items():
         whole = " Not for a token that is held to a project." if operation.whole else ""
         parts += ["", f"### {' '.join(methods_of(operation))} {path}", ""]
-        larger = (
-            f"Up to {operation.most_kb:,} kB." if operation.most_kb < TEXT_KB else "Any length."
+        most = f"{operation.most_kb:,} kB" if operation.most_kb < TEXT_KB else SERVERS_MOST
+        size = (
+            f" Up to {most}." if operation.most_kb != Operation._field_defaults["most_kb"] else ""
         )
-        size = f" {larger}" if operation.most_kb != Operation._field_defaults["most_kb"] else ""
         parts += [f"{operation.summary}.{whole}{size}"]
         own = parameters(operation.request)
         if own:
