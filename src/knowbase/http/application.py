@@ -193,6 +193,7 @@ def application(
         exception_handlers={KnowbaseError: _refused, HTTPException: _not_routed},
     )
     app.router.redirect_slashes = False
+    app.state.is_busy = lambda: server.workers.is_busy or server.watchers.is_busy
     return app
 
 

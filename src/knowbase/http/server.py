@@ -89,6 +89,12 @@ def serve(base: Base, place: Place) -> Iterator[Serving]:
     log("info", "serving", address=address)
     server.run(sockets=[listening])
     gate.uses.write()
+    if app.state.is_busy():
+        # A thread still works for nobody. Its connection cannot be closed under it: the process
+        # ends as if it were killed, which loses nothing that was answered.
+        log("warning", "stopped while work was under way")
+        sys.stdout.flush()
+        os._exit(0)
 
 
 class Listening(uvicorn.Server):

@@ -99,6 +99,10 @@ class Workers:
         with self._changed:
             return self._busy < self._allowed or time.monotonic() - self._moved < MOMENT
 
+    @property
+    def is_busy(self) -> bool:
+        return self._busy > 0
+
     async def close(self, seconds: float) -> None:
         """Wait for what is under way, but not for ever; what waits is not begun."""
         with self._changed:
