@@ -163,3 +163,24 @@ def test_a_packed_body_is_not_unpacked(server: Served) -> None:
     packed = gzip.compress(b'{"text": "%s"}' % (b"x" * 10_000_000))
     headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
     assert server.client.post("/api/note", content=packed, headers=headers).status_code == 400
+
+
+@pytest.mark.soak
+def test_who_never_reads_an_answer_is_left(server: Served) -> None:
+    server.json("note", text="word " * 700_000, code="LONG-1")
+    body = b'{"reference": "LONG-1"}'
+    head = b"POST /api/get HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    url = httpx.URL(server.address)
+    with closing(socket.socket()) as deaf:
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        deaf.connect((url.host, url.port or 0))
+        deaf.sendall(head + b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        ours = f"{deaf.getsockname()[1]:04X}"
+        table = Path(f"/proc/{server.process.pid}/net/tcp")
+        wait_until(lambda: f":{ours} 01 " not in _connections(table))
+
+
+def _connections(table: Path) -> str:
+    """The remote port and the state of each, as `:PORT STATE `."""
+    fields = [line.split() for line in table.read_text().splitlines()[1:]]
+    return "".join(f":{one[2].partition(':')[2]} {one[3]} " for one in fields)
