@@ -373,7 +373,6 @@ def test_an_address_that_others_reach_wants_a_token(folder: Path) -> None:
         ({"Host": "localhost#evil.example"}, 403),
         ({"Host": "localhost?"}, 403),
         ({"Host": "localhost evil"}, 403),
-        ({"Host": "localhost\t"}, 200),
         ({"Host": "local\thost"}, 403),
         ({"Host": "localhost:port"}, 403),
         ({"Host": "localhost:65536"}, 403),
