@@ -18,7 +18,7 @@ from servers import PATIENCE, Served, serving, two_projects, wait_until
 ENV = {
     "KB_SERVE_CONNECTIONS": "150",
     "KB_SERVE_CLIENT_CONNECTIONS": "100",
-    "KB_SERVE_HEADER_TIMEOUT": "2",
+    "KB_SERVE_HEADER_TIMEOUT": "1",
 }
 
 

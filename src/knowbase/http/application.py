@@ -210,7 +210,7 @@ def _cors(origins: tuple[str, ...]) -> list[Middleware]:
             allow_origins=list(origins),
             allow_methods=["GET", "POST"],
             allow_headers=["Authorization", "Content-Type", "If-None-Match"],
-            expose_headers=["ETag", "Link", "X-Request-Id"],
+            expose_headers=["ETag", "Link", "Retry-After", "X-Request-Id"],
         )
     ]
 
