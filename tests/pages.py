@@ -14,6 +14,7 @@ from knowbase.values.fields import Field
 from knowbase.values.parameters import Parameter, parameters
 
 ROOT = Path(__file__).parent.parent
+SERVERS_MOST = "`serve.max_request_kb`"
 NUMBER = re.compile(r"\b(S[0-4]-\d\d|C\d{1,2})\b")
 
 
@@ -128,12 +129,17 @@ def _codes(kind: type[KnowbaseError]) -> list[str]:
 def api_operations() -> str:
     """What docs/api.md says of each operation."""
     from knowbase.http.served import methods_of, served
+    from knowbase.operations.declare import TEXT_KB, Operation
 
     parts = []
     for path, operation in served().items():
         whole = " Not for a token that is held to a project." if operation.whole else ""
         parts += ["", f"### {' '.join(methods_of(operation))} {path}", ""]
-        parts += [f"{operation.summary}.{whole}"]
+        most = f"{operation.most_kb:,} kB" if operation.most_kb < TEXT_KB else SERVERS_MOST
+        size = (
+            f" Up to {most}." if operation.most_kb != Operation._field_defaults["most_kb"] else ""
+        )
+        parts += [f"{operation.summary}.{whole}{size}"]
         own = parameters(operation.request)
         if own:
             parts += ["", "| parameter | | |", "|---|---|---|"]

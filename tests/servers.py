@@ -42,9 +42,14 @@ class Served(NamedTuple):
 
 @contextmanager
 def serving(
-    folder: Path, *arguments: str, env: Mapping[str, str] | None = None, token: str = ""
+    folder: Path,
+    *arguments: str,
+    env: Mapping[str, str] | None = None,
+    token: str = "",
+    before: Callable[[], object] | None = None,
 ) -> Iterator[Served]:
-    """Serve the base of a folder on a free port, and stop the server in the end."""
+    """Serve the base of a folder on a free port, and stop the server in the end. `before` is
+    called in its process before it starts."""
     log = folder / "serve.log"
     with log.open("w") as errors:
         process = subprocess.Popen(
@@ -54,6 +59,7 @@ def serving(
             text=True,
             cwd=folder,
             env=environment(**(env or {})),
+            preexec_fn=before,
         )
     try:
         address = _announced(process)["address"].replace("0.0.0.0", "127.0.0.1")

@@ -53,6 +53,8 @@ class Settings(NamedTuple):
     serve_workers: int = 8
     serve_waiting: int = 64
     serve_connections: int = 1000
+    serve_client_connections: int = 250
+    serve_header_timeout: float = 10.0
     serve_timeout: float = 30.0
     serve_max_request_kb: int = 4096
     serve_shutdown: float = 30.0
@@ -108,9 +110,19 @@ ABOUT: dict[str, About] = {
     "serve_origins": About("pages of these origins may ask it (CORS): https://wiki.example.com"),
     "serve_workers": About("requests worked on at the same time", 1, 256),
     "serve_waiting": About("requests that may wait for that; further ones are refused", 0, 65536),
-    "serve_connections": About("connections at the same time; further ones are refused", 1, 65536),
-    "serve_timeout": About("seconds for one request", 0.1, 3600),
-    "serve_max_request_kb": About("a larger request is refused", 1, 1048576),
+    "serve_connections": About(
+        "connections at the same time; one that waits makes room for a new one", 1, 65536
+    ),
+    "serve_client_connections": About(
+        "of these, how many one address may have; behind a proxy: as many as serve.connections",
+        1,
+        65536,
+    ),
+    "serve_header_timeout": About("seconds for a request's headers to arrive", 0.1, 3600),
+    "serve_timeout": About("seconds for one request, and for it to arrive", 0.1, 3600),
+    "serve_max_request_kb": About(
+        "a larger request is refused; what takes no long text has its own, lower bound", 1, 1048576
+    ),
     "serve_shutdown": About("seconds for what is under way when the server is stopped", 0, 3600),
     "serve_log": About("one line a request: text or json", choices=("text", "json")),
 }

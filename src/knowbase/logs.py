@@ -35,16 +35,16 @@ def show_on(stream: Any, *, as_json: bool) -> None:
         def format(self, record: logging.LogRecord) -> str:
             moment = self.formatTime(record, "%Y-%m-%dT%H:%M:%S")
             if not as_json:
-                line = f"{moment} {record.levelname.lower()} {record.getMessage()}"
-                return (
-                    f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
-                )
+                line = f"{moment} {record.levelname.lower()} {_visible(record.getMessage())}"
+                stack = self.formatException(record.exc_info) if record.exc_info else ""
+                # Indented: whatever stands in an error's message, it begins no line of its own.
+                return "\n  ".join([line, *map(_visible, stack.split("\n") if stack else ())])
             told = {"at": moment, "level": record.levelname.lower()}
             told["event"] = getattr(record, "event", record.getMessage())
             told |= getattr(record, "facts", {})
             if record.exc_info:
                 told["traceback"] = self.formatException(record.exc_info)
-            return json.dumps(told, ensure_ascii=False, default=str)
+            return _visible(json.dumps(told, ensure_ascii=False, default=str))
 
     handler = logging.StreamHandler(stream)
     handler.setFormatter(Lines())
@@ -56,3 +56,10 @@ def show_on(stream: Any, *, as_json: bool) -> None:
     )
     logging.getLogger().addHandler(handler)
     logging.getLogger("knowbase").setLevel(logging.INFO)
+
+
+def _visible(text: str) -> str:
+    """The text on one line, with nothing that steers a terminal or cannot be written."""
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)

@@ -17,6 +17,7 @@ from mcp_types import CallToolResult, TextResourceContents
 
 from conftest import COMMAND, Kb, environment
 from knowbase.base import Base
+from knowbase.config import Settings
 from knowbase.mcp.server import MASKED, build_server
 from knowbase.values.access import Access
 
@@ -72,7 +73,7 @@ def test_nothing_but_the_protocol_is_printed_and_it_leaves_with_its_client(handb
     server = started(handbook)
     send(server.stdin, HELLO, READY, searching(2, "deploy"), {"not": "a message"})
     assert server.stdout is not None
-    answers = {one["id"]: one for one in (json.loads(server.stdout.readline()) for _ in range(2))}
+    answers = {one["id"]: one for one in (json.loads(server.stdout.readline()) for _ in range(3))}
     assert answers[1]["result"]["serverInfo"]["name"] == "knowbase"
     assert answers[2]["result"]["isError"] is False
     out, err = server.communicate(timeout=PATIENCE)  # closes its standard input
@@ -218,6 +219,8 @@ def test_requests_are_served_side_by_side(handbook: Kb) -> None:
 
 class Broken:
     """A base with a fault that nobody thought of."""
+
+    settings = Settings()
 
     def within(self, _: Access) -> Base:
         raise RuntimeError("SELECT secret FROM inside")

@@ -6,8 +6,8 @@ import signal
 import socket
 import threading
 from collections.abc import AsyncIterator, Iterator
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import asynccontextmanager, closing, contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
 from pathlib import Path
 
 import apsw
@@ -24,9 +24,9 @@ import knowbase
 from conftest import Kb
 from knowbase.base import Base
 from knowbase.http.application import application
+from knowbase.http.gate import Gate
 from knowbase.http.guard import Door, Names
 from knowbase.http.listening import address_of, listen
-from knowbase.http.tokens import Gate
 from knowbase.values.access import current
 from servers import PATIENCE, Served, serving, two_projects, wait_until
 
@@ -69,19 +69,7 @@ def test_what_takes_longer_than_the_server_waits_is_told_so(folder: Path) -> Non
         server.process.send_signal(signal.SIGTERM)
         told = answer.result(PATIENCE)
         assert (told.status_code, told.json()["error"]["code"]) == (503, "stopping")
-
-
-def test_more_connections_than_allowed_are_refused(folder: Path) -> None:
-    with serving(folder, env={"KB_SERVE_CONNECTIONS": "3"}) as server:
-        url = httpx.URL(server.address)
-        place = (url.host, url.port or 0)
-        idle = [socket.create_connection(place, PATIENCE) for _ in range(3)]
-        try:
-            wait_until(lambda: server.client.get("/health/live").status_code == 503)
-        finally:
-            for one in idle:
-                one.close()
-        wait_until(lambda: server.client.get("/health/live").status_code == 200)
+        assert server.process.wait(PATIENCE) == 0
 
 
 def test_a_request_whose_length_is_told_twice_is_refused(folder: Path) -> None:
@@ -181,17 +169,62 @@ def test_a_thread_that_ends_closes_its_connection(folder: Path) -> None:
 
 
 def test_too_many_at_once_are_told_to_come_again(folder: Path) -> None:
-    env = {"KB_SERVE_WORKERS": "1", "KB_SERVE_WAITING": "1"}
-    with serving(folder, env=env) as server, ThreadPoolExecutor(3) as pool:
+    """One client gets no more than its share; what all of them ask for is bounded, too."""
+    env = {"KB_SERVE_WORKERS": "1", "KB_SERVE_WAITING": "3"}
+    with serving(folder, env=env) as server, ThreadPoolExecutor(6) as pool, ExitStack() as stack:
+
+        def asked_from(address: str) -> "Future[httpx.Response]":
+            other = httpx.HTTPTransport(local_address=address)
+            client = httpx.Client(base_url=server.address, transport=other, timeout=PATIENCE)
+            return pool.submit(stack.enter_context(client).post, "/api/session/start", json={})
+
         with locked(folder):
-            asked = [pool.submit(server.post, "session start") for _ in range(3)]
-            refused = next(as_completed(asked)).result()
-            assert refused.status_code == 503
-            assert refused.json()["error"]["code"] == "overloaded"
+            ours = [asked_from("127.0.0.2") for _ in range(4)]
+            greedy = next(as_completed(ours)).result()
+            assert (greedy.status_code, error_code(greedy)) == (429, "too_many_requests")
+            assert greedy.headers["retry-after"]
+            theirs = [asked_from("127.0.0.3") for _ in range(2)]
+            refused = next(as_completed(theirs)).result()
+            assert (refused.status_code, error_code(refused)) == (503, "overloaded")
             assert refused.headers["retry-after"]
-            assert server.client.get("/health").status_code == 200
             assert server.client.get("/metrics").status_code == 200
-        assert sorted(one.result().status_code for one in asked) == [200, 200, 503]
+        statuses = sorted(one.result().status_code for one in (*ours, *theirs))
+        assert statuses == [200, 200, 200, 200, 429, 503]
+        assert "Traceback" not in server.log.read_text()
+
+
+def error_code(response: httpx.Response) -> str:
+    return str(response.json()["error"]["code"])
+
+
+def test_slow_work_of_one_kind_leaves_room_and_the_server_says_when_nothing_moves(
+    folder: Path,
+) -> None:
+    env = {"KB_SERVE_WORKERS": "2", "KB_STORE_BUSY_TIMEOUT": "60"}
+    with serving(folder, env=env) as server, ThreadPoolExecutor(12) as pool:
+        with locked(folder):
+            stuck = [pool.submit(server.post, "session start") for _ in range(8)]
+            wait_until(lambda: _in_flight(server) == 9)
+            assert server.json("search", query="engine")["returned"] > 0
+            assert server.client.get("/health").status_code == 200
+            more = [pool.submit(server.post, "note", text="A note") for _ in range(2)]
+            wait_until(lambda: server.client.get("/health").status_code == 503)
+            told = server.client.get("/health/ready")
+            assert (told.status_code, told.json()["error"]["code"]) == (503, "overloaded")
+            assert server.client.get("/health/live").status_code == 200
+        assert {one.result().status_code for one in (*stuck, *more)} == {200}
+        wait_until(lambda: server.client.get("/health").status_code == 200)
+
+
+def test_who_was_told_that_it_took_too_long_holds_no_worker(folder: Path) -> None:
+    env = {"KB_SERVE_WORKERS": "1", "KB_SERVE_TIMEOUT": "0.5", "KB_STORE_BUSY_TIMEOUT": "60"}
+    with serving(folder, env=env) as server:
+        with locked(folder):
+            late = server.post("session start")
+            assert (late.status_code, error_code(late)) == (504, "timeout")
+            assert server.json("tags")["tags"]
+            assert server.client.get("/health").status_code == 200
+        server.json("session start")
 
 
 def test_a_request_is_logged_on_one_line_without_what_was_asked(folder: Path) -> None:

@@ -11,6 +11,7 @@ SURFACES = {
     "mcp install": "knowbase.mcp.commands",
     "serve": "knowbase.http.commands",
     "token new": "knowbase.http.commands",
+    "token list": "knowbase.http.commands",
     "tokens": "knowbase.http.commands",
     "token revoke": "knowbase.http.commands",
 }

@@ -11,13 +11,14 @@ from starlette.responses import Response
 from knowbase.base import Base
 from knowbase.errors import NotAllowed
 from knowbase.http.metrics import Metrics
-from knowbase.http.requests import Bounds, values_of
+from knowbase.http.requests import Bounds, Held, values_of
 from knowbase.http.workers import Workers
 from knowbase.operations.declare import Operation, held_to
 from knowbase.operations.results import plain
 from knowbase.values.access import Access, current
 from knowbase.values.parameters import build
 
+MOST_HELD = 16  # of the largest requests, under way at the same time
 REVALIDATED = "private, no-cache"  # kept by the client, asked for again each time
 
 
@@ -36,13 +37,20 @@ class Api:
         self._workers = workers
         self._metrics = metrics
         settings = base.settings
-        self.bounds = Bounds(settings.serve_max_request_kb << 10, settings.serve_timeout)
+        most = settings.serve_max_request_kb << 10
+        self.bounds = Bounds(most, settings.serve_timeout, Held(MOST_HELD * most))
 
     async def call(self, operation: Operation, request: Request) -> Response:
         """The answer to one request."""
+        check_access(operation, current.get())
+        with self.bounds.held.counting() as take:
+            values = await values_of(request, operation, self.bounds, take)
+            return await self._answer(operation, request, values)
+
+    async def _answer(
+        self, operation: Operation, request: Request, values: dict[str, Any]
+    ) -> Response:
         access = current.get()
-        check_access(operation, access)
-        values = await values_of(request, operation, self.bounds)
         asked = build(operation.request, held_to(access.project, operation.request, values))
         if request.method != "POST":
             access = access._replace(write=False)  # not even that something was used
@@ -52,7 +60,7 @@ class Api:
             result = operation.run(base, asked)
             return Rendered(result, as_json(plain(result)))
 
-        found = await self._workers.run(work)
+        found = await self._workers.run(work, operation.name)
         self._metrics.searched(found.result)
         if request.method == "POST" or hasattr(found.result, "query_time_ms"):
             return Response(found.body, media_type="application/json")

@@ -19,8 +19,11 @@ import knowbase
 from knowbase.base import Base
 from knowbase.errors import KnowbaseError, NotAllowed
 from knowbase.http import metrics as numbers
+from knowbase.http.admission import Admission
 from knowbase.http.api import Api, as_json, unless_known
+from knowbase.http.clients import share
 from knowbase.http.failures import (
+    TOLD,
     Internal,
     response_to,
     shown,
@@ -31,6 +34,7 @@ from knowbase.http.failures import (
 from knowbase.http.guard import Door, Guard, SafeHeaders
 from knowbase.http.observe import Observed
 from knowbase.http.openapi import document
+from knowbase.http.readiness import Readiness
 from knowbase.http.requests import Bounded
 from knowbase.http.served import methods_of, served
 from knowbase.http.workers import Workers
@@ -61,12 +65,13 @@ class Server:
         )
         # Whoever watches the server is answered however busy it is.
         self.watchers = Workers(1, WATCHING, settings.serve_timeout)
+        self.readiness = Readiness(base, self.workers, self.watchers)
         self.api = Api(base, self.workers, self.metrics)
         self.mounted = {path: make(self.run) for path, make in mounted.items()}
 
     async def run(self, work: Callable[[], Result]) -> Result:
         """The work of what is mounted: as bounded, and as counted, as that of /api."""
-        found = await self.workers.run(work)
+        found = await self.workers.run(work, "mounted")
         self.metrics.searched(found)
         return found
 
@@ -107,8 +112,7 @@ class Server:
         return Response(as_json(told), media_type="application/json")
 
     async def openapi(self, request: Request) -> Response:
-        body = await self.workers.run(lambda: self._description)
-        return unless_known(request, body, {})
+        return unless_known(request, self._description, {})
 
     @cached_property
     def _description(self) -> bytes:
@@ -118,10 +122,9 @@ class Server:
         return Response(as_json({"alive": True}), media_type="application/json")
 
     async def ready(self, _: Request) -> Response:
-        """The base is asked for something small, as a search would."""
-        try:
-            await self.watchers.run(self.base.store.model)
-        except KnowbaseError as error:
+        """Whether a request that came now would be answered."""
+        error = await self.readiness.trouble()
+        if error is not None:
             told = {"alive": True, "ready": False, "error": shown(error)}
             return Response(as_json(told), 503, media_type="application/json")
         return Response(as_json({"alive": True, "ready": True}), media_type="application/json")
@@ -151,6 +154,8 @@ class Server:
                 await stack.enter_async_context(app.router.lifespan_context(app))
             try:
                 await self.workers.run(self._warm_up)
+                if self.operations:
+                    await self.workers.run(lambda: self._description)
             except KnowbaseError as error:
                 log("warning", "the embedding model is not ready", reason=error.message)
             yield
@@ -177,6 +182,7 @@ def application(
         Middleware(Observed, metrics=server.metrics, route_of=server.route_of),
         Middleware(SafeHeaders),
         Middleware(Guard, door=door),
+        Middleware(Admission, most=share(_most_under_way(base)), streams=tuple(server.mounted)),
         *_cors(door.names.origins),
         Middleware(GZipMiddleware, minimum_size=WORTH_PACKING),
     ]
@@ -187,7 +193,12 @@ def application(
         exception_handlers={KnowbaseError: _refused, HTTPException: _not_routed},
     )
     app.router.redirect_slashes = False
+    app.state.is_busy = lambda: server.workers.is_busy or server.watchers.is_busy
     return app
+
+
+def _most_under_way(base: Base) -> int:
+    return base.settings.serve_workers + base.settings.serve_waiting
 
 
 def _cors(origins: tuple[str, ...]) -> list[Middleware]:
@@ -199,13 +210,13 @@ def _cors(origins: tuple[str, ...]) -> list[Middleware]:
             allow_origins=list(origins),
             allow_methods=["GET", "POST"],
             allow_headers=["Authorization", "Content-Type", "If-None-Match"],
-            expose_headers=["ETag", "Link", "X-Request-Id"],
+            expose_headers=["ETag", "Link", "Retry-After", "X-Request-Id"],
         )
     ]
 
 
 async def _refused(request: Request, error: Any) -> Response:
-    if status_of(error) >= 500:
+    if status_of(error) >= 500 and not isinstance(error, TOLD):
         facts = {"request": request.scope["knowbase.request"], "path": request.url.path}
         log("error", "request refused", **facts, reason=str(error), exc_info=error)
     return response_to(error)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from knowbase.base import Base
+    from knowbase.http import tokens
     from knowbase.http.server import Serving
 
 
@@ -53,18 +54,20 @@ class NewToken(NamedTuple):
 def new(base: "Base", request: New) -> NewToken:
     from knowbase.http import tokens
 
-    path = tokens.tokens_file(base, os.environ)
-    known = tokens.read(path)
-    name = request.name.strip() or _free_name({token.name for token in known})
-    if any(token.name == name for token in known):
-        raise Conflict(f"there is a token {name!r} already", field="name", hint="take another name")
-    for field, text in (("name", name), ("project", request.project or name)):
-        if not text.strip() or not text.isprintable():
+    given = {"name": request.name.strip() or None, "project": request.project}
+    for field, text in given.items():
+        if text is not None and (not text.strip() or not text.isprintable()):
             raise InvalidInput(f"{field} cannot be {text!r}", field=field, hint="a line of text")
-    token = tokens.made()
-    kept = tokens.Token(name, tokens.hashed(token), request.scope, request.project, base.now())
-    tokens.write(path, (*known, kept))
-    return NewToken(name, request.scope, request.project, token, path)
+    path, token = tokens.tokens_file(base, os.environ), tokens.made()
+    kept = tokens.Token("", tokens.hashed(token), request.scope, request.project, base.now())
+
+    def with_it(known: "tuple[tokens.Token, ...]") -> "tuple[tokens.Token, ...]":
+        nonlocal kept
+        kept = kept._replace(name=_name(request.name.strip(), {one.name for one in known}))
+        return (*known, kept)
+
+    tokens.change(path, with_it)
+    return NewToken(kept.name, request.scope, request.project, token, path)
 
 
 def _text(made: NewToken) -> str:
@@ -72,11 +75,13 @@ def _text(made: NewToken) -> str:
     return made.token + "\n"
 
 
-def _free_name(taken: set[str]) -> str:
-    number = 1
-    while f"token-{number}" in taken:
-        number += 1
-    return f"token-{number}"
+def _name(wanted: str, taken: set[str]) -> str:
+    if wanted in taken:
+        raise Conflict(
+            f"there is a token {wanted!r} already", field="name", hint="take another name"
+        )
+    free = (f"token-{number}" for number in range(1, len(taken) + 2))
+    return wanted or next(name for name in free if name not in taken)
 
 
 class TokenLine(NamedTuple):
@@ -84,6 +89,7 @@ class TokenLine(NamedTuple):
     scope: str
     project: str | None
     created_at: str
+    last_used_at: str | None  # as a server told it: to the minute
 
 
 class TokenList(NamedTuple):
@@ -92,28 +98,35 @@ class TokenList(NamedTuple):
 
 
 def list_tokens(base: "Base", _: NoParameters) -> TokenList:
-    from knowbase.http import tokens
+    from knowbase.http import tokens, uses
 
     path = tokens.tokens_file(base, os.environ)
-    known = tokens.read(path)
-    return TokenList(
-        tuple(TokenLine(one.name, one.scope, one.project, one.created_at) for one in known), path
+    used = uses.read(os.path.realpath(path))
+    lines = (
+        TokenLine(
+            one.name, one.scope, one.project, one.created_at, used.get(one.sha256[: uses.KEPT])
+        )
+        for one in tokens.read(path)
     )
+    return TokenList(tuple(lines), path)
 
 
 class Revoke(NamedTuple):
-    name: Annotated[str, Param("what it is called; see kb tokens", positional=True, single=True)]
+    name: Annotated[str, Param("its name; see kb token list", positional=True, single=True)]
 
 
 def revoke(base: "Base", request: Revoke) -> TokenList:
     from knowbase.http import tokens
 
-    path = tokens.tokens_file(base, os.environ)
-    known = tokens.read(path)
-    kept = tuple(token for token in known if token.name != request.name)
-    if len(kept) == len(known):
-        raise NotFound(f"there is no token {request.name!r}", field="name", hint="see: kb tokens")
-    tokens.write(path, kept)
+    def without_it(known: "tuple[tokens.Token, ...]") -> "tuple[tokens.Token, ...]":
+        kept = tuple(token for token in known if token.name != request.name)
+        if len(kept) == len(known):
+            raise NotFound(
+                f"there is no token {request.name!r}", field="name", hint="see: kb token list"
+            )
+        return kept
+
+    tokens.change(tokens.tokens_file(base, os.environ), without_it)
     return list_tokens(base, NoParameters())
 
 
@@ -140,13 +153,16 @@ COMMANDS = {
             terminal=Terminal(raw=_text),
             examples=("kb token new ci --scope read", "kb token new --project apollo"),
         ),
-        Operation(
-            "tokens",
-            "List the tokens, and what they may do",
-            NoParameters,
-            list_tokens,
-            local=True,
-            examples=("kb tokens",),
+        *(
+            Operation(
+                name,
+                "List the tokens: what they may do, when they were made and last used",
+                NoParameters,
+                list_tokens,
+                local=True,
+                examples=(f"kb {name}",),
+            )
+            for name in ("token list", "tokens")
         ),
         Operation(
             "token revoke",

@@ -1,6 +1,7 @@
 """Errors as HTTP says them: a status, and the same object everywhere."""
 
 import json
+import math
 from collections.abc import Mapping
 
 from starlette.responses import Response
@@ -45,6 +46,17 @@ class WrongMediaType(KnowbaseError):
     code = "unsupported_media_type"
 
 
+class TooMany(KnowbaseError):
+    """429: one client asks for too much at once, or with too many wrong tokens."""
+
+    code = "too_many_requests"
+
+    def __init__(self, message: str, seconds: float = 1.0, *, field: str | None = None) -> None:
+        wait = max(1, math.ceil(seconds))
+        super().__init__(message, field=field, hint=f"try again in {wait} s")
+        self.wait = wait
+
+
 class Overloaded(KnowbaseError):
     """503: too many wait already."""
 
@@ -55,12 +67,6 @@ class Stopping(KnowbaseError):
     """503: the server is stopped, and waits for the answer no longer."""
 
     code = "stopping"
-
-
-class TimedOut(KnowbaseError):
-    """504: the answer took too long."""
-
-    code = "timeout"
 
 
 class Internal(KnowbaseError):
@@ -81,18 +87,20 @@ STATUSES: tuple[tuple[type[KnowbaseError], int, str], ...] = (
     (TooLarge, 413, "the request is too large"),
     (WrongMediaType, 415, "the body is not application/json"),
     (errors.InvalidInput, 422, "a value cannot be accepted"),
+    (TooMany, 429, "too many requests of one client at once, or too many wrong tokens"),
     (errors.ToolMissing, 501, str(errors.ToolMissing.outside)),
     (Overloaded, 503, "too many requests wait already"),
     (Stopping, 503, "the server is being stopped"),
     (errors.EmbeddingError, 503, str(errors.EmbeddingError.outside)),
-    (TimedOut, 504, "the answer took too long"),
+    (errors.TookTooLong, 504, "the answer took too long"),
     (errors.DiskFull, 507, str(errors.DiskFull.outside)),
     (errors.BaseError, 503, str(errors.BaseError.outside)),
     (Internal, 500, "something went wrong inside knowbase"),
 )
 """The first class that an error is of decides."""
 
-LATER = {"Retry-After": "1"}
+TOLD = (Overloaded, Stopping, errors.TookTooLong, Internal)
+"""Trouble of the server that is no secret."""
 
 
 def status_of(error: KnowbaseError) -> int:
@@ -101,7 +109,7 @@ def status_of(error: KnowbaseError) -> int:
 
 def shown(error: KnowbaseError) -> dict[str, str | None]:
     """The error for whoever asked: of the server's own trouble only which it is."""
-    if status_of(error) < 500 or type(error) in (Overloaded, Stopping, TimedOut, Internal):
+    if status_of(error) < 500 or isinstance(error, TOLD):
         return error.as_dict()
     about = error.outside or Internal.code
     return {"code": error.code, "message": about, "field": None, "hint": None}
@@ -113,8 +121,8 @@ def response_to(error: KnowbaseError, headers: Mapping[str, str] | None = None) 
     more = dict(headers or {})
     if status == 401:
         more["WWW-Authenticate"] = "Bearer"
-    if status == 503:
-        more |= LATER
+    if status in (429, 503):
+        more["Retry-After"] = str(getattr(error, "wait", 1))
     body = json.dumps({"error": shown(error)}, ensure_ascii=False).encode("utf-8", "replace")
     return Response(body, status, more, "application/json")
 

@@ -5,16 +5,20 @@ rebinding). So the name that was called (Host) and the page that asks (Origin) m
 also on loopback.
 """
 
+import asyncio
 import ipaddress
+import re
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from knowbase.errors import KnowbaseError, NotAllowed
+from knowbase.http.attempts import FORGIVEN, Attempts, too_many
+from knowbase.http.clients import caller, client
 from knowbase.http.failures import NotAuthenticated, Unreadable, response_to
-from knowbase.http.tokens import Gate
+from knowbase.http.gate import Gate
+from knowbase.http.tokens import hashed
 from knowbase.values.access import Access, current
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -44,7 +48,7 @@ class Names(NamedTuple):
         name = host_name(told)
         if name in LOOPBACK and is_loopback(self.host):
             return
-        if name and name in (self.host.lower(), *(one.lower() for one in self.hosts)):
+        if name and name in map(_plain, (self.host, *self.hosts)):
             return
         # A name can be made to lead here; an address leads where it leads.
         if is_everywhere(self.host) and (is_address(name) or name in LOOPBACK):
@@ -59,7 +63,7 @@ class Names(NamedTuple):
             return
         if origin is None and site in (None, "none", "same-origin"):
             return
-        if origin is not None and _place(origin) == told.lower() != "":
+        if origin is not None and _is_page_of(origin, told):
             return
         raise NotAllowed(
             "pages from elsewhere may not ask this server",
@@ -68,20 +72,51 @@ class Names(NamedTuple):
         )
 
 
-def _place(origin: str) -> str:
-    """The name and port of a page's origin."""
-    try:
-        return urlsplit(origin).netloc.lower()
-    except ValueError:
-        return ""
+_NAMED = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?\.?)(?::([0-9]{1,5}))?")
+_PORTS = {"http": 80, "https": 443}
+
+
+class HostPort(NamedTuple):
+    """The name in a Host header or an origin, as it is compared, and the port if one is told."""
+
+    name: str
+    port: int | None
+
+
+def host_port(told: str) -> HostPort | None:
+    """What a Host header says; None for whatever is not a name or an address, and a port: neither
+    a user before an @ nor a path is part of it, nor any letter that no host's name has."""
+    found = _NAMED.fullmatch(told.lower()) if told.isascii() else None
+    if found is None:
+        return None
+    name, port = found[1], int(found[2]) if found[2] else None
+    if name.startswith("[") and not (":" in name and is_address(name[1:-1])):
+        return None
+    if port is not None and port > 65535:
+        return None
+    return HostPort(_plain(name), port)
+
+
+def _plain(name: str) -> str:
+    """A name or an address as it is compared: one address has one spelling."""
+    name = name.lower().strip("[]").removesuffix(".")
+    return str(ipaddress.ip_address(name)) if is_address(name) else name
 
 
 def host_name(told: str) -> str:
-    """The name of a Host header, without the port."""
-    try:
-        return (urlsplit(f"//{told}").hostname or "").lower()
-    except ValueError:
-        return ""
+    """The name of a Host header, without the port; empty if it is none."""
+    found = host_port(told)
+    return found.name if found else ""
+
+
+def _is_page_of(origin: str, told: str) -> bool:
+    """Whether a page of this origin is one of the server that was called so."""
+    scheme, _, place = origin.lower().partition("://")
+    page, called = host_port(place), host_port(told)
+    if scheme not in _PORTS or page is None or called is None:
+        return False
+    usual = _PORTS[scheme]
+    return page.name == called.name and (page.port or usual) == (called.port or usual)
 
 
 def is_address(host: str) -> bool:
@@ -115,23 +150,25 @@ class Guard:
     def __init__(self, app: ASGIApp, door: Door) -> None:
         self._app = app
         self._names, self._gate, self._most = door
+        self._attempts = Attempts()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        who = client.set(caller(scope))
+        held = current.set(Access(write=False))
         try:
-            access = self._checked(scope)
+            current.set(await self._checked(scope))
         except KnowbaseError as error:
             await response_to(error)(scope, receive, send)
-            return
-        token = current.set(access)
-        try:
+        else:
             await self._app(scope, receive, send)
         finally:
-            current.reset(token)
+            current.reset(held)
+            client.reset(who)
 
-    def _checked(self, scope: Scope) -> Access:
+    async def _checked(self, scope: Scope) -> Access:
         headers = Headers(scope=scope)
         if "content-length" in headers and "transfer-encoding" in headers:
             # A proxy may believe the one and this server the other: where does the request end?
@@ -140,18 +177,31 @@ class Guard:
         self._names.check_host(told[0] if len(told) == 1 else "")
         if scope["path"] in OPEN_PATHS and scope["method"] in ("GET", "HEAD"):
             return Access(write=False)
-        self._names.check_origin(headers.get("origin"), headers.get("sec-fetch-site"), told[0])
+        origins = headers.getlist("origin")
+        origin = origins[0] if len(origins) == 1 else ",".join(origins) or None
+        self._names.check_origin(origin, headers.get("sec-fetch-site"), told[0])
         if self._gate.is_open:
             return self._most
         if scope["method"] == "OPTIONS" and "origin" in headers:
             return Access(write=False)  # a browser asks what it may ask, without the token
         kind, _, token = headers.get("authorization", "").partition(" ")
-        access = self._gate.access(token.strip()) if kind.lower() == "bearer" else None
-        if access is None:
-            raise NotAuthenticated(
-                "a token is wanted", field="Authorization", hint="Authorization: Bearer TOKEN"
-            )
-        return access.within(self._most)
+        return await self._access(token.strip() if kind.lower() == "bearer" else "")
+
+    async def _access(self, token: str) -> Access:
+        """What whoever has this token may do."""
+        address, sha256 = client.get(), hashed(token)
+        if token and (seconds := self._attempts.delay(address, sha256)):
+            await asyncio.sleep(seconds)
+        known = self._gate.known(token)
+        if known is not None:
+            self._attempts.was_right(address, sha256)
+            client.set(sha256)  # whoever has the token is one client, wherever it asks from
+            return known.access.within(self._most)
+        if token and self._attempts.was_wrong(address):
+            raise too_many(FORGIVEN)
+        raise NotAuthenticated(
+            "a token is wanted", field="Authorization", hint="Authorization: Bearer TOKEN"
+        )
 
 
 class SafeHeaders:

@@ -6,7 +6,7 @@ from typing import Any
 import knowbase
 from knowbase.http.failures import STATUSES
 from knowbase.http.served import methods_of, served
-from knowbase.operations.declare import Operation
+from knowbase.operations.declare import TEXT_KB, Operation
 from knowbase.operations.schema import Schema, request_schema, result_schema
 from knowbase.values.parameters import parameters
 
@@ -107,6 +107,8 @@ def _method(operation: Operation, method: str, answer: Schema) -> dict[str, Any]
         needed = bool(schema["required"])
         content = {"application/json": {"schema": schema}}
         told["requestBody"] = {"required": needed, "content": content}
+        if operation.most_kb < TEXT_KB:  # else serve.max_request_kb
+            told["x-max-kb"] = operation.most_kb
     else:
         told["parameters"] = [
             _parameter(field.name, schema) for field in parameters(operation.request)

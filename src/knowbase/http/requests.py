@@ -2,34 +2,72 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from knowbase.http.failures import TooLarge, TooSlow, Unreadable, WrongMediaType
+from knowbase.http.failures import Overloaded, TooLarge, TooSlow, Unreadable, WrongMediaType
 from knowbase.operations.declare import Operation
-from knowbase.text.analysis import clean
+from knowbase.operations.wire import most_bytes_of, refuse_surrogates
 from knowbase.values.parameters import parameters
 
 TRUTH = {"true": True, "1": True, "": True, "false": False, "0": False}
 
 
 class Bounds(NamedTuple):
-    """How long a request may be, and how long it may take to arrive."""
+    """How long a request may be, how long it may take to arrive, and how long all that are under
+    way may be together."""
 
     most_bytes: int
     seconds: float
+    held: "Held"
+
+    def of(self, operation: Operation) -> "Bounds":
+        """The bounds of an operation: no larger than it says."""
+        return self._replace(most_bytes=min(self.most_bytes, most_bytes_of(operation)))
 
 
-async def values_of(request: Request, operation: Operation, bounds: Bounds) -> dict[str, Any]:
+class Held:
+    """The bytes of requests that are under way."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._now = 0
+
+    @contextmanager
+    def counting(self) -> Iterator[Callable[[int], None]]:
+        """Take some; all of them are given back in the end."""
+        own = 0
+
+        def take(size: int) -> None:
+            nonlocal own
+            if self._now + size > self._most:
+                raise Overloaded("too much is being sent at once", hint="try again later")
+            own += size
+            self._now += size
+
+        try:
+            yield take
+        finally:
+            self._now -= own
+
+
+Take = Callable[[int], None]
+
+
+async def values_of(
+    request: Request, operation: Operation, bounds: Bounds, take: Take
+) -> dict[str, Any]:
     """What was given, by name; whether it may be is for the declaration to say."""
     if request.method != "POST":
-        return _from_query(operation, request.query_params.multi_items())
+        return _from_query(operation, _asked(request))
     if request.query_params:
         raise Unreadable("a POST takes its values as JSON", hint='send {"query": "words"}')
-    body = await body_of(request, bounds)
+    body = await body_of(request, bounds.of(operation), take)
     if not body.strip():
         return {}
     if not _is_json(request.headers.get("content-type", "")):
@@ -45,38 +83,40 @@ class Bounded:
         self._bounds = bounds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        body = await body_of(Request(scope, receive), self._bounds)
-        whole: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+        with self._bounds.held.counting() as take:
+            body = await body_of(Request(scope, receive), self._bounds, take)
+            whole: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
-        async def receiving() -> Message:
-            return whole.pop() if whole else await receive()
+            async def receiving() -> Message:
+                return whole.pop() if whole else await receive()
 
-        await self._app(scope, receiving, send)
+            await self._app(scope, receiving, send)
 
 
-async def body_of(request: Request, bounds: Bounds) -> bytes:
+async def body_of(request: Request, bounds: Bounds, take: Take) -> bytes:
     """The whole body, if it comes in time."""
     try:
         async with asyncio.timeout(bounds.seconds):
-            return await _body(request, bounds.most_bytes)
+            return await _body(request, bounds.most_bytes, take)
     except TimeoutError:
         raise TooSlow("the request did not arrive in time", hint="serve.timeout") from None
 
 
-async def _body(request: Request, most: int) -> bytes:
+async def _body(request: Request, most: int, take: Take) -> bytes:
     """The body, read no further than it may be long."""
     told = request.headers.get("content-length", "0")
-    size = int(told) if told.isdecimal() else 0
+    size = int(told) if told.isascii() and told.isdecimal() and len(told) < 20 else 0
     parts = []
     if size <= most:
         size = 0
         async for part in request.stream():
             size += len(part)
+            take(len(part))
             parts.append(part)
             if size > most:
                 break
     if size > most:
-        raise TooLarge(f"the request is longer than {most >> 10} kB", hint="serve.max_request_kb")
+        raise TooLarge(f"the request is longer than {most >> 10} kB", hint="send less at once")
     return b"".join(parts)
 
 
@@ -94,29 +134,28 @@ def _from_json(body: bytes) -> dict[str, Any]:
         raise Unreadable(f"this is not JSON: {reason}", hint='such as {"query": "words"}') from None
     if not isinstance(values, dict):
         raise Unreadable("a JSON object is wanted", hint='such as {"query": "words"}')
-    return {clean(name): _cleaned(value) for name, value in values.items()}
+    refuse_surrogates(values)
+    return values
 
 
 def _no_number(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-def _cleaned(value: Any) -> Any:
-    """Texts that a database can hold, as they come from the command line. What is within lists
-    of lists is left as it is: no field takes that."""
-    if isinstance(value, str):
-        return clean(value)
-    if isinstance(value, list):
-        return [clean(one) if isinstance(one, str) else one for one in value]
-    return value
+def _asked(request: Request) -> list[tuple[str, str]]:
+    """The query parameters. Starlette would put a mark where a letter cannot be read."""
+    query = request.scope["query_string"]
+    try:
+        return parse_qsl(query.decode("latin-1"), keep_blank_values=True, errors="strict")
+    except ValueError:
+        raise Unreadable("the query is not UTF-8", hint="encode it as UTF-8, then as %XX") from None
 
 
 def _from_query(operation: Operation, items: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """Query parameters: what is a list may be said several times, or with commas."""
     kinds = {field.name: field.kind for field in parameters(operation.request)}
     values: dict[str, Any] = {}
-    for name, raw in items:
-        text = clean(raw)
+    for name, text in items:
         if kinds.get(name) is tuple:
             values.setdefault(name, []).append(text)
         elif name in values:

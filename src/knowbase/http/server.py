@@ -7,22 +7,27 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import uvicorn
 
 from knowbase.base import Base
+from knowbase.config import Settings
 from knowbase.errors import InvalidInput
 from knowbase.http.application import Mounting, application
+from knowbase.http.crowd import Crowd, Patience, room_for
+from knowbase.http.gate import Gate
 from knowbase.http.guard import Door, Names, is_loopback
 from knowbase.http.listening import address_of, listen
-from knowbase.http.tokens import Gate, tokens_file
+from knowbase.http.tokens import tokens_file
 from knowbase.logs import log, show_on
 from knowbase.mcp import web as agents
 from knowbase.values.access import Access
 
 ARENA_MAX, MMAP_THRESHOLD = -8, -3  # as malloc.h numbers them
 KEPT_ALIVE = 30  # seconds that a connection may idle
+MOST_HEADER_BYTES = 32 << 10  # of a request's first line and headers
 
 
 class Serving(NamedTuple):
@@ -64,16 +69,17 @@ def serve(base: Base, place: Place) -> Iterator[Serving]:
     listening = listen(place.host, place.port)
     show_on(sys.stderr, as_json=settings.serve_log == "json")
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
-    server = uvicorn.Server(
+    server = Listening(
         uvicorn.Config(
             app,
+            http=_crowd(settings).protocol(),
+            h11_max_incomplete_event_size=MOST_HEADER_BYTES,
             log_config=None,
             access_log=False,
             server_header=False,
             proxy_headers=False,
             ws="none",
             lifespan="on",
-            limit_concurrency=settings.serve_connections,
             timeout_keep_alive=KEPT_ALIVE,
             timeout_graceful_shutdown=math.ceil(settings.serve_shutdown),
         )
@@ -81,10 +87,40 @@ def serve(base: Base, place: Place) -> Iterator[Serving]:
     address = address_of(listening) + (agents.PATH if place.agents_only else "")
     yield Serving(address, base.shown, gate.is_open)
     log("info", "serving", address=address)
-    # uvicorn raises the signal again when it is done: to be stopped is no failure here.
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: None)
     server.run(sockets=[listening])
+    gate.uses.write()
+    if app.state.is_busy():
+        # A thread still works for nobody. Its connection cannot be closed under it: the process
+        # ends as if it were killed, which loses nothing that was answered.
+        log("warning", "stopped while work was under way")
+        sys.stdout.flush()
+        os._exit(0)
+
+
+class Listening(uvicorn.Server):
+    """To be stopped is no failure here, and a signal that is ignored stays ignored: nohup and a
+    shell's & start a server so."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        for number in (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGBREAK", None)):
+            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self.handle_exit)
+        yield
+
+
+def _crowd(settings: Settings) -> Crowd:
+    connections = room_for(settings.serve_connections)
+    if connections < settings.serve_connections:
+        log("warning", "the system allows fewer connections", connections=connections)
+    return Crowd(
+        Patience(
+            connections,
+            min(settings.serve_client_connections, connections),
+            settings.serve_header_timeout,
+            KEPT_ALIVE,
+        )
+    )
 
 
 def return_memory() -> None:

@@ -1,25 +1,22 @@
-"""Tokens: who may ask the server, and for what. Kept as hashes, compared in constant time."""
+"""Tokens: who may ask the server, and for what. Kept as hashes in a file of their own, since they
+belong to whoever serves a base, not to the base: a copy of it brings no keys along."""
 
 import hashlib
-import hmac
 import json
 import os
 import secrets
-import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.errors import InvalidInput
-from knowbase.logs import log
+from knowbase.http import filing
 from knowbase.store.location import is_url
 from knowbase.values.access import TOKEN_SCOPES, Access
 
 if TYPE_CHECKING:
     from knowbase.base import Base
 
-VARIABLE, FILE_VARIABLE = "KB_TOKEN", "KB_TOKENS_FILE"
-SHORTEST = 16  # characters of a token that a person chooses
-Stamp = tuple[int, int, int] | None  # changes when the file does
+FILE_VARIABLE = "KB_TOKENS_FILE"
 ABOUT = "# Tokens of kb serve, as SHA-256 hashes. Made by: kb token new\n"
 
 
@@ -90,15 +87,13 @@ def _checked(table: Mapping[str, str]) -> Token:
     return token
 
 
-def write(path: str, tokens: Sequence[Token]) -> None:
-    """The whole file at once, for nobody else to read."""
-    folder = os.path.dirname(path)
+def change(path: str, make: Callable[[tuple[Token, ...]], Sequence[Token]]) -> None:
+    """Put what is made of the tokens in their place. They are read and written under one lock:
+    whoever changes them has seen every change before."""
+    path = os.path.realpath(path)
     try:
-        os.makedirs(folder, exist_ok=True)
-        descriptor, new = tempfile.mkstemp(dir=folder, suffix=".new")
-        with open(descriptor, "w", encoding="utf-8") as file:
-            file.write(ABOUT + "".join(map(_block, tokens)))
-        os.replace(new, path)
+        with filing.locked(path):
+            filing.replace(path, ABOUT + "".join(map(_block, make(read(path)))))
     except OSError as error:
         raise InvalidInput(
             f"the file of tokens cannot be written: {error.strerror}", field=FILE_VARIABLE
@@ -110,69 +105,3 @@ def _block(token: Token) -> str:
     told = token._asdict().items()
     lines = [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in told if value]
     return "\n".join(["", "[[token]]", *lines, ""])
-
-
-class Gate:
-    """Tells a token's access; the file is read again when it changed, so revoking takes effect.
-
-    Once a token was wanted, one is: taking back the last one does not open the door.
-    """
-
-    def __init__(self, path: str, environment: Mapping[str, str]) -> None:
-        self._path = path
-        self._own = _own_token(environment)
-        self._stamp = _stamp(path)
-        self._read = read(path)
-        self._is_open = not (self._own or self._read)
-
-    @property
-    def tokens(self) -> tuple[Token, ...]:
-        stamp = _stamp(self._path)
-        if stamp != self._stamp:
-            self._read_again(stamp)
-        tokens = (*self._own, *self._read)
-        self._is_open = self._is_open and not tokens
-        return tokens
-
-    def _read_again(self, stamp: Stamp) -> None:
-        """Whatever goes wrong, the door is shut until the file can be read."""
-        known = self._is_open
-        self._read, self._is_open = (), False
-        try:
-            self._read = read(self._path)
-        except InvalidInput as error:
-            log("error", "the file of tokens cannot be read", reason=error.hint)
-        else:
-            self._stamp, self._is_open = stamp, known
-
-    @property
-    def is_open(self) -> bool:
-        """Whether everybody may do everything, as there never was a token."""
-        return not self.tokens and self._is_open
-
-    def access(self, token: str) -> Access | None:
-        """What this token may do; every known one is looked at, whichever it is."""
-        given, found = hashed(token), None
-        for known in self.tokens:
-            if hmac.compare_digest(known.sha256, given):
-                found = known.access
-        return found
-
-
-def _own_token(environment: Mapping[str, str]) -> tuple[Token, ...]:
-    token = environment.get(VARIABLE, "")
-    if token and len(token) < SHORTEST:
-        raise InvalidInput(
-            f"{VARIABLE} is too short to be a secret",
-            field=VARIABLE,
-            hint=f"at least {SHORTEST} characters; kb token new makes one",
-        )
-    return (Token(VARIABLE, hashed(token)),) if token else ()
-
-
-def _stamp(path: str) -> Stamp:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return (found.st_ino, found.st_mtime_ns, found.st_size)

@@ -1,52 +1,212 @@
-"""Blocking work in a fixed number of threads: each has its connection to the base, no more."""
+"""Blocking work in a bounded number of threads, each with its connection to the base.
+
+A thread cannot be stopped. One that works for longer than anybody waits counts as lost: another
+takes its place, up to as many again, and the lost one ends when its work does.
+"""
 
 import asyncio
 import threading
+import time
+from collections import Counter, deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextvars import copy_context
-from typing import Any, TypeVar
+from concurrent.futures import Future
+from contextvars import Context, copy_context
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
-from knowbase.http.failures import Overloaded, TimedOut
+from knowbase import deadline
+from knowbase.errors import TookTooLong
+from knowbase.http.clients import client, share
+from knowbase.http.failures import Overloaded
 
 Result = TypeVar("Result")
+MOMENT = 2.0  # seconds in which something has to move
+
+
+class Flow(NamedTuple):
+    """Work of one client and one kind: it waits in a line of its own."""
+
+    client: str
+    kind: str
+
+
+class _Job:
+    """One piece of work."""
+
+    def __init__(self, flow: Flow, work: Callable[[], Any], seconds: float) -> None:
+        self.flow = flow
+        self.future: Future[Any] = Future()
+        self.is_lost = self.is_over = False
+        self._work = work
+        self._context: Context = copy_context()
+        self._end = time.monotonic() + seconds
+
+    def run(self) -> Callable[[], None]:
+        """Do the work; what tells whoever waits for it is for later, when the thread is free."""
+        if not self.future.set_running_or_notify_cancel():
+            return lambda: None
+        try:
+            return partial(self.future.set_result, self._context.run(self._in_time))
+        except BaseException as error:
+            return partial(self.future.set_exception, error)
+
+    def _in_time(self) -> Any:
+        with deadline.within(max(0.0, self._end - time.monotonic())):
+            return self._work()
 
 
 class Workers:
-    """Runs work for whoever awaits it; refuses what would wait too long."""
+    """Runs work for whoever awaits it; refuses what would wait too long.
+
+    One client has at most three quarters of the threads, and work of one kind at most half of
+    them, so that slow work of one leaves room for others; the lines take turns.
+    """
 
     def __init__(self, workers: int, waiting: int, seconds: float) -> None:
-        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="kb-serve")
+        self._workers = workers
         self._most = workers + waiting
         self._seconds = seconds
-        self._taken = 0
-        self._counting = threading.Lock()
+        self._most_of_client, self._most_of_flow = share(workers), (workers + 1) // 2
+        self._changed = threading.Condition()
+        self._lines: dict[Flow, deque[_Job]] = {}
+        self._running: Counter[str | Flow] = Counter()  # by client, without lost ones; by flow
+        self._busy = self._lost = self._threads = self._idle = 0
+        self._moved = time.monotonic()
+        self._closed = False
 
-    async def run(self, work: Callable[[], Result]) -> Result:
-        """What the work gives. After too long the caller is told; the thread ends its work."""
-        self._take()
-        job = self._pool.submit(copy_context().run, work)
-        job.add_done_callback(self._leave)
-        waiting = asyncio.ensure_future(asyncio.wrap_future(job))
-        done, _ = await asyncio.wait({waiting}, timeout=self._seconds)
+    async def run(
+        self, work: Callable[[], Result], kind: str = "", seconds: float | None = None
+    ) -> Result:
+        """What the work gives. After too long the caller is told, and waits no more."""
+        seconds = self._seconds if seconds is None else seconds
+        job = _Job(Flow(client.get(), kind), work, seconds)
+        self._take(job)
+        waiting = asyncio.wrap_future(job.future)
+        try:
+            done, _ = await asyncio.wait({waiting}, timeout=seconds)
+        except asyncio.CancelledError:
+            self._give_up(job)
+            raise
         if not done:
-            waiting.cancel()  # and the job, if no thread has begun it
-            raise TimedOut(f"no answer within {self._seconds:g} seconds", hint="serve.timeout")
-        return waiting.result()
+            self._give_up(job)
+            waiting.cancel()
+            raise TookTooLong(f"no answer within {seconds:g} seconds", hint="ask for less at once")
+        result: Result = waiting.result()
+        return result
+
+    def moves(self) -> bool:
+        """Whether a thread is free, or work began or ended a moment ago."""
+        with self._changed:
+            return self._busy < self._allowed or time.monotonic() - self._moved < MOMENT
+
+    @property
+    def is_busy(self) -> bool:
+        return self._busy > 0
 
     async def close(self, seconds: float) -> None:
-        """Wait for what is under way, but not for ever."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
-        end = asyncio.get_running_loop().time() + seconds
-        while self._taken and asyncio.get_running_loop().time() < end:
+        """Wait for what is under way, but not for ever; what waits is not begun."""
+        with self._changed:
+            self._closed = True
+            for line in self._lines.values():
+                for job in line:
+                    job.future.cancel()
+            self._lines.clear()
+            self._changed.notify_all()
+        end = time.monotonic() + seconds
+        while self._busy and time.monotonic() < end:
             await asyncio.sleep(0.01)
 
-    def _take(self) -> None:
-        with self._counting:
-            if self._taken >= self._most:
-                raise Overloaded("too many requests wait already", hint="try again later")
-            self._taken += 1
+    @property
+    def _allowed(self) -> int:
+        return self._workers + min(self._lost, self._workers)
 
-    def _leave(self, _: "Future[Any]") -> None:
-        with self._counting:
-            self._taken -= 1
+    def _take(self, job: _Job) -> None:
+        with self._changed:
+            if self._closed or self._busy - self._lost + self._waiting >= self._most:
+                raise Overloaded("too many requests wait already", hint="try again later")
+            self._lines.setdefault(job.flow, deque()).append(job)
+            self._fill()
+
+    @property
+    def _waiting(self) -> int:
+        return sum(map(len, self._lines.values()))
+
+    def _fill(self) -> None:
+        """Threads for what waits, if there may be more of them."""
+        self._changed.notify_all()
+        if self._idle < self._waiting and self._threads < self._allowed:
+            self._threads += 1
+            threading.Thread(target=self._work, name="kb-serve", daemon=True).start()
+
+    def _give_up(self, job: _Job) -> None:
+        """Nobody waits for this any longer."""
+        with self._changed:
+            line = self._lines.get(job.flow)
+            if line is not None and job in line:
+                self._drop(line, job)
+            elif not job.is_over:
+                job.is_lost = True
+                self._lost += 1
+                self._less(job.flow.client)
+                self._fill()
+
+    def _drop(self, line: "deque[_Job]", job: _Job) -> None:
+        line.remove(job)
+        if not line:
+            del self._lines[job.flow]
+
+    def _work(self) -> None:
+        """The life of a thread."""
+        while (job := self._next()) is not None:
+            tell = job.run()
+            with self._changed:
+                self._ended(job)
+            tell()
+            del job, tell
+
+    def _next(self) -> _Job | None:
+        """What to do now; None when this thread is not needed any longer."""
+        with self._changed:
+            while True:
+                if self._closed or self._threads > self._allowed:
+                    self._threads -= 1
+                    return None
+                job = self._first()
+                if job is not None:
+                    return job
+                self._idle += 1
+                self._changed.wait()
+                self._idle -= 1
+
+    def _first(self) -> _Job | None:
+        """The first of the next line that may go on; its line then waits for the others."""
+        for flow, line in list(self._lines.items()):
+            if (
+                self._running[flow] < self._most_of_flow
+                and self._running[flow.client] < self._most_of_client
+            ):
+                job = line.popleft()
+                del self._lines[flow]
+                if line:
+                    self._lines[flow] = line
+                self._running.update((flow, flow.client))
+                self._busy += 1
+                self._moved = time.monotonic()
+                return job
+        return None
+
+    def _ended(self, job: _Job) -> None:
+        job.is_over = True
+        self._busy -= 1
+        self._moved = time.monotonic()
+        self._less(job.flow)
+        if job.is_lost:
+            self._lost -= 1
+        else:
+            self._less(job.flow.client)
+        self._changed.notify_all()
+
+    def _less(self, key: str | Flow) -> None:
+        self._running[key] -= 1
+        if not self._running[key]:
+            del self._running[key]

@@ -15,7 +15,8 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 import knowbase
-from knowbase.errors import KnowbaseError
+from knowbase import deadline
+from knowbase.errors import KnowbaseError, TookTooLong
 from knowbase.logs import log
 from knowbase.mcp import prompts, resources
 from knowbase.values.access import current
@@ -45,7 +46,7 @@ class Run(Protocol):
 
 def build_server(base: "Base", run: Run | None = None) -> Server[Any]:
     """A server for a base; what a request may see of it is what `access.current` says."""
-    handlers = _Handlers(base, run or _Threads())
+    handlers = _Handlers(base, run or _Threads(base.settings.serve_timeout))
     return Server(
         "knowbase",
         version=knowbase.__version__,
@@ -125,13 +126,25 @@ class _Handlers:
 class _Threads:
     """Each work in a thread of its own: searches must not hold up other requests."""
 
-    def __init__(self) -> None:
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
         self._limiter: anyio.CapacityLimiter | None = None
 
     async def __call__(self, work: Callable[[], Result]) -> Result:
+        """What the work gives, if it is done in time; a thread that overstays is left to itself."""
         if self._limiter is None:  # it belongs to the event loop, which runs only now
             self._limiter = anyio.CapacityLimiter(MOST_AT_ONCE)
-        return await anyio.to_thread.run_sync(work, limiter=self._limiter)
+        with anyio.move_on_after(self._seconds):
+            return await anyio.to_thread.run_sync(
+                self._in_time, work, limiter=self._limiter, abandon_on_cancel=True
+            )
+        raise TookTooLong(
+            f"no answer within {self._seconds:g} seconds", hint="ask for less at once"
+        )
+
+    def _in_time(self, work: Callable[[], Result]) -> Result:
+        with deadline.within(self._seconds):
+            return work()
 
 
 def _note(error: KnowbaseError) -> None:
@@ -183,6 +196,7 @@ def _call(
 ) -> types.CallToolResult:
     from knowbase.mcp.answering import answer
     from knowbase.mcp.tools import call_of, tools
+    from knowbase.operations.wire import encodable
 
     tool = tools().get(name)
     if tool is None:
@@ -193,5 +207,6 @@ def _call(
     found = answer(call, base())
     links = map(resources.link_to, found.links)
     return types.CallToolResult(
-        content=[types.TextContent(text=found.text), *links], structured_content=found.data
+        content=[types.TextContent(text=encodable(found.text)), *links],
+        structured_content=encodable(found.data),
     )

@@ -1,12 +1,18 @@
 """Serving one client over standard input and output, until it closes them."""
 
+import os
 import signal
-from typing import TYPE_CHECKING, Any
+import sys
+from collections import Counter
+from typing import IO, TYPE_CHECKING, Any
 
 import anyio
+import anyio.to_thread
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
+from knowbase.mcp.messages import NoMessage, message_of, too_long
 from knowbase.mcp.server import build_server
 
 if TYPE_CHECKING:
@@ -20,7 +26,9 @@ LAST_SECONDS = 5.0  # for the answers to what was asked before the client closed
 def serve(base: "Base") -> None:
     """Answer what comes in; nothing but the protocol goes out."""
     # A thread waits for the terminal, and asyncio would wait for the thread: Ctrl-C ends both.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # Where it is ignored (nohup, a shell's &) it stays so.
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         anyio.run(_serve, base)
     except* BrokenPipeError:
@@ -29,30 +37,80 @@ def serve(base: "Base") -> None:
 
 async def _serve(base: "Base") -> None:
     """The SDK drops what is under way as soon as standard input ends. So it is told of the end
-    only when everything is answered, or too late."""
+    only when everything is answered, or too late. And it drops what is no message; so lines are
+    read here, and it is given none."""
     server, under_way = build_server(base), _UnderWay()
+    lines = _Lines(base.settings.serve_max_request_kb << 10)
     to_server, of_client = anyio.create_memory_object_stream[Any](0)
     to_client, of_server = anyio.create_memory_object_stream[Any](0)
-    async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as group:
-        group.start_soon(_requests, incoming, to_server, under_way)
+    nothing: Any = _Nothing()
+    async with stdio_server(stdin=nothing) as (_, outgoing), anyio.create_task_group() as group:
+        group.start_soon(_requests, lines, to_server, outgoing.clone(), under_way)
         group.start_soon(_answers, of_server, outgoing, under_way)
         await server.run(of_client, to_client, server.create_initialization_options())
+        nothing.ended.set()
+
+
+class _Nothing:
+    """An input without lines, for the SDK."""
+
+    def __init__(self) -> None:
+        self.ended = anyio.Event()
+
+    def __aiter__(self) -> "_Nothing":
+        return self
+
+    async def __anext__(self) -> str:
+        await self.ended.wait()
+        raise StopAsyncIteration
+
+
+class _Lines:
+    """The lines of standard input, none of them longer than may be kept. Whatever else reads
+    standard input finds it empty: the lines are the client's."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._wire = _own_standard_input()
+
+    async def next(self) -> bytes | None:
+        """The next line; None when there is none any more."""
+        line = await self._read()
+        if len(line) <= self._most or line.endswith(b"\n"):
+            return line or None
+        while line and not line.endswith(b"\n"):
+            line = await self._read()
+        raise too_long(self._most)
+
+    async def _read(self) -> bytes:
+        return await anyio.to_thread.run_sync(self._wire.readline, self._most + 1)
+
+
+def _own_standard_input() -> IO[bytes]:
+    try:
+        wire = os.dup(sys.stdin.fileno())
+        with open(os.devnull, "rb") as empty:
+            os.dup2(empty.fileno(), 0)
+    except OSError:  # it is no file of the system's
+        return sys.stdin.buffer
+    return os.fdopen(wire, "rb", closefd=False)  # a thread may read it to the very end
 
 
 class _UnderWay:
-    """The requests that have no answer yet."""
+    """The requests that have no answer yet; a number may be asked twice."""
 
     def __init__(self) -> None:
-        self._asked: set[Any] = set()
+        self._asked: Counter[Any] = Counter()
 
     def note(self, message: Any) -> None:
         """What goes in or out."""
         if isinstance(message, JSONRPCRequest):
-            self._asked.add(message.id)
+            self._asked[message.id] += 1
         elif isinstance(message, JSONRPCResponse | JSONRPCError):
-            self._asked.discard(message.id)
+            self._asked[message.id] -= 1
         elif isinstance(message, JSONRPCNotification) and message.method.endswith("/cancelled"):
-            self._asked.discard((message.params or {}).get("requestId"))
+            self._asked.pop((message.params or {}).get("requestId"), None)
+        self._asked = +self._asked
 
     async def none(self) -> None:
         while self._asked:
@@ -60,12 +118,23 @@ class _UnderWay:
 
 
 async def _requests(
-    incoming: Any, to_server: "ObjectSendStream[Any]", under_way: _UnderWay
+    lines: _Lines, to_server: "ObjectSendStream[Any]", outgoing: Any, under_way: _UnderWay
 ) -> None:
-    async with to_server:
-        async for one in incoming:
-            under_way.note(getattr(one, "message", None))
-            await to_server.send(one)
+    async with to_server, outgoing:
+        while True:
+            try:
+                line = await lines.next()
+                if line is None:
+                    break
+                if not line.strip():
+                    continue
+                message = message_of(line)
+            except NoMessage as wrong:
+                if wrong.answer is not None:
+                    await outgoing.send(SessionMessage(wrong.answer))
+                continue
+            under_way.note(message)
+            await to_server.send(SessionMessage(message))
         with anyio.move_on_after(LAST_SECONDS):
             await under_way.none()
 

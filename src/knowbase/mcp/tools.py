@@ -14,6 +14,7 @@ from knowbase.mcp.view import View
 from knowbase.operations import load
 from knowbase.operations.declare import Operation, held_to
 from knowbase.operations.schema import Schema, request_schema, result_schema
+from knowbase.operations.wire import refuse_too_long
 from knowbase.values.access import Access
 from knowbase.values.parameters import build, parameters, refuse_unknown
 
@@ -116,6 +117,7 @@ def call_of(tool: Tool, arguments: Mapping[str, Any], access: Access) -> Call:
     if not tool.allowed(access):
         what = "writes" if tool.writes and not access.write else "concerns the whole base"
         raise NotAllowed(f"{tool.name} {what}, and this access does not allow that")
+    refuse_too_long(tool.operation, arguments)
     own = _own(tool)
     refuse_unknown(arguments, (*own, *tool.view))
     for name in tool.needs:

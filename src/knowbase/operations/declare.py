@@ -6,6 +6,9 @@ from typing import Any, NamedTuple
 from knowbase.errors import NotAllowed
 from knowbase.values.parameters import parameters
 
+TEXT_KB, REFERENCES_KB = 1 << 20, 1024
+"""`most_kb` of what takes a text of any length (a server has its own bound), or many references."""
+
 
 class NoParameters(NamedTuple):
     """The request of what takes nothing."""
@@ -38,6 +41,7 @@ class Operation(NamedTuple):
     streams: bool = False  # it gives one result after the other until it is stopped
     progress: bool = False  # what runs it takes a third argument, and calls it with each step
     terminal: Terminal = Terminal()
+    most_kb: int = 64  # of what is sent for it over a network, with all its values
 
     @property
     def makes_garbage(self) -> bool:

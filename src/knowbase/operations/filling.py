@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from knowbase.errors import InvalidInput
-from knowbase.operations.declare import NoParameters, Operation, Terminal
+from knowbase.operations.declare import REFERENCES_KB, TEXT_KB, NoParameters, Operation, Terminal
 from knowbase.values.parameters import Group, Param
 
 if TYPE_CHECKING:
@@ -135,6 +135,7 @@ OPERATIONS = {
             NoteRequest,
             note,
             writes=True,
+            most_kb=TEXT_KB,
             terminal=Terminal(input_field="text"),
             examples=(
                 'kb note "Deploys freeze on Fridays" --tags ops,policy',
@@ -147,6 +148,7 @@ OPERATIONS = {
             Remove,
             remove,
             writes=True,
+            most_kb=REFERENCES_KB,
             whole=True,
             terminal=Terminal(removes=_removed),
             examples=("kb rm KB-12 --dry-run", "kb rm docs/"),

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from knowbase.operations.declare import Operation, Terminal
+from knowbase.operations.declare import REFERENCES_KB, Operation, Terminal
 from knowbase.values.documents import ALL, Page
 from knowbase.values.parameters import Param
 
@@ -84,6 +84,7 @@ OPERATIONS = {
             ReferencesRequest,
             forget,
             writes=True,
+            most_kb=REFERENCES_KB,
             examples=("kb forget KB-7",),
         ),
         Operation(
@@ -92,6 +93,7 @@ OPERATIONS = {
             Restore,
             restore,
             writes=True,
+            most_kb=REFERENCES_KB,
             examples=("kb restore KB-7", "kb restore    # lists what was forgotten"),
         ),
         Operation(
@@ -100,6 +102,7 @@ OPERATIONS = {
             ReferencesRequest,
             archive,
             writes=True,
+            most_kb=REFERENCES_KB,
             examples=("kb archive KB-7", "kb search plans --include archived"),
         ),
         Operation(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from knowbase.operations.declare import Operation, Terminal
+from knowbase.operations.declare import TEXT_KB, Operation, Terminal
 from knowbase.search.request import INCLUDE
 from knowbase.values.documents import FIELDS
 from knowbase.values.edges import RELATIONS
@@ -153,6 +153,7 @@ OPERATIONS = {
             Remember,
             remember,
             writes=True,
+            most_kb=TEXT_KB,
             terminal=Terminal(input_field="text"),
             examples=(
                 'kb remember "We use React with TypeScript" --type decision --project web',

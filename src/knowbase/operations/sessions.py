@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from knowbase.operations.declare import Operation
+from knowbase.operations.declare import TEXT_KB, Operation
 from knowbase.values.documents import Page
 from knowbase.values.parameters import Param
 
@@ -71,6 +71,7 @@ OPERATIONS = {
             End,
             end,
             writes=True,
+            most_kb=TEXT_KB,
             examples=('kb session end s1 --summary "Chose React; deploys wait for CI"',),
         ),
         Operation(

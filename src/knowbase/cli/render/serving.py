@@ -26,7 +26,12 @@ def render_token(paint: Painter, result: "NewToken") -> Iterable[str]:
 def render_tokens(paint: Painter, result: "TokenList") -> Iterable[str]:
     for token in result.tokens:
         held = f" · project {safe(token.project)}" if token.project else ""
-        made = paint("dim", f" · {token.created_at[:10]}")
-        yield f"{paint('cyan', safe(token.name))}: {token.scope}{held}{made}"
+        used = f"last used {_moment(token.last_used_at)}" if token.last_used_at else "never used"
+        when = paint("dim", f" · made {token.created_at[:10]} · {used}")
+        yield f"{paint('cyan', safe(token.name))}: {token.scope}{held}{when}"
     if not result.tokens:
         yield "there are no tokens; kb token new makes one"
+
+
+def _moment(at: str) -> str:
+    return f"{at[:10]} {at[11:16]}Z"

@@ -1,0 +1,74 @@
+"""Small files that several processes change: one at a time, and whole or not at all."""
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+PATIENCE = 10.0  # seconds to wait for whoever else changes the file
+
+
+@contextmanager
+def locked(path: str) -> Iterator[None]:
+    """Nobody else who asks for this lock has it. The system takes it back from a process that
+    ends, however it ends, so the lock's own file can stay."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+    descriptor = os.open(f"{path}.lock", flags, 0o600)
+    try:
+        _wait_for(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _wait_for(descriptor: int) -> None:
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            _lock(descriptor)
+            return
+        except (BlockingIOError, PermissionError):  # as POSIX and Windows say that it is taken
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.01)
+
+
+def _lock(descriptor: int) -> None:
+    if sys.platform == "win32":
+        import msvcrt
+
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def replace(path: str, text: str) -> None:
+    """The whole file at once, on the disk when this returns, for nobody else to read."""
+    folder = os.path.dirname(path)
+    descriptor, new = tempfile.mkstemp(dir=folder, suffix=".new")
+    try:
+        with open(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(new, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(new)
+        raise
+    _keep_name(folder)
+
+
+def _keep_name(folder: str) -> None:
+    """The new name, too, outlives a power cut; Windows has no way to ask for that."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

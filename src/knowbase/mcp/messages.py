@@ -1,0 +1,80 @@
+"""From bytes to a message of JSON-RPC. Whatever cannot be one is answered, never dropped: a client
+that asked waits for ever otherwise."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import mcp_types as types
+from mcp_types import ErrorData, JSONRPCError, jsonrpc_message_adapter
+
+from knowbase.operations.wire import NO_TEXT, is_text, texts_of
+
+
+class NoMessage(Exception):
+    """What was sent is no message; `answer` says why, unless nobody waits for one."""
+
+    def __init__(self, code: int, text: str, asked: int | str | None = None) -> None:
+        super().__init__(text)
+        error = ErrorData(code=code, message=text)
+        self.answer: JSONRPCError | None = JSONRPCError(jsonrpc="2.0", id=asked, error=error)
+
+
+def message_of(data: bytes) -> types.JSONRPCMessage:
+    """The message, once it is known to be one."""
+    value = _object(data)
+    asked = _id(value)
+    _refuse_no_text(value, asked)
+    try:
+        return jsonrpc_message_adapter.validate_python(value, by_name=False)
+    except ValueError:
+        wrong = NoMessage(types.INVALID_REQUEST, "this is no message of JSON-RPC 2.0", asked)
+        if "id" not in value and "method" in value:
+            wrong.answer = None  # it notifies, and waits for nothing
+        if "method" not in value and ("result" in value or "error" in value):
+            wrong.answer = None  # it is an answer itself
+        raise wrong from None
+
+
+def too_long(most: int) -> NoMessage:
+    return NoMessage(types.INVALID_REQUEST, f"the message is longer than {most >> 10} kB")
+
+
+def _object(data: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(data.decode("utf-8"), parse_constant=_no_number)
+    except UnicodeDecodeError:
+        raise NoMessage(types.PARSE_ERROR, "the message is not UTF-8") from None
+    except (ValueError, RecursionError) as error:
+        reason = getattr(error, "msg", "it cannot be read")
+        raise NoMessage(types.PARSE_ERROR, f"the message is not JSON: {reason}") from None
+    if not isinstance(value, dict):
+        raise NoMessage(types.INVALID_REQUEST, "a message is one JSON object")
+    return value
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _id(value: Mapping[str, Any]) -> int | str | None:
+    """By what the request is answered; None if it is none."""
+    asked = value.get("id")
+    if isinstance(asked, int) and not isinstance(asked, bool):
+        return asked
+    if isinstance(asked, str) and is_text(asked):
+        return asked
+    if "id" in value and "method" in value:
+        raise NoMessage(types.INVALID_REQUEST, "id must be a text or a whole number")
+    return None
+
+
+def _refuse_no_text(value: Mapping[str, Any], asked: int | str | None) -> None:
+    """Name the argument whose text is none, or else the part of the message."""
+    params = value.get("params")
+    arguments = params.get("arguments") if isinstance(params, dict) else None
+    for part in (arguments, params, value):
+        for name, inside in part.items() if isinstance(part, dict) else ():
+            if not all(map(is_text, texts_of([name, inside]))):
+                told = name if is_text(name) else ascii(name)
+                raise NoMessage(types.INVALID_PARAMS, f"{told} is no text ({NO_TEXT})", asked)
