@@ -169,6 +169,7 @@ class Base(BaseServices):
             problems=tuple(self.store.problems()),
             out_of_step=self.store.count(out_of_step(self.ingest_services().drafter)),
             copy_of=self.store.copying().source() if self.access.is_full else None,
+            lost_writes=self.store.has_lost_writes(),
         )
 
     # filling
@@ -208,9 +209,13 @@ class Base(BaseServices):
         from knowbase.ingest.pending import Scope
         from knowbase.ingest.sync import sync
 
-        scopes = [Scope(source) for source in self.store.sources()]
+        lost = self.store.has_lost_writes()
+        scopes = [Scope(source, verify=lost) for source in self.store.sources()]
         services = self.ingest_services(defer=defer)
-        return sync(services, scopes, prune=prune, notes=True, progress=progress)
+        report = sync(services, scopes, prune=prune, notes=True, progress=progress)
+        if lost and not report.interrupted:
+            self.store.clear_lost_writes()
+        return report
 
     def watch(self) -> "Iterator[Report]":
         """A report for each round of changes on disk, for as long as it is asked for more."""
@@ -218,7 +223,9 @@ class Base(BaseServices):
 
         services = self.ingest_services()
         roots = [services.home.absolute(source.path) for source in self.store.sources()]
-        own = {os.path.abspath(self.path) + end for end in ("", "-wal", "-shm", "-journal")}
+        own = {
+            os.path.abspath(self.path) + end for end in ("", "-wal", "-shm", "-journal", "-seen")
+        }
         return watch(self.sync, roots, own)
 
     def note(self, note: "Note") -> Document:

@@ -24,6 +24,7 @@ from knowbase.query.conditions import (
 from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.contract import (
     DocumentStore,
+    FileStore,
     GraphStore,
     SavedSearchStore,
     Store,
@@ -325,6 +326,9 @@ class ScopedStore:
     @_of_project
     def problems(self) -> list[FileRecord]:
         return []
+
+    has_lost_writes = _passed_on(Policy.SHARED, FileStore.has_lost_writes)
+    clear_lost_writes = _passed_on(Policy.WHOLE, FileStore.clear_lost_writes)
 
     # saved searches belong to the whole base: what they ask can tell of other projects
 

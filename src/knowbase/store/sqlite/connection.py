@@ -10,6 +10,7 @@ from weakref import WeakSet
 
 import apsw
 
+from knowbase import deadline
 from knowbase.errors import (
     BaseDamaged,
     BaseError,
@@ -17,16 +18,22 @@ from knowbase.errors import (
     BaseMissing,
     BaseReadOnly,
     DiskFull,
+    KnowbaseError,
     ModelUnavailable,
     NotABase,
+    TookTooLong,
 )
+from knowbase.store.sqlite.journal import Journal
+from knowbase.values.characters import storable
 
 if TYPE_CHECKING:
     from knowbase.values.vectors import Model
 
 Mark: TypeAlias = tuple[int, int]
 
-_MEANING: tuple[tuple[tuple[type[apsw.Error], ...], type[BaseError], str, str], ...] = (
+LOOK_EVERY = 20_000  # steps of SQLite's machine: a millisecond, or a few
+
+_MEANING: tuple[tuple[tuple[type[apsw.Error], ...], type[KnowbaseError], str, str], ...] = (
     (
         (apsw.BusyError, apsw.LockedError),
         BaseLocked,
@@ -52,6 +59,7 @@ _MEANING: tuple[tuple[tuple[type[apsw.Error], ...], type[BaseError], str, str], 
         "the base cannot be written or opened there",
         "check the permissions of the folder and the file",
     ),
+    ((apsw.InterruptError,), TookTooLong, "this took too long", "ask for less at once"),
 )
 
 
@@ -82,7 +90,7 @@ class _Waiting:
         now = time.monotonic_ns()
         if tries == 0:
             self._ends = now / 1e9 + self._seconds
-        if now / 1e9 >= self._ends:
+        if now / 1e9 >= self._ends or deadline.is_over():
             return False
         time.sleep((1 + now % 8) / 1000)  # not all at the same moment
         return True
@@ -95,6 +103,7 @@ class BaseFile:
         self.path = path
         # Weak: a thread that ends takes its connection along.
         self.opened: WeakSet[apsw.Connection] = WeakSet()
+        self.journal = Journal(path)
         self._check = check  # whether it is a base at all
         self._mark: Mark | None = None
         self._journal: Mark | None = None
@@ -108,8 +117,10 @@ class BaseFile:
             mark = mark_of(self.path)
             if mark is not None and self._mark not in (None, mark):
                 self._leave(former)
+            seen = self.journal.seen()  # first: what is seen was written before
             connection = _connect(self.path, waiting)
             self._check(connection)
+            self.journal.compare(connection, seen)
             self._mark, self._journal = mark, mark_of(self.path + "-wal")
             self.opened.add(connection)
         return connection, mark
@@ -125,6 +136,12 @@ class BaseFile:
         for end in ("-wal", "-shm"):
             with suppress(OSError):
                 os.remove(self.path + end)
+
+    def close(self) -> None:
+        """Close the connections of all threads; the last one to close empties the journal."""
+        for connection in list(self.opened):
+            connection.close()
+        self.journal.closed()
 
 
 class Connections(threading.local):
@@ -165,29 +182,42 @@ class Connections(threading.local):
 
     @contextmanager
     def writing(self, *, wait: bool = True) -> Iterator[apsw.Connection]:
-        """One transaction that holds the write lock from its start; no waiting for it if told."""
+        """One transaction that holds the write lock from its start, and is on the disk at its
+        end. If told, nothing is waited for: neither the lock nor the disk."""
         connection = self.get()
         connection.set_busy_handler(self._waiting if wait else None)
+        if not wait:
+            connection.execute("PRAGMA synchronous = NORMAL")
         try:
             connection.execute("BEGIN IMMEDIATE")
-        finally:
             connection.set_busy_handler(self._waiting)
-        try:
+            before = connection.total_changes()
             yield connection
             if not self._is_in_place():
                 raise BaseMissing(
                     "the base was removed or replaced while it was written", hint="try again"
                 )
+            counts = wait and connection.total_changes() != before
+            generation = self._file.journal.next_generation(connection) if counts else None
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
+        finally:
+            connection.set_busy_handler(self._waiting)
+            if not wait:
+                connection.execute("PRAGMA synchronous = FULL")
+        if generation is not None:
+            self._file.journal.note(generation)
+
+    @property
+    def journal(self) -> Journal:
+        return self._file.journal
 
     def close(self) -> None:
         """Close the connections of all threads."""
-        for connection in list(self._file.opened):
-            connection.close()
+        self._file.close()
 
 
 def mark_of(path: str) -> Mark | None:
@@ -205,8 +235,9 @@ class Connected:
     _connections: Connections
 
     def _read(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        deadline.check()
         with translated():
-            return self._connections.get().execute(sql, values).fetchall()
+            return self._connections.get().execute(sql, storable(values)).fetchall()
 
     def _model_id(self, connection: apsw.Connection, model: "Model | None" = None) -> int | None:
         """The number of the model, or of the active one."""
@@ -230,7 +261,12 @@ def _connect(path: str, waiting: _Waiting) -> apsw.Connection:
         raise BaseMissing("there is no base here", hint="make one with: kb init")
     connection = _opened(os.path.abspath(path))
     connection.set_busy_handler(waiting)
-    connection.execute("PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL")
+    connection.set_progress_handler(deadline.is_over, LOOK_EVERY)
+    # What is committed is on the disk itself; on macOS, that takes a call of its own.
+    connection.execute(
+        "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON;"
+        "PRAGMA checkpoint_fullfsync = ON"
+    )
     return connection
 
 
