@@ -140,7 +140,8 @@ class BaseFile:
     def close(self) -> None:
         """Close the connections of all threads; the last one to close empties the journal."""
         for connection in list(self.opened):
-            connection.close()
+            with suppress(apsw.Error):  # the disk fails: what was committed stays in the journal
+                connection.close()
         self.journal.closed()
 
 
