@@ -60,7 +60,8 @@ def _make_file(path: str) -> None:
         raise _unwritable(error) from error
     finally:
         if connection is not None:
-            connection.close(True)
+            with suppress(apsw.Error):
+                connection.close(True)
         _remove_with_journal(new)
 
 

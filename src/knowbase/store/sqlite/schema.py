@@ -292,7 +292,8 @@ def upgrade(connection: apsw.Connection, relink: Relink) -> None:
             connection.execute(f"PRAGMA user_version = {number + 1:d}")
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # a full disk has ended it already
+            connection.execute("ROLLBACK")
         raise
 
 
