@@ -198,6 +198,7 @@ class Connections(threading.local):
                 raise BaseMissing(
                     "the base was removed or replaced while it was written", hint="try again"
                 )
+            deadline.check()  # before it is too late to say that nothing was written
             counts = wait and connection.total_changes() != before
             generation = self._file.journal.next_generation(connection) if counts else None
             connection.execute("COMMIT")
