@@ -15,6 +15,7 @@ from knowbase.search.search import search
 from knowbase.search.services import Language, Services
 from knowbase.store.location import is_url, locate, new_place
 from knowbase.store.opening import create_store
+from knowbase.values.characters import storable
 from knowbase.values.documents import ALL, Document, Page
 
 if TYPE_CHECKING:
@@ -289,7 +290,8 @@ class Base(BaseServices):
                 hint=f"at least {LEAST_BRIEF}",
             )
 
-        return Briefing(self.store, self.models.count_tokens, self.now()).brief(project, max_tokens)
+        briefing = Briefing(self.store, self.models.count_tokens, self.now())
+        return briefing.brief(storable(project), max_tokens)
 
     def expire(
         self,
@@ -321,7 +323,7 @@ class Base(BaseServices):
 
 
 def _request(request: SearchRequest | str) -> SearchRequest:
-    return SearchRequest(request) if isinstance(request, str) else request
+    return storable(SearchRequest(request) if isinstance(request, str) else request)
 
 
 def _size(path: str) -> int:

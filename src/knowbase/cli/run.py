@@ -13,7 +13,7 @@ from knowbase.cli.commands import COMPLETION, NAMES, load
 from knowbase.cli.terminal import Painter, ProgressBar, safe
 from knowbase.errors import BaseMissing, InvalidInput, KnowbaseError, ReadError
 from knowbase.operations.declare import Operation
-from knowbase.text.analysis import clean
+from knowbase.values.characters import clean
 from knowbase.values.parameters import build
 
 if TYPE_CHECKING:

@@ -28,8 +28,6 @@ class PostgresDocuments(Connected):
     """The reading of `knowbase.store.contract.DocumentStore`."""
 
     def find(self, reference: str) -> Document | None:
-        if "\0" in reference:
-            return None
         is_number = reference.isdigit() and len(reference) < 18 and str(int(reference)) == reference
         found = self._read(
             SQL(

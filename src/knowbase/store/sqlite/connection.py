@@ -96,6 +96,16 @@ class _Waiting:
         return True
 
 
+class _Connection(apsw.Connection):
+    """Binds text as every store has it, wherever it comes from."""
+
+    def execute(self, statements: str, bindings: Any = None, **more: Any) -> apsw.Cursor:
+        return super().execute(statements, storable(bindings), **more)
+
+    def executemany(self, statements: str, sequenceofbindings: Any, **more: Any) -> apsw.Cursor:
+        return super().executemany(statements, map(storable, sequenceofbindings), **more)
+
+
 class BaseFile:
     """The file that the connections of all threads are open on."""
 
@@ -239,7 +249,7 @@ class Connected:
     def _read(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         deadline.check()
         with translated():
-            return self._connections.get().execute(sql, storable(values)).fetchall()
+            return self._connections.get().execute(sql, values).fetchall()
 
     def _model_id(self, connection: apsw.Connection, model: "Model | None" = None) -> int | None:
         """The number of the model, or of the active one."""
@@ -255,7 +265,7 @@ def as_json(values: Collection[str]) -> str:
         return '["' + '","'.join(values) + '"]'
     import json
 
-    return json.dumps(list(values))
+    return json.dumps(storable(list(values)))
 
 
 def _connect(path: str, waiting: _Waiting) -> apsw.Connection:
@@ -277,13 +287,13 @@ def _opened(path: str) -> apsw.Connection:
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI
     uri = "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     if os.access(path, os.W_OK) and os.access(os.path.dirname(path), os.W_OK):
-        return apsw.Connection(uri, flags=flags)
+        return _Connection(uri, flags=flags)
     try:
-        connection = apsw.Connection(uri + "?mode=ro", flags=flags)
+        connection = _Connection(uri + "?mode=ro", flags=flags)
         connection.execute("PRAGMA schema_version")
     except (apsw.CantOpenError, apsw.ReadOnlyError):
         # Without a writer there is no shared memory to join, and none can be made.
-        return apsw.Connection(uri + "?immutable=1", flags=flags)
+        return _Connection(uri + "?immutable=1", flags=flags)
     return connection
 
 
