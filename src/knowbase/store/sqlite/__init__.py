@@ -154,7 +154,7 @@ class SqliteStore(
         with translated():
             if changes.drafts or changes.removed:
                 self._connections.with_vectors()
-            with self._connections.writing(wait=wait) as connection:
+            with self._connections.writing(wait=wait, sync=wait) as connection:
                 for edit in changes.edits:
                     check_chain(edit, self.find)
                 model = self._model_id(connection, changes.model)

@@ -192,12 +192,12 @@ class Connections(threading.local):
         return connection
 
     @contextmanager
-    def writing(self, *, wait: bool = True) -> Iterator[apsw.Connection]:
+    def writing(self, *, wait: bool = True, sync: bool = True) -> Iterator[apsw.Connection]:
         """One transaction that holds the write lock from its start, and is on the disk at its
-        end. If told, nothing is waited for: neither the lock nor the disk."""
+        end; if told, the lock is not waited for, or the disk not, where it can be done again."""
         connection = self.get()
         connection.set_busy_handler(self._waiting if wait else None)
-        if not wait:
+        if not sync:
             connection.execute("PRAGMA synchronous = NORMAL")
         try:
             connection.execute("BEGIN IMMEDIATE")
@@ -209,7 +209,7 @@ class Connections(threading.local):
                     "the base was removed or replaced while it was written", hint="try again"
                 )
             deadline.check()  # before it is too late to say that nothing was written
-            counts = wait and connection.total_changes() != before
+            counts = sync and connection.total_changes() != before
             generation = self._file.journal.next_generation(connection) if counts else None
             connection.execute("COMMIT")
         except BaseException:
@@ -218,7 +218,7 @@ class Connections(threading.local):
             raise
         finally:
             connection.set_busy_handler(self._waiting)
-            if not wait:
+            if not sync:
                 connection.execute("PRAGMA synchronous = FULL")
         if generation is not None:
             self._file.journal.note(generation)
