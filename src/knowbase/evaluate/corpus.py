@@ -44,7 +44,7 @@ class Shelf:
         """The corpus as a base: the kept one, gone on with where it was left."""
         path = os.path.join(self.folder, self._name(corpus))
         if self.fresh:
-            for end in ("", "-wal", "-shm"):
+            for end in ("", "-wal", "-shm", "-seen"):
                 if os.path.exists(path + end):
                     os.remove(path + end)
         create(path).close()

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from knowbase import deadline
 from knowbase.errors import BaseError, BaseReadOnly, DiskFull
 from knowbase.store.sqlite import rows, schema
 from knowbase.store.sqlite.connection import BaseFile, Connections, translated
@@ -149,7 +148,6 @@ class SqliteStore(
         from knowbase.store.rules import check_chain
         from knowbase.store.sqlite import write
 
-        deadline.check()
         changes = storable(changes)
         with translated():
             if changes.drafts or changes.removed:

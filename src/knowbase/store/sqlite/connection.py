@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 Mark: TypeAlias = tuple[int, int]
 
-LOOK_EVERY = 20_000  # steps of SQLite's machine: a millisecond, or a few
+LOOK_EVERY = 1_000_000  # steps of SQLite's machine, in which few queries are done
+TIMELESS = ("ROLLBACK", "PRAGMA synchronous = FULL")  # put things back, however late it is
 
 _MEANING: tuple[tuple[tuple[type[apsw.Error], ...], type[KnowbaseError], str, str], ...] = (
     (
@@ -97,9 +98,12 @@ class _Waiting:
 
 
 class _Connection(apsw.Connection):
-    """Binds text as every store has it, wherever it comes from."""
+    """Binds text as every store has it, wherever it comes from; begins no statement that
+    nobody waits for."""
 
     def execute(self, statements: str, bindings: Any = None, **more: Any) -> apsw.Cursor:
+        if statements not in TIMELESS:
+            deadline.check()
         return super().execute(statements, storable(bindings), **more)
 
     def executemany(self, statements: str, sequenceofbindings: Any, **more: Any) -> apsw.Cursor:
@@ -208,7 +212,6 @@ class Connections(threading.local):
                 raise BaseMissing(
                     "the base was removed or replaced while it was written", hint="try again"
                 )
-            deadline.check()  # before it is too late to say that nothing was written
             counts = sync and connection.total_changes() != before
             generation = self._file.journal.next_generation(connection) if counts else None
             connection.execute("COMMIT")
@@ -247,7 +250,6 @@ class Connected:
     _connections: Connections
 
     def _read(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        deadline.check()
         with translated():
             return self._connections.get().execute(sql, values).fetchall()
 

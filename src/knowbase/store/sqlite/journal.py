@@ -29,7 +29,7 @@ class Journal:
     """The journal of the base at `path`."""
 
     def __init__(self, path: str) -> None:
-        self._path = path
+        self._path = os.path.realpath(path)  # as SQLite names its journal
         self._is_lost = False  # and the base could not be told
 
     def seen(self) -> Seen | None:
