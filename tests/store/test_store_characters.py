@@ -13,6 +13,7 @@ from knowbase.base import Base, create
 from knowbase.errors import KnowbaseError
 from knowbase.query.conditions import Compare, InSession, Tagged
 from knowbase.store.contract import Store
+from knowbase.text.analysis import Word
 from knowbase.values.changes import Changes, Edit, SavedSearch
 from knowbase.values.characters import clean, storable
 from knowbase.values.documents import ALL, Page
@@ -155,3 +156,10 @@ def test_a_file_whose_text_has_them_is_stored(kb: Kb) -> None:
     kb.write("page.md", '---\ntitle: "zebra \\ud800"\ncode: "Z-\\0"\n---\nzebra text')
     assert kb.json("add", ".", "--defer")["failed"] == []
     assert len(kb.json("search", "zebra", "--fts-only")["hits"]) == 2
+
+
+def test_the_beginning_of_a_word_is_not_that_word(store: Store) -> None:
+    """No bound of a range is lost to the cleaning."""
+    store.apply(Changes(drafts=(draft("one", section("seaside")),)), NOW)
+    words = [Word("sea"), Word("seaside"), Word("sea", prefix=True)]
+    assert store.unknown_words(words) == [Word("sea")]
