@@ -1,5 +1,6 @@
 """Each failure of PostgreSQL is its own error, and nothing is waited for without end."""
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -233,3 +234,32 @@ def test_nothing_is_begun_when_the_time_is_over(store: PostgresStore) -> None:
     with deadline.within(0), pytest.raises(TookTooLong):
         store.apply(one(), NOW)
     assert store.count(EVERYTHING) == 0
+
+
+def test_what_is_ended_for_one_caller_goes_on_for_others(store: PostgresStore) -> None:
+    """A query that is cancelled late must not take the next one on its connection along."""
+    store.apply(one(), NOW)
+    ended, others = [], []
+
+    def leave_early(number: int) -> None:
+        for step in range(10):
+            try:
+                with deadline.within(0.02):
+                    store._read(
+                        SQL("SELECT pg_sleep({})").format(0.015 + (number + step) % 3 / 250)
+                    )
+            except TookTooLong:
+                ended.append(number)
+
+    def stay() -> None:
+        for _ in range(40):
+            others.append(store.count(EVERYTHING))
+
+    threads = [threading.Thread(target=leave_early, args=(number,)) for number in range(4)]
+    threads += [threading.Thread(target=stay) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert ended
+    assert others == [1] * 160

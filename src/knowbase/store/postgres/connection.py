@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Self, TypeAlias, TypeVar
+from typing import Any, NamedTuple, Self, TypeAlias, TypeVar
 
 import psycopg
 from psycopg import Connection, Cursor, sql
@@ -14,6 +14,7 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from knowbase import deadline
 from knowbase.errors import InvalidInput, VectorsUnavailable
 from knowbase.logs import log
+from knowbase.store.postgres.cancelling import Canceller
 from knowbase.store.postgres.failures import ALL_IN_USE, failure_of, was_dropped
 from knowbase.values.characters import clean
 from knowbase.values.vectors import Model
@@ -42,45 +43,33 @@ def translated() -> Iterator[None]:
         raise failure_of(error).raised() from error
 
 
-class Timeouts:
-    """How long a statement may take and wait, in seconds; by the caller's time, if that is less.
+class Timeouts(NamedTuple):
+    """How many seconds a lock is waited for, and a statement that reads.
 
     They are given with the connection, or hold for a transaction: a server's connection that is
     shared by many keeps nothing of ours.
     """
 
-    def __init__(self, lock: float, statement: float = STATEMENT_TIMEOUT) -> None:
-        self.lock = max(lock, 0.001)  # to PostgreSQL, 0 is for ever
-        self.statement = statement
+    lock: float
+    statement: float = STATEMENT_TIMEOUT
 
     def options(self, given: str) -> str:
         """For the start of a connection; what its URL says of itself is kept."""
         return (
             f"-c lock_timeout={_milliseconds(self.lock)}"
-            f" -c statement_timeout={_milliseconds(self.statement)}"
+            f" -c statement_timeout={int(self.statement * 1000)}"
             f" {given} -c search_path=knowbase,public"
         )
 
-    def of_reading(self) -> str:
-        """SQL at the start of a transaction that reads."""
-        return _set_local(statement=self._within(self.statement))
-
     def of_long_work(self, *, wait: bool = True) -> str:
-        """Writing, building an index, copying: as long as it takes, unless its caller leaves."""
-        lock = _milliseconds(self._within(self.lock)) if wait else 1
-        return f"SET LOCAL lock_timeout = {lock}; " + _set_local(statement=self._within(0.0))
-
-    def _within(self, seconds: float) -> float:
-        left = deadline.seconds_left()
-        return seconds if left is None or 0.0 < seconds < left else max(left, 0.001)
-
-
-def _set_local(statement: float) -> str:
-    return f"SET LOCAL statement_timeout = {_milliseconds(statement)}"
+        """Writing, building an index, copying: as long as it takes."""
+        lock = _milliseconds(self.lock) if wait else 1
+        return f"SET LOCAL lock_timeout = {lock}; SET LOCAL statement_timeout = 0"
 
 
 def _milliseconds(seconds: float) -> int:
-    return int(seconds * 1000)
+    """To PostgreSQL, 0 is for ever."""
+    return max(1, int(seconds * 1000))
 
 
 class Connections:
@@ -88,6 +77,7 @@ class Connections:
 
     def __init__(self, url: str, timeouts: Timeouts) -> None:
         self._timeouts = timeouts
+        self._canceller = Canceller()
         self._url = url
         given = _parsed(url)
         _try(url, timeouts.lock)
@@ -108,51 +98,31 @@ class Connections:
         self._pool.open()
 
     def close(self) -> None:
+        self._canceller.close()
         self._pool.close()
 
-    def run(self, work: Callable[[Connection], Result]) -> Result:
-        """Do the work on a connection, one statement after the other."""
-        if deadline.seconds_left() is None:
-            return self._run(work)
-        return self._transaction(work, self._timeouts.of_reading)
-
     def read(self, query: Query, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        if deadline.seconds_left() is not None and psycopg.Pipeline.is_supported():
-            return self._run(lambda connection: self._read_in_time(connection, query, values))
         return self.run(lambda connection: connection.execute(query, values).fetchall())
-
-    def _read_in_time(
-        self, connection: Connection, query: Query, values: Sequence[Any]
-    ) -> list[tuple[Any, ...]]:
-        """A transaction with a time-out of its own, sent as one message."""
-        with connection.pipeline():
-            connection.execute("BEGIN")
-            connection.execute(sql.SQL(self._timeouts.of_reading()))
-            found = connection.execute(query, values)
-            connection.execute("COMMIT")
-            return found.fetchall()
 
     def consistently(self, work: Callable[[Connection], Result], *, long: bool = False) -> Result:
         """Several reads of one state of the base; long ones may take as long as they need."""
-        isolated = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY; "
-        timeouts = self._timeouts.of_long_work if long else self._timeouts.of_reading
-        return self._transaction(work, lambda: isolated + timeouts())
+        settings = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        more = f"; {self._timeouts.of_long_work()}" if long else ""
+        return self._transaction(work, settings + more)
 
     def writing(self, work: Callable[[Connection], Result], *, wait: bool = True) -> Result:
         """One transaction; a lock of another is waited for, unless told not to."""
-        return self._transaction(work, lambda: self._timeouts.of_long_work(wait=wait))
+        return self._transaction(work, self._timeouts.of_long_work(wait=wait))
 
-    def _transaction(
-        self, work: Callable[[Connection], Result], settings: Callable[[], str]
-    ) -> Result:
+    def _transaction(self, work: Callable[[Connection], Result], settings: str) -> Result:
         def transaction(connection: Connection) -> Result:
             with connection.transaction():
-                connection.execute(sql.SQL(settings()))
+                connection.execute(sql.SQL(settings))
                 return work(connection)
 
-        return self._run(transaction)
+        return self.run(transaction)
 
-    def _run(self, work: Callable[[Connection], Result]) -> Result:
+    def run(self, work: Callable[[Connection], Result]) -> Result:
         """Do the work on a connection; once more on a fresh one when that had been dropped."""
         with translated():
             try:
@@ -177,7 +147,7 @@ class Connections:
             _try(self._url, 0.0)  # which says why there is none
             raise ALL_IN_USE.raised() from error
         try:
-            with connection:
+            with connection, self._canceller.watching(connection):
                 yield connection
         finally:
             self._pool.putconn(connection)
