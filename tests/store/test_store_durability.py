@@ -92,7 +92,7 @@ def check_power_cuts(place: Path, after: Path, every: int) -> None:
 
 
 def test_what_was_acknowledged_survives_a_power_cut(place: Path, tmp_path: Path) -> None:
-    check_power_cuts(place, tmp_path / "after", every=13)
+    check_power_cuts(place, tmp_path / "after", every=23)
 
 
 @pytest.mark.soak
