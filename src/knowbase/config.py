@@ -41,6 +41,7 @@ class Settings(NamedTuple):
     embed_query_timeout: float = 10.0
     embed_cache_mb: int = 512
     store_busy_timeout: float = 5.0
+    store_statement_timeout: float = 60.0
     store_vector_index: str = "hnsw"
     eval_cache: str = ""
     graph_code_pattern: str = r"\b[A-Z][A-Z0-9]+-(?:[A-Z]+-)?\d+\b"
@@ -96,6 +97,11 @@ ABOUT: dict[str, About] = {
     "embed_query_timeout": About("seconds for a search's query, retries included", 0.1, 600),
     "embed_cache_mb": About("the most that this user's cache of vectors holds; 0: none", 0, 65536),
     "store_busy_timeout": About("seconds to wait for another writer", 0, 600),
+    "store_statement_timeout": About(
+        "seconds for one query in PostgreSQL; long work such as an index may take longer; 0: any",
+        0,
+        86400,
+    ),
     "store_vector_index": About(
         "the index for vectors in PostgreSQL, made with the base: hnsw, ivfflat or none",
         choices=("hnsw", "ivfflat", "none"),

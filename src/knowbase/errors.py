@@ -14,6 +14,7 @@ KnowbaseError                 exit code of `kb`
 │   ├── BaseLocked                another process is writing
 │   ├── BaseReadOnly              cannot write there
 │   ├── BaseUnreachable           the database server cannot be reached
+│   │   └── BaseBusy              it takes no further connections
 │   └── DiskFull                  no space left
 ├── EmbeddingError            5
 │   ├── ModelUnavailable          the model cannot be loaded or run
@@ -105,6 +106,10 @@ class BaseReadOnly(BaseError):
 
 class BaseUnreachable(BaseError):
     code = "base_unreachable"
+
+
+class BaseBusy(BaseUnreachable):
+    code = "base_busy"
 
 
 class DiskFull(BaseError):

@@ -285,7 +285,7 @@ def test_an_older_sqlite_base_gets_its_links_when_it_is_opened(tmp_path: Path) -
     kept = store.edges(EVERYTHING)
     store.close()
     connection = apsw.Connection(path)
-    for table in (*GRAPH, *LATER, "stale_names"):
+    for table in (*GRAPH, *LATER, "stale_names", "journal"):
         connection.execute(f"DROP TABLE {table}")
     connection.execute("ALTER TABLE documents DROP COLUMN split_by")
     connection.execute(f"PRAGMA user_version = {WITH_A_GRAPH - 1}")

@@ -15,6 +15,7 @@ from knowbase.search.search import search
 from knowbase.search.services import Language, Services
 from knowbase.store.location import is_url, locate, new_place
 from knowbase.store.opening import create_store
+from knowbase.values.characters import storable
 from knowbase.values.documents import ALL, Document, Page
 
 if TYPE_CHECKING:
@@ -174,6 +175,7 @@ class Base(BaseServices):
             problems=tuple(self.store.problems()),
             out_of_step=self.store.count(out_of_step(self.ingest_services().drafter)),
             copy_of=self.store.copying().source() if self.access.is_full else None,
+            lost_writes=self.store.has_lost_writes(),
         )
 
     # filling
@@ -213,9 +215,13 @@ class Base(BaseServices):
         from knowbase.ingest.pending import Scope
         from knowbase.ingest.sync import sync
 
-        scopes = [Scope(source) for source in self.store.sources()]
+        lost = self.store.has_lost_writes()
+        scopes = [Scope(source, verify=lost) for source in self.store.sources()]
         services = self.ingest_services(defer=defer)
-        return sync(services, scopes, prune=prune, notes=True, progress=progress)
+        report = sync(services, scopes, prune=prune, notes=True, progress=progress)
+        if lost and not report.interrupted:
+            self.store.clear_lost_writes()
+        return report
 
     def watch(self) -> "Iterator[Report]":
         """A report for each round of changes on disk, for as long as it is asked for more."""
@@ -223,7 +229,9 @@ class Base(BaseServices):
 
         services = self.ingest_services()
         roots = [services.home.absolute(source.path) for source in self.store.sources()]
-        own = {os.path.abspath(self.path) + end for end in ("", "-wal", "-shm", "-journal")}
+        own = {
+            os.path.abspath(self.path) + end for end in ("", "-wal", "-shm", "-journal", "-seen")
+        }
         return watch(self.sync, roots, own)
 
     def note(self, note: "Note") -> Document:
@@ -287,7 +295,8 @@ class Base(BaseServices):
                 hint=f"at least {LEAST_BRIEF}",
             )
 
-        return Briefing(self.store, self.models.count_tokens, self.now()).brief(project, max_tokens)
+        briefing = Briefing(self.store, self.models.count_tokens, self.now())
+        return briefing.brief(storable(project), max_tokens)
 
     def expire(
         self,
@@ -319,7 +328,7 @@ class Base(BaseServices):
 
 
 def _request(request: SearchRequest | str) -> SearchRequest:
-    return SearchRequest(request) if isinstance(request, str) else request
+    return storable(SearchRequest(request) if isinstance(request, str) else request)
 
 
 def _size(path: str) -> int:

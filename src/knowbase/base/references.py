@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from knowbase.errors import InvalidInput, NotFound
+from knowbase.values.characters import clean
 from knowbase.values.documents import Document
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ class References:
 
     def resolve(self, reference: str) -> tuple[Document, str | None]:
         """The document that a reference names, and the section's slug if it names one."""
+        reference = clean(reference)
         whole = self.find(reference)
         if whole is not None:
             return whole, None

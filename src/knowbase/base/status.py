@@ -24,3 +24,4 @@ class Status(NamedTuple):
     problems: tuple[FileRecord, ...]
     out_of_step: int  # documents that were split by other settings: kb sync splits them again
     copy_of: str | None = None  # while kb move has not finished with it
+    lost_writes: bool = False  # its journal was deleted: kb sync looks at every file again

@@ -13,7 +13,7 @@ from knowbase.cli.commands import COMPLETION, NAMES, load
 from knowbase.cli.terminal import Painter, ProgressBar, safe
 from knowbase.errors import BaseMissing, InvalidInput, KnowbaseError, ReadError
 from knowbase.operations.declare import Operation
-from knowbase.text.analysis import clean
+from knowbase.values.characters import clean
 from knowbase.values.parameters import build
 
 if TYPE_CHECKING:
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 UNEXPECTED = 1
+_LOST_WRITES = (
+    "kb: warning: the base's journal (-wal) was deleted, and with it what was written last;"
+    " kb sync reads the files again, notes of that time may be lost"
+)
 
 
 def run(arguments: list[str]) -> int:
@@ -63,6 +67,8 @@ def _dispatch(arguments: list[str]) -> int:
         return 0
     request = build(operation.request, _with_input(operation.terminal.input_field, values))
     with _open(operation, surface) as base:
+        if base is not None and base.store.has_lost_writes():
+            print(_LOST_WRITES, file=sys.stderr)
         if base is not None and not surface.yes:
             _confirm(operation, base, request)
         output = _Output(base, surface, operation)

@@ -122,6 +122,7 @@ def _opened(path: str) -> Any:
     import apsw
 
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))  # its owner's alone
     connection = apsw.Connection(path)
     connection.set_busy_timeout(WAIT)
     connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF")

@@ -12,8 +12,8 @@ from knowbase.evaluate.judged import Folder, read_documents
 from knowbase.ingest.sync import BATCH_CHUNKS, BATCH_DOCUMENTS, Progress
 from knowbase.query.conditions import EVERYTHING
 from knowbase.read.plain import whole
-from knowbase.text.analysis import clean
 from knowbase.values.changes import Changes, Draft
+from knowbase.values.characters import clean
 from knowbase.values.documents import Page
 from knowbase.values.reading import Reading
 from knowbase.values.times import timestamp
@@ -44,7 +44,7 @@ class Shelf:
         """The corpus as a base: the kept one, gone on with where it was left."""
         path = os.path.join(self.folder, self._name(corpus))
         if self.fresh:
-            for end in ("", "-wal", "-shm"):
+            for end in ("", "-wal", "-shm", "-seen"):
                 if os.path.exists(path + end):
                     os.remove(path + end)
         create(path).close()

@@ -11,6 +11,7 @@ from knowbase.read.links import code_links
 from knowbase.store.contract import VectorStore
 from knowbase.text.splitting import Limits, chunks_of, embedding_text
 from knowbase.values.changes import Draft
+from knowbase.values.characters import storable
 from knowbase.values.documents import DOCUMENT_TYPES, Passage
 from knowbase.values.kinds import clean_tags
 from knowbase.values.reading import Reading
@@ -71,7 +72,7 @@ class Drafter:
 
     def draft(self, document: str, reading: Reading, path: str | None, updated: str) -> Draft:
         """The document with its chunks, not yet embedded, and the codes that its text names."""
-        reading = reading.stating(split_by=self._settings_for(reading))
+        reading = storable(reading).stating(split_by=self._settings_for(reading))
         text = "".join(section.header + section.text for section in reading.sections)
         if self.codes is not None:
             reading = reading._replace(links=(*reading.links, *code_links(text, self.codes)))

@@ -24,6 +24,7 @@ class Scope(NamedTuple):
     only: str | None = None
     reread: bool = False  # its tags changed: read every file, embed nothing again
     readmit: bool = False  # also what was removed by hand
+    verify: bool = False  # by their content, even if nothing else says that they changed
 
 
 class Pending(NamedTuple):
@@ -135,4 +136,4 @@ def _sort(
 def _differs(item: FoundFile, record: FileRecord, scope: Scope) -> bool:
     """Changed on disk, or come under another source, whose tags it gets."""
     moved = record.source != scope.source.path
-    return moved or (item.size, item.mtime_ns) != (record.size, record.mtime_ns)
+    return moved or scope.verify or (item.size, item.mtime_ns) != (record.size, record.mtime_ns)

@@ -138,6 +138,9 @@ def _write(path: str, text: str) -> None:
         os.replace(draft, path)
     except OSError as error:
         raise ReadError(f"{path} cannot be written", hint="see its permissions") from error
+    finally:
+        if os.path.exists(draft):
+            os.remove(draft)
 
 
 def _unusable(path: str, why: str) -> InvalidInput:

@@ -12,9 +12,9 @@ from knowbase.query.moments import span
 from knowbase.read.markdown import read_markdown
 from knowbase.store.contract import DocumentStore, Store
 from knowbase.store.rules import known_text, same_project
-from knowbase.text.analysis import clean
 from knowbase.text.sections import sections_of
 from knowbase.values.changes import Changes, Draft, Edit, session_name
+from knowbase.values.characters import storable
 from knowbase.values.documents import FIELDS, STATED, Document, Page
 from knowbase.values.kinds import clean_tags
 from knowbase.values.notes import Note, Remembered, SimilarDocument
@@ -129,7 +129,7 @@ class _Writing:
     def _read(self, default_type: str) -> Reading:
         note = self._note
         try:
-            reading = read_markdown(clean(note.text), "")
+            reading = read_markdown(note.text, "")
         except ReadError as error:  # front matter with a value that cannot be
             raise InvalidInput(error.message, field=error.field) from error
         if not reading.title and reading.sections:
@@ -171,13 +171,12 @@ class _Writing:
 
 def _cleaned(services: NoteServices, note: Note) -> Note:
     """The note with its names as they are stored."""
+    note = storable(note)
     stated = dict(note.stated)
     if "expires_at" in stated:
         stated["expires_at"] = _moment(stated["expires_at"])
     if "parent" in stated:
         stated["parent"] = services.whole(stated["parent"]).code
-    if "project" in stated:
-        stated["project"] = clean(stated["project"])
     session = session_name(note.session) if note.session is not None else None
     return note._replace(**stated, session=session)
 

@@ -41,7 +41,8 @@ from knowbase.query.tree import (
     Without,
 )
 from knowbase.query.words import MAX_CHARACTERS, MAX_WORDS, KeywordQuery, keyword_query
-from knowbase.text.analysis import Word, clean, prefix_words, required_words, stems, type_mark
+from knowbase.text.analysis import Word, prefix_words, required_words, stems, type_mark
+from knowbase.values.characters import clean
 
 
 class Summary(NamedTuple):

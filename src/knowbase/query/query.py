@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.query.conditions import EVERYTHING, Condition
 from knowbase.query.words import MAX_WORDS, KeywordQuery, keyword_query
-from knowbase.text.analysis import clean
+from knowbase.values.characters import clean
 
 if TYPE_CHECKING:
     from knowbase.query.operators import Like, Related, Weights

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 from knowbase.errors import InvalidInput
 from knowbase.query.conditions import EVERYTHING, Condition
-from knowbase.text.analysis import Word, clean, prefix_words, query_words, required_words
+from knowbase.text.analysis import Word, prefix_words, query_words, required_words
+from knowbase.values.characters import clean
 
 MAX_WORDS = 256
 MAX_CHARACTERS = 20_000

@@ -10,8 +10,8 @@ from knowbase.query.placeholders import filled, filled_query, has_open_quote, pl
 from knowbase.search.answer import Answer
 from knowbase.search.request import SearchRequest
 from knowbase.store.contract import SavedSearchStore
-from knowbase.text.analysis import clean
 from knowbase.values.changes import SavedSearch
+from knowbase.values.characters import clean
 
 LONGEST_NAME = 64
 _NAME = re.compile(r"[^\W_][\w.-]*")
@@ -71,7 +71,7 @@ class SavedSearches:
                 field="query",
                 hint='close it, or leave it out: "{place}" is a phrase, {place} is words',
             )
-        now, query = self._now(), clean(asked.query).replace("\0", " ")
+        now, query = self._now(), clean(asked.query)
         search = SavedSearch(_checked(name), query, _options(asked), now, now)
         if not self._store.save_search(search, replace=replace):
             raise Conflict(

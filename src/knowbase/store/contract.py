@@ -22,7 +22,8 @@ class DocumentStore(Protocol):
     def apply(self, changes: Changes, now: str, *, wait: bool = True) -> list[Document]:
         """Write all of it or nothing; the documents that the drafts became.
 
-        Another writer is waited for, unless told not to: then `BaseLocked` is raised at once.
+        What has been written survives a power cut, and another writer is waited for; unless told
+        not to wait: then `BaseLocked` is raised at once, and the disk may follow later.
         """
 
     def find(self, reference: str) -> Document | None:
@@ -151,6 +152,13 @@ class FileStore(Protocol):
 
     def problems(self) -> list[FileRecord]:
         """Files that could not be read."""
+
+    def has_lost_writes(self) -> bool:
+        """Whether something that was stored is known to be gone: the database's journal was
+        deleted. Files are to be looked at again; what only the base had cannot be."""
+
+    def clear_lost_writes(self) -> None:
+        """Every file has been looked at again."""
 
 
 class SavedSearchStore(Protocol):

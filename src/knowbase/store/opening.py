@@ -20,7 +20,12 @@ def open_store(base: str, settings: "Settings") -> "Store":
     _need_driver()
     from knowbase.store.postgres import PostgresStore
 
-    return PostgresStore(base, settings.store_busy_timeout, settings.store_vector_index)
+    return PostgresStore(
+        base,
+        settings.store_busy_timeout,
+        settings.store_vector_index,
+        settings.store_statement_timeout,
+    )
 
 
 def create_store(base: str) -> bool:

@@ -22,7 +22,13 @@ from knowbase.query.conditions import (
     both,
 )
 from knowbase.query.words import FieldWeights, KeywordQuery
-from knowbase.store.contract import GraphStore, SavedSearchStore, Store, VectorStore
+from knowbase.store.contract import (
+    FileStore,
+    GraphStore,
+    SavedSearchStore,
+    Store,
+    VectorStore,
+)
 from knowbase.text.analysis import Word
 from knowbase.values.access import Access
 from knowbase.values.changes import Changes, Draft, SavedSearch
@@ -337,6 +343,9 @@ class ScopedStore:
     @_of_project
     def problems(self) -> list[FileRecord]:
         return []
+
+    has_lost_writes = _passed_on(Policy.SHARED, FileStore.has_lost_writes)
+    clear_lost_writes = _passed_on(Policy.WHOLE, FileStore.clear_lost_writes)
 
     # saved searches belong to the whole base: what they ask can tell of other projects
 

@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 from knowbase.text.stopwords import STOP_WORDS
+from knowbase.values.characters import clean as clean  # noqa: PLC0414 - asked for here, too
 
 JOINT = "\ue000"  # joins the numbers of 1.0.21, so that the whole differs from 1021
 TYPE_MARK = "\ue001"  # leads a document's type, so that it never matches a plain word
@@ -75,11 +76,6 @@ def use_tokenizer(tokenizer: Tokenizer) -> None:
     """Cut texts with this one from now on."""
     global _tokenize
     _tokenize = tokenizer
-
-
-def clean(text: str) -> str:
-    """The text without lone surrogates, which no database can hold."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def tokens(text: str) -> list[Token]:

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any, NamedTuple, TypeVar, get_args, get_origin
 
 from knowbase.errors import InvalidInput
+from knowbase.values.characters import storable
 from knowbase.values.kinds import Kind, Unfit, fitted
 
 MOST_ITEMS = 1000  # of a list that filters or describes; references and paths may be more
@@ -164,7 +165,7 @@ def _checked(parameter: Parameter, value: Any) -> Any:
             field=parameter.name,
             hint=f"at most {MOST_ITEMS}",
         )
-    return value
+    return storable(value)
 
 
 def _split(param: Param, value: Any) -> Any:

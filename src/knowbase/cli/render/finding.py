@@ -43,6 +43,8 @@ def render_status(paint: Painter, status: "Status") -> Iterable[str]:
         yield paint("red", "unfinished ") + safe(
             f"copy of {status.copy_of}: kb move goes on with it"
         )
+    if status.lost_writes:
+        yield paint("red", "incomplete ") + "its journal was deleted: kb sync reads the files again"
     yield f"documents  {status.documents}" + (f" ({kinds})" if kinds else "")
     if status.forgotten:
         yield f"forgotten  {status.forgotten} (kb restore lists them)"

@@ -12,6 +12,7 @@ from knowbase.store.plain.state import State, adopted, remove, remove_rival, wri
 from knowbase.store.plain.vectors import PlainVectors
 from knowbase.store.rules import check_chain, check_codes, known_text
 from knowbase.values.changes import Changes, renamed
+from knowbase.values.characters import storable
 from knowbase.values.documents import Document
 
 
@@ -24,6 +25,7 @@ class PlainStore(
         """Nothing to close."""
 
     def apply(self, changes: Changes, now: str, *, wait: bool = True) -> list[Document]:  # noqa: ARG002
+        changes = storable(changes)
         for edit in changes.edits:
             check_chain(edit, self.find)
         state = self._state.copied()

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable
 
 from knowbase.query.conditions import EVERYTHING, FORGOTTEN, Condition, Not, both
 from knowbase.store.plain.contents import Contents
+from knowbase.values.characters import clean
 from knowbase.values.documents import Counts, Document, Page, Passage
 
 
@@ -12,7 +13,7 @@ class PlainDocuments(Contents):
     """The reading of `knowbase.store.contract.DocumentStore`."""
 
     def find(self, reference: str) -> Document | None:
-        documents = self._state.documents.values()
+        documents, reference = self._state.documents.values(), clean(reference)
         by_id = [d for d in documents if d.id == reference]
         by_code = [d for d in documents if d.code.lower() == reference.lower()]
         by_path = [d for d in documents if d.path == reference]

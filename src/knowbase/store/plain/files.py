@@ -15,3 +15,9 @@ class PlainFiles(Contents):
 
     def problems(self) -> list[FileRecord]:
         return sorted(r for r in self._state.files.values() if r.problem is not None)
+
+    def has_lost_writes(self) -> bool:
+        return False
+
+    def clear_lost_writes(self) -> None:
+        """There are none."""

@@ -3,12 +3,13 @@
 from knowbase.query.conditions import AllOf, AnyOf, Condition, InSession, Not, OneOf, Under
 from knowbase.query.predicate import passes
 from knowbase.store.plain.state import State
+from knowbase.values.characters import storable
 from knowbase.values.documents import Document
 
 
 def passing(state: State, condition: Condition) -> list[Document]:
     """The newest first."""
-    condition = resolved(state, condition)
+    condition = resolved(state, storable(condition))
     found = [d for d in state.documents.values() if passes(d, condition)]
     found.sort(key=lambda document: document.seq)
     return sorted(found, key=lambda document: document.updated_at, reverse=True)

@@ -2,6 +2,7 @@
 
 from knowbase.store.plain.contents import Contents
 from knowbase.values.changes import SavedSearch
+from knowbase.values.characters import clean, storable
 
 
 class PlainSavedSearches(Contents):
@@ -11,6 +12,7 @@ class PlainSavedSearches(Contents):
         return [search for _, search in sorted(self._state.saved.items())]
 
     def save_search(self, search: SavedSearch, *, replace: bool = False) -> bool:
+        search = storable(search)
         old = self._state.saved.get(search.name)
         if old is not None and not replace:
             return False
@@ -19,4 +21,4 @@ class PlainSavedSearches(Contents):
         return True
 
     def drop_search(self, name: str) -> bool:
-        return self._state.saved.pop(name, None) is not None
+        return self._state.saved.pop(clean(name), None) is not None

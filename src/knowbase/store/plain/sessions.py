@@ -5,6 +5,7 @@ from collections.abc import Collection
 
 from knowbase.query.conditions import Condition
 from knowbase.store.plain.contents import Contents
+from knowbase.values.characters import clean, storable
 from knowbase.values.documents import Page
 from knowbase.values.edges import Relation
 from knowbase.values.sessions import Session, Use
@@ -16,9 +17,11 @@ class PlainSessions(Contents):
     def sessions(self, ids: Collection[str]) -> dict[str, Session]:
         number = Counter(u.session for u in self._state.uses if self._is_alive(u.document))
         known = self._state.sessions
-        return {one: known[one]._replace(uses=number[one]) for one in ids if one in known}
+        wanted = [one for one in storable(list(ids)) if one in known]
+        return {one: known[one]._replace(uses=number[one]) for one in wanted}
 
     def recent_sessions(self, project: str | None, page: Page) -> list[Session]:
+        project = storable(project)
         found = [s for s in self._state.sessions.values() if project in (None, s.project)]
         found.sort(key=lambda session: session.id)
         found.sort(key=lambda session: session.started_at, reverse=True)
@@ -26,6 +29,7 @@ class PlainSessions(Contents):
         return list(self.sessions(ids).values())
 
     def uses_in(self, session: str) -> list[Use]:
+        session = clean(session)
         found = [u for u in self._state.uses if u.session == session and self._is_alive(u.document)]
         return sorted(found, key=lambda use: use.used_at)
 

@@ -9,7 +9,12 @@ from psycopg.sql import SQL
 from knowbase.errors import BaseMissing, InvalidInput
 from knowbase.store.location import split_url
 from knowbase.store.postgres import rows, schema
-from knowbase.store.postgres.connection import Connections, find_model
+from knowbase.store.postgres.connection import (
+    STATEMENT_TIMEOUT,
+    Connections,
+    Timeouts,
+    find_model,
+)
 from knowbase.store.postgres.files import PostgresFiles
 from knowbase.store.postgres.graph import PostgresGraph
 from knowbase.store.postgres.links import Linking
@@ -20,6 +25,7 @@ from knowbase.store.postgres.vectors import PostgresVectors
 from knowbase.store.postgres.write import Writing
 from knowbase.store.rules import check_codes
 from knowbase.values.changes import Changes
+from knowbase.values.characters import storable
 from knowbase.values.documents import Document
 
 if TYPE_CHECKING:
@@ -40,7 +46,7 @@ def create(url: str) -> "PostgresStore":
     database, name = split(url)
     if len(name) > 100 or not name.isprintable():
         raise InvalidInput(f"the base cannot be called {name[:40]!r}", field="base")
-    connections = Connections(database, BUSY_TIMEOUT)
+    connections = Connections(database, Timeouts(BUSY_TIMEOUT))
     try:
         connections.run(_upgrade)
         connections.run(
@@ -64,11 +70,15 @@ class PostgresStore(
     """See `knowbase.store.contract.Store` for what each method promises."""
 
     def __init__(
-        self, url: str, busy_timeout: float = BUSY_TIMEOUT, vector_index: str = "hnsw"
+        self,
+        url: str,
+        busy_timeout: float = BUSY_TIMEOUT,
+        vector_index: str = "hnsw",
+        statement_timeout: float = STATEMENT_TIMEOUT,
     ) -> None:
         self.url = url
         database, name = split(url)
-        self._connections = Connections(database, busy_timeout)
+        self._connections = Connections(database, Timeouts(busy_timeout, statement_timeout))
         self._vector_index = vector_index
         try:
             self._base, self._vectors_known = self._connections.run(
@@ -100,6 +110,7 @@ class PostgresStore(
             check_codes(changes.drafts, written)
             return written
 
+        changes = storable(changes)
         return self._connections.writing(write, wait=wait)
 
     def copying(self) -> "PostgresCopying":

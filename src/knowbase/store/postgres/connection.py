@@ -1,28 +1,28 @@
 """PostgreSQL connections: a pool, one retry on a dropped one, every driver error made ours."""
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, Self, TypeAlias, TypeVar
 
 import psycopg
-from psycopg import Connection, errors, sql
+from psycopg import Connection, Cursor, sql
+from psycopg.types.string import StrDumperUnknown
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from knowbase.errors import (
-    BaseError,
-    BaseLocked,
-    BaseReadOnly,
-    BaseUnreachable,
-    DiskFull,
-    InvalidInput,
-    VectorsUnavailable,
-)
+from knowbase import deadline
+from knowbase.errors import InvalidInput, VectorsUnavailable
 from knowbase.logs import log
+from knowbase.store.postgres.cancelling import Canceller
+from knowbase.store.postgres.failures import ALL_IN_USE, failure_of, was_dropped
+from knowbase.values.characters import clean
 from knowbase.values.vectors import Model
 
 Result = TypeVar("Result")
 FIRST_TIMEOUT = 5  # seconds
+POOL_TIMEOUT = 10.0
+STATEMENT_TIMEOUT = 60.0
 PORTS = 65536
 LEAST_PGVECTOR = (0, 5)  # the first with HNSW
 INSTALL = "install pgvector 0.5 or newer on the server, then: CREATE EXTENSION vector"
@@ -32,33 +32,6 @@ for _name in ("knowbase", "psycopg.pool"):
     # Where nobody has set up logging, Python would print it, hosts and tracebacks included.
     logging.getLogger(_name).addHandler(logging.NullHandler())
 
-_MEANING: tuple[tuple[tuple[type[Exception], ...], type[BaseError], str, str], ...] = (
-    (
-        (errors.LockNotAvailable, errors.DeadlockDetected),
-        BaseLocked,
-        "another process is writing to the base",
-        "try again when it is done, or raise store.busy_timeout",
-    ),
-    (
-        (errors.DiskFull, errors.OutOfMemory),
-        DiskFull,
-        "the base could not be written: the server's disk is full",
-        "free some space; what was stored before is safe",
-    ),
-    (
-        (errors.InsufficientPrivilege, errors.ReadOnlySqlTransaction),
-        BaseReadOnly,
-        "this user may not do that in the database",
-        "grant it the rights on the schema knowbase",
-    ),
-    (
-        (psycopg.OperationalError, PoolTimeout),
-        BaseUnreachable,
-        "the database cannot be reached",
-        "check that the server runs, and user, password and database in the URL",
-    ),
-)
-
 
 @contextmanager
 def translated() -> Iterator[None]:
@@ -66,74 +39,118 @@ def translated() -> Iterator[None]:
     try:
         yield
     except (psycopg.Error, PoolTimeout) as error:
-        for drivers, ours, message, hint in _MEANING:
-            if isinstance(error, drivers):
-                _log(error)
-                raise ours(message, hint=hint) from error
-        _log(error)
-        raise BaseError("the database refused the operation") from error
+        log("error", "database error", kind=type(error).__name__, reason=str(error), exc_info=error)
+        raise failure_of(error).raised() from error
 
 
-def _log(error: Exception) -> None:
-    log("error", "database error", kind=type(error).__name__, reason=str(error), exc_info=error)
+class Timeouts(NamedTuple):
+    """How many seconds a lock is waited for, and a statement that reads.
+
+    They are given with the connection, or hold for a transaction: a server's connection that is
+    shared by many keeps nothing of ours.
+    """
+
+    lock: float
+    statement: float = STATEMENT_TIMEOUT
+
+    def options(self, given: str) -> str:
+        """For the start of a connection; what its URL says of itself is kept."""
+        return (
+            f"-c lock_timeout={_milliseconds(self.lock)}"
+            f" -c statement_timeout={int(self.statement * 1000)}"
+            f" {given} -c search_path=knowbase,public"
+        )
+
+    def of_long_work(self, *, wait: bool = True) -> str:
+        """Writing, building an index, copying: as long as it takes."""
+        lock = _milliseconds(self.lock) if wait else 1
+        return f"SET LOCAL lock_timeout = {lock}; SET LOCAL statement_timeout = 0"
+
+
+def _milliseconds(seconds: float) -> int:
+    """To PostgreSQL, 0 is for ever."""
+    return max(1, int(seconds * 1000))
 
 
 class Connections:
     """The pool of one base."""
 
-    def __init__(self, url: str, busy_timeout: float) -> None:
-        self._busy_timeout = int(busy_timeout * 1000)
-        _try(url)
+    def __init__(self, url: str, timeouts: Timeouts) -> None:
+        self._timeouts = timeouts
+        self._canceller = Canceller()
+        self._url = url
+        given = _parsed(url)
+        _try(url, timeouts.lock)
         self._pool = ConnectionPool(
             url,
             min_size=0,
             max_size=16,
             open=False,
-            timeout=10,
-            kwargs={"autocommit": True, "connect_timeout": 10},
+            timeout=POOL_TIMEOUT,
+            kwargs={
+                "autocommit": True,
+                "cursor_factory": _Cursor,
+                "connect_timeout": 10,
+                "options": timeouts.options(str(given.get("options") or "")),
+            },
             configure=_configure,
         )
         self._pool.open()
 
     def close(self) -> None:
+        self._canceller.close()
         self._pool.close()
+
+    def read(self, query: Query, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        return self.run(lambda connection: connection.execute(query, values).fetchall())
+
+    def consistently(self, work: Callable[[Connection], Result], *, long: bool = False) -> Result:
+        """Several reads of one state of the base; long ones may take as long as they need."""
+        settings = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        more = f"; {self._timeouts.of_long_work()}" if long else ""
+        return self._transaction(work, settings + more)
+
+    def writing(self, work: Callable[[Connection], Result], *, wait: bool = True) -> Result:
+        """One transaction; a lock of another is waited for, unless told not to."""
+        return self._transaction(work, self._timeouts.of_long_work(wait=wait))
+
+    def _transaction(self, work: Callable[[Connection], Result], settings: str) -> Result:
+        def transaction(connection: Connection) -> Result:
+            with connection.transaction():
+                connection.execute(sql.SQL(settings))
+                return work(connection)
+
+        return self.run(transaction)
 
     def run(self, work: Callable[[Connection], Result]) -> Result:
         """Do the work on a connection; once more on a fresh one when that had been dropped."""
         with translated():
             try:
-                with self._pool.connection() as connection:
+                with self._connection() as connection:
                     return work(connection)
             except psycopg.OperationalError as error:
-                if isinstance(error, PoolTimeout) or not _was_dropped(error):
+                if isinstance(error, PoolTimeout) or not was_dropped(error):
                     raise
                 self._pool.check()
-                with self._pool.connection() as connection:
+                with self._connection() as connection:
                     return work(connection)
 
-    def read(self, query: Query, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        return self.run(lambda connection: connection.execute(query, values).fetchall())
-
-    def consistently(self, work: Callable[[Connection], Result]) -> Result:
-        """Several reads of one state of the base."""
-
-        def reading(connection: Connection) -> Result:
-            with connection.transaction():
-                connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-                return work(connection)
-
-        return self.run(reading)
-
-    def writing(self, work: Callable[[Connection], Result], *, wait: bool = True) -> Result:
-        """One transaction; a lock of another is waited for, unless told not to."""
-
-        def transaction(connection: Connection) -> Result:
-            with connection.transaction():
-                timeout = self._busy_timeout if wait else 1
-                connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(timeout))
-                return work(connection)
-
-        return self.run(transaction)
+    @contextmanager
+    def _connection(self) -> Iterator[Connection]:
+        deadline.check()
+        left = deadline.seconds_left()
+        waits = POOL_TIMEOUT if left is None else min(left, POOL_TIMEOUT)
+        try:
+            connection = self._pool.getconn(waits)
+        except PoolTimeout as error:
+            deadline.check()
+            _try(self._url, 0.0)  # which says why there is none
+            raise ALL_IN_USE.raised() from error
+        try:
+            with connection, self._canceller.watching(connection):
+                yield connection
+        finally:
+            self._pool.putconn(connection)
 
 
 class Connected:
@@ -170,26 +187,57 @@ def find_model(
     return (row[0], Model(*row[1:])) if row else None
 
 
-def _try(url: str) -> None:
-    """Connect once: a pool would try again and again where nobody listens."""
+def _parsed(url: str) -> dict[str, Any]:
     try:
         given = psycopg.conninfo.conninfo_to_dict(url)
         ports = str(given.get("port") or "").split(",")
-        seconds = int(given.get("connect_timeout") or FIRST_TIMEOUT)
+        int(given.get("connect_timeout") or 0)
         if not all(port == "" or 0 < int(port) < PORTS for port in ports):
             raise ValueError("no port")
     except (psycopg.ProgrammingError, ValueError) as error:
         raise InvalidInput(
             "this is not a PostgreSQL URL", field="base", hint="postgresql://user@host/database"
         ) from error
+    return dict(given)
+
+
+def _try(url: str, seconds: float) -> None:
+    """Connect once: a pool would try again and again where nobody listens. Only where it may
+    pass, as with a server that has no connection left, it is tried again for some seconds."""
+    timeout = int(_parsed(url).get("connect_timeout") or FIRST_TIMEOUT)
+    ends = time.monotonic() + seconds
     with translated():
-        psycopg.connect(url, connect_timeout=seconds).close()
+        while True:
+            try:
+                return psycopg.connect(url, connect_timeout=timeout).close()
+            except psycopg.OperationalError as error:
+                if not failure_of(error).passes or time.monotonic() >= ends or deadline.is_over():
+                    raise
+            time.sleep(0.1)
+
+
+class _Cursor(Cursor[tuple[Any, ...]]):
+    """Between its statements, too, it stops when nobody waits any longer."""
+
+    def execute(self, *arguments: Any, **named: Any) -> Self:
+        deadline.check()
+        return super().execute(*arguments, **named)
+
+    def executemany(self, query: Any, params_seq: Iterable[Any], **named: Any) -> None:
+        super().executemany(query, map(_still_wanted, params_seq), **named)
+
+
+def _still_wanted(line: Result) -> Result:
+    deadline.check()
+    return line
+
+
+class _Text(StrDumperUnknown):
+    """Text without what PostgreSQL cannot hold, wherever it comes from."""
+
+    def dump(self, obj: str) -> Any:
+        return super().dump(clean(obj))
 
 
 def _configure(connection: Connection) -> None:
-    connection.execute("SET search_path TO knowbase, public")
-
-
-def _was_dropped(error: psycopg.OperationalError) -> bool:
-    """A broken connection, or a server that is shutting down; not a lock that was not given."""
-    return error.sqlstate is None or error.sqlstate.startswith(("57P", "08"))
+    connection.adapters.register_dumper(str, _Text)

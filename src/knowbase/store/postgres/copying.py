@@ -60,11 +60,13 @@ class PostgresCopying(Connected):
 
     def copies(self, seqs: Collection[int]) -> list[Copy]:
         return self._connections.consistently(
-            lambda connection: _Reading(connection, self._base, list(seqs)).copies()
+            lambda connection: _Reading(connection, self._base, list(seqs)).copies(), long=True
         )
 
     def shared(self) -> SharedParts:
-        return self._connections.consistently(lambda connection: _shared(connection, self._base))
+        return self._connections.consistently(
+            lambda connection: _shared(connection, self._base), long=True
+        )
 
     # writing
 

@@ -29,8 +29,6 @@ class PostgresDocuments(Connected):
     """The reading of `knowbase.store.contract.DocumentStore`."""
 
     def find(self, reference: str) -> Document | None:
-        if "\0" in reference:
-            return None
         found = self._read(
             SQL(
                 _DOCUMENTS + "(d.id = %s OR d.code_key = lower(%s) OR d.path = %s OR d.seq = %s)"

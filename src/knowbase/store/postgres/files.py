@@ -23,6 +23,12 @@ class PostgresFiles(Connected):
     def problems(self) -> list[FileRecord]:
         return self._files("problem IS NOT NULL")
 
+    def has_lost_writes(self) -> bool:
+        return False  # the server has its own journal, and its own check
+
+    def clear_lost_writes(self) -> None:
+        """There are none."""
+
     def _files(self, test: str) -> list[FileRecord]:
         query = SQL(
             f"SELECT {rows.file_columns()} FROM files WHERE base_id = %s AND {test} ORDER BY path"

@@ -100,7 +100,7 @@ class PostgresGraph(Connected):
         return similar.link(
             lambda: self._connections.run(lambda c: Linking(c, base).is_due(threshold)),
             lambda: self._connections.consistently(
-                lambda c: Linking(c, base).vectors_due(known, threshold)
+                lambda c: Linking(c, base).vectors_due(known, threshold), long=True
             ),
             lambda due, pairs: self._connections.writing(
                 lambda c: Linking(c, base).write_similar(due, pairs, threshold)

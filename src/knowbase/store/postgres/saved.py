@@ -7,6 +7,7 @@ from psycopg.sql import SQL
 
 from knowbase.store.postgres.connection import Connected
 from knowbase.values.changes import SavedSearch
+from knowbase.values.characters import storable
 
 INSERT = (
     "INSERT INTO saved (base_id, name, query, options, created_at, updated_at)"
@@ -48,5 +49,5 @@ def searches(connection: Connection, base: int) -> list[SavedSearch]:
 
 
 def row_of(search: SavedSearch) -> tuple[str, ...]:
-    options = json.dumps(dict(search.options), sort_keys=True)
+    options = json.dumps(storable(dict(search.options)), sort_keys=True)
     return (search.name, search.query, options, search.created_at, search.updated_at)

@@ -13,6 +13,7 @@ from psycopg import Connection, errors, sql
 from knowbase.errors import BaseTooNew
 
 LOCK = 0x6B6E6F77  # "know"
+WAIT = 120_000  # milliseconds, for another one who upgrades, or who reads what is to be changed
 
 Relink: TypeAlias = Callable[[Connection, int], None]
 """Finds every link of one base: asked for once, for bases from before there was a graph."""
@@ -290,6 +291,7 @@ WITH_A_GRAPH = 3
 def upgrade(connection: Connection, relink: Relink) -> None:
     """Run the missing steps in one transaction; who comes second waits and finds them done."""
     with connection.transaction():
+        connection.execute(f"SET LOCAL lock_timeout = {WAIT:d}; SET LOCAL statement_timeout = 0")
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
         if not connection.execute("SELECT to_regnamespace('knowbase')").fetchone()[0]:  # type: ignore[index]
             connection.execute("CREATE SCHEMA knowbase")

@@ -1,11 +1,13 @@
 """The default store: one SQLite file with FTS5 and sqlite-vec."""
 
 import os
+from contextlib import suppress
+from errno import EDQUOT, EFBIG, ENOSPC
 from typing import TYPE_CHECKING
 
 import apsw
 
-from knowbase.errors import BaseReadOnly
+from knowbase.errors import BaseError, BaseReadOnly, DiskFull
 from knowbase.store.sqlite import rows, schema
 from knowbase.store.sqlite.connection import BaseFile, Connections, translated
 from knowbase.store.sqlite.documents import SqliteDocuments
@@ -15,6 +17,7 @@ from knowbase.store.sqlite.retrieval import SqliteRetrieval
 from knowbase.store.sqlite.saved import SqliteSavedSearches
 from knowbase.store.sqlite.sessions import SqliteSessions
 from knowbase.store.sqlite.vectors import SqliteVectors
+from knowbase.values.characters import storable
 from knowbase.values.documents import Document
 
 if TYPE_CHECKING:
@@ -28,16 +31,22 @@ def create(path: str) -> "SqliteStore":
     """Make a new base; an existing one is opened."""
     with translated():
         if not os.path.exists(path) or os.path.getsize(path) == 0:
-            _make_folder(os.path.dirname(os.path.abspath(path)))
+            folder = os.path.dirname(os.path.abspath(path))
+            _make_folder(folder)
             _make_file(path)
+            for place in (folder, os.path.dirname(folder)):
+                _sync_names(place)
     return SqliteStore(path)
 
 
 def _make_file(path: str) -> None:
-    """A whole base appears at once; whoever is second finds the first one's."""
+    """A whole base appears at once, its owner's alone; whoever is second finds the first one's."""
     new = f"{path}.{os.getpid()}.new"
-    connection = apsw.Connection(new)
+    _remove_with_journal(new)  # of a process that was killed and had our number
+    connection = None
     try:
+        _make_private(new)
+        connection = apsw.Connection(new)
         schema.create(connection, _relink)
         connection.close()
         if os.path.exists(path) and os.path.getsize(path) == 0:
@@ -46,19 +55,52 @@ def _make_file(path: str) -> None:
             os.link(new, path)
     except FileExistsError:
         pass
+    except OSError as error:
+        raise _unwritable(error) from error
     finally:
-        connection.close()
-        if os.path.exists(new):
-            os.remove(new)
+        if connection is not None:
+            with suppress(apsw.Error):
+                connection.close(True)
+        _remove_with_journal(new)
+
+
+def _make_private(path: str) -> None:
+    """An empty file that only its owner can open; what SQLite puts beside it is as it is."""
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
+def _remove_with_journal(path: str) -> None:
+    for end in ("", "-journal", "-wal", "-shm"):
+        with suppress(OSError):
+            os.remove(path + end)
 
 
 def _make_folder(path: str) -> None:
+    """The folder of a base, its owner's alone unless it was there before."""
     try:
-        os.makedirs(path, exist_ok=True)
+        os.makedirs(path, mode=0o700, exist_ok=True)
     except OSError as error:
         raise BaseReadOnly(
             f"no folder can be made there: {error.strerror}", hint="choose another --base"
         ) from error
+
+
+def _unwritable(error: OSError) -> BaseError:
+    if error.errno in (ENOSPC, EDQUOT, EFBIG):
+        return DiskFull("there is no space for a base", hint="free some space")
+    return BaseReadOnly(
+        f"no base can be made there: {error.strerror}", hint="choose another --base"
+    )
+
+
+def _sync_names(folder: str) -> None:
+    """A new name in a folder is on the disk only when the folder is; Windows has no such call."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def _check(connection: apsw.Connection) -> None:
@@ -93,6 +135,8 @@ class SqliteStore(
     def copy_to(self, path: str) -> None:
         """The whole base as a new file, as it is at this moment."""
         with translated():
+            if not os.path.exists(path):
+                _make_private(path)
             target = apsw.Connection(path)
             try:
                 with target.backup("main", self._connections.get(), "main") as backup:
@@ -104,17 +148,21 @@ class SqliteStore(
         from knowbase.store.rules import check_chain, check_codes
         from knowbase.store.sqlite import write
 
+        changes = storable(changes)
         with translated():
             if changes.drafts or changes.removed:
                 self._connections.with_vectors()
-            with self._connections.writing(wait=wait) as connection:
+            with self._connections.writing(wait=wait, sync=wait) as connection:
                 for edit in changes.edits:
                     check_chain(edit, self.find)
                 model = self._model_id(connection, changes.model)
                 seqs = write.apply(connection, changes, model, now)
                 written = [self._document(connection, seq) for seq in seqs]
                 check_codes(changes.drafts, written)
-                return written
+            if changes.sources:
+                # Whatever becomes of the journal: where to find the files again stays known.
+                connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            return written
 
     def copying(self) -> "SqliteCopying":
         from knowbase.store.sqlite.copying import SqliteCopying

@@ -10,6 +10,7 @@ from weakref import WeakSet
 
 import apsw
 
+from knowbase import deadline
 from knowbase.errors import (
     BaseDamaged,
     BaseError,
@@ -17,16 +18,23 @@ from knowbase.errors import (
     BaseMissing,
     BaseReadOnly,
     DiskFull,
+    KnowbaseError,
     ModelUnavailable,
     NotABase,
+    TookTooLong,
 )
+from knowbase.store.sqlite.journal import Journal
+from knowbase.values.characters import storable
 
 if TYPE_CHECKING:
     from knowbase.values.vectors import Model
 
 Mark: TypeAlias = tuple[int, int]
 
-_MEANING: tuple[tuple[tuple[type[apsw.Error], ...], type[BaseError], str, str], ...] = (
+LOOK_EVERY = 1_000_000  # steps of SQLite's machine, in which few queries are done
+TIMELESS = ("ROLLBACK", "PRAGMA synchronous = FULL")  # put things back, however late it is
+
+_MEANING: tuple[tuple[tuple[type[apsw.Error], ...], type[KnowbaseError], str, str], ...] = (
     (
         (apsw.BusyError, apsw.LockedError),
         BaseLocked,
@@ -52,6 +60,7 @@ _MEANING: tuple[tuple[tuple[type[apsw.Error], ...], type[BaseError], str, str], 
         "the base cannot be written or opened there",
         "check the permissions of the folder and the file",
     ),
+    ((apsw.InterruptError,), TookTooLong, "this took too long", "ask for less at once"),
 )
 
 
@@ -82,10 +91,23 @@ class _Waiting:
         now = time.monotonic_ns()
         if tries == 0:
             self._ends = now / 1e9 + self._seconds
-        if now / 1e9 >= self._ends:
+        if now / 1e9 >= self._ends or deadline.is_over():
             return False
         time.sleep((1 + now % 8) / 1000)  # not all at the same moment
         return True
+
+
+class _Connection(apsw.Connection):
+    """Binds text as every store has it, wherever it comes from; begins no statement that
+    nobody waits for."""
+
+    def execute(self, statements: str, bindings: Any = None, **more: Any) -> apsw.Cursor:
+        if statements not in TIMELESS:
+            deadline.check()
+        return super().execute(statements, storable(bindings), **more)
+
+    def executemany(self, statements: str, sequenceofbindings: Any, **more: Any) -> apsw.Cursor:
+        return super().executemany(statements, map(storable, sequenceofbindings), **more)
 
 
 class BaseFile:
@@ -95,6 +117,7 @@ class BaseFile:
         self.path = path
         # Weak: a thread that ends takes its connection along.
         self.opened: WeakSet[apsw.Connection] = WeakSet()
+        self.journal = Journal(path)
         self._check = check  # whether it is a base at all
         self._mark: Mark | None = None
         self._journal: Mark | None = None
@@ -108,8 +131,10 @@ class BaseFile:
             mark = mark_of(self.path)
             if mark is not None and self._mark not in (None, mark):
                 self._leave(former)
+            seen = self.journal.seen()  # first: what is seen was written before
             connection = _connect(self.path, waiting)
             self._check(connection)
+            self.journal.compare(connection, seen)
             self._mark, self._journal = mark, mark_of(self.path + "-wal")
             self.opened.add(connection)
         return connection, mark
@@ -125,6 +150,13 @@ class BaseFile:
         for end in ("-wal", "-shm"):
             with suppress(OSError):
                 os.remove(self.path + end)
+
+    def close(self) -> None:
+        """Close the connections of all threads; the last one to close empties the journal."""
+        for connection in list(self.opened):
+            with suppress(apsw.Error):  # the disk fails: what was committed stays in the journal
+                connection.close()
+        self.journal.closed()
 
 
 class Connections(threading.local):
@@ -164,30 +196,43 @@ class Connections(threading.local):
         return connection
 
     @contextmanager
-    def writing(self, *, wait: bool = True) -> Iterator[apsw.Connection]:
-        """One transaction that holds the write lock from its start; no waiting for it if told."""
+    def writing(self, *, wait: bool = True, sync: bool = True) -> Iterator[apsw.Connection]:
+        """One transaction that holds the write lock from its start, and is on the disk at its
+        end; if told, the lock is not waited for, or the disk not, where it can be done again."""
         connection = self.get()
         connection.set_busy_handler(self._waiting if wait else None)
+        if not sync:
+            connection.execute("PRAGMA synchronous = NORMAL")
         try:
             connection.execute("BEGIN IMMEDIATE")
-        finally:
             connection.set_busy_handler(self._waiting)
-        try:
+            before = connection.total_changes()
             yield connection
             if not self._is_in_place():
                 raise BaseMissing(
                     "the base was removed or replaced while it was written", hint="try again"
                 )
+            counts = sync and connection.total_changes() != before
+            generation = self._file.journal.next_generation(connection) if counts else None
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
+        finally:
+            connection.set_busy_handler(self._waiting)
+            if not sync:
+                connection.execute("PRAGMA synchronous = FULL")
+        if generation is not None:
+            self._file.journal.note(generation)
+
+    @property
+    def journal(self) -> Journal:
+        return self._file.journal
 
     def close(self) -> None:
         """Close the connections of all threads."""
-        for connection in list(self._file.opened):
-            connection.close()
+        self._file.close()
 
 
 def mark_of(path: str) -> Mark | None:
@@ -222,7 +267,7 @@ def as_json(values: Collection[str]) -> str:
         return '["' + '","'.join(values) + '"]'
     import json
 
-    return json.dumps(list(values))
+    return json.dumps(storable(list(values)))
 
 
 def _connect(path: str, waiting: _Waiting) -> apsw.Connection:
@@ -230,7 +275,12 @@ def _connect(path: str, waiting: _Waiting) -> apsw.Connection:
         raise BaseMissing("there is no base here", hint="make one with: kb init")
     connection = _opened(os.path.abspath(path))
     connection.set_busy_handler(waiting)
-    connection.execute("PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL")
+    connection.set_progress_handler(deadline.is_over, LOOK_EVERY)
+    # What is committed is on the disk itself; on macOS, that takes a call of its own.
+    connection.execute(
+        "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON;"
+        "PRAGMA checkpoint_fullfsync = ON"
+    )
     return connection
 
 
@@ -239,13 +289,13 @@ def _opened(path: str) -> apsw.Connection:
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI
     uri = "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     if os.access(path, os.W_OK) and os.access(os.path.dirname(path), os.W_OK):
-        return apsw.Connection(uri, flags=flags)
+        return _Connection(uri, flags=flags)
     try:
-        connection = apsw.Connection(uri + "?mode=ro", flags=flags)
+        connection = _Connection(uri + "?mode=ro", flags=flags)
         connection.execute("PRAGMA schema_version")
     except (apsw.CantOpenError, apsw.ReadOnlyError):
         # Without a writer there is no shared memory to join, and none can be made.
-        return apsw.Connection(uri + "?immutable=1", flags=flags)
+        return _Connection(uri + "?immutable=1", flags=flags)
     return connection
 
 

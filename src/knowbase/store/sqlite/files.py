@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from knowbase.store.sqlite import rows
-from knowbase.store.sqlite.connection import Connected
+from knowbase.store.sqlite.connection import Connected, translated
 
 if TYPE_CHECKING:
     from knowbase.values.files import FileRecord, Source
@@ -26,6 +26,14 @@ class SqliteFiles(Connected):
     def files(self) -> "dict[str, FileRecord]":
         found = self._read(f"SELECT {rows.file_columns()} FROM files")
         return {row[0]: rows.file_record(row) for row in found}
+
+    def has_lost_writes(self) -> bool:
+        with translated():
+            return self._connections.journal.is_lost(self._connections.get())
+
+    def clear_lost_writes(self) -> None:
+        with translated(), self._connections.writing() as connection:
+            self._connections.journal.restored(connection)
 
     def problems(self) -> "list[FileRecord]":
         found = self._read(

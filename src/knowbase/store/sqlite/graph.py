@@ -91,7 +91,7 @@ class SqliteGraph(Connected):
             return due  # noqa: RET504 - to mypy, the block could swallow an error
 
         def write(due: similar.VectorsDue, pairs: similar.Similar) -> bool:
-            with self._connections.writing() as connection:
+            with self._connections.writing(sync=False) as connection:
                 return links.write_similar(connection, due, pairs, threshold)
 
         def is_due() -> bool:

@@ -89,7 +89,7 @@ class SqliteRetrieval(Connected):
             stem = stem_of(word.surface)
             found = stem and self._vocabulary(
                 "SELECT 1 FROM temp.words WHERE term >= ? AND term < ? LIMIT 1",
-                (stem, stem + (LAST if word.prefix else "\0")),
+                (stem, stem + (LAST if word.prefix else "\x01")),
             )
             unknown += [word] if stem and not found else []
         return unknown

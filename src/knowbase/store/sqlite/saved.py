@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from knowbase.store.sqlite.connection import Connected, translated
+from knowbase.values.characters import storable
 
 if TYPE_CHECKING:
     import apsw
@@ -51,5 +52,5 @@ def searches(connection: "apsw.Connection") -> "list[SavedSearch]":
 def row_of(search: "SavedSearch") -> tuple[str, ...]:
     import json
 
-    options = json.dumps(dict(search.options), sort_keys=True)
+    options = json.dumps(storable(dict(search.options)), sort_keys=True)
     return (search.name, search.query, options, search.created_at, search.updated_at)

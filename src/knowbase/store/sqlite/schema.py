@@ -243,7 +243,12 @@ ALTER TABLE documents ADD COLUMN split_by TEXT NOT NULL DEFAULT '';
 UPDATE documents SET split_by = 'types:' WHERE metadata LIKE '%"type":%';
 """
 
-STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6)
+_WITH_A_JOURNAL = """
+CREATE TABLE journal (generation INTEGER NOT NULL, lost INTEGER NOT NULL);
+INSERT INTO journal VALUES (0, 0);
+"""
+
+STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _WITH_A_JOURNAL)
 WITH_CONTENT_HASHES = 2
 WITH_A_GRAPH = 4
 
@@ -287,7 +292,8 @@ def upgrade(connection: apsw.Connection, relink: Relink) -> None:
             connection.execute(f"PRAGMA user_version = {number + 1:d}")
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # a full disk has ended it already
+            connection.execute("ROLLBACK")
         raise
 
 

@@ -1,0 +1,154 @@
+"""What a failure of PostgreSQL means to a caller, by its SQLSTATE."""
+
+import re
+from typing import NamedTuple
+
+import psycopg
+from psycopg_pool import PoolTimeout
+
+from knowbase.errors import (
+    BaseBusy,
+    BaseError,
+    BaseLocked,
+    BaseReadOnly,
+    BaseUnreachable,
+    DiskFull,
+    KnowbaseError,
+    TookTooLong,
+)
+
+
+class Failure(NamedTuple):
+    """An error of ours; nothing of the server or the SQL is in it."""
+
+    error: type[KnowbaseError]
+    message: str
+    hint: str
+    passes: bool = False  # so that trying again may help
+
+    def raised(self) -> KnowbaseError:
+        return self.error(self.message, hint=self.hint)
+
+
+LOCKED = Failure(
+    BaseLocked,
+    "another process is writing to the base, or has locked it",
+    "try again when it is done, or raise store.busy_timeout",
+)
+TOO_LONG = Failure(
+    TookTooLong,
+    "the database took too long",
+    "ask for less at once, or raise store.statement_timeout",
+)
+NO_CONNECTION_LEFT = Failure(
+    BaseBusy,
+    "the database server takes no further connections",
+    "try again when others are done, or raise its connection limit",
+    passes=True,
+)
+ALL_IN_USE = Failure(
+    BaseBusy,
+    "this program uses all the connections that it may have",
+    "ask for less at the same time",
+)
+STOPPING = Failure(
+    BaseUnreachable,
+    "the database server is stopping or starting",
+    "try again when it runs",
+    passes=True,
+)
+UNREACHABLE = Failure(
+    BaseUnreachable,
+    "the database cannot be reached",
+    "check that the server runs, and host and port in the URL",
+)
+WRONG_LOGIN = Failure(
+    BaseUnreachable,
+    "the database server does not let this user in",
+    "check user and password in the URL, in ~/.pgpass or in PGPASSWORD",
+)
+NO_DATABASE = Failure(
+    BaseUnreachable,
+    "the server has no such database",
+    "make it with createdb, or check its name in the URL",
+)
+NO_RIGHTS = Failure(
+    BaseReadOnly,
+    "this user may not do that in the database",
+    "grant it the rights on the schema knowbase",
+)
+READ_ONLY = Failure(
+    BaseReadOnly,
+    "the database can only be read: it is a replica, or set so",
+    "name the primary server in the URL to write",
+)
+FULL = Failure(
+    DiskFull,
+    "the base could not be written: the server's disk is full",
+    "free some space; what was stored before is safe",
+)
+NO_MEMORY = Failure(
+    BaseError, "the database server ran out of memory", "ask for less at once, or give it more"
+)
+ENCODING = Failure(
+    BaseError,
+    "the database cannot hold these characters",
+    "use a database with the encoding UTF8",
+)
+REFUSED = Failure(BaseError, "the database refused the operation", "the log has the reason")
+
+_BY_STATE = {
+    "55P03": LOCKED,
+    "40P01": LOCKED,  # a deadlock
+    "40001": LOCKED,  # not in one order with others
+    "57014": TOO_LONG,
+    "53300": NO_CONNECTION_LEFT,
+    "53100": FULL,
+    "53200": NO_MEMORY,
+    "57P01": STOPPING,
+    "57P02": STOPPING,
+    "57P03": STOPPING,
+    "57P04": NO_DATABASE,
+    "3D000": NO_DATABASE,
+    "28P01": WRONG_LOGIN,
+    "28000": WRONG_LOGIN,
+    "42501": NO_RIGHTS,
+    "25006": READ_ONLY,
+    "22021": ENCODING,
+    "22P05": ENCODING,
+}
+
+# Whoever is not let in gets no SQLSTATE from libpq, only the server's words.
+_BY_WORDS = (
+    (
+        r"too many clients|too many connections|connection slots are reserved"
+        r"|no more connections allowed",
+        NO_CONNECTION_LEFT,
+    ),
+    (r"database system is|not (yet|currently) accepting connections", STOPPING),
+    (
+        r"authentication failed|no password supplied|pg_hba\.conf"
+        r"|role .* does not exist|not permitted to log in",
+        WRONG_LOGIN,
+    ),
+    (r"database .* does not exist", NO_DATABASE),
+    (r"permission denied for database", NO_RIGHTS),
+)
+
+
+def failure_of(error: Exception) -> Failure:
+    """What is to be said of a driver's error."""
+    state = getattr(error, "sqlstate", None)
+    if state in _BY_STATE:
+        return _BY_STATE[state]
+    if state is None and isinstance(error, psycopg.OperationalError | PoolTimeout):
+        words = str(error)
+        return next((f for pattern, f in _BY_WORDS if re.search(pattern, words)), UNREACHABLE)
+    if isinstance(error, psycopg.OperationalError):
+        return UNREACHABLE
+    return REFUSED
+
+
+def was_dropped(error: psycopg.OperationalError) -> bool:
+    """A broken connection, or a server that is shutting down; not a lock that was not given."""
+    return error.sqlstate is None or error.sqlstate.startswith(("57P", "08"))
