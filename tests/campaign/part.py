@@ -3,13 +3,13 @@
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
+Thing = TypeVar("Thing")
 TESTS = Path(__file__).resolve().parents[1]
 CORES = 2
 MOST_SHOWN = 300  # letters of one complaint
@@ -21,10 +21,17 @@ class Budget(NamedTuple):
     share: float
     seconds: float
     cores: int = 1
+    worker: int = 0  # which of the processes that share the work
+    workers: int = 1
 
     def of(self, number: int) -> int:
         """This share of a number, but something."""
         return max(1, round(number * self.share))
+
+    def own(self, things: Sequence[Thing]) -> Sequence[Thing]:
+        """Those of all things that this process sees to, as many as its share is."""
+        all_of_mine = things[self.worker :: self.workers]
+        return all_of_mine[: max(1, round(len(all_of_mine) * self.share * self.workers))]
 
     def ends(self) -> float:
         """The moment when no more is begun."""
@@ -72,10 +79,12 @@ def on_all_cores(run: Run, budget: Budget, seed: int) -> Outcome:
     its own; with one core, here."""
     if budget.cores == 1:
         return run(budget, seed)
-    each = budget._replace(share=budget.share / budget.cores, cores=1)
-    seeds = [seed * 1000 + number for number in range(budget.cores)]
-    with ProcessPoolExecutor(budget.cores, mp_context=get_context("spawn")) as pool:
-        return together(pool.map(partial(run, each), seeds))
+    number = budget.cores
+    each = budget._replace(share=budget.share / number, cores=1, workers=number)
+    budgets = [each._replace(worker=worker) for worker in range(number)]
+    seeds = [seed * 1000 + worker for worker in range(number)]
+    with ProcessPoolExecutor(number, mp_context=get_context("spawn")) as pool:
+        return together(pool.map(run, budgets, seeds))
 
 
 def child(module: str, *arguments: object) -> list[str]:

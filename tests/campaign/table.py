@@ -50,8 +50,8 @@ def _wrong(outcome: Outcome) -> str:
 
 def _most(wrong: Sequence[str]) -> list[str]:
     """The first of each kind; a complaint often differs from others by its numbers alone."""
-    kinds = Counter(re.sub(r"\d+", "n", one) for one in wrong)
-    first = {re.sub(r"\d+", "n", one): one for one in reversed(wrong)}
+    kinds = Counter(map(_kind, wrong))
+    first = {_kind(one): one for one in reversed(wrong)}
     shown = [
         f"{first[kind]} ({number:,} times)" if number > 1 else first[kind]
         for kind, number in kinds.most_common(MOST_SHOWN)
@@ -59,6 +59,11 @@ def _most(wrong: Sequence[str]) -> list[str]:
     if len(kinds) > MOST_SHOWN:
         shown.append(f"and {sum(kinds.values()):,} in all, of {len(kinds):,} kinds")
     return shown
+
+
+def _kind(complaint: str) -> str:
+    """A complaint without its numbers and values."""
+    return re.sub(r"\{.*?\}|'[^']*'|\"[^\"]*\"|\d+", "…", complaint)
 
 
 def _cell(text: str) -> str:
