@@ -205,20 +205,24 @@ def fail_processes(budget: Budget, seed: int, whole: Path) -> Outcome:
         while done < budget.of(ADDRESS_SPACES) and time.monotonic() < ends:
             space = chance.randrange(LEAST_SPACE, MOST_SPACE)
             try:
-                searched_within(space, kb)
+                run_within(space, kb, f"small-{done}")
             except Exception as error:
-                wrong.append(complaint(f"search in {space >> 20} MB", error))
+                wrong.append(complaint(f"a command in {space >> 20} MB", error))
             done += 1
     return Outcome({"processes without memory": done}, wrong=tuple(wrong))
 
 
-def searched_within(space: int, kb: Kb) -> None:
+def run_within(space: int, kb: Kb, session: str) -> None:
+    """Read and write in this much; afterwards it works with all there is."""
+
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (space, space))
 
-    ended = kb("search", "kept words", "--fts-only", code=None, before=limit)
-    assert ended.code >= 0, f"ended by signal {-ended.code}"
-    assert_sound(kb.base)
+    for words in (("search", "kept words", "--fts-only"), ("session", "start", session)):
+        ended = kb(*words, code=None, before=limit)
+        assert ended.code >= 0, f"{words[0]} ended by signal {-ended.code}"
+        assert_sound(kb.base)
+    assert ended.code or session in kb("sessions").out, "it was acknowledged, and is not there"
     assert "Kept words" in kb("search", "kept words", "--fts-only").out
 
 

@@ -138,7 +138,6 @@ def attack(budget: Budget, seed: int) -> Outcome:
     return Outcome({"hostile files": done}, {"hostile files": len(chosen)}, tuple(wrong))
 
 
-
 def run(budget: Budget, seed: int) -> Outcome:
     return (
         on_all_cores(spoil, budget.part(SPOILING), seed)
