@@ -10,8 +10,9 @@ import sys
 import tempfile
 import time
 from contextlib import contextmanager
+from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from campaign.part import Budget, Outcome, child, shortly
 
@@ -60,12 +61,10 @@ def corpus() -> "Iterator[str]":
 
 def main(seconds: str, seed: str, folder: str) -> None:
     """In a process of its own: atheris ends the process that it runs in."""
-    import atheris
-
+    atheris: Any = import_module("atheris")
     with atheris.instrument_imports(include=["knowbase.read", "knowbase.query", "markdown_it"]):
-        import campaign.queries
-        import knowbase.read.html
-        import knowbase.read.markdown  # noqa: F401
+        for name in ("campaign.queries", "knowbase.read.html", "knowbase.read.markdown"):
+            import_module(name)
     options = [
         f"-max_total_time={seconds}", f"-seed={seed}", f"-max_len={LONGEST}", "-timeout=30",
         f"-artifact_prefix={folder}/", "-rss_limit_mb=2048", "-verbosity=0",
@@ -109,7 +108,8 @@ def by_hypothesis(budget: Budget, seed: int) -> Outcome:
         one_input(data)
         done += 1
 
-    ends, wrong = budget.ends(), []
+    ends = budget.ends()
+    wrong: list[str] = []
     while time.monotonic() < ends and not wrong:
         try:
             seeded(seed)(try_one)()

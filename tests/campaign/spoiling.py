@@ -88,7 +88,7 @@ def spoilt(chance: random.Random, known: Sequence[tuple[str, bytes]]) -> tuple[s
 
 def _flipped(chance: random.Random, data: bytes, _: bytes) -> bytes:
     changed = bytearray(data)
-    for _ in range(chance.randrange(1, 20)):
+    for _turn in range(chance.randrange(1, 20)):
         if changed:
             changed[chance.randrange(len(changed))] = chance.randrange(256)
     return bytes(changed)
