@@ -24,6 +24,7 @@ WARM = (0.2, 0.4)  # of the time: what the server takes by then is what it may t
 LAST = 0.8
 GROWTH = 1.10  # allowed, and so much beside:
 SLACK = 24 << 20
+SHORTEST = 10.0  # seconds, to measure anything
 SOON = 60.0  # seconds: in a shorter time a server has not settled
 ACCEPT = "application/json, text/event-stream"
 WORDS = ("engine", "rocket tests", "valves freeze", "launch window", "night shift", "telemetry")
@@ -125,7 +126,7 @@ def growth(samples: list[Sample], seconds: float) -> tuple[tuple[str, ...], str]
     """What grew that should not have, and the numbers."""
     warm = [one for one in samples if WARM[0] <= one.at / seconds < WARM[1]]
     last = [one for one in samples if one.at / seconds >= LAST]
-    if not warm or not last:
+    if seconds < SHORTEST or not warm or not last:
         return (), "too short to measure memory"
 
     def middle(some: list[Sample], of: Callable[[Sample], int]) -> int:

@@ -34,6 +34,9 @@ from knowbase.operations.declare import Operation
 from knowbase.values.parameters import Parameter, parameters
 from servers import Served, serving
 
+ALL = 10_000  # calls to choose from: each declared value, and several at once
+EACH = 3_000  # calls of each engine
+ENGINES = ("sqlite", "postgres")
 CLOSE = 2e-3  # two numbers that differ by less may differ by the moment of the question
 OWN: Mapping[str, Any] = {
     "reference": "AP-1", "anchor": "AP-2", "query": "engine", "text": "A new note on the engine",
@@ -242,14 +245,15 @@ def served_pair(folder: Path, engine: str, stack: ExitStack) -> tuple[Served, Se
 
 
 def ask_all(engine: str, budget: Budget, seed: int) -> Outcome:
-    """As many calls as there is time for; a small campaign asks every few of them."""
-    chance, wrong, done = random.Random(seed), [], 0
+    """Calls of chance, out of all that there are and as many others."""
+    chance, done = random.Random(seed), 0
+    wrong: list[str] = []
     name = f"calls, {engine}"
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         first, second, others = served_pair(Path(folder), engine, stack)
         ends = budget.ends()
-        every = list(itertools.islice(calls(others, chance), EACH))
-        chosen = every if budget.share >= 1 else chance.sample(every, budget.of(EACH))
+        every = list(itertools.islice(calls(others, chance), ALL))
+        chosen = chance.sample(every, min(ALL, budget.of(EACH)))
         for call in chosen:
             if time.monotonic() > ends:
                 break
@@ -257,10 +261,6 @@ def ask_all(engine: str, budget: Budget, seed: int) -> Outcome:
             wrong += map(shortly, leaks(call, *answers))
             done += 1
     return Outcome({name: done}, {name: len(chosen)}, tuple(wrong))
-
-
-EACH = 6_000  # calls of each engine
-ENGINES = ("sqlite", "postgres")
 
 
 def compare_codes() -> Outcome:

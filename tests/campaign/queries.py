@@ -40,6 +40,8 @@ WRITTEN = (
     "getUserName", "C++", "1.0.21", "東京", "regattta", "", "under:nobody", "f(x) and g()",
     "created:>2020 type:code", "related:HB-I-0018", "weights:1,2", "before:\"last friday\"",
     "NOT (a OR (b AND c))", "under:²", "like:³", "get ٣", "http://x.org/a?b=c", "#phase/active",
+    'auth AND ("jwt task" OR oauth*) NOT legacy tag:backend under:P-1 after:2020-01-01',
+    '+auth -"old thing" (similar:"x y" OR like:P-1) weights:0.5,0.3,0.2 is:superseded', "NEAR(",
 )  # fmt: skip
 TOKENS = (
     "AND", "OR", "NOT", "(", ")", '"', "-", "+", "#", "*", ":", "\\", "'", "{", "}", "a", "b*",
