@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from campaign import clients, damage, faults, faulty, files, isolation, kills, queries, slow, table
+from campaign import clients, damage, failing, faults, files, isolation, kills, queries, slow, table
 from campaign.__main__ import PARTS, run_of
 from campaign.part import Budget, Outcome, on_all_cores
 from campaign.scenes import ManyNotes, Scene, Upgrade, WriteNote
@@ -45,13 +45,13 @@ def test_damaged_bases_are_noticed_and_repaired() -> None:
 
 
 def test_failing_disks_and_memory_lose_nothing(tmp_path: Path) -> None:
-    faulty.install()
+    failing.install()
     try:
         whole = faults.template(tmp_path)
         outcome = faults.fail_files(Budget(0.012, 30), SEED, whole)
         outcome += faults.fail_memory(Budget(0.02, 30), SEED, whole)
     finally:
-        faulty.uninstall()
+        failing.uninstall()
     assert outcome.wrong == ()
     assert min(outcome.done.values()) > 0
 

@@ -10,11 +10,12 @@ from typing import Any
 from campaign.part import Budget, Outcome, on_all_cores, shortly
 
 BASES = 1_000
+WRONG = ("unnoticed", "lost", "failures")  # of what `run` gives
 AT_ONCE = 5  # bases between two looks at the clock
 
 
 def damaging() -> Callable[[int, int], Any] | None:
-    """`run(seed, number)`: damages so many bases, and gives what went wrong; None without it."""
+    """`run(seed, number)`: damages so many bases, and says what became of them."""
     try:
         found: Callable[[int, int], Any] = import_module("damage").run
     except ImportError:
@@ -23,8 +24,10 @@ def damaging() -> Callable[[int, int], Any] | None:
 
 
 def complaints(result: Any) -> tuple[str, ...]:
-    """What went wrong, whether it is told as a list or within an outcome."""
-    return tuple(map(shortly, getattr(result, "wrong", result) or ()))
+    """What went wrong, by what it is called there."""
+    return tuple(
+        shortly(f"{name}: {one}") for name in WRONG for one in getattr(result, name, ()) or ()
+    )
 
 
 def work(budget: Budget, seed: int) -> Outcome:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import apsw
 
 import knowbase
-from campaign import faulty
+from campaign import failing
 from campaign.part import Budget, Outcome, complaint, on_all_cores
 from campaign.soundness import assert_sound
 from conftest import Kb
@@ -143,14 +143,14 @@ class Trial(NamedTuple):
     def at(self, number: int, whole: Path) -> bool:
         """Let the operation of this number fail; False when there are not as many."""
         with opened(whole) as base:
-            faulty.FAULT.arm(number, self.error, lasting=self.lasting)
+            failing.FAULT.arm(number, self.error, lasting=self.lasting)
             try:
                 said = failed(self.deed, base)
             finally:
-                faulty.FAULT.disarm()
-            if faulty.FAULT.fired:
+                failing.FAULT.disarm()
+            if failing.FAULT.fired:
                 check_after(self.deed, base, said)
-            return faulty.FAULT.fired
+            return failing.FAULT.fired
 
 
 def without_memory(deed: Deed, more: int, whole: Path) -> bool:
@@ -169,7 +169,7 @@ def fail_files(budget: Budget, seed: int, whole: Path) -> Outcome:
     """Every n-th operation on files; in a smaller campaign, every few."""
     chance, ends, done, wrong = random.Random(seed), budget.ends(), 0, []
     step = max(1, round(1 / (budget.share * budget.workers)))
-    trials = [Trial(deed, error, lasting) for deed in DEEDS for error in faulty.ERRORS
+    trials = [Trial(deed, error, lasting) for deed in DEEDS for error in failing.ERRORS
               for lasting in (False, True)]  # fmt: skip
     for trial in trials[budget.worker :: budget.workers]:
         number, fired = 1 + chance.randrange(step), True
@@ -227,7 +227,7 @@ def run_within(space: int, kb: Kb, session: str) -> None:
 
 
 def work(budget: Budget, seed: int) -> Outcome:
-    faulty.install()
+    failing.install()
     try:
         with tempfile.TemporaryDirectory() as name:
             whole = template(Path(name))
@@ -237,7 +237,7 @@ def work(budget: Budget, seed: int) -> Outcome:
                 + fail_processes(budget.part(0.15), seed, whole)
             )
     finally:
-        faulty.uninstall()
+        failing.uninstall()
 
 
 def run(budget: Budget, seed: int) -> Outcome:

@@ -308,6 +308,7 @@ class Restore(Backup):
     """A backup takes the place of a base that went on after it."""
 
     name = "restore"
+    needs = "  backup restore "
 
     def make(self, kb: Kb) -> None:
         super().make(kb)
@@ -315,7 +316,7 @@ class Restore(Backup):
         kb("note", "Written after the backup", "--code", "LATER-1")
 
     def words(self) -> Sequence[str]:
-        return ("restore", self.target, "--yes")
+        return ("backup", "restore", self.target, "--yes")
 
     def check_killed(self, kb: Kb, printed: str) -> None:
         self.check_base()

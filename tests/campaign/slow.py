@@ -16,6 +16,7 @@ from servers import Served, serving, two_projects
 
 EACH = 400  # connections of each kind
 ASKED = 20  # searches beside them
+ADDRESSES = 8  # that they come from
 PATIENCE = 30.0  # seconds for one of these
 
 HEAD = b"POST /api/search HTTP/1.1\r\nHost: %s\r\n"
@@ -43,13 +44,21 @@ class Crowd:
     def join(self, number: int) -> int:
         """Open so many more; how many could be."""
         opened = 0
-        for _ in range(number):
+        for turn in range(number):
             with suppress(OSError):
-                one = socket.create_connection((self.host, self.port), timeout=2)
+                one = self._connected(f"127.0.0.{2 + turn % ADDRESSES}")
                 self.sockets.append(one)
                 one.sendall(self.begin)
                 opened += 1
         return opened
+
+    def _connected(self, source: str) -> socket.socket:
+        """From another address than honest clients have, where the system lets us."""
+        place = (self.host, self.port)
+        try:
+            return socket.create_connection(place, timeout=2, source_address=(source, 0))
+        except OSError:
+            return socket.create_connection(place, timeout=2)
 
     def drip(self) -> None:
         for one in self.sockets:

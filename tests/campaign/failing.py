@@ -4,7 +4,7 @@ from typing import Any
 
 import apsw
 
-NAME = "faulty"
+NAME = "failing"
 ERRORS: dict[str, type[apsw.Error]] = {"I/O error": apsw.IOError, "disk full": apsw.FullError}
 WRITES = frozenset({"xWrite", "xSync", "xTruncate"})
 
@@ -41,7 +41,7 @@ class Fault:
 FAULT = Fault()
 
 
-class FaultyFile(apsw.VFSFile):
+class FailingFile(apsw.VFSFile):
     def __init__(self, name: Any, flags: list[int]) -> None:
         super().__init__("unix", name, flags)
 
@@ -62,22 +62,22 @@ class FaultyFile(apsw.VFSFile):
         super().xTruncate(newsize)
 
 
-class FaultyFiles(apsw.VFS):
+class FailingFiles(apsw.VFS):
     def __init__(self) -> None:
         super().__init__(NAME, "unix")
 
     def xOpen(self, name: Any, flags: list[int]) -> apsw.VFSFile:
         FAULT.reached("xOpen")
-        return FaultyFile(name, flags)
+        return FailingFile(name, flags)
 
 
-_installed: list[FaultyFiles] = []
+_installed: list[FailingFiles] = []
 
 
 def install() -> None:
     """Let every connection that is opened from now on go through it."""
     if not _installed:
-        _installed.append(FaultyFiles())
+        _installed.append(FailingFiles())
     apsw.set_default_vfs(NAME)
 
 
