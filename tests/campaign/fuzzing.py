@@ -97,6 +97,7 @@ def by_hypothesis(budget: Budget, seed: int) -> Outcome:
     from hypothesis import seed as seeded
     from hypothesis import strategies as st
 
+    one_input(b"")  # what it imports has settings of its own for hypothesis
     done = 0
 
     @settings(
