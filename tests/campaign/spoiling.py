@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from conftest import FIXTURES
 
 MOST = 2_000_000  # bytes of a hostile file
-LENGTHS = (1_000, 20_000, 200_000, MOST)
+LENGTHS = (1_000, 20_000, 20_000, 200_000, 200_000, MOST)
 
 CODE = {
     "py": 'import os\n\n\nclass A(B[int]):\n    """Doc."""\n\n    def f(self, x=(1, 2)):\n'
