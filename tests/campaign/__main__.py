@@ -11,11 +11,12 @@ from typing import NamedTuple
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).resolve().parents[1])  # not this folder: parts are a package
 
+import pytest
+
 import postgres
-from campaign.part import CORES, Budget, Outcome, Run, complaint
+from campaign.part import CORES, MINUTES, Budget, Outcome, Run, complaint
 from campaign.table import Row, table, write
 
-MINUTES = 30.0
 WORKING = 0.9  # of the time; the rest is for what parts prepare and look at afterwards
 SEED = 18
 
@@ -79,8 +80,10 @@ def arguments() -> argparse.Namespace:
 def main() -> int:
     given = arguments()
     print(f"seed {given.seed}, {given.minutes:g} minutes", flush=True)
-    # The processes of all parts use one server.
-    os.environ["KB_TEST_POSTGRES"] = postgres.server()
+    try:
+        os.environ["KB_TEST_POSTGRES"] = postgres.server()  # one for the processes of all parts
+    except pytest.skip.Exception as missing:
+        sys.exit(str(missing))
     chosen = [part for part in PARTS if not given.parts or part.name in given.parts]
     try:
         rows = [ran(part, given.minutes, given.seed) for part in chosen]

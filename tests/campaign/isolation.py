@@ -13,8 +13,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import httpx
+
 import postgres
-from campaign.part import Budget, Outcome, on_all_cores, shortly
+from campaign.part import Budget, Outcome, complaint, on_all_cores, shortly
 from campaign.strangers import (
     CODE,
     FORGOTTEN,
@@ -44,7 +46,7 @@ OWN: Mapping[str, Any] = {
     "hit": "AP-3", "verdict": "good", "session": "s-ap", "name": "engines", "entry_id": "AP-1",
 }  # fmt: skip
 """What the asker has, for parameters that must be given."""
-PLAIN_PATHS = ("/openapi.json", "/metrics", "/health", "/api/nothing", "/", "/mcp")
+PLAIN_PATHS = ("/openapi.json", "/metrics", "/health", "/api/nothing", "/")
 ACCEPT = {"Accept": "application/json, text/event-stream"}
 _ITS_OWN = re.compile(
     r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}"  # ids of what is new
@@ -257,8 +259,10 @@ def ask_all(engine: str, budget: Budget, seed: int) -> Outcome:
         for call in chosen:
             if time.monotonic() > ends:
                 break
-            answers = told(first, call), told(second, call)
-            wrong += map(shortly, leaks(call, *answers))
+            try:
+                wrong += map(shortly, leaks(call, told(first, call), told(second, call)))
+            except httpx.HTTPError as error:
+                wrong.append(complaint(call, error))
             done += 1
     return Outcome({name: done}, {name: len(chosen)}, tuple(wrong))
 

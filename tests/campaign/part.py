@@ -12,6 +12,7 @@ from typing import NamedTuple, TypeVar
 Thing = TypeVar("Thing")
 TESTS = Path(__file__).resolve().parents[1]
 CORES = 2
+MINUTES = 30.0  # of a whole campaign
 MOST_SHOWN = 300  # letters of one complaint
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from campaign.part import Outcome
+from campaign.part import MINUTES, Outcome
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reliability.md"
 BEGIN, END = "<!-- campaign -->", "<!-- /campaign -->"
@@ -74,7 +74,8 @@ def _cell(text: str) -> str:
 def write(rows: Sequence[Row], minutes: float, seed: int, page: Path = PAGE) -> None:
     """Put the table in the place of the last one."""
     day = dt.date.today()
-    words = f"Run on {day} with `python3 dev.py soak --minutes {minutes:g} --seed {seed}`."
+    size = f"{minutes / MINUTES:.0%} of a whole campaign"
+    words = f"{day}, {size}: `python3 dev.py soak --minutes {minutes:g} --seed {seed}`."
     text = page.read_text(encoding="utf-8")
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
