@@ -6,8 +6,10 @@ import itertools
 import json
 import random
 import re
+import shutil
 import tempfile
 import time
+from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -64,6 +66,7 @@ class Call(NamedTuple):
     method: str
     path: str
     values: Mapping[str, Any]
+    writes: bool = False
 
     def __str__(self) -> str:
         return f"{self.name} {json.dumps(self.values, ensure_ascii=True)[:160]}"
@@ -115,7 +118,7 @@ def calls(others: Foreign, chance: random.Random) -> Iterator[Call]:
         for values in _valued(tool.operation, others):
             if set(values) <= taken:
                 params = {"name": name, "arguments": values}
-                yield Call(f"tool {name}", "tools/call", "/mcp", params)
+                yield Call(f"tool {name}", "tools/call", "/mcp", params, tool.writes)
     yield from _other_questions(others)
     while True:
         path, operation = chance.choice(operations)
@@ -147,7 +150,7 @@ def _valued(operation: Operation, others: Foreign) -> Iterator[dict[str, Any]]:
 
 def _asked(path: str, operation: Operation, values: dict[str, Any]) -> Iterator[Call]:
     for method in methods_of(operation):
-        yield Call(operation.name, method, path, values)
+        yield Call(operation.name, method, path, values, operation.writes)
 
 
 def _other_questions(others: Foreign) -> Iterator[Call]:
@@ -229,41 +232,72 @@ def _close(one: float, other: float) -> bool:
     return abs(one - other) <= CLOSE * max(1.0, abs(one))
 
 
-def served_pair(folder: Path, engine: str, stack: ExitStack) -> tuple[Served, Served, Foreign]:
-    """A server of both projects and one of the asker's alone, each with its token."""
+class Pair(NamedTuple):
+    """The homes of two bases that stay as they are, and what one of them has more."""
+
+    beside: Path
+    alone: Path
+    others: Foreign
+
+
+def prepared(folder: Path) -> Pair:
     apollo = alone(folder / "alone")
     others = beside(apollo, folder / "beside")
     use_up_numbers(apollo, len(others.numbers) + FORGOTTEN)
-    servers = []
-    for home in (folder / "beside", apollo):
-        place = str(home / ".kb" / "base.db")
-        if engine == "postgres":
-            target = postgres.new_base()
-            move(place, target)
-            place = target
-        token = Kb(home).json("token", "new", "--project", "apollo", "--base", place)["token"]
-        servers.append(stack.enter_context(serving(home, "--base", place, token=str(token))))
-    return servers[0], servers[1], others
+    return Pair(folder / "beside", apollo, others)
+
+
+def served_copy(home: Path, engine: str, stack: ExitStack) -> Served:
+    """A server of a copy of the base, asked with a token that is held to apollo."""
+    copy = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "copy"
+    shutil.copytree(home, copy)
+    place = str(copy / ".kb" / "base.db")
+    if engine == "postgres":
+        target = postgres.new_base()
+        move(place, target)
+        place = target
+    token = Kb(copy).json("token", "new", "--project", "apollo", "--base", place)["token"]
+    return stack.enter_context(serving(copy, "--base", place, token=str(token)))
+
+
+def ask_until_they_part(
+    pair: Pair, engine: str, calls: deque[Call], ends: float
+) -> tuple[int, list[str]]:
+    """Take calls off and make them, until one is done by one server and refused by the other:
+    from then on they know different things. How many there were, and what they gave away."""
+    done = 0
+    wrong: list[str] = []
+    with ExitStack() as stack:
+        first, second = (served_copy(home, engine, stack) for home in (pair.beside, pair.alone))
+        while calls and time.monotonic() < ends:
+            call = calls.popleft()
+            done += 1
+            try:
+                answers = told(first, call), told(second, call)
+            except httpx.HTTPError as error:
+                wrong.append(complaint(call, error))
+                break
+            wrong += map(shortly, leaks(call, *answers))
+            if answers[0].status != answers[1].status:
+                break
+    return done, wrong
 
 
 def ask_all(engine: str, budget: Budget, seed: int) -> Outcome:
-    """Calls of chance, out of all that there are and as many others."""
+    """Calls of chance, out of all that there are and as many others. Those that write come last:
+    what is new has ids of its own on each server, by which some orders differ."""
     chance, done = random.Random(seed), 0
     wrong: list[str] = []
     name = f"calls, {engine}"
-    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-        first, second, others = served_pair(Path(folder), engine, stack)
-        ends = budget.ends()
-        every = list(itertools.islice(calls(others, chance), ALL))
+    with tempfile.TemporaryDirectory() as folder:
+        pair = prepared(Path(folder))
+        every = list(itertools.islice(calls(pair.others, chance), ALL))
         chosen = chance.sample(every, min(ALL, budget.of(EACH)))
-        for call in chosen:
-            if time.monotonic() > ends:
-                break
-            try:
-                wrong += map(shortly, leaks(call, told(first, call), told(second, call)))
-            except httpx.HTTPError as error:
-                wrong.append(complaint(call, error))
-            done += 1
+        waiting = deque(sorted(chosen, key=lambda call: call.writes))
+        ends = budget.ends()
+        while waiting and time.monotonic() < ends:
+            number, found = ask_until_they_part(pair, engine, waiting, ends)
+            done, wrong = done + number, wrong + found
     return Outcome({name: done}, {name: len(chosen)}, tuple(wrong))
 
 

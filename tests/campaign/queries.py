@@ -172,9 +172,10 @@ def answer(base: Base, asked: SearchRequest) -> Answer | str:
 def ask(budget: Budget, seed: int) -> Outcome:
     """Most of them of SQLite alone, which is quick; the others of both engines."""
     chance = random.Random(seed)
-    source, ends, aim = queries(chance), budget.ends(), budget.of(ASKED)
+    source, aim = queries(chance), budget.of(ASKED)
     wrong, done, compared = [], 0, 0
     with both_engines() as bases:
+        ends = budget.ends()
         while done < aim and time.monotonic() < ends:
             asked = request(chance, next(source))
             both = chance.random() < OF_BOTH
