@@ -261,7 +261,7 @@ def served_copy(home: Path, engine: str, stack: ExitStack) -> Served:
 
 
 def ask_until_they_part(
-    pair: Pair, engine: str, calls: deque[Call], ends: float
+    pair: Pair, engine: str, calls: deque[Call], seconds: float
 ) -> tuple[int, list[str]]:
     """Take calls off and make them, until one is done by one server and refused by the other:
     from then on they know different things. How many there were, and what they gave away."""
@@ -269,6 +269,7 @@ def ask_until_they_part(
     wrong: list[str] = []
     with ExitStack() as stack:
         first, second = (served_copy(home, engine, stack) for home in (pair.beside, pair.alone))
+        ends = time.monotonic() + seconds
         while calls and time.monotonic() < ends:
             call = calls.popleft()
             done += 1
@@ -294,10 +295,11 @@ def ask_all(engine: str, budget: Budget, seed: int) -> Outcome:
         every = list(itertools.islice(calls(pair.others, chance), ALL))
         chosen = chance.sample(every, min(ALL, budget.of(EACH)))
         waiting = deque(sorted(chosen, key=lambda call: call.writes))
-        ends = budget.ends()
-        while waiting and time.monotonic() < ends:
-            number, found = ask_until_they_part(pair, engine, waiting, ends)
+        ends, left = budget.ends(), budget.seconds  # the first servers start in their own time
+        while waiting and left > 0:
+            number, found = ask_until_they_part(pair, engine, waiting, left)
             done, wrong = done + number, wrong + found
+            left = ends - time.monotonic()
     return Outcome({name: done}, {name: len(chosen)}, tuple(wrong))
 
 
