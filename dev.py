@@ -8,7 +8,8 @@ python3 dev.py test --lowest        the tests with the lowest versions that pypr
 python3 dev.py pythons              the tests with every supported Python
 python3 dev.py lint                 linters, type checks and layers
 python3 dev.py coverage             all tests, and docs/coverage.md from what they ran
-python3 dev.py soak                 the long-running tests
+python3 dev.py soak                 the campaign: all that could take a base down, for 30 minutes
+python3 dev.py soak --minutes 3     a smaller one; --seed S, --write, and the names of parts
 python3 dev.py docs                 rewrite the generated pages of docs/
 python3 dev.py seed                 put the fixture entries into fixtures.db; --clear starts anew
 python3 dev.py lock                 rewrite requirements/; --upgrade takes the newest versions
@@ -221,8 +222,10 @@ def coverage_page(report: dict[str, Any], day: dt.date) -> str:
     )
 
 
-def soak() -> None:
-    test("-m", "soak")
+def soak(*arguments: str) -> None:
+    """The campaign of tests/campaign; docs/reliability.md says what it does."""
+    DEVELOPING.install()
+    DEVELOPING.run("python", "tests/campaign", *arguments)
 
 
 def docs() -> None:

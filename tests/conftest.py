@@ -142,7 +142,7 @@ def kb(tmp_path: Path) -> Kb:
     return kb
 
 
-STORES = ("store", "postgres", "same_answers", "move", "saved", "soak")
+STORES = ("store", "postgres", "same_answers", "move", "saved", "soak", "campaign")
 """Words in the names of files whose tests hold a promise of a store."""
 
 

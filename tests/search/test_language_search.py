@@ -1,6 +1,5 @@
 """The query language against a real index: both legs, every operator, any text."""
 
-import random
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -252,46 +251,6 @@ def run_any(base: Base, text: str, profile: str) -> None:
 def test_no_text_makes_a_search_fail(base: Base, text: str, profile: str) -> None:
     """C2, S0-03, S3-16"""
     run_any(base, text, profile)
-
-
-VALID = (
-    'auth AND ("jwt task" OR oauth*) NOT legacy tag:backend under:P-1 after:2020-01-01',
-    '+auth -"old thing" #backend (similar:"x y" OR like:P-1) weights:0.5,0.3,0.2 is:superseded',
-)
-
-
-@pytest.mark.soak
-def test_a_hundred_thousand_mutated_queries(base: Base) -> None:
-    """C2, S3-16: valid queries with pieces cut, doubled, swapped and replaced."""
-    rng = random.Random(7)
-    alphabet = [
-        *'"()+-#*:,<>= ',
-        "AND",
-        "OR",
-        "NOT",
-        "tag:",
-        "under:",
-        "漢",
-        "\x00",
-        "🦊",
-        "'",
-        "\\",
-    ]
-    for _ in range(100_000):
-        text = list(rng.choice(VALID))
-        for _ in range(rng.randint(1, 12)):
-            place = rng.randrange(len(text))
-            change = rng.randrange(4)
-            if change == 0:
-                del text[place : place + rng.randint(1, 9)]
-            elif change == 1:
-                text.insert(place, rng.choice(alphabet))
-            elif change == 2:
-                text[place] = rng.choice(alphabet)
-            else:
-                text[place:place] = text[: rng.randint(1, 20)]
-            text = text or ["x"]
-        run_any(base, "".join(text), "kb")
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import knowbase
-from knowbase import Answer, Base, Hit, Note, SearchRequest
+from knowbase import Base, Note, SearchRequest
 from knowbase.embed.granite import Granite
 from knowbase.ranking.profile import PROFILES
 from knowbase.values.vectors import Model, Vector
 from postgres import new_base
+from sameness import assert_same
 from stores import vector
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -59,23 +60,6 @@ def bases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Base, Base
     yield made[0], made[1]
     for base in made:
         base.close()
-
-
-def comparable(hit: Hit) -> Hit:
-    """The hit without what every base has of its own."""
-    document = hit.document._replace(id="", superseded_by=None)
-    return hit._replace(id="", score=0, explanation=None, superseded_by=None, document=document)
-
-
-def assert_same(one: Answer, other: Answer) -> None:
-    assert [hit.section for hit in one.hits] == [hit.section for hit in other.hits]
-    for left, right in zip(one.hits, other.hits, strict=True):
-        assert left.score == pytest.approx(right.score, abs=1e-6)
-        assert comparable(left) == comparable(right)
-        assert (left.superseded_by is None) == (right.superseded_by is None)
-    assert (one.total, one.notices, one.suggestions, one.problems) == (
-        other.total, other.notices, other.suggestions, other.problems,
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize("profile", PROFILES)
