@@ -42,7 +42,9 @@ def test_files_come_sorted_by_path_with_their_size_and_time(tmp_path: Path) -> N
     assert paths == sorted(paths)
     assert len(paths) == 6
     status = os.stat(tmp_path / "B.md")
-    assert items[0] == FoundFile(str(tmp_path / "B.md"), 1, status.st_mtime_ns)
+    assert items[0] == FoundFile(
+        str(tmp_path / "B.md"), 1, status.st_mtime_ns, status.st_ino, status.st_ctime_ns
+    )
 
 
 def test_a_relative_root_gives_absolute_paths(

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from knowbase.base import Base
+from knowbase.config import Settings, dotted
 from knowbase.errors import NotAllowed
 from knowbase.http.metrics import Metrics
 from knowbase.http.requests import Bounds, values_of
@@ -42,6 +43,7 @@ class Api:
         """The answer to one request."""
         access = current.get()
         check_access(operation, access)
+        check_switch(operation, self._base.settings)
         values = await values_of(request, operation, self.bounds)
         asked = build(operation.request, held_to(access.project, operation.request, values))
         if request.method != "POST":
@@ -66,6 +68,15 @@ def check_access(operation: Operation, access: Access) -> None:
     if operation.whole and access.project is not None:
         raise NotAllowed(
             f"{operation.name} concerns the whole base", hint="a token without a project may"
+        )
+
+
+def check_switch(operation: Operation, settings: Settings) -> None:
+    """Refuse what is not served unless somebody has said so."""
+    if operation.switch is not None and not getattr(settings, operation.switch):
+        raise NotAllowed(
+            f"{operation.name} is not served here",
+            hint=f"the base's owner can set {dotted(operation.switch)} = true",
         )
 
 
