@@ -53,7 +53,7 @@ def serving(
             stderr=errors,
             text=True,
             cwd=folder,
-            env=environment(**(env or {})),
+            env=environment(**{"KB_SERVE_CYPHER": "true", **(env or {})}),
         )
     try:
         address = _announced(process)["address"].replace("0.0.0.0", "127.0.0.1")

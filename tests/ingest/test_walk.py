@@ -108,6 +108,17 @@ def test_what_does_not_exist_is_skipped_with_a_reason(tmp_path: Path) -> None:
     assert list(walk(path, RULES)) == [Skipped(path, "no such file or directory")]
 
 
+def test_below_an_ignore_file_too_large_to_be_one_nothing_is_read(tmp_path: Path) -> None:
+    make(tmp_path, "a.md", "b/c.md", "b/d/e.md")
+    (tmp_path / "b" / ".gitignore").write_text("x\n" * 200_000)
+    found = list(walk(str(tmp_path), RULES))
+    assert [item.path for item in found] == [str(tmp_path / "a.md"), str(tmp_path / "b")]
+    assert isinstance(found[1], Skipped)
+    assert "its .gitignore is larger than 256 kB" in found[1].reason
+    [root] = walk(str(tmp_path / "b"), RULES)
+    assert isinstance(root, Skipped)
+
+
 def test_large_files_are_skipped(tmp_path: Path) -> None:
     (tmp_path / "big.txt").write_bytes(b"x" * 1_048_577)
     assert skipped(tmp_path) == {"big.txt": "larger than 1 MB"}

@@ -1,6 +1,5 @@
 """Finding the files in a folder that are worth reading."""
 
-import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -40,6 +39,10 @@ class Skipped(NamedTuple):
 
     path: str
     reason: str
+
+
+class _TooManyRules(Exception):
+    """An ignore file that is none: nothing in its folder is read."""
 
 
 class _Ignores(NamedTuple):
@@ -98,8 +101,8 @@ class _Walk:
         """Walk the folders, and then the links to folders that were not reached otherwise."""
         try:
             above = _ignores_above(self._root, self._rules.top)
-        except OSError as error:
-            yield Skipped(self._root, _reason(error))
+        except _TooManyRules as error:
+            yield Skipped(self._root, str(error))
             return
         yield from self._enter(self._root, above)
         yield from self._drain()
@@ -154,6 +157,9 @@ class _Walk:
             ignores += _ignores_in(folder, entries)
         except OSError as error:
             yield Skipped(folder, f"cannot list the folder: {_reason(error)}")
+            return
+        except _TooManyRules as error:
+            yield Skipped(folder, str(error))
             return
         wanted = [entry for entry in entries if self._wants(entry, ignores)]
         yield from self._hidden_folders(entries, ignores)
@@ -218,7 +224,7 @@ def _load(folder: str, name: str) -> _Ignores | None:
     if not os.path.isfile(path):
         return None
     if os.path.getsize(path) > _LARGEST_RULES:  # to read what it may leave out would be worse
-        raise OSError(errno.EFBIG, f"its {name} is larger than {_LARGEST_RULES >> 10} kB")
+        raise _TooManyRules(f"its {name} is larger than {_LARGEST_RULES >> 10} kB")
     try:
         with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
             text = file.read()

@@ -168,7 +168,7 @@ class _Child:
         self.has_grown = False
         self.memory_mb = limits.memory_mb
         self._is_ready = False
-        self._overstayed = False
+        self._first_peak = 0
         path = os.pathsep.join(part for part in sys.path if part)
         memory = str(limits.memory_mb)
         try:
@@ -198,7 +198,7 @@ class _Child:
     def receive(self, seconds: float) -> dict[str, Any]:
         """Its answer; what it takes to start does not count."""
         if not self._is_ready:
-            self._answer(START)
+            self._first_peak = self._answer(START)["peak"]
             self._is_ready = True
         answer = self._answer(seconds)
         self.has_grown = answer.get("resident", 0) * 2 > self.memory_mb << 20
@@ -220,7 +220,7 @@ class _Child:
         ending = _ending(code)
         if is_over or ending in OVERSTAYED:
             return ChildFailed("overstayed", f"took more than {seconds:.3g} s")
-        if peak * 2 > self.memory_mb << 20:
+        if self._is_ready and peak > self._first_peak and peak * 2 > self.memory_mb << 20:
             return overgrown(self)
         return ChildFailed("crashed", f"crashed ({ending})")
 

@@ -46,7 +46,7 @@ class Reader:
 
     def note(self, text: str) -> Reading:
         """What a note says, all of it. A short one is not worth a process."""
-        if len(text) <= SHORT:
+        if _is_quick(text):
             from knowbase.read.markdown import read_markdown
 
             return _named_shortly(read_markdown(text, ""))
@@ -84,6 +84,15 @@ class BeingRead:
     def stop(self) -> None:
         """Nobody waits for it any more."""
         self._call.stop()
+
+
+def _is_quick(text: str) -> bool:
+    """Whether reading it takes a moment, whatever it says. A table is filled up to as many cells a
+    row as its first one has."""
+    if len(text) > SHORT:
+        return False
+    lines = text.split("\n")
+    return len(lines) * max(line.count("|") for line in lines) <= SHORT
 
 
 def _unreadable(error: "ChildFailed") -> ReadError:
