@@ -44,11 +44,11 @@ def test_the_process_says_what_the_reader_says() -> None:
         ("a.md", "---\nx: !!int 1" + ":1" * 90_000 + "\n---\nbody\n"),
         ("a.md", "---\nx: 1" + ":1" * MEGABYTES + "\n---\nbody\n"),
         ("a.md", "---\nx: " + "9" * 100_000 + "\n---\nbody\n"),
-        ("a.html", "<p>body" + "<svg>" * 200_000 + "</template>" * 200_000),
-        ("a.html", "<svg><template>" * 100_000 + "</svg>" * 100_000 + "<p>body"),
+        ("a.html", "<p>body" + "<svg>" * 50_000 + "</template>" * 50_000),
+        ("a.html", "<svg><template>" * 40_000 + "</svg>" * 40_000 + "<p>body"),
         ("a.cpp", "class body" + "<a" * 20_000 + ">" * 20_000 + " {};"),
         ("a.java", "class body" + "<a" * 20_000 + ">" * 20_000 + " {}"),
-        ("a.js", "/**/" * 100_000 + "function body(){}"),
+        ("a.js", "/**/" * 60_000 + "function body(){}"),
     ],
     ids=lambda value: value[:24] if len(value) > 8 else None,
 )
@@ -82,11 +82,10 @@ def test_a_file_that_overstays_or_needs_too_much_is_one_error() -> None:
 
 def bomb() -> bytes:
     """A small PDF with a page of very many letters."""
-    stream = b"BT /F1 1 Tf 0 0 Td (" + b"letters " * 1_500_000 + b") Tj ET"
+    stream = b"BT /F1 1 Tf 0 0 Td " + b"(letters ) Tj " * 200_000 + b"ET"
     packed = zlib.compress(stream, 9).decode("latin-1")
     pdf = make_pdf(["x"]).decode("latin-1")
-    objects = [part.split("\n", 1)[1] for part in pdf.split("\nendobj\n")[:-1]]
-    objects[0] = objects[0].split("obj\n", 1)[-1]
+    objects = [part.split("obj\n", 1)[1] for part in pdf.split("\nendobj\n")[:-1]]
     objects[4] = f"<< /Length {len(packed)} /Filter /FlateDecode >>\nstream\n{packed}\nendstream"
     return assemble(objects, "").decode().encode("latin-1")
 
@@ -104,7 +103,7 @@ def test_a_small_pdf_that_would_fill_the_memory_is_one_error() -> None:
     ("path", "part"), [("a.md", "## h\n"), ("a.html", "<h2>h</h2>x"), ("a.py", "def f(): pass\n")]
 )
 def test_a_file_of_too_many_parts_is_cut_and_says_so(path: str, part: str) -> None:
-    reading = READER.file(path, (part * 20_000).encode())
+    reading = READER.file(path, (part * 5_000).encode())
     assert len(reading.sections) == 500
     assert "only its first 500 chunks are stored" in reading.warnings[-1]
     assert READER.file(path, (part * 400).encode()).warnings == ()
@@ -123,7 +122,7 @@ def test_titles_headings_links_and_tags_have_a_length_that_can_be_stored() -> No
     assert {len(section.heading or "") for section in reading.sections[1:]} == {LONGEST_NAME}
     assert len({section.slug for section in reading.sections}) == 3
     assert "".join(section.header + section.text for section in reading.sections) == text
-    many = "".join(f"#t{number} [a](b{number})\n" for number in range(MOST_LINKS + 1))
+    many = "".join(f"#t{number} [[b{number}]] " for number in range(MOST_LINKS + 1))
     reading = READER.file("a.md", many.encode())
     assert (len(reading.links), len(reading.tags)) == (MOST_LINKS, MOST_TAGS)
     assert len(reading.warnings) == 2
@@ -137,7 +136,7 @@ def test_notes_are_read_alike_wherever_they_are_read() -> None:
     for text in (short, long):
         assert READER.note(text) == again(text)
     with pytest.raises(ReadError, match="the text is too long"):
-        READER.note("## h\n" * 20_000)
+        READER.note("## h\n" * 2_000)
 
 
 def test_a_short_note_that_takes_long_is_read_in_the_process() -> None:

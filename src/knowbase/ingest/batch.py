@@ -53,6 +53,7 @@ class Batch:
         self._emptied: list[str] = []
         self.embedded = self.reused = self.waiting = 0
         self.warnings: list[str] = []
+        self.under_way: list[Prepared] = []  # a stop may come when it is stored and not yet said
         self.each: Callable[[], None] = lambda: None  # called with each new vector
 
     @property
@@ -79,6 +80,7 @@ class Batch:
     def flush(self) -> tuple[list[Prepared], list[Failure]]:
         """Write what waits; what was written, and what could not be."""
         prepared, self._prepared = self._prepared, []
+        self.under_way = prepared
         aside = Changes(files=tuple(self._records), removed=tuple(self._emptied))
         self._records, self._emptied = [], []
         try:

@@ -129,7 +129,7 @@ def sync(
         run.add_sources([scope.source for scope in scopes], new=False)
         services.link_similar()
     except KeyboardInterrupt:
-        run.interrupted = True
+        run.stopped()
     return run.report()
 
 
@@ -159,7 +159,7 @@ class _Run:
                 if record.document:
                     self._gone.setdefault(record.sha256, []).append(record)
         self._moved_from: set[str] = set()
-        self.interrupted = False
+        self.interrupted = False  # by Ctrl-C
         self._unchanged = sum(each.unchanged for each in work)
         self._failed = [problem for each in work for problem in each.failed]
         self._skipped = [problem for each in work for problem in each.skipped]
@@ -317,8 +317,19 @@ class _Run:
         for one, reason in failed:
             self._fail(one.record, one.old, reason)
             self._moved_from |= {one.moved_from} if one.moved_from else set()  # it stays
+        self._batch.under_way = []
         if failed:
             self._batch.flush()
+
+    def stopped(self) -> None:
+        """In the middle of anything: what the store has counts, whether it was said yet or not."""
+        self.interrupted = True
+        stored = self._services.store.files() if self._batch.under_way else {}
+        for one in self._batch.under_way:
+            there = stored.get(one.record.path)
+            is_stored = there is not None and there.sha256 == one.record.sha256 and there.document
+            if is_stored and one.record.path not in one.listed:
+                one.listed.append(one.record.path)
 
     def split_again(self, notes: Sequence[Document]) -> None:
         """Texts without a file, as they are stored, by the settings of today."""

@@ -46,11 +46,9 @@ def chunks_of(
 
 
 def are_whole(chunks: Sequence[Chunk], reading: Reading) -> bool:
-    """Whether the chunks have the document to its end."""
-    if not chunks or not reading.sections:
-        return not reading.sections
-    last, end = chunks[-1], reading.sections[-1]
-    return last.slug == end.slug and end.text.endswith(last.text)
+    """Whether the chunks have all of the document."""
+    held = sum(len(chunk.text) - chunk.overlap for chunk in chunks)
+    return held == sum(len(section.text) for section in reading.sections)
 
 
 def split(section: Section, title: str, spans: TokenSpans, limits: Limits) -> Iterator[Chunk]:
