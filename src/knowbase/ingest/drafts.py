@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from knowbase.embed import Embedder
 from knowbase.errors import EmbeddingError, VectorsUnavailable
-from knowbase.read.confined import Reader, left_out
+from knowbase.read.confined import MOST_LINKS, Reader, left_out
 from knowbase.read.links import code_links
 from knowbase.store.contract import VectorStore
 from knowbase.text.splitting import Limits, are_whole, chunks_of, embedding_text
@@ -84,7 +84,8 @@ class Drafter:
         reading = reading.stating(split_by=self._settings_for(reading))
         text = "".join(section.header + section.text for section in reading.sections)
         if self.codes is not None:
-            reading = reading._replace(links=(*reading.links, *code_links(text, self.codes)))
+            links = (*reading.links, *code_links(text, self.codes))
+            reading = reading._replace(links=links[:MOST_LINKS])
         spans, most = self.embedder().token_spans, self.reader.limits.chunks
         chunks = chunks_of(reading, spans, self._limits(), most)
         return Draft(document, reading, path, updated, chunks, (None,) * len(chunks))
