@@ -82,7 +82,7 @@ ABOUT: dict[str, About] = {
     "index_max_file_mb": About("larger files are skipped, and said", 1, 4096),
     "index_hidden": About("also read files and folders whose name starts with a dot"),
     "index_types": About("further document types, beside the built-in ones"),
-    "read_timeout": About("seconds for reading one file", 0.1, 3600),
+    "read_timeout": About("seconds for reading one file, and 2 more a megabyte", 0.1, 3600),
     "read_memory_mb": About("memory for reading one file, where the system can tell", 256, 65536),
     "read_max_chunks": About("the most chunks of one file; what is left out is said", 1, 1000000),
     "chunk_max_tokens": About("a longer section is split", 128, 512),

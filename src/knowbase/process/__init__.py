@@ -8,10 +8,19 @@ _closers: list[Callable[[], None]] = []
 
 def resident_bytes() -> int:
     """Memory in use; 0 where the system does not tell."""
+    return _memory("self", 1)
+
+
+def address_space_of(process: int) -> int:
+    """What a process has asked for; 0 where the system does not tell."""
+    return _memory(str(process), 0)
+
+
+def _memory(process: str, field: int) -> int:
     try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
+        with open(f"/proc/{process}/statm", encoding="ascii") as file:
+            return int(file.read().split()[field]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError):
         return 0
 
 

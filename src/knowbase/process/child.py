@@ -23,9 +23,10 @@ from typing import Any, NamedTuple
 from knowbase import deadline
 from knowbase.errors import TookTooLong, ToolMissing, from_dict
 from knowbase.logs import log
-from knowbase.process import close_with_a_base
+from knowbase.process import address_space_of, close_with_a_base
 from knowbase.process.worker import ANSWER, CALL, GRACE
 
+LOOK = 0.05  # seconds between two looks at the clock and at the child's memory
 START = 60.0  # seconds for a Python to start on a very busy machine
 SECRETS = ("KB_", "PG")  # what the environment says to us is not for the child
 OVERSTAYED = ("SIGALRM", "SIGXCPU")
@@ -74,9 +75,10 @@ class Children:
         """What the job makes of it; ChildFailed, or the error that the job raised."""
         return self.begin(facts, data).result()
 
-    def begin(self, facts: Mapping[str, Any], data: bytes = b"") -> "Call":
-        """A call that is worked on while its caller does something else."""
-        seconds = _seconds(self._limits.seconds)
+    def begin(self, facts: Mapping[str, Any], data: bytes = b"", more: float = 0.0) -> "Call":
+        """A call that is worked on while its caller does something else; a large one may have
+        some seconds more."""
+        seconds = _seconds(self._limits.seconds + more)
         if not self._places.acquire(timeout=seconds):
             raise TookTooLong("too much is asked at once", hint="try again later")
         try:
@@ -168,7 +170,6 @@ class _Child:
         self.has_grown = False
         self.memory_mb = limits.memory_mb
         self._is_ready = False
-        self._first_peak = 0
         path = os.pathsep.join(part for part in sys.path if part)
         memory = str(limits.memory_mb)
         try:
@@ -198,7 +199,7 @@ class _Child:
     def receive(self, seconds: float) -> dict[str, Any]:
         """Its answer; what it takes to start does not count."""
         if not self._is_ready:
-            self._first_peak = self._answer(START)["peak"]
+            self._answer(START)
             self._is_ready = True
         answer = self._answer(seconds)
         self.has_grown = answer.get("resident", 0) * 2 > self.memory_mb << 20
@@ -210,39 +211,27 @@ class _Child:
         length = ANSWER.unpack(head)[0] if len(head) == ANSWER.size else 0
         body = clock.read(length) if length <= self.memory_mb << 20 else b""
         if not body or len(body) < length:
-            raise self._failure(seconds, clock.is_over)
+            raise self._failure(seconds, clock)
         answer: dict[str, Any] = json.loads(body.decode("utf-8", "surrogatepass"))
         return answer
 
-    def _failure(self, seconds: float, is_over: bool) -> ChildFailed:
+    def _failure(self, seconds: float, clock: "_Clock") -> ChildFailed:
         """What became of a child that says nothing more."""
-        code, peak = self.kill()
-        ending = _ending(code)
-        if is_over or ending in OVERSTAYED:
+        ending = _ending(self.kill())
+        if clock.is_over or ending in OVERSTAYED:
             return ChildFailed("overstayed", f"took more than {seconds:.3g} s")
-        if self._is_ready and peak > self._first_peak and peak * 2 > self.memory_mb << 20:
+        if clock.most_memory * 2 > self.memory_mb << 20:  # native code seldom says it before
             return overgrown(self)
         return ChildFailed("crashed", f"crashed ({ending})")
 
-    def kill(self) -> tuple[int, int]:
-        """End it, if it has not ended; how it did, and the most memory that it had."""
-        peak = 0
-        if self._process.returncode is None:
-            self._process.kill()
-            peak = self._reap()
+    def kill(self) -> int:
+        """End it, if it has not ended; how it did."""
+        self._process.kill()
+        code = self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 pipe.close()
-        return self._process.returncode, peak
-
-    def _reap(self) -> int:
-        if hasattr(os, "wait4"):
-            with suppress(ChildProcessError):  # noticed by the signal before
-                _, status, usage = os.wait4(self._process.pid, 0)
-                self._process.returncode = os.waitstatus_to_exitcode(status)
-                return int(usage.ru_maxrss) * (1 if sys.platform == "darwin" else 1024)
-        self._process.wait()
-        return 0
+        return code
 
 
 class _Clock:
@@ -251,8 +240,10 @@ class _Clock:
     def __init__(self, process: "subprocess.Popen[bytes]", seconds: float) -> None:
         assert process.stdout is not None
         self._pipe = process.stdout.fileno()
+        self._process = process
         self._end = time.monotonic() + seconds
         self.is_over = False
+        self.most_memory = 0
 
     def read(self, length: int) -> bytes:
         """So many bytes; fewer when the child has gone, or the time is over."""
@@ -270,17 +261,16 @@ class _Clock:
 
         waiting = select.poll()
         waiting.register(self._pipe, select.POLLIN)
-        left = self._end - time.monotonic()
-        self.is_over = left <= 0 or not waiting.poll(left * 1000)
-        return not self.is_over
+        while not waiting.poll(LOOK * 1000):
+            self.most_memory = max(self.most_memory, address_space_of(self._process.pid))
+            if time.monotonic() > self._end:
+                self.is_over = True
+                return False
+        return True
 
 
 class _KillingClock(_Clock):
     """The same where pipes cannot be waited for with a limit (Windows)."""
-
-    def __init__(self, process: "subprocess.Popen[bytes]", seconds: float) -> None:
-        super().__init__(process, seconds)
-        self._process = process
 
     def read(self, length: int) -> bytes:
         timer = threading.Timer(max(0.0, self._end - time.monotonic()), self._kill)

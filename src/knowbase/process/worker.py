@@ -33,7 +33,7 @@ def main(job: str, memory_mb: int) -> None:
     module, _, function = job.partition(":")
     run = getattr(import_module(module), function)
     _confine(memory_mb << 20)
-    _answer(answers, {"peak": _peak_bytes()})
+    _answer(answers, {"ready": True})
     while (call := _call(calls)) is not None:
         facts, data = call
         _limit_work(facts["seconds"])
@@ -71,16 +71,6 @@ def _lower(resource: Any, number: int, most: int) -> None:
         resource.setrlimit(number, (most, hard))
     except (ValueError, OSError):  # a system that has this limit, but not for us
         return
-
-
-def _peak_bytes() -> int:
-    """The most memory by now. The system counts in what the parent had when it started us."""
-    try:
-        import resource
-    except ImportError:
-        return 0
-    unit = 1 if sys.platform == "darwin" else 1024
-    return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) * unit
 
 
 def _limit_work(seconds: float) -> None:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from knowbase.process.child import Call, ChildFailed, Children
 
 JOB = "knowbase.read.confined:read_for_parent"
+SECONDS_A_MEGABYTE = 2.0  # beside what every file may take
 SHORT = 2_000  # characters of a note: whatever they are, they are read in a moment
 LONGEST_NAME = 500  # characters of a title or heading: every chunk carries both
 MOST_LINKS = 20_000
@@ -57,7 +58,8 @@ class Reader:
         from knowbase.process.child import ChildFailed
 
         try:
-            return BeingRead(self._children().begin(facts, data))
+            more = len(data) / 1e6 * SECONDS_A_MEGABYTE
+            return BeingRead(self._children().begin(facts, data, more))
         except ChildFailed as error:
             raise _unreadable(error) from error
 
