@@ -335,8 +335,25 @@ class _Run:
         """Texts without a file, as they are stored, by the settings of today."""
         for start in range(0, len(notes), BATCH_DOCUMENTS):
             some = notes[start : start + BATCH_DOCUMENTS]
-            self._batch.write_drafts([self._stored_draft(note) for note in some])
-            self._changed += [note.code for note in some]
+            drafts = {note.code: self._drafted_again(note) for note in some}
+            done = {code: draft for code, draft in drafts.items() if draft is not None}
+            self._batch.write_drafts(list(done.values()))
+            self._changed += done
+
+    def _drafted_again(self, note: Document) -> Draft | None:
+        """None, and said, for one that stays as it is: nobody has its text elsewhere."""
+        try:
+            draft = self._stored_draft(note)
+        except Exception as error:
+            if not is_of_one_file(error):
+                raise
+            log("error", "not split again", code=note.code, exc_info=error)
+            self._warnings.append(f"{note.code}: {reason_of(error)}; it stays as it is")
+            return None
+        if self._services.drafter.left_out(draft) is not None:
+            self._warnings.append(f"{note.code}: it has too many chunks; it stays as it is")
+            return None
+        return draft
 
     def _stored_draft(self, note: Document) -> Draft:
         drafter = self._services.drafter
