@@ -58,7 +58,7 @@ def serving(
             stderr=errors,
             text=True,
             cwd=folder,
-            env=environment(**(env or {})),
+            env=environment(**{"KB_SERVE_CYPHER": "true", **(env or {})}),
             preexec_fn=before,
         )
     try:

@@ -24,6 +24,9 @@ class Settings(NamedTuple):
     index_max_file_mb: int = 20
     index_hidden: bool = False
     index_types: tuple[str, ...] = ()
+    read_timeout: float = 20.0
+    read_memory_mb: int = 1024
+    read_max_chunks: int = 20_000
     chunk_max_tokens: int = 512
     chunk_overlap: float = 0.1
     chunk_min_overlap: int = 50
@@ -47,6 +50,7 @@ class Settings(NamedTuple):
     graph_code_pattern: str = r"\b[A-Z][A-Z0-9]+-(?:[A-Z]+-)?\d+\b"
     graph_similarity: float = 0.8
     graph_query_timeout: float = 10.0
+    graph_query_memory_mb: int = 512
     serve_host: str = "127.0.0.1"
     serve_port: int = 8620
     serve_hosts: tuple[str, ...] = ()
@@ -60,6 +64,7 @@ class Settings(NamedTuple):
     serve_max_request_kb: int = 4096
     serve_shutdown: float = 30.0
     serve_log: str = "text"
+    serve_cypher: bool = False
 
 
 class About(NamedTuple):
@@ -80,6 +85,9 @@ ABOUT: dict[str, About] = {
     "index_max_file_mb": About("larger files are skipped, and said", 1, 4096),
     "index_hidden": About("also read files and folders whose name starts with a dot"),
     "index_types": About("further document types, beside the built-in ones"),
+    "read_timeout": About("seconds for reading one file, and 2 more a megabyte", 0.1, 3600),
+    "read_memory_mb": About("memory for reading one file, where the system can tell", 256, 65536),
+    "read_max_chunks": About("the most chunks of one file; what is left out is said", 1, 1000000),
     "chunk_max_tokens": About("a longer section is split", 128, 512),
     "chunk_overlap": About("how much of a piece the next one repeats", 0.0, 0.5),
     "chunk_min_overlap": About("the least number of tokens repeated", 0, 64),
@@ -110,6 +118,7 @@ ABOUT: dict[str, About] = {
     "graph_code_pattern": About("what looks like a code in a text: a regular expression"),
     "graph_similarity": About("chunks more alike than this link their documents", 0.0, 1.0),
     "graph_query_timeout": About("seconds for a query in Cypher", 0.1, 3600),
+    "graph_query_memory_mb": About("memory for a query in Cypher", 256, 65536),
     "serve_host": About("the address of kb serve; other than loopback, it wants a token"),
     "serve_port": About("its port; 0: any that is free", 0, 65535),
     "serve_hosts": About("further names that the server is called by, such as kb.example.com"),
@@ -131,6 +140,7 @@ ABOUT: dict[str, About] = {
     ),
     "serve_shutdown": About("seconds for what is under way when the server is stopped", 0, 3600),
     "serve_log": About("one line a request: text or json", choices=("text", "json")),
+    "serve_cypher": About("whether those whom the base is served to may ask in Cypher"),
 }
 
 DEFAULTS = Settings()

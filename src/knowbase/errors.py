@@ -29,6 +29,8 @@ KnowbaseError                 exit code of `kb`
 `kb eval --gate` ends with 7 when a metric fell: a finding, not an error, so nothing is raised.
 """
 
+from collections.abc import Mapping
+
 BELOW_BASELINE = 7
 
 
@@ -168,3 +170,12 @@ class ToolMissing(KnowbaseError):
     code = "tool_missing"
     outside = "the server lacks an optional package for this"
     exit_code = 8
+
+
+def from_dict(told: Mapping[str, str | None]) -> KnowbaseError:
+    """The error that another process of this program tells, as `as_dict` has it."""
+    kinds = [KnowbaseError]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+    found = next((kind for kind in kinds if kind.code == told["code"]), KnowbaseError)
+    return found(told["message"] or "", field=told["field"], hint=told["hint"])

@@ -54,6 +54,33 @@ def test_a_broken_file_never_stops_the_rest(kb: Kb) -> None:
     assert "confidence" in failed["docs/c.md"]
 
 
+def test_hostile_files_cost_themselves_alone(kb: Kb) -> None:
+    kb.write("docs/a.md", "# First\n\nalpha\n")
+    kb.write("docs/code.md", '---\ncode: "³"\n---\n# Odd\n\nbeta\n')
+    kb.write("docs/numbers.md", "---\nx: 1" + ":1" * 100_000 + "\n---\n# Numbers\n\ngamma\n")
+    kb.write("docs/slow.md", "[" * 500_000)
+    kb.write("docs/z.md", "# Last\n\ndelta\n")
+    report = kb.json("add", "docs", code=6, env={"KB_READ_TIMEOUT": "2"})
+    assert {"docs/a.md", "docs/numbers.md", "docs/z.md"} <= set(report["added"])
+    failed = {problem["path"]: problem["reason"] for problem in report["failed"]}
+    assert failed["docs/slow.md"] == (
+        "reading it took more than 3 s; raise read.timeout, then kb sync --verify"
+    )
+    assert_in_step(kb.base)
+
+
+def test_a_file_of_too_many_chunks_is_cut_and_said(kb: Kb) -> None:
+    kb.write("docs/parts.md", "".join(f"## Part {n}\n\ntext {n}\n\n" for n in range(9)))
+    kb.write("docs/long.md", "# Long\n\n" + "Otters hold hands while they sleep. " * 2_000)
+    report = kb.json("add", "docs", env={"KB_READ_MAX_CHUNKS": "4"})
+    assert len(report["added"]) == 2
+    assert report["warnings"] == [
+        f"docs/{name}.md: only its first 4 chunks are stored, the rest is left out; read.max_chunks"
+        for name in ("long", "parts")
+    ]
+    assert kb.json("status")["chunks"] == 8
+
+
 def test_a_failed_file_is_named_again_until_it_is_mended(kb: Kb) -> None:
     kb.write("docs/good.md", "# Good\n\nfine\n")
     kb.write("docs/bad.pdf", BROKEN_PDF)

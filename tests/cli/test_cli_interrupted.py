@@ -67,6 +67,26 @@ def test_an_interrupted_add_keeps_what_is_done_and_says_so(many: Kb) -> None:
     assert_in_step(many.base)
 
 
+def test_ctrl_c_ends_a_file_that_is_being_read(kb: Kb) -> None:
+    """At a terminal, every process of the group gets it."""
+    kb.write("docs/slow.md", "[" * 2_000_000)
+    process = start(kb, "add", "docs", before=os.setsid)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    wait_until(lambda: bool(children.read_text()))
+    reader = int(children.read_text())
+    wait_until(lambda: cpu_ticks(reader) > 60)  # it is at work
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, err) == (130, "")
+    assert "interrupted: " in out
+    assert not os.path.exists(f"/proc/{reader}")
+
+
+def cpu_ticks(process: int) -> int:
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11])
+
+
 def test_an_interrupted_add_lists_only_what_is_stored(many: Kb) -> None:
     process = stopped_in_the_middle(many, signal.SIGINT, "add", "docs", "--json")
     report = one_json(process.communicate(timeout=PATIENCE)[0])

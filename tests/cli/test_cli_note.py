@@ -132,3 +132,18 @@ def test_a_note_with_broken_bytes_is_kept_or_refused_clearly(kb: Kb) -> None:
     kb("note", b"caf\xff")
     kb("note", text=b"caf\xff from a pipe")
     assert kb.json("list")["total"] == 2
+
+
+def test_a_note_that_would_take_for_ever_is_written_or_refused(kb: Kb) -> None:
+    kb("note", text="---\nx: 1" + ":1" * 100_000 + "\n---\nSome text\n")
+    slow = {"KB_READ_TIMEOUT": "1"}
+    told = kb.error("note", text="[" * 500_000, code=2, env=slow)
+    assert "reading it took more than 2 s" in told
+    assert kb.json("list")["total"] == 1
+
+
+def test_a_note_is_stored_whole_or_not_at_all(kb: Kb) -> None:
+    parts = "".join(f"## Part {number}\n\ntext\n\n" for number in range(9))
+    assert "too long" in kb.error("note", parts, code=2, env={"KB_READ_MAX_CHUNKS": "4"})
+    assert "too long" in kb.error("note", parts * 20, code=2, env={"KB_READ_MAX_CHUNKS": "4"})
+    kb("note", parts)

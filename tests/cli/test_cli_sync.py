@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import sqlite3
+from contextlib import closing
 
 from children import assert_in_step
 
@@ -55,6 +57,41 @@ def test_a_touched_file_is_unchanged(own_handbook: Kb) -> None:
     assert report["unchanged"] == 40
     assert report["changed"] == []
     assert report["chunks_embedded"] == 0
+
+
+def test_another_text_of_the_same_size_and_time_is_noticed(own_handbook: Kb) -> None:
+    page = own_handbook.folder / "handbook/welcome.md"
+    before = page.stat()
+    text = page.read_text()
+    page.write_text(text.swapcase())
+    os.utime(page, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert page.stat().st_size == before.st_size
+    own_handbook("sync")  # the copy of the folder has other inodes than its records
+    page.write_text(text)
+    os.utime(page, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert own_handbook.json("sync")["changed"] == ["handbook/welcome.md"]
+
+
+def test_records_that_are_older_than_inodes_are_believed_but_for_verify(own_handbook: Kb) -> None:
+    own_handbook("sync")
+    with closing(sqlite3.connect(own_handbook.base)) as connection, connection:
+        connection.execute("UPDATE files SET inode = NULL, ctime_ns = NULL")
+    page = own_handbook.folder / "handbook/welcome.md"
+    before = page.stat()
+    page.write_text(page.read_text().swapcase())
+    os.utime(page, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert own_handbook.json("sync")["unchanged"] == 40
+    report = own_handbook.json("sync", "--verify")
+    assert (report["unchanged"], report["changed"]) == (39, ["handbook/welcome.md"])
+    report = own_handbook.json("add", "handbook", "--verify")
+    assert (report["unchanged"], report["chunks_embedded"]) == (40, 0)
+
+
+def test_verify_reads_again_what_failed(kb: Kb) -> None:
+    kb.write("docs/slow.md", "[" * 50_000 + "\n")
+    kb("add", "docs", code=6, env={"KB_READ_TIMEOUT": "0.1"})
+    assert len(kb.json("sync", code=6)["failed"]) == 1
+    assert kb.json("sync", "--verify", env={"KB_READ_TIMEOUT": "60"})["added"] == ["docs/slow.md"]
 
 
 def test_a_renamed_file_keeps_its_code_and_embeds_nothing(kb: Kb) -> None:

@@ -10,9 +10,10 @@ import igraph
 import pytest
 from graphqlite import loadable_path
 
-from knowbase import SearchRequest
+from knowbase import SearchRequest, deadline
 from knowbase.base import Base
 from knowbase.errors import InvalidInput
+from knowbase.graph import cypher
 from knowbase.graph.cypher import answered
 from knowbase.query.conditions import EVERYTHING
 from knowbase.ranking.proximity import DECAY, proximities
@@ -393,6 +394,21 @@ def test_cypher_whose_answer_would_fill_the_memory_is_refused(villages: Base) ->
             villages.graph.query(f"UNWIND range(1, {rows}) AS x RETURN x")
         assert refusal.value.hint == "add LIMIT, or return less of each row"
     assert len(villages.graph.query("UNWIND range(1, 1000) AS x RETURN x").rows) == 1000
+
+
+def test_cypher_that_crashes_graphqlite_or_never_ends_is_an_error(
+    villages: Base, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crashing = "RETURN " + "A" * 80_000
+    with pytest.raises(InvalidInput, match="longer than 10000 characters"):
+        villages.graph.query(crashing)
+    monkeypatch.setattr(cypher, "MOST_QUERY", 100_000)
+    with pytest.raises(InvalidInput, match=r"graphqlite crashed \(SIG\w+\) on this"):
+        villages.graph.query(crashing)
+    endless = "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b RETURN count(a)"
+    with deadline.within(1.0), pytest.raises(InvalidInput, match="it takes too long"):
+        villages.graph.query(endless)
+    assert villages.graph.query("RETURN 1 AS one").rows == ({"one": 1},)
 
 
 def test_other_formats_can_be_read_by_others(tmp_path: Path) -> None:

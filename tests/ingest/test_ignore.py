@@ -78,6 +78,12 @@ def test_these_are_kept(patterns: str, path: str) -> None:
     assert not ignored(patterns, path)
 
 
+@pytest.mark.parametrize("part", ["**/a/", "**/a*/", "**/?/", "**/a/**\\/", "**/b/a/"])
+def test_a_pattern_of_many_globstars_takes_no_time(part: str) -> None:
+    assert not ignored(part * 20 + "z", "b/a/" * 200 + "y")
+    assert ignored(part * 20 + "z", "b/a/" * 200 + "z")
+
+
 def test_a_pattern_of_many_stars_takes_no_time() -> None:
     assert not ignored("*a" * 60 + "*b", "a" * 250)
 

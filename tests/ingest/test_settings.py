@@ -126,3 +126,13 @@ def test_what_was_split_before_it_was_recorded_is_in_step_with_the_first_setting
     (folder / "kb.toml").write_text("[chunk]\nmax_tokens = 256\n")
     with opened(folder) as base:
         assert base.status().out_of_step == 5
+
+
+def test_a_note_that_would_lose_text_stays_as_it_is(folder: Path) -> None:
+    (folder / "kb.toml").write_text("[chunk]\nmax_tokens = 128\n[read]\nmax_chunks = 3\n")
+    with opened(folder) as base:
+        before = base.get("M-1").text
+        report = base.sync()
+        assert "M-1: it has too many chunks; it stays as it is" in report.warnings
+        assert "M-2" in report.changed
+        assert base.get("M-1").text == before

@@ -42,7 +42,9 @@ def test_files_come_sorted_by_path_with_their_size_and_time(tmp_path: Path) -> N
     assert paths == sorted(paths)
     assert len(paths) == 6
     status = os.stat(tmp_path / "B.md")
-    assert items[0] == FoundFile(str(tmp_path / "B.md"), 1, status.st_mtime_ns)
+    assert items[0] == FoundFile(
+        str(tmp_path / "B.md"), 1, status.st_mtime_ns, status.st_ino, status.st_ctime_ns
+    )
 
 
 def test_a_relative_root_gives_absolute_paths(
@@ -104,6 +106,17 @@ def test_a_file_that_is_named_is_found_whatever_the_rules_ignore(tmp_path: Path)
 def test_what_does_not_exist_is_skipped_with_a_reason(tmp_path: Path) -> None:
     path = str(tmp_path / "missing")
     assert list(walk(path, RULES)) == [Skipped(path, "no such file or directory")]
+
+
+def test_below_an_ignore_file_too_large_to_be_one_nothing_is_read(tmp_path: Path) -> None:
+    make(tmp_path, "a.md", "b/c.md", "b/d/e.md")
+    (tmp_path / "b" / ".gitignore").write_text("x\n" * 200_000)
+    found = list(walk(str(tmp_path), RULES))
+    assert [item.path for item in found] == [str(tmp_path / "a.md"), str(tmp_path / "b")]
+    assert isinstance(found[1], Skipped)
+    assert "its .gitignore is larger than 256 kB" in found[1].reason
+    [root] = walk(str(tmp_path / "b"), RULES)
+    assert isinstance(root, Skipped)
 
 
 def test_large_files_are_skipped(tmp_path: Path) -> None:

@@ -159,7 +159,6 @@ def test_a_field_with_an_impossible_value_is_named(line: str, field: str) -> Non
         "a: [",
         "- a\n- b",
         "just text",
-        "when: 2024-99-99",
         "a: &x [1]\nb: *x",
         "[" * 5000,
         "- " * 5000,

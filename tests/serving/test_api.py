@@ -302,6 +302,22 @@ def test_a_query_in_cypher_reads_no_file_of_the_server(server: Served, query: st
     assert "root" not in response.text
 
 
+def test_cypher_is_not_served_unless_somebody_says_so(folder: Path) -> None:
+    with serving(folder, env={"KB_SERVE_CYPHER": "false"}) as server:
+        response = server.post("graph query", query="MATCH (d) RETURN d.code")
+        assert response.status_code == 403
+        assert "serve.cypher" in error_of(response)["hint"]
+        assert server.client.get("/api/graph/query?query=RETURN+1").status_code == 403
+
+
+def test_a_query_that_crashes_graphqlite_crashes_nothing_else(server: Served) -> None:
+    response = server.post("graph query", query="MATCH (n) RETURN n ORDER BY " + "n.cod" * 480)
+    assert response.status_code in (200, 422)
+    response = server.post("graph query", query="RETURN " + "A" * 80_000)
+    assert "longer than" in error_of(response)["message"]
+    assert server.json("graph query", query="RETURN 1 AS one")["rows"] == [{"one": 1}]
+
+
 def test_a_query_in_cypher_ends_in_time(folder: Path) -> None:
     with serving(folder, env={"KB_GRAPH_QUERY_TIMEOUT": "0.2"}) as server:
         everything = ", ".join(f"({name})" for name in "abcdefghijklm")
@@ -318,7 +334,7 @@ def test_local_operations_are_not_served(server: Served) -> None:
 
 def test_every_limit_is_a_setting() -> None:
     names = [name for name in config.Settings._fields if name.startswith("serve_")]
-    assert len(names) == 13
+    assert len(names) == 14
     assert all(name in config.ABOUT for name in names)
 
 

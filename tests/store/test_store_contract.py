@@ -386,7 +386,7 @@ def test_another_model_is_refused(store: Store) -> None:
 
 
 def test_files_and_sources_are_remembered(store: Store) -> None:
-    good = FileRecord("docs/a.md", "docs", 10, 20, "abc", "one")
+    good = FileRecord("docs/a.md", "docs", 10, 20, "abc", "one", inode=2**63 - 1, ctime_ns=22)
     bad = FileRecord("docs/b.pdf", "docs", 11, 21, "def", problem="broken")
     source = Source("docs", ("ops",))
     store.apply(Changes(files=(good, bad), sources=(source,)), NOW)

@@ -43,7 +43,7 @@ def furnish(store: Store) -> None:
                 draft("bare", section("no vector"), vectors=(None,)),
             ),
             files=(
-                FileRecord("docs/one.md", "docs", 12, 2**60, "abc", "one"),
+                FileRecord("docs/one.md", "docs", 12, 2**60, "abc", "one", inode=7, ctime_ns=2**60),
                 FileRecord("docs/x.bin", "docs", 3, 4, "def", None, "binary", excluded=True),
             ),
             sources=(Source("docs", ("ops",), "X-1", tree=True),),

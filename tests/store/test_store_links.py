@@ -273,6 +273,7 @@ def test_all_links_found_anew_are_those_that_were_kept(store: Store) -> None:
 
 GRAPH = ("names", "mentions", "edges", "unlinked", "graph")
 LATER = ("saved", "moving")  # of the steps after the graph's
+NEWER = (("documents", "split_by"), ("files", "inode"), ("files", "ctime_ns"))
 
 
 def test_an_older_sqlite_base_gets_its_links_when_it_is_opened(tmp_path: Path) -> None:
@@ -287,7 +288,8 @@ def test_an_older_sqlite_base_gets_its_links_when_it_is_opened(tmp_path: Path) -
     connection = apsw.Connection(path)
     for table in (*GRAPH, *LATER, "stale_names", "journal"):
         connection.execute(f"DROP TABLE {table}")
-    connection.execute("ALTER TABLE documents DROP COLUMN split_by")
+    for table, column in NEWER:
+        connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
     connection.execute(f"PRAGMA user_version = {WITH_A_GRAPH - 1}")
     connection.close()
     older = SqliteStore(path)
@@ -307,7 +309,8 @@ def test_an_older_postgresql_database_gets_its_links_when_it_is_opened() -> None
     with psycopg.connect(database(), autocommit=True) as connection:
         for table in (*GRAPH, *LATER):
             connection.execute(f"DROP TABLE knowbase.{table}")
-        connection.execute("ALTER TABLE knowbase.documents DROP COLUMN split_by")
+        for table, column in NEWER:
+            connection.execute(f"ALTER TABLE knowbase.{table} DROP COLUMN {column}")
         connection.execute(
             "DELETE FROM knowbase.steps WHERE number >= %s", (postgres_schema.WITH_A_GRAPH,)
         )

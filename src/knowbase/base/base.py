@@ -180,7 +180,7 @@ class Base(BaseServices):
 
     # filling
 
-    def add(
+    def add(  # noqa: PLR0913 - as much as `kb add` takes
         self,
         paths: Sequence[str],
         *,
@@ -188,11 +188,13 @@ class Base(BaseServices):
         parent: str | None = None,
         tree: bool = False,
         defer: bool = False,
+        verify: bool = False,
         progress: "Callable[[Progress], None]" = lambda _: None,
     ) -> "Report":
         """Put files and folders in, and keep them in step from now on.
 
-        With `defer`, words find them at once and meaning after the next `embed`.
+        With `defer`, words find them at once and meaning after the next `embed`; with `verify`,
+        every file is read to see whether it changed.
         """
         from knowbase.ingest.scopes import scopes_for
         from knowbase.ingest.sync import sync
@@ -202,6 +204,7 @@ class Base(BaseServices):
         named = self.whole(parent).code if parent else None
         wanted = Source("", tuple(tags), named, tree)
         scopes = scopes_for(paths, wanted, self.store.sources(), services.home)
+        scopes = [scope._replace(verify=verify) for scope in scopes]
         return sync(services, scopes, progress=progress)
 
     def sync(
@@ -209,6 +212,7 @@ class Base(BaseServices):
         *,
         prune: bool = False,
         defer: bool = False,
+        verify: bool = False,
         progress: "Callable[[Progress], None]" = lambda _: None,
     ) -> "Report":
         """Bring every source that was added in step with the disk."""
@@ -216,7 +220,7 @@ class Base(BaseServices):
         from knowbase.ingest.sync import sync
 
         lost = self.store.has_lost_writes()
-        scopes = [Scope(source, verify=lost) for source in self.store.sources()]
+        scopes = [Scope(source, verify=verify or lost) for source in self.store.sources()]
         services = self.ingest_services(defer=defer)
         report = sync(services, scopes, prune=prune, notes=True, progress=progress)
         if lost and not report.interrupted:

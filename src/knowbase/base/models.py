@@ -70,6 +70,7 @@ class Models:
         codes: "re.Pattern[str] | None" = None,
     ) -> "Drafter":
         from knowbase.ingest.drafts import Drafter
+        from knowbase.read.confined import Reader, ReadLimits
         from knowbase.text.splitting import Limits
 
         said = self._settings
@@ -79,6 +80,7 @@ class Models:
             Limits(said.chunk_max_tokens, said.chunk_overlap, said.chunk_min_overlap),
             tuple(types),
             codes,
+            Reader(ReadLimits(said.read_timeout, said.read_memory_mb, said.read_max_chunks)),
         )
 
     def embed(

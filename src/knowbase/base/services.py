@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 from knowbase import config
 from knowbase.base.references import References
 from knowbase.errors import InvalidInput
+from knowbase.process import close_idle
 from knowbase.ranking.profile import PROFILES, Profile
 from knowbase.store.location import home_of, shown
 from knowbase.store.opening import open_store
@@ -100,6 +101,7 @@ class BaseServices:
             view.flush()
         self.flush()
         self.store.close()
+        close_idle()
 
     def flush(self) -> None:
         """Write down what waits to be."""

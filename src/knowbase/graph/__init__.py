@@ -134,7 +134,8 @@ class Graph:
         """Ask the graph in Cypher; whatever the query writes is forgotten at once."""
         from knowbase.graph.cypher import ask
 
-        return Answers(tuple(ask(self.network(), cypher, self.settings.graph_query_timeout)))
+        limits = self.settings.graph_query_timeout, self.settings.graph_query_memory_mb
+        return Answers(tuple(ask(self.network(), cypher, *limits)))
 
     def show(self, reference: str, depth: int, path: str) -> "Exported":
         """Draw what is around a document."""

@@ -6,8 +6,8 @@ are written as graphqlite's own bulk loader writes them.
 
 import errno
 import json
-import time
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -17,11 +17,34 @@ from knowbase.graph.nodes import properties
 from knowbase.process import resident_bytes
 
 LABEL = "Document"
-STEPS = 10_000  # of SQLite, between two looks at the clock
+JOB = "knowbase.graph.cypher:answer_for_parent"
+AT_ONCE = 2  # queries; whoever comes third waits
+STEPS = 10_000  # of SQLite, between two looks at the memory
+MOST_QUERY = 10_000  # characters
 MOST_ANSWER = 8 << 20  # bytes of JSON
-MOST_MEMORY = 256 << 20  # bytes that a query may add to the process
 TOO_BIG = "string or blob too big"  # in SQLite's words, whichever of its statements says so
 TOO_LONG, SHORTER = "its answer is too long", "add LIMIT, or return less of each row"
+REFUSALS = {
+    "overstayed": ("it takes too long", "graph.query_timeout"),
+    "overgrown": (TOO_LONG, SHORTER),
+}
+
+
+class _NumberedEdge(NamedTuple):
+    """A link between nodes, which are numbered from 1."""
+
+    source: int
+    target: int
+    relation: str
+    weight: float
+    origin: str
+
+
+class _Contents(NamedTuple):
+    """A graph as graphqlite keeps it."""
+
+    nodes: list[dict[str, str | int]]
+    edges: list[_NumberedEdge]
 
 
 def write(network: Network, path: str) -> None:
@@ -31,50 +54,80 @@ def write(network: Network, path: str) -> None:
     except apsw.CantOpenError as error:
         raise OSError(errno.ENOENT, "no file can be made there") from error
     try:
-        _fill(connection, network)
+        _fill(connection, _contents(network))
     except (apsw.FullError, apsw.IOError) as error:
         raise OSError(errno.ENOSPC, "the disk is full or failing") from error
     finally:
         connection.close()
 
 
-def ask(network: Network, query: str, seconds: float) -> list[dict[str, object]]:
-    """The rows of a Cypher query that takes no longer than that."""
+def ask(network: Network, query: str, seconds: float, memory_mb: int) -> list[dict[str, object]]:
+    """The rows of a Cypher query. Its text goes through native code that trusts it, so it is asked
+    in a process of its own, which nothing else is ever asked in: it may crash, and it holds what
+    this caller may see."""
+    from knowbase.process.child import ChildFailed, Limits, children
+
     _check(query)
-    connection = _connected(":memory:")
+    _extension()  # that it is missing is said before anything is started
+    pool = children(JOB, Limits(seconds, memory_mb, at_once=AT_ONCE, calls=1))
+    facts = {"query": query, "memory_mb": memory_mb}
     try:
-        _fill(connection, network)
-        limits = _Limits(seconds)
-        connection.set_progress_handler(limits.are_exceeded, STEPS)
-        connection.limit(apsw.SQLITE_LIMIT_LENGTH, MOST_ANSWER)
-        try:
-            return answered(connection, query)
-        except InvalidInput as error:
-            raise limits.exceeded or error from error
-    finally:
-        connection.close()
+        rows: list[dict[str, object]] = pool.call(facts, json.dumps(_contents(network)).encode())
+    except ChildFailed as error:
+        refusal = REFUSALS.get(error.why, (f"graphqlite {error.told} on this", "ask otherwise"))
+        raise _refusal(*refusal) from error
+    return rows
 
 
-class _Limits:
-    """What a query may take: seconds, and memory. graphqlite gathers all rows before it answers,
-    in memory that SQLite does not count, so that of the process is looked at."""
+def answer_for_parent(facts: Mapping[str, Any], data: bytes) -> list[dict[str, object]]:
+    """What the process does."""
+    connection = _connected(":memory:")
+    connection.execute("PRAGMA temp_store = memory")  # this process may write no file
+    _fill(connection, _from_json(data))
+    memory = _Memory(facts["memory_mb"] << 20)
+    connection.set_progress_handler(memory.is_exceeded, STEPS)
+    connection.limit(apsw.SQLITE_LIMIT_LENGTH, MOST_ANSWER)
+    try:
+        return answered(connection, facts["query"])
+    except InvalidInput as error:
+        raise (_refusal(*REFUSALS["overgrown"]) if memory.is_full else error) from error
 
-    def __init__(self, seconds: float) -> None:
-        self._end = time.monotonic() + seconds
-        self._most = resident_bytes() + MOST_MEMORY
-        self.exceeded: InvalidInput | None = None
 
-    def are_exceeded(self) -> bool:
-        if time.monotonic() > self._end:
-            self.exceeded = _refusal("it takes too long", "graph.query_timeout")
-        elif resident_bytes() > self._most:
-            self.exceeded = _refusal(TOO_LONG, SHORTER)
-        return self.exceeded is not None
+class _Memory:
+    """Stops a query before the system does. graphqlite gathers all rows before it answers, in
+    memory that SQLite does not count, so that of the process is looked at."""
+
+    def __init__(self, limit: int) -> None:
+        self._most = limit // 2
+        self.is_full = False
+
+    def is_exceeded(self) -> bool:
+        self.is_full = resident_bytes() > self._most
+        return self.is_full
+
+
+def _contents(network: Network) -> _Contents:
+    place = network.places()
+    edges = [
+        _NumberedEdge(
+            place[edge.source] + 1, place[edge.target] + 1, edge.relation, edge.weight, edge.origin
+        )
+        for edge in network.directed()
+    ]
+    return _Contents([properties(one) for one in network.documents], edges)
+
+
+def _from_json(data: bytes) -> _Contents:
+    nodes, edges = json.loads(data)
+    return _Contents(nodes, [_NumberedEdge(*edge) for edge in edges])
 
 
 def _check(query: str) -> None:
-    """Refuse LOAD CSV, which reads any file of this machine. Where comments and texts begin and
-    end is for graphqlite to say, so the two words are enough, wherever they stand."""
+    """Refuse what no person writes, and LOAD CSV, which reads any file of this machine. Where
+    comments and texts begin and end is for graphqlite to say, so the two words are enough,
+    wherever they stand."""
+    if len(query) > MOST_QUERY:
+        raise _refusal(f"it is longer than {MOST_QUERY} characters", "ask for less at once")
     if "load" in query.lower() and "csv" in query.lower():
         raise InvalidInput(
             "Cypher: LOAD CSV is not for this graph", field="query", hint="kb add reads files"
@@ -106,24 +159,27 @@ def _reason(error: apsw.Error) -> str:
         return str(error)
 
 
-def _connected(path: str) -> apsw.Connection:
+def _extension() -> str:
     try:
         from graphqlite import loadable_path
     except ImportError as error:
         raise ToolMissing(
             "this needs the graphqlite package", hint="pip install 'knowbase[graph]'"
         ) from error
+    return str(loadable_path())
+
+
+def _connected(path: str) -> apsw.Connection:
+    extension = _extension()
     connection = apsw.Connection(path)
     connection.enable_load_extension(True)
-    connection.load_extension(loadable_path())
+    connection.load_extension(extension)
     connection.enable_load_extension(False)
     return connection
 
 
-def _fill(connection: apsw.Connection, network: Network) -> None:
-    place = network.places()
-    nodes = [properties(document) for document in network.documents]
-    edges = network.directed()
+def _fill(connection: apsw.Connection, contents: _Contents) -> None:
+    nodes, edges = contents
     keys = _keys(connection, {name for node in nodes for name in node} | {"weight", "origin"})
     with connection:
         numbers = [(number,) for number in range(1, len(nodes) + 1)]
@@ -143,10 +199,7 @@ def _fill(connection: apsw.Connection, network: Network) -> None:
             )
         connection.executemany(
             "INSERT INTO edges (id, source_id, target_id, type) VALUES (?, ?, ?, ?)",
-            [
-                (number, place[edge.source] + 1, place[edge.target] + 1, edge.relation)
-                for number, edge in enumerate(edges, start=1)
-            ],
+            [(number, *edge[:3]) for number, edge in enumerate(edges, start=1)],
         )
         for name, table in (("weight", "edge_props_real"), ("origin", "edge_props_text")):
             connection.executemany(

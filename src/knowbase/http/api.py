@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from knowbase.base import Base
+from knowbase.config import Settings, dotted
 from knowbase.errors import NotAllowed
 from knowbase.http.metrics import Metrics
 from knowbase.http.requests import Bounds, Held, values_of
@@ -43,6 +44,7 @@ class Api:
     async def call(self, operation: Operation, request: Request) -> Response:
         """The answer to one request."""
         check_access(operation, current.get())
+        check_switch(operation, self._base.settings)
         with self.bounds.held.counting() as take:
             values = await values_of(request, operation, self.bounds, take)
             return await self._answer(operation, request, values)
@@ -74,6 +76,15 @@ def check_access(operation: Operation, access: Access) -> None:
     if operation.whole and access.project is not None:
         raise NotAllowed(
             f"{operation.name} concerns the whole base", hint="a token without a project may"
+        )
+
+
+def check_switch(operation: Operation, settings: Settings) -> None:
+    """Refuse what is not served unless somebody has said so."""
+    if operation.switch is not None and not getattr(settings, operation.switch):
+        raise NotAllowed(
+            f"{operation.name} is not served here",
+            hint=f"the base's owner can set {dotted(operation.switch)} = true",
         )
 
 

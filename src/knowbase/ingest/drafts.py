@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from knowbase.embed import Embedder
-from knowbase.errors import VectorsUnavailable
-from knowbase.read import read
+from knowbase.errors import EmbeddingError, VectorsUnavailable
+from knowbase.read.confined import MOST_LINKS, Reader, left_out
 from knowbase.read.links import code_links
 from knowbase.store.contract import VectorStore
-from knowbase.text.splitting import Limits, chunks_of, embedding_text
+from knowbase.text.splitting import Limits, are_whole, chunks_of, embedding_text
 from knowbase.values.changes import Draft
 from knowbase.values.characters import storable
 from knowbase.values.documents import DOCUMENT_TYPES, Passage
@@ -50,16 +51,22 @@ class Drafter:
         limits: Limits,
         types: tuple[str, ...],
         codes: re.Pattern[str] | None = None,  # what looks like the code of a document
+        reader: Reader | None = None,
     ) -> None:
         self.embedder = embedder
         self.source = source
         self.limits = limits
         self.types = types
         self.codes = codes
+        self.reader = reader or Reader()
 
-    def read(self, path: str, data: bytes, tags: Sequence[str]) -> Read:
-        """The file's reading, with the tags that its source adds."""
-        reading = read(path, data)
+    def get_ready(self) -> None:
+        """Load what splits texts. If that cannot be, the first text says so."""
+        with suppress(EmbeddingError):
+            self.embedder().token_spans("")
+
+    def declared(self, reading: Reading, tags: Sequence[str]) -> Read:
+        """The file's reading, with the tags that its source adds and the type that it declares."""
         reading = reading.stating(tags=clean_tags((*reading.tags, *tags)))
         metadata = reading.value("metadata")
         declared = metadata.get("type")  # one that is not built in
@@ -67,17 +74,28 @@ class Drafter:
             return Read(reading, reading.warnings)
         if declared in self.types:
             others = {key: value for key, value in metadata.items() if key != "type"}
-            return Read(reading.stating(metadata=others)._replace(type=str(declared)))
-        return Read(reading, (f"unknown type {declared!r}; stored as {reading.type}",))
+            return Read(
+                reading.stating(metadata=others)._replace(type=str(declared)), reading.warnings
+            )
+        unknown = f"unknown type {declared!r}; stored as {reading.type}"
+        return Read(reading, (*reading.warnings, unknown))
 
     def draft(self, document: str, reading: Reading, path: str | None, updated: str) -> Draft:
         """The document with its chunks, not yet embedded, and the codes that its text names."""
         reading = storable(reading).stating(split_by=self._settings_for(reading))
         text = "".join(section.header + section.text for section in reading.sections)
         if self.codes is not None:
-            reading = reading._replace(links=(*reading.links, *code_links(text, self.codes)))
-        chunks = chunks_of(reading, self.embedder().token_spans, self._limits())
+            links = (*reading.links, *code_links(text, self.codes))
+            reading = reading._replace(links=links[:MOST_LINKS])
+        spans, most = self.embedder().token_spans, self.reader.limits.chunks
+        chunks = chunks_of(reading, spans, self._limits(), most)
         return Draft(document, reading, path, updated, chunks, (None,) * len(chunks))
+
+    def left_out(self, draft: Draft) -> str | None:
+        """What is to be said of a draft that has not all of its text."""
+        if are_whole(draft.chunks, draft.reading):
+            return None
+        return left_out(self.reader.limits.chunks)
 
     @property
     def in_step(self) -> tuple[str, ...]:

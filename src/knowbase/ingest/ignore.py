@@ -103,6 +103,8 @@ class _Translation:
         self._glob = glob
         self._at = 0
         self._done: list[str] = []
+        self._wide = ""  # the globstar before what is done, which reaches over slashes
+        self._found: list[str] = []  # what stands before that
         self._fixed: list[str] = []  # since the last star or slash
         self._star = False
 
@@ -116,7 +118,7 @@ class _Translation:
                 self._at += 1
                 self._one(char)
         self._end_segment()
-        return "".join(self._done)
+        return "".join((*self._found, self._wide, *self._done))
 
     def _one(self, char: str) -> None:
         if char == "\\":
@@ -148,10 +150,18 @@ class _Translation:
         if self._at - start < 2 or not alone or not (not rest or rest.startswith(("/", "\\/"))):
             self._end_star()
         elif rest.startswith("/"):
-            self._done.append("(?:.*/)?")
+            self._begin_wide("(?:.*?/)??")
             self._at += 1
         else:
-            self._done.append(".*")
+            self._begin_wide(".*?")
+
+    def _begin_wide(self, wide: str) -> None:
+        """Begin a globstar; what stood between the one before and it is found once and for all:
+        it has as many slashes wherever it is found, so the first place also ends first, and this
+        globstar reaches from there to every later one."""
+        part = "".join((self._wide, *self._done))
+        self._found.append(f"(?>{part})" if self._wide else part)
+        self._wide, self._done = wide, []
 
     def _end_star(self) -> None:
         """Begin a star; what stood between the one before and it is found once and for all."""

@@ -24,7 +24,7 @@ class Scope(NamedTuple):
     only: str | None = None
     reread: bool = False  # its tags changed: read every file, embed nothing again
     readmit: bool = False  # also what was removed by hand
-    verify: bool = False  # by their content, even if nothing else says that they changed
+    verify: bool = False  # look at the content of every file, whatever the disk says of it
 
 
 class Pending(NamedTuple):
@@ -38,6 +38,10 @@ class Pending(NamedTuple):
     failed: tuple[FileProblem, ...]
     skipped: tuple[FileProblem, ...]
     out_of_step: Collection[str]  # documents that were split by other settings
+
+    def has_new(self, home: Home) -> bool:
+        """Whether something comes in for the first time."""
+        return any(home.stored(found.path) not in self.records for found in self.to_read)
 
 
 class Disk(NamedTuple):
@@ -136,4 +140,13 @@ def _sort(
 def _differs(item: FoundFile, record: FileRecord, scope: Scope) -> bool:
     """Changed on disk, or come under another source, whose tags it gets."""
     moved = record.source != scope.source.path
-    return moved or scope.verify or (item.size, item.mtime_ns) != (record.size, record.mtime_ns)
+    return moved or scope.verify or _stat_differs(item, record)
+
+
+def _stat_differs(item: FoundFile, record: FileRecord) -> bool:
+    """Times can be set and sizes can agree, but not the time of that change. What an older record
+    does not have, and what some systems do not tell (0), says nothing."""
+    if (item.size, item.mtime_ns) != (record.size, record.mtime_ns):
+        return True
+    pairs = ((item.inode, record.inode), (item.ctime_ns, record.ctime_ns))
+    return any(now and before and now != before for now, before in pairs)

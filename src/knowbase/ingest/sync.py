@@ -1,13 +1,15 @@
 """Bringing a store in step with files: in batches, each one transaction, so that a stop
 at any moment loses at most the batch under way, and the next run goes on from there."""
 
-import hashlib
 import uuid
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from typing import NamedTuple
 
-from knowbase.errors import BaseLocked, ReadError, ServiceUnavailable
-from knowbase.ingest.drafts import Drafter, Embedded
+from knowbase.errors import BaseLocked, ReadError
+from knowbase.ingest.ahead import Loaded, read_ahead, record_of
+from knowbase.ingest.batch import BATCH_DOCUMENTS, Batch, Prepared, is_of_one_file, reason_of
+from knowbase.ingest.drafts import Drafter
 from knowbase.ingest.hierarchy import parent_of
 from knowbase.ingest.pending import Disk, FileProblem, Pending, Scope, pending
 from knowbase.ingest.places import Home
@@ -15,7 +17,6 @@ from knowbase.ingest.walk import FoundFile
 from knowbase.logs import log
 from knowbase.query.conditions import Condition, Not, OneOf
 from knowbase.read.decode import BinaryFile
-from knowbase.read.markdown import read_markdown
 from knowbase.store.contract import Store
 from knowbase.text.sections import stored_sections
 from knowbase.values.changes import Changes, Draft
@@ -24,8 +25,6 @@ from knowbase.values.files import FileRecord, Source
 from knowbase.values.reading import Reading, stored_reading
 from knowbase.values.times import timestamp
 
-BATCH_CHUNKS = 64
-BATCH_DOCUMENTS = 200
 LOOK_AGAIN = -1  # a modification time that no file has
 
 
@@ -104,15 +103,6 @@ class IngestServices:
             log("info", "similar documents are linked later", reason=error.message)
 
 
-class Prepared(NamedTuple):
-    """A file that was read and split, waiting for its vectors."""
-
-    draft: Draft
-    record: FileRecord
-    moved_from: str | None
-    listed: list[str]  # where the report names it, once it is stored
-
-
 def sync(
     services: IngestServices,
     scopes: Sequence[Scope],
@@ -131,9 +121,7 @@ def sync(
     run = _Run(services, work, progress)
     try:
         run.add_sources([scope.source for scope in scopes], new=True)
-        for each in work:
-            run.read_files(each)
-        run.flush()
+        run.read_all(work)
         if notes:
             run.split_again([document for document in otherwise if document.path is None])
         for each in work:
@@ -141,7 +129,7 @@ def sync(
         run.add_sources([scope.source for scope in scopes], new=False)
         services.link_similar()
     except KeyboardInterrupt:
-        run.interrupted = True
+        run.stopped()
     return run.report()
 
 
@@ -163,22 +151,19 @@ class _Run:
         self._progress = progress
         self._total = sum(len(each.to_read) for each in work)
         self._done = 0
-        self._prepared: list[Prepared] = []
-        self._records: list[FileRecord] = []
-        self._emptied: list[str] = []  # documents whose files hold no text any more
+        self._batch = Batch(services.store, services.drafter, services.clock, defer=services.defer)
+        self._batch.each = lambda: self._tell(self._batch.last)
         self._gone: dict[str, list[FileRecord]] = {}
         for each in work:
             for record in each.missing:
                 if record.document:
                     self._gone.setdefault(record.sha256, []).append(record)
         self._moved_from: set[str] = set()
-        self.interrupted = False
-        self._embedded = self._reused = self._waiting = 0
-        self._defer = services.defer
+        self.interrupted = False  # by Ctrl-C
         self._unchanged = sum(each.unchanged for each in work)
         self._failed = [problem for each in work for problem in each.failed]
         self._skipped = [problem for each in work for problem in each.skipped]
-        self._warnings: list[str] = []
+        self._warnings = self._batch.warnings
         self._added: list[str] = []
         self._changed: list[str] = []
         self._moved: list[str] = []
@@ -194,9 +179,9 @@ class _Run:
             failed=tuple(self._failed),
             skipped=tuple(self._skipped),
             warnings=tuple(self._warnings),
-            chunks_embedded=self._embedded,
-            chunks_reused=self._reused,
-            chunks_waiting=self._waiting,
+            chunks_embedded=self._batch.embedded,
+            chunks_reused=self._batch.reused,
+            chunks_waiting=self._batch.waiting,
             interrupted=self.interrupted,
         )
 
@@ -205,53 +190,82 @@ class _Run:
         known = self._services.store.sources()
         paths = {source.path for source in known}
         wanted = [s for s in sources if s not in known and (s.path not in paths) == new]
-        self._apply(Changes(sources=tuple(wanted)))
+        self._batch.apply(Changes(sources=tuple(wanted)))
 
     # reading
 
-    def read_files(self, each: Pending) -> None:
-        for found in each.to_read:
-            self._read_file(each, found)
-            self._done += 1
-            self._tell(found.path)
-            if self._is_full():
-                self.flush()
+    def read_all(self, work: Sequence[Pending]) -> None:
+        """Every file that changed; while one is stored, the next ones are read."""
+        if self._total:
+            self._services.drafter.reader.start()
+            if any(each.has_new(self._services.home) for each in work):  # meanwhile
+                self._services.drafter.get_ready()
+        for each in work:
+            self._read_files(each)
+        self.flush()
 
-    def _read_file(self, each: Pending, found: FoundFile) -> None:
-        path = self._services.home.stored(found.path)
-        old = each.records.get(path)
-        record = FileRecord(path, each.scope.source.path, found.size, found.mtime_ns, "")
-        try:
-            with open(found.path, "rb") as file:
-                data = file.read()
-            record = record._replace(sha256=hashlib.sha256(data).hexdigest())
+    def _read_files(self, each: Pending) -> None:
+        def is_known(found: FoundFile, sha256: str) -> bool:
+            old = each.records.get(self._services.home.stored(found.path))
             again = each.scope.reread or (old is not None and old.document in each.out_of_step)
-            if old is not None and _same_content(record, old) and not again:
-                self._records.append(record._replace(document=old.document))
-                self._unchanged += 1
-                return
-            reading, warnings = self._services.drafter.read(
-                found.path, data, each.scope.source.tags
-            )
-        except BinaryFile as error:
-            self._skip(record, old, error.message)
-        except ReadError as error:
-            self._fail(record, old, error.message)
-        except OSError as error:
-            self._fail(record._replace(mtime_ns=LOOK_AGAIN), old, error.strerror or str(error))
-        except Exception as error:  # no file, however odd, stops the rest
-            self._fail(record, old, f"could not be read ({type(error).__name__})")
-        else:
-            self._warnings += [f"{path}: {warning}" for warning in warnings]
-            if reading.value("parent") is None:
-                parent = parent_of(path, each.scope.source, self._services.home)
-                reading = reading.stating(parent=parent)
-            if reading.sections:
-                self._prepare(record, old, reading)
-            else:
-                self._skip(record, old, "empty")
+            return old is not None and not again and _same_content(old, sha256, each.scope)
 
-    def _prepare(self, record: FileRecord, old: FileRecord | None, reading: Reading) -> None:
+        with closing(read_ahead(self._services.drafter.reader, each.to_read, is_known)) as files:
+            for loaded in files:
+                self._take(each, loaded)
+                self._done += 1
+                self._tell(loaded.found.path)
+                if self._batch.is_full:
+                    self.flush()
+
+    def _take(self, each: Pending, loaded: Loaded) -> None:
+        path = self._services.home.stored(loaded.found.path)
+        old = each.records.get(path)
+        record = record_of(path, each.scope.source.path, loaded)
+        if loaded.error is not None:
+            self._not_read(record, old, loaded.error)
+        elif loaded.reading is None:
+            self._batch.note(record._replace(document=old.document if old else None))
+            self._unchanged += 1
+        else:
+            try:
+                self._draft(record, old, loaded.reading, each.scope.source)
+            except Exception as error:  # no file, however odd, stops the rest
+                if not is_of_one_file(error):
+                    raise
+                log("error", "not stored", path=path, exc_info=error)
+                self._fail(record, old, reason_of(error))
+
+    def _not_read(self, record: FileRecord, old: FileRecord | None, error: Exception) -> None:
+        if isinstance(error, BinaryFile):
+            self._skip(record, old, error.message)
+        elif isinstance(error, ReadError):
+            hint = f"; {error.hint}" if error.hint else ""
+            self._fail(record, old, error.message + hint)
+        elif isinstance(error, OSError):
+            reason = error.strerror or str(error)
+            self._fail(record._replace(mtime_ns=LOOK_AGAIN), old, reason)
+        elif not is_of_one_file(error):
+            raise error
+        else:
+            log("error", "not read", path=record.path, exc_info=error)
+            self._fail(record, old, f"could not be read ({type(error).__name__})")
+
+    def _draft(
+        self, record: FileRecord, old: FileRecord | None, reading: Reading, source: Source
+    ) -> None:
+        read, warnings = self._services.drafter.declared(reading, source.tags)
+        if read.value("parent") is None:
+            read = read.stating(parent=parent_of(record.path, source, self._services.home))
+        if read.sections:
+            warnings = (*warnings, *self._prepare(record, old, read))
+        else:
+            self._skip(record, old, "empty")
+        self._warnings += [f"{record.path}: {warning}" for warning in warnings]
+
+    def _prepare(
+        self, record: FileRecord, old: FileRecord | None, reading: Reading
+    ) -> tuple[str, ...]:
         document, moved_from = (old.document if old else None), None
         listed = self._changed if document else self._added
         if document is None and self._gone.get(record.sha256):
@@ -260,14 +274,17 @@ class _Run:
         elif document is None and (code := reading.value("code")) is not None:
             document, moved_from = self._same_code(code)
             listed = self._moved if document else self._added
-        draft = self._services.drafter.draft(
+        drafter = self._services.drafter
+        draft = drafter.draft(
             document or str(uuid.uuid4()),
             reading,
             record.path,
             timestamp(record.mtime_ns / 1e9),
         )
         record = record._replace(document=draft.id)
-        self._prepared.append(Prepared(draft, record, moved_from, listed))
+        self._batch.add(Prepared(draft, record, old, moved_from, listed))
+        told = drafter.left_out(draft)
+        return (told,) if told is not None and told not in reading.warnings else ()
 
     def _same_code(self, code: str) -> tuple[str | None, str | None]:
         """The document of a file that is gone and had this code: it was renamed and changed."""
@@ -280,84 +297,70 @@ class _Run:
     def _fail(self, record: FileRecord, old: FileRecord | None, reason: str) -> None:
         """What was read before stays: a file that fails now loses nothing."""
         self._failed.append(FileProblem(record.path, reason))
-        self._records.append(
-            record._replace(problem=reason, document=old.document if old else None)
-        )
+        self._batch.note(record._replace(problem=reason, document=old.document if old else None))
 
     def _skip(self, record: FileRecord, old: FileRecord | None, reason: str) -> None:
         self._skipped.append(FileProblem(record.path, reason))
-        self._records.append(record)
+        self._batch.note(record)
         if old is not None and old.document is not None:
             self._removed.append(record.path)
-            self._emptied.append(old.document)
+            self._batch.remove(old.document)
 
     # writing
 
-    def _is_full(self) -> bool:
-        chunks = sum(len(prepared.draft.chunks) for prepared in self._prepared)
-        return chunks >= BATCH_CHUNKS or len(self._prepared) >= BATCH_DOCUMENTS
-
     def flush(self) -> None:
         """Embed what waits and write it, in one transaction."""
-        drafts: tuple[Draft, ...] = ()
-        model = None
-        if self._prepared:
-            result = self._with_vectors([prepared.draft for prepared in self._prepared])
-            drafts, model = result.drafts, result.model
-            self._reused += result.reused
-            self._waiting += result.waiting
-            if result.warning is not None and result.warning not in self._warnings:
-                self._warnings.append(result.warning)
-        written = self._apply(
-            Changes(
-                drafts=drafts,
-                model=model,
-                removed=tuple(self._emptied),
-                files=(*self._records, *(prepared.record for prepared in self._prepared)),
-                forgotten=tuple(p.moved_from for p in self._prepared if p.moved_from),
-            )
-        )
-        for draft, document in zip(drafts, written, strict=True):
-            wanted = draft.reading.value("code")
-            if wanted is not None and wanted.lower() != document.code.lower():
-                self._warnings.append(
-                    f"{document.path}: the code {wanted} is taken; it is {document.code}"
-                )
-        for prepared in self._prepared:
-            prepared.listed.append(prepared.record.path)
-            self._moved_from |= {prepared.moved_from} if prepared.moved_from else set()
-        self._prepared, self._records, self._emptied = [], [], []
+        written, failed = self._batch.flush()
+        for one in written:
+            one.listed.append(one.record.path)
+            self._moved_from |= {one.moved_from} if one.moved_from else set()
+        for one, reason in failed:
+            self._fail(one.record, one.old, reason)
+            self._moved_from |= {one.moved_from} if one.moved_from else set()  # it stays
+        self._batch.under_way = []
+        if failed:
+            self._batch.flush()
+
+    def stopped(self) -> None:
+        """In the middle of anything: what the store has counts, whether it was said yet or not."""
+        self.interrupted = True
+        stored = self._services.store.files() if self._batch.under_way else {}
+        for one in self._batch.under_way:
+            there = stored.get(one.record.path)
+            is_stored = there is not None and there.sha256 == one.record.sha256 and there.document
+            if is_stored and one.record.path not in one.listed:
+                one.listed.append(one.record.path)
 
     def split_again(self, notes: Sequence[Document]) -> None:
         """Texts without a file, as they are stored, by the settings of today."""
         for start in range(0, len(notes), BATCH_DOCUMENTS):
             some = notes[start : start + BATCH_DOCUMENTS]
-            result = self._with_vectors([self._stored_draft(note) for note in some])
-            self._apply(Changes(drafts=result.drafts, model=result.model))
-            self._reused += result.reused
-            self._waiting += result.waiting
-            self._changed += [note.code for note in some]
+            drafts = {note.code: self._drafted_again(note) for note in some}
+            done = {code: draft for code, draft in drafts.items() if draft is not None}
+            self._batch.write_drafts(list(done.values()))
+            self._changed += done
+
+    def _drafted_again(self, note: Document) -> Draft | None:
+        """None, and said, for one that stays as it is: nobody has its text elsewhere."""
+        try:
+            draft = self._stored_draft(note)
+        except Exception as error:
+            if not is_of_one_file(error):
+                raise
+            log("error", "not split again", code=note.code, exc_info=error)
+            self._warnings.append(f"{note.code}: {reason_of(error)}; it stays as it is")
+            return None
+        if self._services.drafter.left_out(draft) is not None:
+            self._warnings.append(f"{note.code}: it has too many chunks; it stays as it is")
+            return None
+        return draft
 
     def _stored_draft(self, note: Document) -> Draft:
+        drafter = self._services.drafter
         sections = stored_sections(self._services.store.chunks(note.id))
         text = "".join(section.header + section.text for section in sections)
-        reading = stored_reading(note, sections)._replace(links=read_markdown(text, "").links)
-        return self._services.drafter.draft(note.id, reading, None, note.updated_at)
-
-    def _with_vectors(self, drafts: Sequence[Draft]) -> Embedded:
-        """A service that is away holds up the vectors, never the text."""
-        drafter, store, before = self._services.drafter, self._services.store, self._embedded
-        if not self._defer:
-            try:
-                return drafter.embed(drafts, store, self._count)
-            except ServiceUnavailable as error:
-                self._defer, self._embedded = True, before
-                self._warnings.append(f"{error.message}; the vectors wait for: kb embed")
-        return drafter.embed(drafts, store, defer=True)
-
-    def _count(self) -> None:
-        self._embedded += 1
-        self._tell(self._prepared[-1].record.path if self._prepared else "")
+        reading = stored_reading(note, sections)._replace(links=drafter.reader.note(text).links)
+        return drafter.draft(note.id, reading, None, note.updated_at)
 
     def remove_missing(self, each: Pending, prune: bool) -> None:
         """Forget what is gone, unless so much is gone that the folder itself may be away."""
@@ -370,7 +373,7 @@ class _Run:
                 " gone; nothing was removed. If that is right, run: kb sync --prune"
             )
             return
-        self._apply(
+        self._batch.apply(
             Changes(
                 removed=tuple(record.document for record in missing if record.document),
                 forgotten=tuple(record.path for record in missing),
@@ -378,16 +381,11 @@ class _Run:
         )
         self._removed += [record.path for record in missing if record.document]
 
-    def _apply(self, changes: Changes) -> list[Document]:
-        if changes == Changes():
-            return []
-        return self._services.store.apply(changes, self._services.clock())
-
     def _tell(self, path: str) -> None:
-        self._progress(Progress(self._done, self._total, self._embedded, path))
+        self._progress(Progress(self._done, self._total, self._batch.embedded, path))
 
 
-def _same_content(record: FileRecord, old: FileRecord) -> bool:
+def _same_content(old: FileRecord, sha256: str, scope: Scope) -> bool:
     """Touched, but not changed."""
     usable = old.document is not None and old.problem is None and not old.excluded
-    return usable and (old.sha256, old.source) == (record.sha256, record.source)
+    return usable and (old.sha256, old.source) == (sha256, scope.source.path)

@@ -11,6 +11,7 @@ from knowbase.ingest.ignore import Patterns, decide, parse_patterns
 _NEVER = frozenset({".git", ".kb", "node_modules", "__pycache__", ".venv", "venv"})
 _IGNORE_FILES = (".gitignore", ".kbignore")  # the last one has the last word
 _MEGABYTE = 1_048_576
+_LARGEST_RULES = 256 << 10  # bytes of an ignore file: each of its lines is looked at for each path
 _LATEST = 2**63 - 1  # nanoseconds that a database can hold: the year 2262
 
 
@@ -29,6 +30,8 @@ class FoundFile(NamedTuple):
     path: str
     size: int
     mtime_ns: int
+    inode: int
+    ctime_ns: int
 
 
 class Skipped(NamedTuple):
@@ -36,6 +39,10 @@ class Skipped(NamedTuple):
 
     path: str
     reason: str
+
+
+class _TooManyRules(Exception):
+    """An ignore file that is none: nothing in its folder is read."""
 
 
 class _Ignores(NamedTuple):
@@ -75,7 +82,8 @@ def _file(path: str, status: os.stat_result, rules: WalkRules) -> FoundFile | Sk
         return Skipped(path, "not a regular file")
     if status.st_size > rules.max_bytes:
         return Skipped(path, f"larger than {round(rules.max_bytes / _MEGABYTE, 2):g} MB")
-    return FoundFile(path, status.st_size, min(status.st_mtime_ns, _LATEST))
+    changed = min(status.st_mtime_ns, _LATEST), status.st_ino & _LATEST, status.st_ctime_ns
+    return FoundFile(path, status.st_size, *changed)
 
 
 class _Walk:
@@ -91,7 +99,12 @@ class _Walk:
 
     def run(self) -> Iterator[FoundFile | Skipped]:
         """Walk the folders, and then the links to folders that were not reached otherwise."""
-        yield from self._enter(self._root, _ignores_above(self._root, self._rules.top))
+        try:
+            above = _ignores_above(self._root, self._rules.top)
+        except _TooManyRules as error:
+            yield Skipped(self._root, str(error))
+            return
+        yield from self._enter(self._root, above)
         yield from self._drain()
         while self._folder_links:
             link = self._folder_links.pop(0)
@@ -141,10 +154,13 @@ class _Walk:
             self._entered.add(identity)
             with os.scandir(folder) as listing:
                 entries = list(listing)
+            ignores += _ignores_in(folder, entries)
         except OSError as error:
             yield Skipped(folder, f"cannot list the folder: {_reason(error)}")
             return
-        ignores += _ignores_in(folder, entries)
+        except _TooManyRules as error:
+            yield Skipped(folder, str(error))
+            return
         wanted = [entry for entry in entries if self._wants(entry, ignores)]
         yield from self._hidden_folders(entries, ignores)
         wanted.sort(key=_order, reverse=True)
@@ -207,6 +223,8 @@ def _load(folder: str, name: str) -> _Ignores | None:
     path = os.path.join(folder, name)
     if not os.path.isfile(path):
         return None
+    if os.path.getsize(path) > _LARGEST_RULES:  # to read what it may leave out would be worse
+        raise _TooManyRules(f"its {name} is larger than {_LARGEST_RULES >> 10} kB")
     try:
         with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
             text = file.read()

@@ -3,8 +3,9 @@
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from knowbase.errors import BaseLocked, NotFound
+from knowbase.errors import BaseLocked, BaseUnreachable, DiskFull, KnowbaseError, NotFound
 from knowbase.ingest.sync import Report
+from knowbase.logs import log
 
 
 def watch(
@@ -36,8 +37,15 @@ def watch(
 
 
 def _synced_or_later(sync: Callable[[], Report]) -> Report:
-    """A round of watching; another writer's lock does not end it."""
+    """A round of watching; what may be over by the next one does not end it, nor what nobody
+    thought of."""
     try:
         return sync()
-    except BaseLocked as error:
-        return Report(warnings=(f"{error.message}; the next change looks again",))
+    except (BaseLocked, BaseUnreachable, DiskFull) as error:
+        reason = error.message
+    except KnowbaseError:
+        raise
+    except Exception as error:
+        log("error", "a round of watching failed", exc_info=error)
+        reason = f"this round failed ({type(error).__name__})"
+    return Report(warnings=(f"{reason}; the next change looks again",))

@@ -9,7 +9,6 @@ from knowbase.ingest.sync import IngestServices
 from knowbase.memory.lifecycle import superseding
 from knowbase.query.conditions import Compare, Condition, Not, Visible, both
 from knowbase.query.moments import span
-from knowbase.read.markdown import read_markdown
 from knowbase.store.contract import DocumentStore, Store
 from knowbase.store.rules import known_text, same_project
 from knowbase.text.sections import sections_of
@@ -98,6 +97,8 @@ class _Writing:
         document = self.old.id if self.old is not None else str(uuid.uuid4())
         draft = ingest.drafter.draft(document, self.reading, None, self.now)
         draft = draft._replace(own_code=self._note.value("code") is not None)
+        if (told := ingest.drafter.left_out(draft)) is not None:  # nobody has the rest elsewhere
+            raise InvalidInput(f"the text is too long: {told}", field="text")
         embedded = ingest.drafter.embed([draft], ingest.store)
         self.model = embedded.model
         return embedded.drafts[0]
@@ -129,9 +130,9 @@ class _Writing:
     def _read(self, default_type: str) -> Reading:
         note = self._note
         try:
-            reading = read_markdown(note.text, "")
+            reading = self._services.ingest.drafter.reader.note(note.text)
         except ReadError as error:  # front matter with a value that cannot be
-            raise InvalidInput(error.message, field=error.field) from error
+            raise InvalidInput(error.message, field=error.field or "text") from error
         if not reading.title and reading.sections:
             first = reading.sections[0]
             reading = reading._replace(title=_first_line(first.heading or first.text))

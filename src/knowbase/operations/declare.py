@@ -37,6 +37,7 @@ class Operation(NamedTuple):
     opens_bases: bool = False  # it opens what it works on itself, and always gets None
     local: bool = False  # it reads or writes this machine's files: never served to others
     whole: bool = False  # it concerns the whole base: not for those held to one project
+    switch: str | None = None  # served to others only when this setting is on
     creates_base: bool = False  # the base is made if there is none
     streams: bool = False  # it gives one result after the other until it is stopped
     progress: bool = False  # what runs it takes a third argument, and calls it with each step

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 DEFER = Param("store the text at once, and leave the vectors to kb embed")
+VERIFY = Param("read every file, also one that the disk calls unchanged")
 
 
 class Made(NamedTuple):
@@ -39,6 +40,7 @@ class Add(NamedTuple):
     )
     tree: Annotated[bool, Param("folders make a hierarchy: their index page is the parent")] = False
     defer: Annotated[bool, DEFER] = False
+    verify: Annotated[bool, VERIFY] = False
 
 
 def add(
@@ -50,6 +52,7 @@ def add(
         parent=request.parent,
         tree=request.tree,
         defer=request.defer,
+        verify=request.verify,
         progress=progress,
     )
 
@@ -94,12 +97,15 @@ def _removed(_: "Base", request: Remove) -> tuple[str, ...]:
 class Sync(NamedTuple):
     prune: Annotated[bool, Param("remove what is gone, even if it is more than half")] = False
     defer: Annotated[bool, DEFER] = False
+    verify: Annotated[bool, VERIFY] = False
 
 
 def sync(
     base: "Base", request: Sync, progress: "Callable[[Progress], None]" = lambda _: None
 ) -> "Report":
-    return base.sync(prune=request.prune, defer=request.defer, progress=progress)
+    return base.sync(
+        prune=request.prune, defer=request.defer, verify=request.verify, progress=progress
+    )
 
 
 def watch(base: "Base", _: NoParameters) -> "Iterator[Report]":
@@ -161,7 +167,7 @@ OPERATIONS = {
             writes=True,
             local=True,
             progress=True,
-            examples=("kb sync", "kb sync --prune"),
+            examples=("kb sync", "kb sync --prune", "kb sync --verify"),
         ),
         Operation(
             "watch",

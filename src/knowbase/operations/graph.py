@@ -160,6 +160,7 @@ OPERATIONS = {
             "Ask the graph in Cypher",
             CypherRequest,
             ask,
+            switch="serve_cypher",
             examples=(
                 'kb graph query \'MATCH (d:Document {code: "KB-7"})-[*1..2]-(r)'
                 " RETURN DISTINCT r.code'",

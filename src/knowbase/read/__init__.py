@@ -29,16 +29,17 @@ _CODE_NAMES = frozenset({
 })  # fmt: skip
 
 
-def read(path: str, data: bytes) -> Reading:
-    """What the file at `path` with the content `data` says; ReadError when that is nothing."""
+def read(path: str, data: bytes, most: int | None = None) -> Reading:
+    """What the file at `path` with the content `data` says; ReadError when that is nothing.
+    With `most`, no more headings than it takes to have that many sections.
+    """
     pure = PurePath(path)
-    extension = _extension(pure)
     kind = type_of(path)
     if kind == "pdf":
         from knowbase.read.pdf import read_pdf
 
         return read_pdf(data, pure.stem)
-    return _read_text(decode(data), kind, pure, extension)
+    return _read_text(decode(data), kind, pure, most)
 
 
 def type_of(path: str) -> str:
@@ -54,11 +55,12 @@ def type_of(path: str) -> str:
     return "code" if extension in _CODE or _is_code_name(pure.name) else "text"
 
 
-def _read_text(text: str, kind: str, path: PurePath, extension: str) -> Reading:
+def _read_text(text: str, kind: str, path: PurePath, most: int | None) -> Reading:
+    extension = _extension(path)
     if kind == "markdown":
         from knowbase.read.markdown import read_markdown
 
-        return read_markdown(text, path.stem)
+        return read_markdown(text, path.stem, most)
     if kind == "html":
         from knowbase.read.html import read_html
 

@@ -45,12 +45,13 @@ def parse_front_matter(block: str) -> dict[str, Any] | None:
 def _load(block: str) -> dict[str, _Value] | None:
     import yaml
 
-    safe = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    from knowbase.read.plain_yaml import loader
+
     base = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     try:
         if not _is_harmless(block):
             return None
-        meant = yaml.load(block, safe)  # noqa: S506 (both are the safe loader)
+        meant = yaml.load(block, loader())  # noqa: S506 (the safe one)
         written = yaml.load(block, base)  # noqa: S506 (makes nothing but strings)
     except (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, ArithmeticError):
         return None

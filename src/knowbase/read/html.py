@@ -57,6 +57,7 @@ class _Page(HTMLParser):
         self.tags: list[str] = []
         self.links: list[Link] = []
         self._unseen: list[str] = []
+        self._open_unseen = dict.fromkeys(_UNSEEN, 0)
         self._in_title = False
         self._pieces: list[str] = []
         self._begun = False
@@ -74,11 +75,12 @@ class _Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: _Attributes) -> None:
         """Open an element."""
         if self._unseen == ["head"] and tag not in _HEAD_TAGS:
-            self._unseen.clear()
-        if tag == "title" and "svg" not in self._unseen and not self.title:
+            self._leave("head")
+        if tag == "title" and not self._open_unseen["svg"] and not self.title:
             self._in_title = True
         elif tag in _UNSEEN:
             self._unseen.append(tag)
+            self._open_unseen[tag] += 1
         elif tag == "meta":
             self._meta(dict(attrs))
         elif not self._unseen:
@@ -89,10 +91,16 @@ class _Page(HTMLParser):
         if tag == "title":
             self._in_title = False
         elif tag in _UNSEEN:
-            while tag in self._unseen and self._unseen.pop() != tag:
-                pass
+            self._leave(tag)
         elif not self._unseen:
             self._close(tag)
+
+    def _leave(self, tag: str) -> None:
+        """Close what nobody sees, and what was left open in it."""
+        closed = None
+        while self._open_unseen[tag] and closed != tag:
+            closed = self._unseen.pop()
+            self._open_unseen[closed] -= 1
 
     def handle_data(self, data: str) -> None:
         """Take text in."""

@@ -22,6 +22,9 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 _URL = re.compile(r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,30}://\S+|\bwww\.\S+", re.IGNORECASE)
 _TAG_START = re.compile(r"""(?:^|(?<=[\s(\[{,;"'“‘«]))#(?=[^\W\d_])""")
 _NOT_TEXT = "\ufffc"
+# Headings by the look of a line; some that look so stand in a block of code.
+_HEADING_LINE = re.compile(r" {0,3}(?:#{1,6}(?:\s|$)|=+\s*$|-+\s*$)")
+_LOOK_LIKE_ONE = 4
 
 
 class _Heading(NamedTuple):
@@ -31,19 +34,33 @@ class _Heading(NamedTuple):
     end: int
 
 
-def read_markdown(text: str, fallback_title: str) -> Reading:
-    """A Markdown text as a document."""
+def read_markdown(text: str, fallback_title: str, most: int | None = None) -> Reading:
+    """A Markdown text as a document; with `most`, as far as that many sections may go."""
     lines = _LINE.findall(text)
     skip = front_matter_lines(lines)
     matter = parse_front_matter("".join(lines[1 : skip - 1])) if skip else None
-    body = lines[skip:] if matter is not None else lines
+    offset = skip if matter is not None else 0
+    body = lines[offset:]
+    unread = skip > 0 and matter is None
+    warnings = ["its front matter is not valid YAML; read as text"] if unread else []
+    if most is not None and (end := _far_enough(body, most * _LOOK_LIKE_ONE)) < len(body):
+        warnings.append(f"only its first {end} lines are read: it has too many headings")
+        body = body[:end]
     tokens = _parser().parse("".join(body))
     headings = [heading for heading in _headings(tokens) if heading.level <= 2]
-    sections = _sections(body, headings, len(lines) - len(body))
+    sections = _sections(body, headings, offset)
     reading = _reading(matter or {}, _title(headings) or fallback_title, sections, tokens)
-    if skip and matter is None:
-        reading = reading._replace(warnings=("its front matter is not valid YAML; read as text",))
-    return reading
+    return reading._replace(warnings=tuple(warnings))
+
+
+def _far_enough(lines: list[str], most: int) -> int:
+    """The line of the heading after so many: each takes memory before it can be counted."""
+    seen = 0
+    for number, line in enumerate(lines):
+        seen += _HEADING_LINE.match(line) is not None
+        if seen > most:
+            return number
+    return len(lines)
 
 
 def _reading(

@@ -48,7 +48,6 @@ _HOLDERS = frozenset({
 _HELD = frozenset({"arrow_function", "class", "function_expression", "generator_function"})
 _REMARKS = frozenset({"attribute_item", "block_comment", "comment", "decorator", "line_comment"})
 
-_GENERICS = re.compile(r"<[^<>]*>")
 _LONGEST_NAME = 200
 
 
@@ -78,7 +77,7 @@ def outline(source: bytes, grammar: str) -> list[Definition]:
     root = Parser(_language(grammar)).parse(source).root_node
     found: list[_Definition] = []
     remarks: dict[int, int] = {}
-    lines = source.split(b"\n")
+    lines = _Lines(source)
     # A stack instead of recursion: nothing limits how deep a source file nests.
     stack = [_Visit(root, "", None)]
     while stack:
@@ -106,13 +105,30 @@ def _language(grammar: str) -> "Language":
     return Language(getattr(import_module(f"tree_sitter_{module}"), function or "language")())
 
 
-def _remark_rows(node: "Node", lines: list[bytes]) -> Iterator[tuple[int, int]]:
+class _Lines:
+    """Where the text of each line begins and ends, looked for once a line."""
+
+    def __init__(self, source: bytes) -> None:
+        self._lines = source.split(b"\n")
+        self._texts: dict[int, tuple[int, int]] = {}
+
+    def text(self, row: int) -> tuple[int, int]:
+        if row not in self._texts:
+            line = self._lines[row]
+            self._texts[row] = len(line) - len(line.lstrip()), len(line.rstrip())
+        return self._texts[row]
+
+    def length(self, row: int) -> int:
+        return len(self._lines[row])
+
+
+def _remark_rows(node: "Node", lines: _Lines) -> Iterator[tuple[int, int]]:
     """The rows on which only a comment or attribute stands, each with its first column."""
     (first, column), (last, end) = node.start_point, node.end_point
     if end == 0 and last > first:  # some grammars count the line end in
         last -= 1
-        end = len(lines[last])
-    alone = not lines[first][:column].strip() and not lines[last][end:].strip()
+        end = lines.length(last)
+    alone = lines.text(first)[0] >= column and lines.text(last)[1] <= end
     if alone:
         yield from ((row, column) for row in range(first, last + 1))
 
@@ -195,10 +211,22 @@ def _clean(node: "Node") -> str:
     """A name as one word path: no type arguments, '.' between its parts."""
     name = " ".join((node.text or b"").decode("utf-8", "replace").split())
     if "operator" not in name:
-        shorter = _GENERICS.sub("", name)
-        while shorter != name:
-            name, shorter = shorter, _GENERICS.sub("", shorter)
+        name = _without_generics(name)
     return name.replace("::", ".")[:_LONGEST_NAME]
+
+
+def _without_generics(name: str) -> str:
+    """What stands in no pair of angles; one without its other half stays."""
+    kept: list[str] = []
+    opened: list[int] = []
+    for part in re.split("([<>])", name):
+        if part == ">" and opened:
+            del kept[opened.pop() :]
+            continue
+        if part == "<":
+            opened.append(len(kept))
+        kept.append(part)
+    return "".join(kept)
 
 
 def _declared(node: "Node") -> str:

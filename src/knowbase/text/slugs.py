@@ -4,13 +4,14 @@ import unicodedata
 from collections.abc import Iterable
 
 _FALLBACK = "section"
+_LONGEST = 500  # characters: every chunk carries its slug
 _VARIATION_SELECTORS = range(0xFE00, 0xFE10)
 
 
 def slugify(heading: str) -> str:
     """The heading in lower case with every run of other than letters and digits as one '-'."""
     kept: list[str] = []
-    for char in unicodedata.normalize("NFC", heading.lower()):
+    for char in unicodedata.normalize("NFC", heading[:_LONGEST].lower()):
         if char.isalnum() or (kept and kept[-1] != "-" and _is_vowel_sign(char)):
             kept.append(char)
         elif kept and kept[-1] != "-":

@@ -5,6 +5,7 @@ import math
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 from knowbase.values.documents import Chunk
@@ -32,22 +33,32 @@ class Limits(NamedTuple):
         return self.max_tokens // 5
 
 
-def chunks_of(reading: Reading, spans: TokenSpans, limits: Limits) -> tuple[Chunk, ...]:
-    """The chunks of a whole document, in order."""
-    return tuple(
+def chunks_of(
+    reading: Reading, spans: TokenSpans, limits: Limits, most: int | None = None
+) -> tuple[Chunk, ...]:
+    """The chunks of a whole document in order, or the first ones: no more are made."""
+    chunks = (
         chunk
         for section in reading.sections
         for chunk in split(section, reading.title, spans, limits)
     )
+    return tuple(islice(chunks, most))
+
+
+def are_whole(chunks: Sequence[Chunk], reading: Reading) -> bool:
+    """Whether the chunks have all of the document."""
+    held = sum(len(chunk.text) - chunk.overlap for chunk in chunks)
+    return held == sum(len(section.text) for section in reading.sections)
 
 
 def split(section: Section, title: str, spans: TokenSpans, limits: Limits) -> Iterator[Chunk]:
     """The chunks of one section."""
     context = _context(title, section.heading, spans, limits)
     used = len(spans(context)) + limits.markers
-    before = 0
+    before = lines = counted = 0
     for index, (start, end, count) in enumerate(_pieces(section.text, spans, limits, used)):
         text = section.text[start:end]
+        lines, counted = lines + section.text.count("\n", counted, start), start
         yield Chunk(
             slug=section.slug,
             chunk_index=index,
@@ -55,7 +66,7 @@ def split(section: Section, title: str, spans: TokenSpans, limits: Limits) -> It
             header=section.header if index == 0 else "",
             text=text,
             overlap=before - start if index else 0,
-            line=section.line + section.header.count("\n") + section.text.count("\n", 0, start),
+            line=section.line + section.header.count("\n") + lines,
             page=section.page,
             tokens=used + count,
             hash=hashlib.sha256((context + text).encode("utf-8", "replace")).hexdigest(),

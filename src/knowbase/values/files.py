@@ -23,3 +23,5 @@ class FileRecord(NamedTuple):
     document: str | None = None  # the id of the document made from it
     problem: str | None = None  # why it could not be read
     excluded: bool = False  # removed by hand: stays out until added again
+    inode: int | None = None  # none in records that are older than this
+    ctime_ns: int | None = None  # when its content or its place was last changed

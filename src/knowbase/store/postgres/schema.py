@@ -284,7 +284,12 @@ ALTER TABLE documents ADD COLUMN split_by text COLLATE "C" NOT NULL DEFAULT '';
 UPDATE documents SET split_by = 'types:' WHERE metadata LIKE '%"type":%';
 """
 
-STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5)
+_STEP_6 = """
+ALTER TABLE files ADD COLUMN inode bigint;
+ALTER TABLE files ADD COLUMN ctime_ns bigint;
+"""
+
+STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6)
 WITH_A_GRAPH = 3
 
 

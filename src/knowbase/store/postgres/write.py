@@ -341,7 +341,7 @@ class Writing(Postings):
     # files
 
     def _write_files(self, files: Iterable[FileRecord], ids: dict[str, str]) -> None:
-        names = ("path", "source", "size", "mtime_ns", "sha256", "document", "problem", "excluded")
+        names = FileRecord._fields
         settings = ", ".join(f"{name} = excluded.{name}" for name in names[1:])
         self._many(
             f"INSERT INTO files (base_id, {', '.join(names)})"

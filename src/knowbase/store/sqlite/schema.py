@@ -243,12 +243,17 @@ ALTER TABLE documents ADD COLUMN split_by TEXT NOT NULL DEFAULT '';
 UPDATE documents SET split_by = 'types:' WHERE metadata LIKE '%"type":%';
 """
 
-_WITH_A_JOURNAL = """
+_STEP_7 = """
+ALTER TABLE files ADD COLUMN inode INTEGER;
+ALTER TABLE files ADD COLUMN ctime_ns INTEGER;
+"""
+
+_STEP_8 = """
 CREATE TABLE journal (generation INTEGER NOT NULL, lost INTEGER NOT NULL);
 INSERT INTO journal VALUES (0, 0);
 """
 
-STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _WITH_A_JOURNAL)
+STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8)
 WITH_CONTENT_HASHES = 2
 WITH_A_GRAPH = 4
 

@@ -1,0 +1,178 @@
+"""Documents that wait to be embedded and written together, and what becomes of an odd one."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from knowbase.errors import (
+    BaseError,
+    EmbeddingError,
+    KnowbaseError,
+    ServiceUnavailable,
+    ToolMissing,
+)
+from knowbase.ingest.drafts import Drafter, Embedded
+from knowbase.logs import log
+from knowbase.store.contract import Store
+from knowbase.values.changes import Changes, Draft
+from knowbase.values.documents import Document
+from knowbase.values.files import FileRecord
+
+BATCH_CHUNKS = 64
+BATCH_DOCUMENTS = 200
+
+
+class Prepared(NamedTuple):
+    """A file that was read and split, waiting for its vectors."""
+
+    draft: Draft
+    record: FileRecord
+    old: FileRecord | None
+    moved_from: str | None
+    listed: list[str]  # where the report names it, once it is stored
+
+
+class Failure(NamedTuple):
+    """A file that cannot be stored, and why."""
+
+    prepared: Prepared
+    reason: str
+
+
+class Batch:
+    """What is written in one transaction; a file that cannot be is found and left out."""
+
+    def __init__(
+        self, store: Store, drafter: Drafter, clock: Callable[[], str], *, defer: bool
+    ) -> None:
+        self._store = store
+        self._drafter = drafter
+        self._clock = clock
+        self._defer = defer
+        self._prepared: list[Prepared] = []
+        self._records: list[FileRecord] = []
+        self._emptied: list[str] = []
+        self.embedded = self.reused = self.waiting = 0
+        self.warnings: list[str] = []
+        self.under_way: list[Prepared] = []  # a stop may come when it is stored and not yet said
+        self.each: Callable[[], None] = lambda: None  # called with each new vector
+
+    @property
+    def is_full(self) -> bool:
+        chunks = sum(len(prepared.draft.chunks) for prepared in self._prepared)
+        return chunks >= BATCH_CHUNKS or len(self._prepared) >= BATCH_DOCUMENTS
+
+    @property
+    def last(self) -> str:
+        """The path that came in last."""
+        return self._prepared[-1].record.path if self._prepared else ""
+
+    def add(self, prepared: Prepared) -> None:
+        self._prepared.append(prepared)
+
+    def note(self, record: FileRecord) -> None:
+        """What is known of a file, without a new text."""
+        self._records.append(record)
+
+    def remove(self, document: str) -> None:
+        """A document whose file holds no text any more."""
+        self._emptied.append(document)
+
+    def flush(self) -> tuple[list[Prepared], list[Failure]]:
+        """Write what waits; what was written, and what could not be."""
+        prepared, self._prepared = self._prepared, []
+        self.under_way = prepared
+        aside = Changes(files=tuple(self._records), removed=tuple(self._emptied))
+        self._records, self._emptied = [], []
+        try:
+            self._write(prepared, aside)
+        except Exception as error:
+            if not is_of_one_file(error):
+                raise
+            log("error", "a batch could not be stored", files=len(prepared), exc_info=error)
+        else:
+            return prepared, []
+        self.apply(aside)
+        return self._one_by_one(prepared)
+
+    def _one_by_one(self, prepared: Sequence[Prepared]) -> tuple[list[Prepared], list[Failure]]:
+        written, failed = [], []
+        for one in prepared:
+            try:
+                self._write([one], Changes())
+            except Exception as error:
+                if not is_of_one_file(error):
+                    raise
+                log("error", "not stored", path=one.record.path, exc_info=error)
+                failed.append(Failure(one, reason_of(error)))
+            else:
+                written.append(one)
+        return written, failed
+
+    def _write(self, prepared: Sequence[Prepared], aside: Changes) -> None:
+        before, result = self.embedded, Embedded((), None, 0, 0)
+        try:
+            if prepared:
+                result = self.with_vectors([one.draft for one in prepared])
+            written = self.apply(
+                aside._replace(
+                    drafts=result.drafts,
+                    model=result.model,
+                    files=(*aside.files, *(one.record for one in prepared)),
+                    forgotten=tuple(one.moved_from for one in prepared if one.moved_from),
+                )
+            )
+        except Exception:
+            self.embedded = before
+            raise
+        self._count(result, written)
+
+    def _count(self, result: Embedded, written: Sequence[Document]) -> None:
+        self.reused += result.reused
+        self.waiting += result.waiting
+        if result.warning is not None and result.warning not in self.warnings:
+            self.warnings.append(result.warning)
+        for draft, document in zip(result.drafts, written, strict=True):
+            wanted = draft.reading.value("code")
+            if wanted is not None and wanted.lower() != document.code.lower():
+                self.warnings.append(
+                    f"{document.path}: the code {wanted} is taken; it is {document.code}"
+                )
+
+    def write_drafts(self, drafts: Sequence[Draft]) -> None:
+        """Documents without a file."""
+        result = self.with_vectors(drafts)
+        self._count(result, self.apply(Changes(drafts=result.drafts, model=result.model)))
+
+    def with_vectors(self, drafts: Sequence[Draft]) -> Embedded:
+        """A service that is away holds up the vectors, never the text."""
+        before = self.embedded
+        if not self._defer:
+            try:
+                return self._drafter.embed(drafts, self._store, self._made_one)
+            except ServiceUnavailable as error:
+                self._defer, self.embedded = True, before
+                self.warnings.append(f"{error.message}; the vectors wait for: kb embed")
+        return self._drafter.embed(drafts, self._store, defer=True)
+
+    def _made_one(self) -> None:
+        self.embedded += 1
+        self.each()
+
+    def apply(self, changes: Changes) -> list[Document]:
+        if changes == Changes():
+            return []
+        return self._store.apply(changes, self._clock())
+
+
+def is_of_one_file(error: Exception) -> bool:
+    """Whether the others can go on: a base that is full, locked or damaged concerns them all.
+    One that only refuses does not say why; it may be the text."""
+    return type(error) is BaseError or not isinstance(
+        error, (BaseError, EmbeddingError, ToolMissing)
+    )
+
+
+def reason_of(error: Exception) -> str:
+    if isinstance(error, KnowbaseError):
+        return error.message
+    return f"could not be stored ({type(error).__name__})"

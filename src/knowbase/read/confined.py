@@ -1,0 +1,176 @@
+"""Reading what others wrote, in a process that can be killed: a file has a time and memory limit,
+and says so much and no more."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from knowbase.errors import ReadError
+from knowbase.values.reading import Link, Reading, Section
+
+if TYPE_CHECKING:
+    from knowbase.process.child import Call, ChildFailed, Children
+
+JOB = "knowbase.read.confined:read_for_parent"
+SECONDS_A_MEGABYTE = 2.0  # beside what every file may take
+SHORT = 2_000  # characters of a note: whatever they are, they are read in a moment
+LONGEST_NAME = 500  # characters of a title or heading: every chunk carries both
+MOST_LINKS = 20_000
+MOST_TAGS = 2_000
+SETTINGS = {"overstayed": "read.timeout", "overgrown": "read.memory_mb"}
+
+
+class ReadLimits(NamedTuple):
+    """What reading one file may take and give."""
+
+    seconds: float = 20.0
+    memory_mb: int = 1024
+    chunks: int = 20_000
+
+
+class Reader:
+    """Reads files and notes, for any thread."""
+
+    def __init__(self, limits: ReadLimits = ReadLimits()) -> None:  # noqa: B008 - a value
+        self.limits = limits
+
+    def start(self) -> None:
+        """Have the process ready by the time that something is to be read."""
+        self._children().start()
+
+    def file(self, path: str, data: bytes) -> Reading:
+        """What a file says; ReadError when that is nothing, or not within the limits."""
+        return self.begin(path, data).result()
+
+    def begin(self, path: str, data: bytes) -> "BeingRead":
+        """The same, for somebody who has other work meanwhile."""
+        return self._begin({"path": path, "chunks": self.limits.chunks}, data)
+
+    def note(self, text: str) -> Reading:
+        """What a note says, all of it. A short one is not worth a process."""
+        if _is_quick(text):
+            from knowbase.read.markdown import read_markdown
+
+            return _named_shortly(read_markdown(text, ""))
+        facts = {"path": None, "chunks": self.limits.chunks}
+        return self._begin(facts, text.encode("utf-8", "surrogatepass")).result()
+
+    def _begin(self, facts: Mapping[str, Any], data: bytes) -> "BeingRead":
+        from knowbase.process.child import ChildFailed
+
+        try:
+            more = len(data) / 1e6 * SECONDS_A_MEGABYTE
+            return BeingRead(self._children().begin(facts, data, more))
+        except ChildFailed as error:
+            raise _unreadable(error) from error
+
+    def _children(self) -> "Children":
+        from knowbase.process.child import Limits, children
+
+        return children(JOB, Limits(self.limits.seconds, self.limits.memory_mb))
+
+
+class BeingRead:
+    """A file that the process has before it."""
+
+    def __init__(self, call: "Call") -> None:
+        self._call = call
+
+    def result(self) -> Reading:
+        from knowbase.process.child import ChildFailed
+
+        try:
+            return _from_plain(self._call.result())
+        except ChildFailed as error:
+            raise _unreadable(error) from error
+
+    def stop(self) -> None:
+        """Nobody waits for it any more."""
+        self._call.stop()
+
+
+def _is_quick(text: str) -> bool:
+    """Whether reading it takes a moment, whatever it says. A table is filled up to as many cells a
+    row as its first one has."""
+    if len(text) > SHORT:
+        return False
+    lines = text.split("\n")
+    return len(lines) * max(line.count("|") for line in lines) <= SHORT
+
+
+def _unreadable(error: "ChildFailed") -> ReadError:
+    setting = SETTINGS.get(error.why)
+    hint = f"raise {setting}, then kb sync --verify" if setting else None
+    return ReadError(f"reading it {error.told}", hint=hint)
+
+
+def read_for_parent(facts: Mapping[str, Any], data: bytes) -> dict[str, Any]:
+    """What the process does: bytes come in, a reading goes out as plain data."""
+    from knowbase.read import read
+    from knowbase.read.markdown import read_markdown
+
+    path, most = facts["path"], int(facts["chunks"])
+    if path is None:
+        reading = read_markdown(data.decode("utf-8", "surrogatepass"), "")
+        bounded = _bounded(reading, most)
+        if bounded.warnings != reading.warnings:  # nobody has the rest of a note elsewhere
+            raise ReadError(f"the text is too long: {bounded.warnings[-1]}", field="text")
+        return _plain(bounded)
+    return _plain(_bounded(read(path, data, most), most))
+
+
+def _bounded(reading: Reading, most: int) -> Reading:
+    """As much of it as a base should hold, and what was left out said."""
+    reading = _named_shortly(reading)
+    said = list(reading.warnings)
+    if len(reading.sections) > most:
+        said.append(left_out(most))
+        reading = reading._replace(sections=reading.sections[:most])
+    if len(reading.links) > MOST_LINKS:
+        said.append(f"only its first {MOST_LINKS} links are followed")
+        reading = reading._replace(links=reading.links[:MOST_LINKS])
+    if len(reading.tags) > MOST_TAGS:
+        said.append(f"only its first {MOST_TAGS} tags are kept")
+        reading = reading.stating(tags=reading.tags[:MOST_TAGS])
+    return reading._replace(warnings=tuple(said))
+
+
+def left_out(most: int) -> str:
+    """What is said of a text that has more chunks than a file may have."""
+    return f"only its first {most} chunks are stored, the rest is left out; read.max_chunks"
+
+
+def _named_shortly(reading: Reading) -> Reading:
+    """Titles and headings of a length that can be repeated with every chunk."""
+    long = any(len(one.heading or "") > LONGEST_NAME for one in reading.sections)
+    if not long and len(reading.title) <= LONGEST_NAME:
+        return reading
+    return reading._replace(
+        title=_short(reading.title),
+        sections=tuple(
+            one._replace(heading=_short(one.heading)) if one.heading else one
+            for one in reading.sections
+        ),
+    )
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
+
+
+def _plain(reading: Reading) -> dict[str, Any]:
+    return reading._asdict()  # named tuples are lists in JSON
+
+
+def _from_plain(told: Mapping[str, Any]) -> Reading:
+    stated = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in told["stated"].items()
+    }
+    return Reading(
+        told["type"],
+        told["title"],
+        tuple(Section(*section) for section in told["sections"]),
+        stated,
+        tuple(Link(*link) for link in told["links"]),
+        tuple(told["warnings"]),
+    )
