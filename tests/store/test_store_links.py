@@ -287,7 +287,9 @@ def test_an_older_sqlite_base_gets_its_links_when_it_is_opened(tmp_path: Path) -
     connection = apsw.Connection(path)
     for table in (*GRAPH, *LATER, "stale_names"):
         connection.execute(f"DROP TABLE {table}")
-    connection.execute("ALTER TABLE documents DROP COLUMN split_by")
+    for column in ("split_by", "seal", "text_seal", "use_seal"):
+        connection.execute(f"ALTER TABLE documents DROP COLUMN {column}")
+    connection.execute("ALTER TABLE embedded DROP COLUMN seal")
     connection.execute(f"PRAGMA user_version = {WITH_A_GRAPH - 1}")
     connection.close()
     older = SqliteStore(path)
@@ -307,7 +309,8 @@ def test_an_older_postgresql_database_gets_its_links_when_it_is_opened() -> None
     with psycopg.connect(database(), autocommit=True) as connection:
         for table in (*GRAPH, *LATER):
             connection.execute(f"DROP TABLE knowbase.{table}")
-        connection.execute("ALTER TABLE knowbase.documents DROP COLUMN split_by")
+        for column in ("split_by", "seal", "text_seal", "use_seal"):
+            connection.execute(f"ALTER TABLE knowbase.documents DROP COLUMN {column}")
         connection.execute(
             "DELETE FROM knowbase.steps WHERE number >= %s", (postgres_schema.WITH_A_GRAPH,)
         )

@@ -1,6 +1,7 @@
 """What every store promises, by subject; each method is a consistent read or a transaction."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from knowbase.query.conditions import Condition
@@ -213,8 +214,22 @@ class CopySource(Protocol):
     def shared(self) -> SharedParts: ...
 
 
+class Snapshot(CopySource, Protocol):
+    """A base as it was at one moment, whoever writes to it meanwhile."""
+
+    def pages_to(self, path: str, step: Callable[[int, int], None]) -> bool:
+        """Write it into an empty file, telling how many pages of how many are done; False when
+        this engine has no pages of its own, and the parts have to be copied."""
+
+
 class Copying(CopySource, Protocol):
     """A base that can become a copy of another one."""
+
+    def snapshot(self) -> AbstractContextManager[Snapshot]:
+        """All of it as it is now, for as long as it is read."""
+
+    def seal(self) -> int:
+        """Seal what was written before there were seals; how many documents."""
 
     def identity(self) -> str:
         """The same for one base under all its names, another one for any other base."""

@@ -1,6 +1,7 @@
 """The plain store as a whole."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 
 from knowbase.store.plain.state import Stored, remove, row_of
 from knowbase.store.plain.vectors import PlainVectors
@@ -28,6 +29,16 @@ class PlainCopying:
         stored = {one.model: one for one in self._store.models()}
         models = tuple(stored[model] for model in self._store._sources)
         return Frame(models, self._state.next_seq, self._state.next_chunk)
+
+    @contextmanager
+    def snapshot(self) -> "Iterator[PlainCopying]":
+        yield self
+
+    def pages_to(self, path: str, step: Callable[[int, int], None]) -> bool:  # noqa: ARG002
+        return False
+
+    def seal(self) -> int:
+        return 0
 
     def start(self, source: str, frame: Frame) -> None:
         self._state.copy_of = source

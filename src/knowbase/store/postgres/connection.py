@@ -19,6 +19,7 @@ from knowbase.errors import (
     VectorsUnavailable,
 )
 from knowbase.logs import log
+from knowbase.store.rows import damaged
 from knowbase.values.vectors import Model
 
 Result = TypeVar("Result")
@@ -71,6 +72,8 @@ def translated() -> Iterator[None]:
                 _log(error)
                 raise ours(message, hint=hint) from error
         _log(error)
+        if isinstance(error, (errors.DataCorrupted, errors.IndexCorrupted)):
+            raise damaged() from error
         raise BaseError("the database refused the operation") from error
 
 
@@ -123,6 +126,16 @@ class Connections:
                 return work(connection)
 
         return self.run(reading)
+
+    @contextmanager
+    def beside(self) -> Iterator[Connection]:
+        """A connection for work that does not return at once; nothing is tried again on it."""
+        with translated():
+            connection = self._pool.getconn()
+        try:
+            yield connection
+        finally:
+            self._pool.putconn(connection)
 
     def writing(self, work: Callable[[Connection], Result], *, wait: bool = True) -> Result:
         """One transaction; a lock of another is waited for, unless told not to."""

@@ -283,7 +283,20 @@ ALTER TABLE documents ADD COLUMN split_by text COLLATE "C" NOT NULL DEFAULT '';
 UPDATE documents SET split_by = 'types:' WHERE metadata LIKE '%"type":%';
 """
 
-STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5)
+_STEP_6 = """
+ALTER TABLE documents ADD COLUMN seal bytea, ADD COLUMN text_seal bytea, ADD COLUMN use_seal bytea;
+DO $$
+DECLARE one text;
+BEGIN
+    FOR one IN SELECT tablename FROM pg_tables
+        WHERE schemaname = 'knowbase' AND tablename ~ '^vectors_[0-9]+$'
+    LOOP
+        EXECUTE format('ALTER TABLE knowbase.%I ADD COLUMN IF NOT EXISTS seal bytea', one);
+    END LOOP;
+END $$;
+"""
+
+STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6)
 WITH_A_GRAPH = 3
 
 

@@ -243,7 +243,14 @@ ALTER TABLE documents ADD COLUMN split_by TEXT NOT NULL DEFAULT '';
 UPDATE documents SET split_by = 'types:' WHERE metadata LIKE '%"type":%';
 """
 
-STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6)
+_STEP_7 = """
+ALTER TABLE documents ADD COLUMN seal BLOB;
+ALTER TABLE documents ADD COLUMN text_seal BLOB;
+ALTER TABLE documents ADD COLUMN use_seal BLOB;
+ALTER TABLE embedded ADD COLUMN seal BLOB;
+"""
+
+STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7)
 WITH_CONTENT_HASHES = 2
 WITH_A_GRAPH = 4
 
