@@ -16,9 +16,9 @@ from knowbase import Base, Note, SearchRequest
 from knowbase.errors import BaseError, BaseTaken, InvalidInput
 from knowbase.ingest.embedding import Step
 from knowbase.move import move
-from knowbase.move.digests import digests
 from knowbase.query.conditions import EVERYTHING
 from knowbase.store.opening import create_store
+from knowbase.upkeep.digests import digests
 from knowbase.values.changes import Changes
 from postgres import new_base
 from stores import MODEL, NOW, draft, section

@@ -12,7 +12,7 @@ from knowbase.cli.arguments import SPECIAL, Surface, command_of, overview, parse
 from knowbase.cli.commands import COMPLETION, NAMES, load
 from knowbase.cli.terminal import Painter, ProgressBar, safe
 from knowbase.errors import BaseMissing, InvalidInput, KnowbaseError, ReadError
-from knowbase.operations.declare import Operation
+from knowbase.operations.declare import Operation, Place
 from knowbase.text.analysis import clean
 from knowbase.values.parameters import build
 
@@ -104,6 +104,8 @@ def _open(operation: Operation, surface: Surface) -> "AbstractContextManager[Bas
         if surface.base is not None:
             raise InvalidInput(f"kb {operation.name} takes no --base", field="base")
         return nullcontext()
+    if operation.by_place:
+        return nullcontext(_place(surface.base))  # type: ignore[arg-type]
     if operation.creates_base:
         return create(surface.base)
     try:
@@ -112,6 +114,16 @@ def _open(operation: Operation, surface: Surface) -> "AbstractContextManager[Bas
         if not operation.base_optional or surface.base is not None:
             raise
         return nullcontext()
+
+
+def _place(given: str | None) -> Place:
+    """Where a base is; where one would be made when there is none."""
+    from knowbase.store.location import locate, new_place
+
+    try:
+        return Place(locate(given))
+    except BaseMissing:
+        return Place(new_place(given or os.environ.get("KB_BASE") or os.getcwd()))
 
 
 def _run_operation(
@@ -193,23 +205,29 @@ def _report_error(error: KnowbaseError, as_json: bool, debug: bool) -> None:
 
 
 def _confirm(operation: Operation, base: "Base", request: Any) -> None:
-    """Ask before removing; without anybody to ask, nothing is removed."""
-    removes = operation.terminal.removes
+    """Ask before removing or replacing; without anybody to ask, nothing is."""
+    removes, asks = operation.terminal.removes, operation.terminal.asks
+    if asks is not None:
+        _ask(base, asks(base, request), "replace", "replaced")
     references = removes(base, request) if removes is not None else ()
-    if not references:
+    if references:
+        _ask(base, base.remove(references, dry_run=True), "remove", "removed")
+
+
+def _ask(base: "Base", preview: Any, verb: str, done: str) -> None:
+    if preview is None:
         return
-    preview = base.remove(references, dry_run=True)
     if not sys.stdin.isatty():
         raise InvalidInput(
-            "nothing was removed: there is nobody to ask", field="yes", hint="say --yes"
+            f"nothing was {done}: there is nobody to ask", field="yes", hint="say --yes"
         )
     _print_rendered(Painter(sys.stdout, base.home), preview)
     try:
-        answer = input("remove? [y/N] ")
+        answer = input(f"{verb}? [y/N] ")
     except EOFError:
         answer = ""
     if answer.strip().lower() not in ("y", "yes"):
-        raise InvalidInput("nothing was removed")
+        raise InvalidInput(f"nothing was {done}")
 
 
 def _with_input(name: str | None, values: dict[str, Any]) -> dict[str, Any]:

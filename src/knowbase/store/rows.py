@@ -87,7 +87,7 @@ def shape_of(values: type) -> Shape:
 
 def _column(types: tuple[type, ...]) -> tuple[type, ...]:
     """An engine may keep a flag as a number, and give back a whole number as one."""
-    more = {bool: (int,), float: (int,)}
+    more: dict[type, tuple[type, ...]] = {bool: (int,), float: (int,)}
     return (*types, *(other for one in types for other in more.get(one, ())))
 
 

@@ -1,18 +1,21 @@
 """A base in PostgreSQL as a whole: read in parts, and written in parts as they are."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 from psycopg import Connection
 from psycopg.sql import SQL
 
+from knowbase.store.contract import CopySource
 from knowbase.store.postgres import reading
 from knowbase.store.postgres.connection import Connected, Connections, translated
 from knowbase.store.postgres.pasting import Pasting
 from knowbase.store.postgres.reading import PostgresSnapshot, Reading
 from knowbase.store.postgres.sealing import seal_missing
 from knowbase.store.postgres.vectors import PostgresVectors
-from knowbase.values.copies import Copy, Frame, SharedParts
+from knowbase.store.postgres.write import Writing
+from knowbase.values.changes import Changes
+from knowbase.values.copies import Copy, Frame, SharedParts, batches
 
 
 class PostgresCopying(Connected):
@@ -56,7 +59,9 @@ class PostgresCopying(Connected):
         )
 
     def shared(self) -> SharedParts:
-        return self._connections.consistently(lambda connection: reading.shared(connection, self._base))
+        return self._connections.consistently(
+            lambda connection: reading.shared(connection, self._base)
+        )
 
     @contextmanager
     def snapshot(self) -> Iterator[PostgresSnapshot]:
@@ -75,15 +80,11 @@ class PostgresCopying(Connected):
 
     def start(self, source: str, frame: Frame) -> None:
         def begin(connection: Connection) -> None:
-            self._store.take_models(connection, frame.models)
+            self._begin(connection, frame)
             connection.execute(
                 "INSERT INTO moving (base_id, source) VALUES (%s, %s)"
                 " ON CONFLICT (base_id) DO UPDATE SET source = excluded.source",
                 (self._base, source),
-            )
-            connection.execute(
-                "UPDATE bases SET next_seq = %s, next_chunk = %s WHERE id = %s",
-                (frame.next_seq, frame.next_chunk, self._base),
             )
 
         self._connections.writing(begin)
@@ -97,6 +98,32 @@ class PostgresCopying(Connected):
             self._store.index_vectors(connection)
 
         self._connections.writing(write)
+
+    def replace(self, source: CopySource, before: Callable[[], None]) -> None:
+        def write(connection: Connection) -> None:
+            connection.execute("SET LOCAL statement_timeout = 0")
+            connection.execute("SELECT 1 FROM bases WHERE id = %s FOR UPDATE", (self._base,))
+            before()
+            found = connection.execute(
+                "SELECT id FROM documents WHERE base_id = %s", (self._base,)
+            ).fetchall()
+            gone = Changes(removed=tuple(identity for (identity,) in found))
+            Writing(connection, self._base, "", None).apply(gone)
+            self._begin(connection, source.frame())
+            for batch in batches(source.seqs()):
+                Pasting(connection, self._base).paste(source.copies(batch))
+            Pasting(connection, self._base).paste_shared(source.shared())
+            self._store.index_vectors(connection)
+
+        self._connections.writing(write)
+
+    def _begin(self, connection: Connection, frame: Frame) -> None:
+        """The models and counters of another base."""
+        self._store.take_models(connection, frame.models)
+        connection.execute(
+            "UPDATE bases SET next_seq = %s, next_chunk = %s WHERE id = %s",
+            (frame.next_seq, frame.next_chunk, self._base),
+        )
 
     def end(self) -> None:
         statement = "DELETE FROM moving WHERE base_id = %s"

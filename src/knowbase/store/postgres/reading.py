@@ -1,19 +1,22 @@
 """A base in PostgreSQL as a whole, read in parts over one connection."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from psycopg import Connection
 from psycopg.sql import SQL
 
 from knowbase.store.postgres import rows
+from knowbase.store.postgres.checking import findings, vector_rows
 from knowbase.store.postgres.connection import translated
 from knowbase.store.postgres.saved import searches
 from knowbase.store.postgres.vector_tables import unpacked, vector_table
 from knowbase.store.rows import from_json, in_order
+from knowbase.store.seals import Seals
 from knowbase.values.copies import ChunkCopy, Copy, Frame, GivenVerdict, SharedParts
 from knowbase.values.edges import Relation
 from knowbase.values.files import Source
+from knowbase.values.findings import Finding
 from knowbase.values.reading import Link
 from knowbase.values.sessions import Session, Use
 from knowbase.values.vectors import Model, Vector
@@ -45,6 +48,24 @@ class PostgresSnapshot:
     def shared(self) -> SharedParts:
         with translated():
             return shared(self._connection, self._base)
+
+    def seals(self, numbers: Collection[int]) -> dict[int, Seals]:
+        with translated():
+            found = self._connection.execute(
+                "SELECT seq, seal, text_seal, use_seal FROM documents"
+                " WHERE base_id = %s AND seq = ANY(%s)",
+                (self._base, list(numbers)),
+            )
+            return {seq: Seals(*seals) for seq, *seals in found}
+
+    def vector_seals(self, numbers: Collection[int]) -> dict[tuple[int, Model], bytes | None]:
+        with translated():
+            found = vector_rows(self._connection, self._base, list(numbers))
+            return {(chunk, Model(*model)): seal for chunk, model, seal in found}
+
+    def findings(self, *, deep: bool) -> Iterator[Finding]:
+        with translated():
+            yield from findings(self._connection, self._base, deep=deep)
 
     def pages_to(self, path: str, step: Callable[[int, int], None]) -> bool:  # noqa: ARG002
         """There is no file of its own to copy."""

@@ -46,8 +46,7 @@ def searches(connection: Connection, base: int) -> list[SavedSearch]:
         (base,),
     )
     return [
-        SavedSearch(name, query, from_json(rest, dict), *when)
-        for name, query, rest, *when in rows
+        SavedSearch(name, query, from_json(rest, dict), *when) for name, query, rest, *when in rows
     ]
 
 

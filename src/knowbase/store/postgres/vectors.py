@@ -76,8 +76,8 @@ class PostgresVectors(PostgresDocuments):
             number = self._registered(connection, model, source)
             table = vector_table(model.dimensions)
             statement = SQL(
-                "INSERT INTO {} (base_id, model, chunk, embedding, seal) SELECT c.base_id, %s, c.id,"
-                " %s::vector, %s FROM chunks c WHERE c.base_id = %s AND c.hash = %s"
+                "INSERT INTO {} (base_id, model, chunk, embedding, seal) SELECT c.base_id, %s,"
+                " c.id, %s::vector, %s FROM chunks c WHERE c.base_id = %s AND c.hash = %s"
                 " ON CONFLICT DO NOTHING"
             ).format(table)
             lines = [

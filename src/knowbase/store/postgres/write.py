@@ -97,7 +97,8 @@ class Writing(Postings):
 
     def _used(self, changes: Changes) -> set[int]:
         """The numbers of the documents that `changes` says were of use, or not."""
-        named = {one.document for one in (*changes.reinforced, *changes.verdicts)}
+        named = {one.document for one in changes.reinforced}
+        named |= {one.document for one in changes.verdicts}
         return self._seqs(named) if named else set()
 
     def _seqs(self, ids: Iterable[str]) -> set[int]:

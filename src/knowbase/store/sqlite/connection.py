@@ -19,7 +19,6 @@ from knowbase.errors import (
     ModelUnavailable,
     NotABase,
 )
-
 from knowbase.store.rows import damaged
 from knowbase.store.sqlite.damage import is_damage
 
@@ -27,6 +26,8 @@ if TYPE_CHECKING:
     from knowbase.values.vectors import Model
 
 Mark: TypeAlias = tuple[int, int]
+
+BUSY_TIMEOUT = 5.0
 
 _MEANING: tuple[tuple[tuple[type[apsw.Error], ...], type[BaseError], str, str], ...] = (
     (
@@ -70,7 +71,7 @@ def translated() -> Iterator[None]:
         raise BaseError("the database refused the operation") from error
 
 
-class _Waiting:
+class Waiting:
     """Waits for another's lock, looking again every few milliseconds.
 
     SQLite's own way looks ten times a second: beside busy writers, which leave the lock for a
@@ -104,7 +105,7 @@ class BaseFile:
         self._lock = threading.Lock()
 
     def connect(
-        self, waiting: _Waiting, former: apsw.Connection | None = None
+        self, waiting: Waiting, former: apsw.Connection | None = None
     ) -> tuple[apsw.Connection, Mark | None]:
         """A connection to the file that is there now, and which one that is."""
         with self._lock:
@@ -136,7 +137,7 @@ class Connections(threading.local):
 
     def __init__(self, file: BaseFile, busy_timeout: float) -> None:
         self._file = file
-        self._waiting = _Waiting(busy_timeout)
+        self._waiting = Waiting(busy_timeout)
         self._connection, self._mark = file.connect(self._waiting)
         self._has_vectors = False
 
@@ -235,7 +236,7 @@ def as_json(values: Collection[str]) -> str:
     return json.dumps(list(values))
 
 
-def _connect(path: str, waiting: _Waiting) -> apsw.Connection:
+def _connect(path: str, waiting: Waiting) -> apsw.Connection:
     if not os.path.exists(path):
         raise BaseMissing("there is no base here", hint="make one with: kb init")
     connection = _opened(os.path.abspath(path))

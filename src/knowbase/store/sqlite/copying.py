@@ -1,18 +1,19 @@
 """A SQLite base as a whole: read in parts, and written in parts as they are."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import apsw
 
+from knowbase.store.contract import CopySource
 from knowbase.store.sqlite import links, reading, rows, saved, vectors
 from knowbase.store.sqlite.connection import Connections, translated
 from knowbase.store.sqlite.reading import SqliteSnapshot
 from knowbase.store.sqlite.sealing import seal
 from knowbase.store.sqlite.write import remove
-from knowbase.values.copies import Copy, Frame, SharedParts
+from knowbase.values.copies import Copy, Frame, SharedParts, batches
 from knowbase.values.documents import Document
 from knowbase.values.vectors import Model
 
@@ -85,26 +86,14 @@ class SqliteCopying:
             with self._connections.writing() as connection:
                 connection.execute("DELETE FROM moving")
                 connection.execute("INSERT INTO moving VALUES (?)", (source,))
-                _take_models(connection, frame)
-                for table, following in (
-                    ("documents", frame.next_seq),
-                    ("chunks", frame.next_chunk),
-                ):
-                    connection.execute("DELETE FROM sqlite_sequence WHERE name = ?", (table,))
-                    connection.execute(
-                        "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)",
-                        (table, following - 1),
-                    )
+                _begin(connection, frame)
 
     def paste(self, copies: Sequence[Copy]) -> None:
         with translated():
             self._connections.with_vectors()
             with self._connections.writing() as connection:
                 _remove_same(connection, copies)
-                numbers = reading.numbers(connection)
-                for copy in copies:
-                    _paste(connection, copy, numbers)
-                seal(connection, [copy.document.seq for copy in copies])
+                _paste_all(connection, copies)
 
     def paste_shared(self, shared: SharedParts) -> None:
         with translated(), self._connections.writing() as connection:
@@ -113,6 +102,35 @@ class SqliteCopying:
     def end(self) -> None:
         with translated(), self._connections.writing() as connection:
             connection.execute("DELETE FROM moving")
+
+    def replace(self, source: CopySource, before: Callable[[], None]) -> None:
+        with translated():
+            self._connections.with_vectors()
+            with self._connections.writing() as connection:
+                before()
+                found: Any = connection.execute("SELECT id FROM documents").fetchall()
+                remove(connection, [identity for (identity,) in found])
+                _begin(connection, source.frame())
+                for batch in batches(source.seqs()):
+                    _paste_all(connection, source.copies(batch))
+                _paste_shared(connection, source.shared())
+
+
+def _begin(connection: apsw.Connection, frame: Frame) -> None:
+    """The models and counters of another base."""
+    _take_models(connection, frame)
+    for table, following in (("documents", frame.next_seq), ("chunks", frame.next_chunk)):
+        connection.execute("DELETE FROM sqlite_sequence WHERE name = ?", (table,))
+        connection.execute(
+            "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", (table, following - 1)
+        )
+
+
+def _paste_all(connection: apsw.Connection, copies: Sequence[Copy]) -> None:
+    numbers = reading.numbers(connection)
+    for copy in copies:
+        _paste(connection, copy, numbers)
+    seal(connection, [copy.document.seq for copy in copies])
 
 
 def _take_models(connection: apsw.Connection, frame: Frame) -> None:

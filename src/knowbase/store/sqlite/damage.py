@@ -15,5 +15,5 @@ def is_damage(error: Exception) -> bool:
     if isinstance(error, (apsw.CorruptError, apsw.FormatError, UnicodeDecodeError)):
         return True
     if isinstance(error, apsw.IOError):
-        return error.extendedresult in _CODES
+        return getattr(error, "extendedresult", None) in _CODES
     return isinstance(error, apsw.SQLError) and any(word in str(error) for word in _WORDS)

@@ -1,18 +1,20 @@
 """A SQLite base as a whole, read in parts over one connection."""
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import apsw
 
 from knowbase.store.rows import from_json, in_order
+from knowbase.store.seals import Seals
 from knowbase.store.sqlite import rows, saved
 from knowbase.store.sqlite.connection import translated
 from knowbase.store.sqlite.vector_tables import vector_table
 from knowbase.values.copies import ChunkCopy, Copy, Frame, GivenVerdict, SharedParts
 from knowbase.values.edges import Relation
 from knowbase.values.files import Source
+from knowbase.values.findings import Finding
 from knowbase.values.reading import Link
 from knowbase.values.sessions import Session, Use
 from knowbase.values.vectors import Model, StoredModel, Vector
@@ -43,6 +45,29 @@ class SqliteSnapshot:
     def shared(self) -> SharedParts:
         with translated():
             return shared(self._connection)
+
+    def seals(self, numbers: Collection[int]) -> dict[int, Seals]:
+        with translated():
+            found: Any = self._connection.execute(
+                f"SELECT seq, seal, text_seal, use_seal FROM documents WHERE seq {_IN}",
+                (json.dumps(list(numbers)),),
+            )
+            return {seq: Seals(*seals) for seq, *seals in found}
+
+    def vector_seals(self, numbers: Collection[int]) -> dict[tuple[int, Model], bytes | None]:
+        with translated():
+            found: Any = self._connection.execute(
+                "SELECT e.chunk, m.name, m.revision, m.dimensions, e.seal FROM embedded e"
+                " JOIN models m ON m.id = e.model WHERE e.chunk IN"
+                f" (SELECT id FROM chunks WHERE document {_IN})",
+                (json.dumps(list(numbers)),),
+            )
+            return {(chunk, Model(*model)): seal for chunk, *model, seal in found}
+
+    def findings(self, *, deep: bool) -> Iterator[Finding]:
+        from knowbase.store.sqlite.checking import findings
+
+        return findings(self._connection, deep=deep)
 
     def pages_to(self, path: str, step: Callable[[int, int], None]) -> bool:
         """Page by page; as the transaction holds its state, writers never make it start again."""

@@ -47,7 +47,8 @@ def record(connection: apsw.Connection, changes: Changes, now: str) -> set[int]:
 
 def used(connection: apsw.Connection, changes: Changes) -> set[int]:
     """The numbers of the documents that `changes` says were of use, or not."""
-    named = {one.document for one in (*changes.reinforced, *changes.verdicts)}
+    named = {one.document for one in changes.reinforced}
+    named |= {one.document for one in changes.verdicts}
     found = [connection.execute(_SEQ[1:-1], (one,)).get for one in named]
     return {seq for seq in found if seq is not None}
 

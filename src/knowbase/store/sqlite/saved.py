@@ -45,8 +45,7 @@ def searches(connection: "apsw.Connection") -> "list[SavedSearch]":
         "SELECT name, query, options, created_at, updated_at FROM saved ORDER BY name"
     )
     return [
-        SavedSearch(name, query, from_json(rest, dict), *when)
-        for name, query, rest, *when in rows
+        SavedSearch(name, query, from_json(rest, dict), *when) for name, query, rest, *when in rows
     ]
 
 

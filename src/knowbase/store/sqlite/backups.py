@@ -1,0 +1,159 @@
+"""Base files as wholes: a backup finished, recognised, and put in a base's place."""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+
+import apsw
+
+from knowbase.errors import NotABase
+from knowbase.store.rows import damaged
+from knowbase.store.sqlite import schema
+from knowbase.store.sqlite.connection import BUSY_TIMEOUT, Waiting, translated
+
+PAGES_A_STEP = 2000
+ENDS = ("", "-wal", "-shm", "-journal")
+_HEADER = b"SQLite format 3\0"
+_WRITE_VERSION = 18  # the byte of the header that says whether there is a WAL
+_ROLLBACK = 1
+_APPLICATION = slice(68, 72)
+
+Step = Callable[[int, int], None]
+
+
+def new_file(path: str) -> None:
+    """An empty file that only its owner reads and that was not there."""
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def finish(path: str) -> None:
+    """One file without a journal beside it, on the disk for certain.
+
+    A backup has no WAL: it can be read where nothing can be written, and is told from a base in
+    use by that.
+    """
+    with translated():
+        connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+        try:
+            connection.execute("PRAGMA journal_mode = DELETE").fetchall()
+        finally:
+            connection.close()
+    os.chmod(path, 0o600)
+    synced(path)
+
+
+def synced(path: str) -> None:
+    """What was written to a file, or to a folder's names, is on the disk."""
+    if os.path.isdir(path) and os.name == "nt":
+        return  # Windows writes names at once, and opens no folder
+    handle = os.open(path, os.O_RDONLY if os.path.isdir(path) else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def remove_all(path: str) -> None:
+    """A file with whatever SQLite left beside it."""
+    for end in ENDS:
+        with suppress(OSError):
+            os.remove(path + end)
+
+
+def is_backup(path: str) -> bool:
+    """Whether a file is a base that nobody has open for writing: finished as a backup."""
+    with open(path, "rb") as file:
+        header = file.read(100)
+    return (
+        header.startswith(_HEADER)
+        and header[_WRITE_VERSION] == _ROLLBACK
+        and int.from_bytes(header[_APPLICATION]) == schema.APPLICATION_ID
+    )
+
+
+def copy_pages(source: str, target: str, step: Step = lambda _, __: None) -> None:
+    """A base file, as it is now, into a new one; the source is not changed, not even upgraded."""
+    new_file(target)
+    with translated():
+        first = _for_reading(source)
+        try:
+            if first.pragma("application_id") != schema.APPLICATION_ID:
+                raise NotABase(f"{source} is not a knowbase base", hint="choose another file")
+            second = apsw.Connection(target, flags=apsw.SQLITE_OPEN_READWRITE)
+            try:
+                _copy(second, first, step)
+            finally:
+                second.close()
+        finally:
+            first.close()
+
+
+def _for_reading(path: str) -> apsw.Connection:
+    uri = "file:" + os.path.abspath(path).replace("%", "%25").replace("?", "%3f").replace(
+        "#", "%23"
+    )
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    try:
+        connection = apsw.Connection(uri + "?mode=ro", flags=flags)
+        connection.execute("PRAGMA schema_version").fetchall()
+    except (apsw.CantOpenError, apsw.ReadOnlyError):
+        return apsw.Connection(uri + "?immutable=1", flags=flags)
+    return connection
+
+
+def _copy(target: apsw.Connection, source: apsw.Connection, step: Step) -> None:
+    with target.backup("main", source, "main") as backup:
+        while not backup.done:
+            backup.step(PAGES_A_STEP)
+            step(backup.page_count - backup.remaining, backup.page_count)
+
+
+def put_in_place(source: str, base: str, before: Callable[[], None], step: Step) -> None:
+    """All pages of one file in place of another base's, as one transaction of SQLite: whoever
+    has the base open reads the old state until it is done, then the new one.
+
+    `before` is called once nobody else can write any more.
+    """
+    with translated():
+        first, second = _for_reading(source), apsw.Connection(base, flags=_WRITING)
+        second.set_busy_handler(Waiting(BUSY_TIMEOUT))
+        second.execute("PRAGMA synchronous = FULL")
+        try:
+            with second.backup("main", first, "main") as backup:
+                backup.step(0)  # takes the lock, and copies nothing yet
+                before()
+                while not backup.done:
+                    backup.step(PAGES_A_STEP)
+                    step(backup.page_count - backup.remaining, backup.page_count)
+            with suppress(apsw.BusyError):
+                second.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        finally:
+            first.close()
+            second.close()
+
+
+_WRITING = apsw.SQLITE_OPEN_READWRITE
+
+
+def put_aside(base: str, aside: str) -> None:
+    """Give a base that cannot be opened another name, with its journals."""
+    for end in ENDS:
+        if os.path.exists(base + end):
+            os.rename(base + end, aside + end)
+
+
+def move_to(new: str, base: str) -> None:
+    """A finished file takes a name that is free, or replaces what has it."""
+    os.replace(new, base)
+    synced(os.path.dirname(os.path.abspath(base)))
+
+
+def make_base(path: str) -> None:
+    """A finished file becomes a base in use."""
+    with translated():
+        connection = apsw.Connection(path, flags=_WRITING)
+        try:
+            if connection.execute("PRAGMA journal_mode = WAL").get != "wal":
+                raise damaged()
+        finally:
+            connection.close()
