@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from knowbase.config import DEFAULTS, Settings
-from knowbase.errors import BaseDamaged, BaseError, BaseMissing, NotABase
+from knowbase.errors import BaseDamaged, BaseError, BaseMissing, BaseTooNew, NotABase
 from knowbase.ingest.embedding import Step
 from knowbase.store.contract import Snapshot, Store
 from knowbase.store.location import home_of, is_url, shown
@@ -59,6 +59,10 @@ def _is_sound(base: str, settings: Settings, progress: Progress) -> bool:
         store = open_store(base, settings)
     except (BaseDamaged, NotABase):
         return False
+    except BaseTooNew:
+        if is_url(base) or not backups.has_known_tables(base):
+            raise
+        return False  # the number of its schema is damaged, not the schema
     try:
         found = check(store, shown(base), home_of(base), deep=True, progress=progress)
         return all(one.severity == NOTICE or one.part == "files" for one in found.findings)
@@ -83,7 +87,7 @@ def _repair_file(base: str, now: str, *, dry_run: bool, progress: Progress) -> R
             rescue.write(saved, rescue.of_rows(copy))
         progress(Step(2, 4, "rows rescued"))
         made = rebuild.rebuild(copy, new, now)
-        if not any(made.saved.values()):
+        if not any(made.saved.values()) and not backups.is_ours(base):
             if not dry_run:
                 os.remove(saved)
             raise NotABase("there is nothing of a base in this file", hint="choose another --base")

@@ -60,15 +60,40 @@ def remove_all(path: str) -> None:
             os.remove(path + end)
 
 
+def is_ours(path: str) -> bool:
+    """Whether a file says of itself that it is a base."""
+    header = _header(path)
+    return (
+        header.startswith(_HEADER) and int.from_bytes(header[_APPLICATION]) == schema.APPLICATION_ID
+    )
+
+
 def is_backup(path: str) -> bool:
     """Whether a file is a base that nobody has open for writing: finished as a backup."""
-    with open(path, "rb") as file:
-        header = file.read(100)
-    return (
-        header.startswith(_HEADER)
-        and header[_WRITE_VERSION] == _ROLLBACK
-        and int.from_bytes(header[_APPLICATION]) == schema.APPLICATION_ID
+    return is_ours(path) and _header(path)[_WRITE_VERSION] == _ROLLBACK
+
+
+def has_known_tables(path: str) -> bool:
+    """Whether a file has the tables and columns of a new base, whatever its header says."""
+    known = apsw.Connection(":memory:")
+    schema.create(known, lambda _: None)
+    found = _for_reading(path)
+    sql = (
+        "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c"
+        " WHERE m.type = 'table' AND m.name NOT LIKE 'chunks_vec%' ORDER BY 1, 2"
     )
+    try:
+        return known.execute(sql).fetchall() == found.execute(sql).fetchall()
+    except (apsw.Error, UnicodeDecodeError):
+        return False
+    finally:
+        known.close()
+        found.close()
+
+
+def _header(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(100)
 
 
 def copy_pages(source: str, target: str, step: Step = lambda _, __: None) -> None:

@@ -1,6 +1,7 @@
 """Whether a SQLite base is sound: what SQLite finds, and whether its tables are in step."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import apsw
@@ -99,10 +100,11 @@ def _vectors(connection: apsw.Connection, number: Any) -> Iterator[Finding]:
 
 def _words(connection: apsw.Connection) -> Iterator[Finding]:
     """The index keeps no text: it is made once more, aside, and both are compared."""
+    kept, anew = connection.cursor(), connection.cursor()
     try:
         _index_anew(connection)
-        kept = connection.execute("SELECT term, doc, col, offset FROM temp.kept_words")
-        anew = connection.cursor().execute("SELECT term, doc, col, offset FROM temp.new_words")
+        kept.execute("SELECT term, doc, col, offset FROM temp.kept_words")
+        anew.execute("SELECT term, doc, col, offset FROM temp.new_words")
         same = all(one == other for one, other in zip(kept, anew, strict=True))
     except ValueError:  # one of them is longer; or it has bytes that are no text
         same = False
@@ -110,8 +112,11 @@ def _words(connection: apsw.Connection) -> Iterator[Finding]:
         yield _failed("words", error)
         return
     finally:
+        kept.close(force=True)
+        anew.close(force=True)
         for table in ("kept_words", "new_words", "anew"):
-            connection.execute(f"DROP TABLE IF EXISTS temp.{table}")
+            with suppress(apsw.Error):
+                connection.execute(f"DROP TABLE IF EXISTS temp.{table}")
     if not same:
         yield Finding("words", DAMAGE, "the text index is not that of the texts", _REPAIR)
 

@@ -7,7 +7,10 @@ _CODES = (
     apsw.SQLITE_IOERR_CORRUPTFS,
     apsw.SQLITE_IOERR_DATA,
 )
-_WORDS = ("no such table", "no such column", "no such index", "malformed", "vtable constructor")
+_WORDS = (
+    "no such table", "no such column", "no such index", "malformed", "vtable constructor",
+    "unsupported file format", "duplicate column name", "already exists",
+)  # fmt: skip
 """Of errors in SQL that is ours: what it names is always there in a sound base."""
 
 
