@@ -225,6 +225,8 @@ WRITES: dict[str, Call] = {
 
 WHOLE: dict[str, Call] = {
     "add": lambda b, t, f: b.add([str(f / "added.md")]),
+    "backup": lambda b, t, f: b.backup(str(f / "backup.db")).parts,
+    "check": lambda b, t, f: b.check(deep=True).is_sound,
     "embed": lambda b, t, f: b.embed(),
     "remove": lambda b, t, f: b.remove([t.code(7)]),
     "sync": lambda b, t, f: b.add([str(f)]) and b.sync(),

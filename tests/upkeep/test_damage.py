@@ -41,7 +41,10 @@ def test_many_damaged_bases_give_clear_errors_are_noticed_and_repaired() -> None
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+def store(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Store]:
+    monkeypatch.chdir(tmp_path)  # a database's rescue file lies where one works
     made = BACKENDS[request.param](tmp_path)
     made.use_model(MODEL)
     notes = [
@@ -131,7 +134,7 @@ def test_what_was_written_before_there_were_seals_is_sealed_by_a_deep_check(stor
         "UPDATE documents SET title = x'80ff' WHERE id = 'n2'",
         "UPDATE documents SET title = CAST(x'80ff' AS TEXT) WHERE id = 'n2'",
         "UPDATE documents SET roles = 'x' WHERE id = 'n2'",
-        "UPDATE chunks SET text = 7 WHERE text = 'alpha2 beta'",
+        "UPDATE chunks SET text = x'37' WHERE text = 'alpha2 beta'",
         "UPDATE chunks SET text = CAST(x'80ff' AS TEXT) WHERE text = 'alpha2 beta'",
         "UPDATE documents SET salience = 'x' WHERE id = 'n2'",
         "DROP TABLE sessions",
@@ -215,7 +218,7 @@ def test_a_damaged_base_is_not_backed_up(tmp_path: Path) -> None:
     """A good backup is never rotated away for a bad one."""
     with knowbase.create(str(tmp_path)) as base:
         base.store.apply(Changes(drafts=(draft("n2", section("alpha2 beta")),)), NOW)
-        good = base.backup(str(tmp_path / "backups/"), keep=1)
+        good = base.backup(str(tmp_path / "backups") + "/", keep=1)
         change(base.store, "UPDATE documents SET title = CAST(x'80ff' AS TEXT)")
         with pytest.raises(BaseDamaged):
             base.backup(str(tmp_path / "backups"), keep=1)

@@ -99,13 +99,14 @@ def _special(name: str, rest: list[str]) -> str:
 def _open(operation: Operation, surface: Surface) -> "AbstractContextManager[Base | None]":
     from knowbase.base import create
     from knowbase.base import open as open_base
+    from knowbase.store.location import place_of
 
     if operation.opens_bases:
         if surface.base is not None:
             raise InvalidInput(f"kb {operation.name} takes no --base", field="base")
         return nullcontext()
     if operation.by_place:
-        return nullcontext(_place(surface.base))  # type: ignore[arg-type]
+        return nullcontext(Place(place_of(surface.base)))  # type: ignore[arg-type]
     if operation.creates_base:
         return create(surface.base)
     try:
@@ -114,16 +115,6 @@ def _open(operation: Operation, surface: Surface) -> "AbstractContextManager[Bas
         if not operation.base_optional or surface.base is not None:
             raise
         return nullcontext()
-
-
-def _place(given: str | None) -> Place:
-    """Where a base is; where one would be made when there is none."""
-    from knowbase.store.location import locate, new_place
-
-    try:
-        return Place(locate(given))
-    except BaseMissing:
-        return Place(new_place(given or os.environ.get("KB_BASE") or os.getcwd()))
 
 
 def _run_operation(

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from knowbase.errors import NotAllowed
-from knowbase.store.location import home_of, shown
 from knowbase.values.parameters import parameters
 
 
@@ -19,10 +18,14 @@ class Place(NamedTuple):
 
     @property
     def home(self) -> str:
+        from knowbase.store.location import home_of
+
         return home_of(self.path)
 
     @property
     def shown(self) -> str:
+        from knowbase.store.location import shown
+
         return shown(self.path)
 
 

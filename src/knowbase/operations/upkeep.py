@@ -1,18 +1,14 @@
 """Operations that look after a base: backup, backup restore, check, repair."""
 
-import os
-import time
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from knowbase.operations.declare import Operation, Place, Terminal
 from knowbase.values.parameters import Param
-from knowbase.values.times import timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from knowbase.base import Base
-    from knowbase.config import Settings
     from knowbase.ingest.embedding import Step
     from knowbase.upkeep.backup import Backup
     from knowbase.upkeep.check import Checked
@@ -47,11 +43,15 @@ class RestoreRequest(NamedTuple):
 def restore(
     place: Place, request: RestoreRequest, progress: "Progress" = lambda _: None
 ) -> "Restored":
-    from knowbase.upkeep.restore import Wanted
-    from knowbase.upkeep.restore import restore as restore_backup
+    from knowbase.base.upkeep import restore as restore_backup
 
-    wanted = Wanted(request.file, request.discard, request.dry_run)
-    return restore_backup(place.path, wanted, _now(), _settings(place), progress)
+    return restore_backup(
+        request.file,
+        place.path,
+        discard=request.discard,
+        dry_run=request.dry_run,
+        progress=progress,
+    )
 
 
 def _replaced(place: Place, request: RestoreRequest) -> "Restored | None":
@@ -88,21 +88,9 @@ class RepairRequest(NamedTuple):
 def repair(
     place: Place, request: RepairRequest, progress: "Progress" = lambda _: None
 ) -> "Repaired":
-    from knowbase.upkeep.repair import repair as repair_base
+    from knowbase.base.upkeep import repair as repair_base
 
-    return repair_base(
-        place.path, _now(), _settings(place), dry_run=request.dry_run, progress=progress
-    )
-
-
-def _now() -> str:
-    return timestamp(time.time())
-
-
-def _settings(place: Place) -> "Settings":
-    from knowbase import config
-
-    return config.load(place.home, os.environ).settings
+    return repair_base(place.path, dry_run=request.dry_run, progress=progress)
 
 
 OPERATIONS = {

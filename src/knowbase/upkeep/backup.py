@@ -19,6 +19,7 @@ from knowbase.store.opening import create_store, open_store
 from knowbase.store.sqlite import backups
 from knowbase.upkeep.digests import Part, digests
 from knowbase.values.copies import batches
+from knowbase.values.findings import DAMAGE
 
 Progress = Callable[[Step], None]
 PART = ".part"
@@ -62,7 +63,7 @@ def backup(
     stem = _stem(base)
     path = os.path.abspath(os.path.expanduser(target)) if folder is None else ""
     if folder is not None:
-        path = _dated(folder, stem, now)
+        path = dated(os.path.join(folder, stem), now)
     _check_target(path, base)
     if dry_run:
         old = _older(folder, stem, keep, [path])
@@ -95,12 +96,13 @@ def compact(moment: str) -> str:
     return moment[:19].replace("-", "").replace(":", "") + "Z"
 
 
-def _dated(folder: str, stem: str, now: str) -> str:
-    path = os.path.join(folder, f"{stem}-{compact(now)}")
+def dated(stem: str, now: str, end: str = ".db") -> str:
+    """A name with a moment in it that no file has yet."""
+    path = f"{stem}-{compact(now)}"
     number = 2
-    found = path + ".db"
+    found = path + end
     while os.path.exists(found):
-        found = f"{path}-{number}.db"
+        found = f"{path}-{number}{end}"
         number += 1
     return found
 
@@ -215,6 +217,8 @@ def verify(file: str, parts: tuple[Part, ...], progress: Progress) -> None:
     try:
         with store.copying().snapshot() as copy:
             for finding in copy.findings(deep=False):
+                if finding.severity != DAMAGE:
+                    continue
                 raise BaseDamaged(
                     f"the base is damaged: {finding.message}",
                     hint="kb check says where, then kb repair saves what can be saved",

@@ -13,7 +13,7 @@ from knowbase.store.opening import open_store
 from knowbase.store.seals import vector_seal
 from knowbase.store.sqlite import backups
 from knowbase.upkeep import rescue
-from knowbase.upkeep.backup import Progress, compact, part_of, writing_files
+from knowbase.upkeep.backup import Progress, dated, part_of, writing_files
 from knowbase.upkeep.check import check
 from knowbase.values.changes import Changes
 from knowbase.values.copies import Copy, Frame, SharedParts
@@ -78,8 +78,8 @@ def _is_sound(base: str, settings: Settings, progress: Progress) -> bool:
 def _repair_file(base: str, now: str, *, dry_run: bool, progress: Progress) -> Repaired:
     from knowbase.store.sqlite import rebuild, salvage
 
-    stem, date = os.path.splitext(base)[0], compact(now)
-    aside, saved = f"{stem}-damaged-{date}.db", f"{stem}-rescue-{date}.jsonl"
+    stem = os.path.splitext(base)[0]
+    aside, saved = dated(f"{stem}-damaged", now), dated(f"{stem}-rescue", now, ".jsonl")
     with part_of(f"{base}.damaged.db") as copy, part_of(f"{base}.repaired.db") as new:
         salvage.working_copy(base, copy)
         progress(Step(1, 4, "pages read"))
@@ -136,7 +136,7 @@ def _verify(new: str) -> None:
 def _repair_database(base: str, now: str, settings: Settings, *, dry_run: bool) -> Repaired:
     """All of it is written anew from what can be read, in one transaction; the server's own
     files are not for us to mend."""
-    saved = os.path.join(home_of(base), f"base-rescue-{compact(now)}.jsonl")
+    saved = dated(os.path.join(home_of(base), "base-rescue"), now, ".jsonl")
     store = open_store(base, settings)
     try:
         copying = store.copying()

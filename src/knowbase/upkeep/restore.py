@@ -12,7 +12,7 @@ from knowbase.store.contract import Store
 from knowbase.store.location import is_url, shown
 from knowbase.store.opening import create_store, open_store
 from knowbase.store.sqlite import backups
-from knowbase.upkeep.backup import Progress, compact, part_of, write, writing_files
+from knowbase.upkeep.backup import Progress, dated, part_of, write, writing_files
 from knowbase.upkeep.check import contents
 from knowbase.values.copies import batches
 
@@ -131,7 +131,7 @@ def _moments(store: Store) -> Iterator[tuple[str, str]]:
 def _beside(base: str, file: str, now: str) -> str:
     """Where what is replaced is kept: beside the base, or beside the backup of a database's."""
     stem, _ = os.path.splitext(file if is_url(base) else base)
-    return f"{stem}-replaced-{compact(now)}.db"
+    return dated(f"{stem}-replaced", now)
 
 
 def _put(

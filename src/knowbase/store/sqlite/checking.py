@@ -25,7 +25,8 @@ _IN_STEP = (
     ),
     (
         "links", "documents without names",
-        "SELECT count(*) FROM documents WHERE seq NOT IN (SELECT document FROM names)",
+        "SELECT count(*) FROM documents WHERE deleted_at IS NULL"
+        " AND seq NOT IN (SELECT document FROM names)",
     ),
     (
         "links", "names, mentions or edges of documents that are not there",

@@ -9,7 +9,8 @@ _CODES = (
 )
 _WORDS = (
     "no such table", "no such column", "no such index", "malformed", "vtable constructor",
-    "unsupported file format", "duplicate column name", "already exists",
+    "unsupported file format", "duplicate column name", "already exists", "sqlite-vec", "vec0",
+    "could not",  # as sqlite-vec begins what it says of its own tables
 )  # fmt: skip
 """Of errors in SQL that is ours: what it names is always there in a sound base."""
 
@@ -19,4 +20,4 @@ def is_damage(error: Exception) -> bool:
         return True
     if isinstance(error, apsw.IOError):
         return getattr(error, "extendedresult", None) in _CODES
-    return isinstance(error, apsw.SQLError) and any(word in str(error) for word in _WORDS)
+    return isinstance(error, apsw.SQLError) and any(word in str(error).lower() for word in _WORDS)
