@@ -6,7 +6,7 @@ Not argparse: building its parsers takes longer than a whole keyword search.
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from knowbase.cli.commands import COMPLETION, NAMES, below, is_database, load
+from knowbase.cli.commands import COMPLETION, NAMES, below, load
 from knowbase.errors import InvalidInput
 from knowbase.operations.declare import Operation
 from knowbase.values.parameters import Param, Parameter, parameters
@@ -160,15 +160,7 @@ def command_of(arguments: list[str]) -> tuple[str, list[str]]:
         )
     if name not in NAMES and name not in SPECIAL:
         raise _unknown_command(name)
-    if name == "restore" and _names_backup(rest):
-        name = "backup restore"
     return name, [*leading, *rest]
-
-
-def _names_backup(arguments: Sequence[str]) -> bool:
-    """`kb restore FILE`: a file that is, or is called like, a database is no document's name."""
-    words = [word for word in arguments if not word.startswith("-")]
-    return len(words) == 1 and is_database(words[0])
 
 
 def _leading(arguments: Sequence[str]) -> tuple[list[str], list[str]]:

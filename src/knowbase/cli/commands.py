@@ -29,17 +29,6 @@ def load(name: str) -> Operation:
     return cast("Operation", import_module(SURFACES[name]).COMMANDS[name])
 
 
-def is_database(word: str) -> bool:
-    """Whether a word names a database file on this machine."""
-    import os
-
-    path = os.path.expanduser(word)
-    if not os.path.isfile(path):
-        return False
-    with open(path, "rb") as file:
-        return word.endswith(".db") or file.read(16) == b"SQLite format 3\0"
-
-
 def below(first: str) -> list[str]:
     """The second words that may follow a first one: session → start, end, show."""
     pairs = (name.partition(" ") for name in NAMES)

@@ -55,6 +55,9 @@ def _dispatch(arguments: list[str]) -> int:
         print(_special(name, rest))
         return 0
     operation = load(name)
+    instead = operation.terminal.instead
+    if instead is not None:
+        operation = load(instead(rest) or name)
     values, surface = parse(operation, rest)
     if surface.help:
         from knowbase.cli.help import help_of

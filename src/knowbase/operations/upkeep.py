@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from knowbase.upkeep.repair import Repaired
     from knowbase.upkeep.restore import Restored
 
-    Progress = Callable[[Step], None]
-
 
 class BackupRequest(NamedTuple):
     target: Annotated[
@@ -28,7 +26,9 @@ class BackupRequest(NamedTuple):
     dry_run: Annotated[bool, Param("only say what would be written and removed")] = False
 
 
-def backup(base: "Base", request: BackupRequest, progress: "Progress" = lambda _: None) -> "Backup":
+def backup(
+    base: "Base", request: BackupRequest, progress: "Callable[[Step], None]" = lambda _: None
+) -> "Backup":
     return base.backup(
         request.target, keep=request.keep, dry_run=request.dry_run, progress=progress
     )
@@ -41,7 +41,7 @@ class RestoreRequest(NamedTuple):
 
 
 def restore(
-    place: Place, request: RestoreRequest, progress: "Progress" = lambda _: None
+    place: Place, request: RestoreRequest, progress: "Callable[[Step], None]" = lambda _: None
 ) -> "Restored":
     from knowbase.base.upkeep import restore as restore_backup
 
@@ -66,7 +66,9 @@ class CheckRequest(NamedTuple):
     deep: Annotated[bool, Param("read every document, vector and file, too")] = False
 
 
-def check(place: Place, request: CheckRequest, progress: "Progress" = lambda _: None) -> "Checked":
+def check(
+    place: Place, request: CheckRequest, progress: "Callable[[Step], None]" = lambda _: None
+) -> "Checked":
     """A base that cannot be opened is a finding, not an error."""
     from knowbase.base import open as open_base
     from knowbase.errors import BaseDamaged, BaseMissing, NotABase
@@ -86,7 +88,7 @@ class RepairRequest(NamedTuple):
 
 
 def repair(
-    place: Place, request: RepairRequest, progress: "Progress" = lambda _: None
+    place: Place, request: RepairRequest, progress: "Callable[[Step], None]" = lambda _: None
 ) -> "Repaired":
     from knowbase.base.upkeep import repair as repair_base
 

@@ -35,7 +35,8 @@ _IN_STEP = (
     (
         "links", "documents without names",
         "SELECT count(*) FROM documents d WHERE d.base_id = %(base)s AND d.deleted_at IS NULL"
-        " AND NOT EXISTS (SELECT 1 FROM names n WHERE n.base_id = d.base_id AND n.document = d.seq)",
+        " AND NOT EXISTS (SELECT 1 FROM names n WHERE n.base_id = d.base_id"
+        " AND n.document = d.seq)",
     ),
 )  # fmt: skip
 
