@@ -22,7 +22,7 @@ from knowbase.store.opening import open_store
 from knowbase.store.sqlite import create
 from knowbase.store.sqlite.salvage import Found, Salvage
 from knowbase.upkeep.check import check
-from knowbase.upkeep.digests import Part, digests
+from knowbase.upkeep.digests import digests
 from knowbase.upkeep.repair import repair
 from knowbase.values.changes import Changes, Edit, SavedSearch, Verdict
 from knowbase.values.documents import ALL
@@ -55,7 +55,8 @@ class Counts(NamedTuple):
     noticed: int  # by kb check --deep
     harmless: int  # nothing that is kept has changed
     repaired: int
-    unnoticed: tuple[str, ...]  # a changed value, and a check that found nothing
+    unsealed: int  # a changed value of a kind that has no seals, not noticed
+    unnoticed: tuple[str, ...]  # a changed document or vector, and a check that found nothing
     lost: tuple[str, ...]  # what only the base has, though none of its pages was hit
     failures: tuple[str, ...]  # errors that are none of ours
 
@@ -252,9 +253,7 @@ def _actions(path: str) -> "dict[str, Callable[[], object]]":
     }  # fmt: skip
 
 
-def _kept(store: Store) -> list[Part]:
-    """Everything but what is computed: how similar documents are."""
-    return [one for one in digests(store.copying()) if one.name != "similar documents"]
+SEALED = ("documents", "chunks", "vectors")
 
 
 class _Campaign:
@@ -264,10 +263,10 @@ class _Campaign:
         make(self._whole)
         self._belongings = belongings(self._whole)
         store = open_store(self._whole, DEFAULTS)
-        self._digests = _kept(store)
+        self._digests = digests(store.copying())
         assert {one.what for one in self._belongings} <= held(store)
         store.close()
-        self.refused = self.noticed = self.harmless = self.repaired = 0
+        self.refused = self.noticed = self.harmless = self.repaired = self.unsealed = 0
         self.unnoticed: list[str] = []
         self.lost: list[str] = []
         self.failures: list[str] = []
@@ -305,12 +304,13 @@ class _Campaign:
         self.refused += refused
 
     def _check(self, path: str, name: str) -> None:
-        is_sound = same = False
+        is_sound, changed = False, {"all of it"}
         try:
             store = open_store(path, DEFAULTS)
             try:
                 is_sound = check(store, path, os.path.dirname(path), deep=True).is_sound
-                same = _kept(store) == self._digests
+                now = digests(store.copying())
+                changed = {one.name for one in set(now) ^ set(self._digests)}
             finally:
                 store.close()
         except KnowbaseError:
@@ -318,9 +318,10 @@ class _Campaign:
         except Exception as error:
             self.failures.append(f"{name}: check: {type(error).__name__} {error}")
         self.noticed += not is_sound
-        self.harmless += same
-        if is_sound and not same:
-            self.unnoticed.append(name)
+        self.harmless += not changed
+        if is_sound and changed & set(SEALED):
+            self.unnoticed.append(f"{name}: {changed}")
+        self.unsealed += is_sound and bool(changed) and not changed & set(SEALED)
 
     def _repair(self, path: str, name: str, hit: set[int]) -> None:
         try:
@@ -349,7 +350,8 @@ def run(seed: int, number: int) -> Counts:
             campaign.damage(one, random.Random(f"{seed}-{one}"))
         return Counts(
             number, campaign.refused, campaign.noticed, campaign.harmless, campaign.repaired,
-            tuple(campaign.unnoticed), tuple(campaign.lost), tuple(campaign.failures),
+            campaign.unsealed, tuple(campaign.unnoticed), tuple(campaign.lost),
+            tuple(campaign.failures),
         )  # fmt: skip
 
 

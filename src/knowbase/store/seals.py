@@ -6,7 +6,9 @@ They are computed from values, not from an engine's bytes: the same on every eng
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from knowbase.values.copies import Copy
+    from collections.abc import Sequence
+
+    from knowbase.values.copies import Copy, GivenVerdict
     from knowbase.values.vectors import Vector
 
 SIZE = 8  # bytes: by chance, one damage in 10^19 would fit
@@ -30,12 +32,17 @@ def canonical(value: object) -> bytes:
 def seals_of(copy: "Copy") -> Seals:
     document = copy.document
     steady = document._replace(salience=0.0, access_count=0, last_accessed_at=None, confirmed=0)
-    use = tuple(getattr(document, name) for name in OF_USE)
+    use = [getattr(document, name) for name in OF_USE]
     return Seals(
         _hash(canonical((steady, dict(copy.said), copy.links))),
         _hash(*(canonical(one._replace(vectors=())) for one in copy.chunks)),
-        _hash(canonical((use, copy.verdicts))),
+        use_seal(use, copy.verdicts),
     )
+
+
+def use_seal(values: "Sequence[object]", verdicts: "Sequence[GivenVerdict]") -> bytes:
+    """Of the fields in `OF_USE`, and of what was found of the document."""
+    return _hash(canonical((tuple(values), tuple(verdicts))))
 
 
 def vector_seal(vector: "Vector") -> bytes:

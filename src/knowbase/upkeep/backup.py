@@ -184,10 +184,11 @@ def _remove_stale(path: str) -> None:
     folder = os.path.dirname(path)
     for name in os.listdir(folder):
         one = os.path.join(folder, name)
-        if re.search(rf"\.db\.\d+{re.escape(PART)}(-wal|-shm|-journal)?$", name):
+        if re.search(rf"\.\d+{re.escape(PART)}$", name):
             with suppress(OSError):
-                if time.time() - os.path.getmtime(one) > _STALE:
-                    os.remove(one)
+                is_old = time.time() - os.path.getmtime(one) > _STALE
+                if is_old and (os.path.getsize(one) == 0 or backups.is_ours(one)):
+                    backups.remove_all(one)
 
 
 def _copy(whole: Snapshot, part: str, progress: Progress) -> None:

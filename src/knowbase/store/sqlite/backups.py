@@ -161,10 +161,18 @@ _WRITING = apsw.SQLITE_OPEN_READWRITE
 
 
 def put_aside(base: str, aside: str) -> None:
-    """Give a base that cannot be opened another name, with its journals."""
-    for end in ENDS:
-        if os.path.exists(base + end):
-            os.rename(base + end, aside + end)
+    """Give a base that cannot be opened another name, with its journals; where a file can have
+    two names it keeps its own, until another file takes it."""
+    there = [end for end in ENDS if os.path.exists(base + end)]
+    try:
+        for end in there:
+            os.link(base + end, aside + end)
+    except OSError:
+        for end in there:
+            os.replace(base + end, aside + end)
+        return
+    for end in there[1:]:  # a journal would be read as the new file's
+        os.remove(base + end)
 
 
 def move_to(new: str, base: str) -> None:

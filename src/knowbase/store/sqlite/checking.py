@@ -134,8 +134,9 @@ def _index_anew(connection: apsw.Connection) -> None:
 
 
 def _failed(part: str, error: Exception) -> Finding:
-    """A question that the file cannot answer; what has nothing to do with damage is raised."""
-    if not isinstance(error, (UnicodeDecodeError, ValueError)) and not is_damage(error):
+    """A question that the file cannot answer, though a sound base can: these questions are
+    always the same. What has nothing to do with damage, such as a lock, is raised."""
+    if not isinstance(error, (ValueError, apsw.SQLError)) and not is_damage(error):
         with translated():
             raise error
     return Finding(part, DAMAGE, f"SQLite cannot read it: {error}", _REPAIR)

@@ -10,7 +10,7 @@ _CODES = (
 _WORDS = (
     "no such table", "no such column", "no such index", "malformed", "vtable constructor",
     "unsupported file format", "duplicate column name", "already exists", "sqlite-vec", "vec0",
-    "could not",  # as sqlite-vec begins what it says of its own tables
+    "fts5 file format", "could not",  # as sqlite-vec begins what it says of its own tables
 )  # fmt: skip
 """Of errors in SQL that is ours: what it names is always there in a sound base."""
 

@@ -120,7 +120,7 @@ def heads(connection: apsw.Connection, wanted: str) -> list[Copy]:
         f"SELECT document, target, kind FROM links WHERE document {_IN}", (wanted,)
     ):
         linked.setdefault(seq, []).append(Link(*link))
-    judged = _verdicts(connection, wanted)
+    judged = verdicts(connection, wanted)
     found: Any = connection.execute(
         f"SELECT d.said, {rows.DOCUMENT} FROM documents d WHERE d.seq {_IN} ORDER BY d.seq",
         (wanted,),
@@ -137,7 +137,7 @@ def heads(connection: apsw.Connection, wanted: str) -> list[Copy]:
     ]
 
 
-def _verdicts(connection: apsw.Connection, wanted: str) -> dict[int, list[GivenVerdict]]:
+def verdicts(connection: apsw.Connection, wanted: str) -> dict[int, list[GivenVerdict]]:
     found: dict[int, list[GivenVerdict]] = {}
     given: Any = connection.execute(
         f"SELECT document, occasion, good, given_at FROM verdicts WHERE document {_IN}", (wanted,)

@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Collection
+from typing import Any
 
 import apsw
 
-from knowbase.store.seals import seals_of, vector_seal
+from knowbase.store.rows import in_order
+from knowbase.store.seals import OF_USE, seals_of, use_seal, vector_seal
 from knowbase.store.sqlite import reading
 from knowbase.store.sqlite.connection import Connections, translated
 from knowbase.store.sqlite.vector_tables import vector_table
@@ -24,8 +26,20 @@ def seal_fields(connection: apsw.Connection, edited: Collection[int]) -> None:
 
 
 def seal_use(connection: apsw.Connection, used: Collection[int]) -> None:
-    """Documents that were of use."""
-    _seal(connection, used, "use_seal = ?3", with_text=False)
+    """Documents that were of use: after every search of some profiles, so nothing else is read."""
+    if not used:
+        return
+    wanted = json.dumps(sorted(used))
+    given = reading.verdicts(connection, wanted)
+    found: Any = connection.execute(
+        f"SELECT seq, {', '.join(OF_USE)} FROM documents"
+        " WHERE seq IN (SELECT value FROM json_each(?))",
+        (wanted,),
+    ).fetchall()
+    connection.executemany(
+        "UPDATE documents SET use_seal = ? WHERE seq = ?",
+        [(use_seal(values, in_order(given.get(seq, ()))), seq) for seq, *values in found],
+    )
 
 
 def _seal(
