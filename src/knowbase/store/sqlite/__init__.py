@@ -7,7 +7,7 @@ import apsw
 
 from knowbase.errors import BaseReadOnly
 from knowbase.store.sqlite import rows, schema
-from knowbase.store.sqlite.connection import BUSY_TIMEOUT, BaseFile, Connections, translated
+from knowbase.store.sqlite.connection import BaseFile, Connections, translated
 from knowbase.store.sqlite.documents import SqliteDocuments
 from knowbase.store.sqlite.files import SqliteFiles
 from knowbase.store.sqlite.graph import SqliteGraph
@@ -20,6 +20,8 @@ from knowbase.values.documents import Document
 if TYPE_CHECKING:
     from knowbase.store.sqlite.copying import SqliteCopying
     from knowbase.values.changes import Changes
+
+BUSY_TIMEOUT = 5.0
 
 
 def create(path: str) -> "SqliteStore":

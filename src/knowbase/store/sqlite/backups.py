@@ -1,6 +1,7 @@
 """Base files as wholes: a backup finished, recognised, and put in a base's place."""
 
 import os
+import time
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -9,10 +10,10 @@ import apsw
 from knowbase.errors import NotABase
 from knowbase.store.rows import damaged
 from knowbase.store.sqlite import schema
-from knowbase.store.sqlite.connection import BUSY_TIMEOUT, Waiting, translated
+from knowbase.store.sqlite.connection import translated
 
 PAGES_A_STEP = 2000
-ENDS = ("", "-wal", "-shm", "-journal")
+ENDS = ("", "-wal", "-shm", "-journal", "-seen")
 _HEADER = b"SQLite format 3\0"
 _WRITE_VERSION = 18  # the byte of the header that says whether there is a WAL
 _ROLLBACK = 1
@@ -141,11 +142,12 @@ def put_in_place(source: str, base: str, before: Callable[[], None], step: Step)
     """
     with translated():
         first, second = _for_reading(source), apsw.Connection(base, flags=_WRITING)
-        second.set_busy_handler(Waiting(BUSY_TIMEOUT))
         second.execute("PRAGMA synchronous = FULL")
         try:
             with second.backup("main", first, "main") as backup:
-                backup.step(0)  # takes the lock, and copies nothing yet
+                _lock(backup)
+                with suppress(OSError):
+                    os.remove(base + "-seen")  # what is noted there is of the base as it was
                 before()
                 while not backup.done:
                     backup.step(PAGES_A_STEP)
@@ -157,6 +159,22 @@ def put_in_place(source: str, base: str, before: Callable[[], None], step: Step)
             second.close()
 
 
+def _lock(backup: apsw.Backup) -> None:
+    """Take the write lock of the target, and copy nothing yet; busy writers leave it for a
+    millisecond only, so it is tried every few."""
+    ends = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            backup.step(0)
+        except (apsw.BusyError, apsw.LockedError):
+            if time.monotonic() > ends:
+                raise
+            time.sleep(0.003)
+        else:
+            return
+
+
+_PATIENCE = 30.0  # seconds for those who write
 _WRITING = apsw.SQLITE_OPEN_READWRITE
 
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 Mark: TypeAlias = tuple[int, int]
 
-BUSY_TIMEOUT = 5.0
-
 _MEANING: tuple[tuple[tuple[type[apsw.Error], ...], type[BaseError], str, str], ...] = (
     (
         (apsw.BusyError, apsw.LockedError),
@@ -71,7 +69,7 @@ def translated() -> Iterator[None]:
         raise BaseError("the database refused the operation") from error
 
 
-class Waiting:
+class _Waiting:
     """Waits for another's lock, looking again every few milliseconds.
 
     SQLite's own way looks ten times a second: beside busy writers, which leave the lock for a
@@ -105,7 +103,7 @@ class BaseFile:
         self._lock = threading.Lock()
 
     def connect(
-        self, waiting: Waiting, former: apsw.Connection | None = None
+        self, waiting: _Waiting, former: apsw.Connection | None = None
     ) -> tuple[apsw.Connection, Mark | None]:
         """A connection to the file that is there now, and which one that is."""
         with self._lock:
@@ -137,7 +135,7 @@ class Connections(threading.local):
 
     def __init__(self, file: BaseFile, busy_timeout: float) -> None:
         self._file = file
-        self._waiting = Waiting(busy_timeout)
+        self._waiting = _Waiting(busy_timeout)
         self._connection, self._mark = file.connect(self._waiting)
         self._has_vectors = False
 
@@ -236,7 +234,7 @@ def as_json(values: Collection[str]) -> str:
     return json.dumps(list(values))
 
 
-def _connect(path: str, waiting: Waiting) -> apsw.Connection:
+def _connect(path: str, waiting: _Waiting) -> apsw.Connection:
     if not os.path.exists(path):
         raise BaseMissing("there is no base here", hint="make one with: kb init")
     connection = _opened(os.path.abspath(path))
