@@ -269,7 +269,7 @@ def check(connection: apsw.Connection, relink: Relink) -> None:
     if connection.pragma("application_id") != APPLICATION_ID:
         raise NotABase("this file is not a knowbase base", hint="choose another --base")
     version = connection.pragma("user_version")
-    if not 0 < version < _NEVER:
+    if not 0 <= version < _NEVER:
         raise damaged("the number of its schema is none")
     if version > len(STEPS):
         raise BaseTooNew(
