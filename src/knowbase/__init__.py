@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from knowbase.base import Base, create, open  # noqa: A004 - knowbase.open reads well
+    from knowbase.base.upkeep import repair, restore
     from knowbase.contracts.entries import KnowledgeBaseSearch
     from knowbase.errors import KnowbaseError
     from knowbase.search.answer import Answer, Hit
@@ -27,6 +28,8 @@ __all__ = [
     "SearchRequest",
     "create",
     "open",
+    "repair",
+    "restore",
 ]
 
 _HOMES = {
@@ -39,6 +42,8 @@ _HOMES = {
     "SearchRequest": "knowbase.search.request",
     "create": "knowbase.base",
     "open": "knowbase.base",
+    "repair": "knowbase.base.upkeep",
+    "restore": "knowbase.base.upkeep",
 }
 
 

@@ -34,6 +34,8 @@ PUBLIC_NAMES = [
     "SearchRequest",
     "create",
     "open",
+    "repair",
+    "restore",
 ]
 
 

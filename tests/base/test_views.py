@@ -17,7 +17,6 @@ from knowbase.base.embedders import Embedders
 from knowbase.base.services import Opened
 from knowbase.config import Settings
 from knowbase.errors import KnowbaseError, NotAllowed, NotFound
-from knowbase.move.digests import digests
 from knowbase.query.conditions import EVERYTHING, Compare
 from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.contract import Store
@@ -26,6 +25,7 @@ from knowbase.store.postgres import create as create_postgres
 from knowbase.store.scoped import POLICIES, Policy, ScopedStore
 from knowbase.store.sqlite import create as create_sqlite
 from knowbase.text.analysis import Word
+from knowbase.upkeep.digests import digests
 from knowbase.values.access import Access
 from knowbase.values.changes import Changes, Edit, SavedSearch
 from knowbase.values.documents import ALL, Page
@@ -226,6 +226,8 @@ WRITES: dict[str, Call] = {
 
 WHOLE: dict[str, Call] = {
     "add": lambda b, t, f: b.add([str(f / "added.md")]),
+    "backup": lambda b, t, f: b.backup(str(f / "backup.db")).parts,
+    "check": lambda b, t, f: b.check(deep=True).is_sound,
     "embed": lambda b, t, f: b.embed(),
     "remove": lambda b, t, f: b.remove([t.code(7)]),
     "sync": lambda b, t, f: b.add([str(f)]) and b.sync(),

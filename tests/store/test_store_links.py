@@ -273,7 +273,10 @@ def test_all_links_found_anew_are_those_that_were_kept(store: Store) -> None:
 
 GRAPH = ("names", "mentions", "edges", "unlinked", "graph")
 LATER = ("saved", "moving")  # of the steps after the graph's
-NEWER = (("documents", "split_by"), ("files", "inode"), ("files", "ctime_ns"))
+NEWER = (
+    *(("documents", column) for column in ("split_by", "seal", "text_seal", "use_seal")),
+    *(("files", column) for column in ("inode", "ctime_ns")),
+)
 
 
 def test_an_older_sqlite_base_gets_its_links_when_it_is_opened(tmp_path: Path) -> None:
@@ -290,6 +293,7 @@ def test_an_older_sqlite_base_gets_its_links_when_it_is_opened(tmp_path: Path) -
         connection.execute(f"DROP TABLE {table}")
     for table, column in NEWER:
         connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+    connection.execute("ALTER TABLE embedded DROP COLUMN seal")
     connection.execute(f"PRAGMA user_version = {WITH_A_GRAPH - 1}")
     connection.close()
     older = SqliteStore(path)

@@ -27,9 +27,11 @@ from knowbase.query.conditions import (
 )
 from knowbase.query.words import FieldWeights, keyword_query
 from knowbase.text.analysis import Word
+from knowbase.upkeep.check import contents
 from knowbase.values.changes import Changes, Codes, Edit, Reinforcement, Verdict
 from knowbase.values.documents import Candidate, Page
 from knowbase.values.edges import Relation
+from knowbase.values.findings import NOTICE
 from knowbase.values.reading import Link
 from knowbase.values.sessions import USAGES, Session, Use
 from knowbase.values.vectors import Model, Vector, unpack
@@ -132,6 +134,17 @@ class Stores(RuleBasedStateMachine):
             store.use_model(MODEL)
 
     def teardown(self) -> None:
+        try:
+            self.everything_is_sealed_and_in_step()
+        finally:
+            self.close()
+
+    def everything_is_sealed_and_in_step(self) -> None:
+        with self.other.copying().snapshot() as whole:
+            found = [*whole.findings(deep=False), *contents(whole).findings]
+        assert [one for one in found if one.severity != NOTICE] == []
+
+    def close(self) -> None:
         self.other.close()
         self.folder.cleanup()
 

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from knowbase.search.understand import Inquiry
     from knowbase.search.whynot import WhyNot
     from knowbase.text.sections import Content
+    from knowbase.upkeep.backup import Backup
+    from knowbase.upkeep.check import Checked
     from knowbase.values.documents import Listing
     from knowbase.values.notes import Note, Remembered
 
@@ -262,6 +264,30 @@ class Base(BaseServices):
         result = self.models.embed(model, drop_old=drop_old, progress=progress)
         self.ingest_services().link_similar()
         return result
+
+    # upkeep
+
+    def backup(
+        self,
+        target: str,
+        *,
+        keep: int | None = None,
+        dry_run: bool = False,
+        progress: "Callable[[Step], None]" = lambda _: None,
+    ) -> "Backup":
+        """The whole base as one verified file, taken while others write; into a folder, dated."""
+        from knowbase.upkeep.backup import Wanted, backup
+
+        wanted = Wanted(target, keep, dry_run)
+        return backup(self.store, self.path, wanted, self.now(), progress)
+
+    def check(
+        self, *, deep: bool = False, progress: "Callable[[Step], None]" = lambda _: None
+    ) -> "Checked":
+        """What is damaged or out of step; deep: every document, vector and file is read."""
+        from knowbase.upkeep.check import check
+
+        return check(self.store, self.shown, self.home, deep=deep, progress=progress)
 
     # memory
 

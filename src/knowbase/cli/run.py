@@ -12,7 +12,7 @@ from knowbase.cli.arguments import SPECIAL, Surface, command_of, overview, parse
 from knowbase.cli.commands import COMPLETION, NAMES, load
 from knowbase.cli.terminal import Painter, ProgressBar, safe
 from knowbase.errors import BaseMissing, InvalidInput, KnowbaseError, ReadError
-from knowbase.operations.declare import Operation
+from knowbase.operations.declare import Operation, Place
 from knowbase.values.characters import clean
 from knowbase.values.parameters import build
 
@@ -59,6 +59,9 @@ def _dispatch(arguments: list[str]) -> int:
         print(_special(name, rest))
         return 0
     operation = load(name)
+    instead = operation.terminal.instead
+    if instead is not None:
+        operation = load(instead(rest) or name)
     values, surface = parse(operation, rest)
     if surface.help:
         from knowbase.cli.help import help_of
@@ -105,11 +108,14 @@ def _special(name: str, rest: list[str]) -> str:
 def _open(operation: Operation, surface: Surface) -> "AbstractContextManager[Base | None]":
     from knowbase.base import create
     from knowbase.base import open as open_base
+    from knowbase.store.location import place_of
 
     if operation.opens_bases:
         if surface.base is not None:
             raise InvalidInput(f"kb {operation.name} takes no --base", field="base")
         return nullcontext()
+    if operation.by_place:
+        return nullcontext(Place(place_of(surface.base)))  # type: ignore[arg-type]
     if operation.creates_base:
         return create(surface.base)
     try:
@@ -199,23 +205,29 @@ def _report_error(error: KnowbaseError, as_json: bool, debug: bool) -> None:
 
 
 def _confirm(operation: Operation, base: "Base", request: Any) -> None:
-    """Ask before removing; without anybody to ask, nothing is removed."""
-    removes = operation.terminal.removes
+    """Ask before removing or replacing; without anybody to ask, nothing is."""
+    removes, asks = operation.terminal.removes, operation.terminal.asks
+    if asks is not None:
+        _ask(base, asks(base, request), "replace", "replaced")
     references = removes(base, request) if removes is not None else ()
-    if not references:
+    if references:
+        _ask(base, base.remove(references, dry_run=True), "remove", "removed")
+
+
+def _ask(base: "Base", preview: Any, verb: str, done: str) -> None:
+    if preview is None:
         return
-    preview = base.remove(references, dry_run=True)
     if not sys.stdin.isatty():
         raise InvalidInput(
-            "nothing was removed: there is nobody to ask", field="yes", hint="say --yes"
+            f"nothing was {done}: there is nobody to ask", field="yes", hint="say --yes"
         )
     _print_rendered(Painter(sys.stdout, base.home), preview)
     try:
-        answer = input("remove? [y/N] ")
+        answer = input(f"{verb}? [y/N] ")
     except EOFError:
         answer = ""
     if answer.strip().lower() not in ("y", "yes"):
-        raise InvalidInput("nothing was removed")
+        raise InvalidInput(f"nothing was {done}")
 
 
 def _with_input(name: str | None, values: dict[str, Any]) -> dict[str, Any]:

@@ -12,13 +12,12 @@ from knowbase.base import Base, create
 from knowbase.base import open as open_base
 from knowbase.errors import BaseError, BaseMissing, BaseTaken, InvalidInput
 from knowbase.ingest.embedding import Step
-from knowbase.move.digests import Part, digests, is_empty, same
 from knowbase.move.paths import Relocated, notices
+from knowbase.store.contract import CopySource, Snapshot
 from knowbase.store.location import new_place, shown
+from knowbase.upkeep.digests import Part, digests, is_empty, same
 from knowbase.values.changes import Changes
-from knowbase.values.copies import Copy
-
-BATCH = 100  # documents; each batch is stored at once, so that a kill loses less than that
+from knowbase.values.copies import Copy, batches
 
 Progress = Callable[[Step], None]
 
@@ -52,11 +51,13 @@ def move(
                 field="source",
                 hint=f"finish that first: kb move {unfinished} {first.shown}",
             )
-        if dry_run:
-            return _foreseen(first, place, progress)
-        with _opened(place) or create(place) as second:
-            _check_other(first, second)
-            return _Move(first, second, progress).run()
+        # One state of the base from here to the end, whoever writes to it meanwhile.
+        with first.store.copying().snapshot() as whole:
+            if dry_run:
+                return _foreseen(whole, first, place, progress)
+            with _opened(place) or create(place) as second:
+                _check_other(first, second)
+                return _Move(whole, first, second, progress).run()
 
 
 def _is_same_file(place: str, other: str) -> bool:
@@ -88,23 +89,23 @@ def _opened(place: str) -> Base | None:
         return None
 
 
-def _foreseen(first: Base, place: str, progress: Progress) -> Moved:
+def _foreseen(whole: Snapshot, first: Base, place: str, progress: Progress) -> Moved:
     """What would be copied; nothing is made or written."""
-    parts = digests(first.store.copying(), progress)
+    parts = digests(whole, progress)
     second, there = _opened(place), 0
     if second is not None:
         with second:
             _check_other(first, second)
-            there = len(_Move(first, second, progress).there())
+            there = len(_Move(whole, first, second, progress).there())
     return Moved(first.shown, shown(place), parts, parts[0].rows - there, there, dry_run=True)
 
 
 class _Move:
     """From one base into another."""
 
-    def __init__(self, first: Base, second: Base, progress: Progress) -> None:
+    def __init__(self, whole: Snapshot, first: Base, second: Base, progress: Progress) -> None:
         self._first, self._second = first, second
-        self._source = Relocated(first, second)
+        self._source = Relocated(whole, first, second)
         self._target = second.store.copying()
         self._progress = progress
         self._parts: tuple[Part, ...] = ()
@@ -142,7 +143,7 @@ class _Move:
 
     def _same_documents(self) -> set[int]:
         found: set[int] = set()
-        for batch in _batches(self._target.seqs()):
+        for batch in batches(self._target.seqs()):
             theirs = {one.document.seq: one for one in self._source.copies(batch)}
             for copy in self._target.copies(batch):
                 if same(copy, theirs.get(copy.document.seq)):
@@ -153,7 +154,7 @@ class _Move:
         self._target.start(self._first.shown, self._source.frame())
         self._drop_others()
         seqs = [seq for seq in self._source.seqs() if seq not in self._there]
-        for batch in _batches(seqs):
+        for batch in batches(seqs):
             self._paste(self._source.copies(batch))
             self._progress(Step(self._copied, len(seqs), "documents copied"))
         self._target.paste_shared(self._source.shared())
@@ -162,7 +163,7 @@ class _Move:
         """What was copied before and has changed since, or is gone: first of all, so that
         nothing is in the way of a code or path that now belongs to another document."""
         others = [seq for seq in self._target.seqs() if seq not in self._there]
-        for batch in _batches(others):
+        for batch in batches(others):
             ids = tuple(copy.document.id for copy in self._target.copies(batch))
             self._second.store.apply(Changes(removed=ids), self._second.now())
 
@@ -180,10 +181,19 @@ class _Move:
         if differing:
             raise BaseError(
                 f"the copy is not the same yet: {', '.join(differing)}",
-                hint="the base was written to meanwhile: run it again, only that is copied",
+                hint="something else has written to the copy: run it again, only that is copied",
             )
         if self._target.source() is not None:
             self._target.end()
+
+    def _later(self) -> tuple[str, ...]:
+        """The copy is of the moment when it was begun: say so when there is more by now."""
+        if _written(self._first.store.copying()) == _written(self._source):
+            return ()
+        return (
+            "the base was written to meanwhile; the copy is as it was at the start."
+            " To move for good, stop what writes to it first",
+        )
 
     def _report(self, *, verified: bool = False, interrupted: bool = False) -> Moved:
         return Moved(
@@ -194,9 +204,11 @@ class _Move:
             len(self._there),
             verified=verified,
             interrupted=interrupted,
-            notices=() if interrupted else notices(self._first, self._second),
+            notices=() if interrupted else (*self._later(), *notices(self._first, self._second)),
         )
 
 
-def _batches(seqs: Sequence[int]) -> list[Sequence[int]]:
-    return [seqs[start : start + BATCH] for start in range(0, len(seqs), BATCH)]
+def _written(whole: CopySource) -> tuple[object, ...]:
+    """What is another one after most changes, and cheap to ask for."""
+    shared = whole.shared()
+    return (whole.frame(), whole.seqs(), len(shared.uses), shared.sessions, shared.relations)

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 
 from knowbase.base import Base
 from knowbase.ingest.places import Home
+from knowbase.store.contract import CopySource
 from knowbase.store.location import is_url
 from knowbase.values.copies import Copy, Frame, SharedParts
 
@@ -16,11 +17,12 @@ from knowbase.values.copies import Copy, Frame, SharedParts
 class Relocated:
     """One base as it is to be in another: a `knowbase.store.contract.CopySource`."""
 
-    def __init__(self, first: Base, second: Base) -> None:
-        self._whole = first.store.copying()
+    def __init__(self, whole: CopySource, first: Base, second: Base) -> None:
+        self._whole = whole
         self._from, self._to = Home(first.home), Home(second.home)
         self._stays = has_no_home(first) or has_no_home(second) or first.home == second.home
-        self._known: Collection[str] = () if self._stays else first.store.files()
+        files = () if self._stays else whole.shared().files
+        self._known: Collection[str] = {one.path for one in files}
 
     def frame(self) -> Frame:
         return self._whole.frame()

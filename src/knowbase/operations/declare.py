@@ -14,11 +14,31 @@ class NoParameters(NamedTuple):
     """The request of what takes nothing."""
 
 
+class Place(NamedTuple):
+    """Where a base is, or is to be; whether it can be opened is another matter."""
+
+    path: str
+
+    @property
+    def home(self) -> str:
+        from knowbase.store.location import home_of
+
+        return home_of(self.path)
+
+    @property
+    def shown(self) -> str:
+        from knowbase.store.location import shown
+
+        return shown(self.path)
+
+
 class Terminal(NamedTuple):
     """What an operation asks of whoever sits at a terminal, and what a pipe gets of it."""
 
     input_field: str | None = None  # standard input or an editor gives it when nothing else does
     removes: Callable[[Any, Any], Sequence[str]] | None = None  # of a base; it is asked first
+    asks: Callable[[Any, Any], Any] | None = None  # what is shown before it is asked; None: go on
+    instead: Callable[[Sequence[str]], str | None] | None = None  # what these arguments mean
     raw: Callable[[Any], str] | None = None  # a result as a pipe gets it, to the byte
     aside: Callable[[Any], str] | None = None  # what is said beside a result, on standard error
     json_lines: bool = False  # --json prints each result on one line
@@ -34,6 +54,7 @@ class Operation(NamedTuple):
     writes: bool = False
     examples: tuple[str, ...] = ()
     base_optional: bool = False  # it can run without a base, and then gets None
+    by_place: bool = False  # it gets the place of the base, which may be damaged or missing
     opens_bases: bool = False  # it opens what it works on itself, and always gets None
     local: bool = False  # it reads or writes this machine's files: never served to others
     whole: bool = False  # it concerns the whole base: not for those held to one project

@@ -1,5 +1,6 @@
 """Operations on what becomes of documents: supersede, forget, restore, archive, expire."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from knowbase.operations.declare import REFERENCES_KB, Operation, Terminal
@@ -49,6 +50,19 @@ def restore(base: "Base", request: Restore) -> "Changed | Listing":
     return base.lifecycle.restore(request.references)
 
 
+def _of_backup(arguments: Sequence[str]) -> str | None:
+    """`kb restore FILE`: a file that is, or is called like, a database is no document's name."""
+    import os
+
+    words = [word for word in arguments if not word.startswith("-")]
+    path = os.path.expanduser(words[0]) if len(words) == 1 else ""
+    if not os.path.isfile(path):
+        return None
+    with open(path, "rb") as file:
+        is_database = path.endswith(".db") or file.read(16) == b"SQLite format 3\0"
+    return "backup restore" if is_database else None
+
+
 class Expire(NamedTuple):
     within: Annotated[
         str | None, Param("also what expires within this time: 7d, 12h", metavar="TIME")
@@ -94,6 +108,7 @@ OPERATIONS = {
             restore,
             writes=True,
             most_kb=REFERENCES_KB,
+            terminal=Terminal(instead=_of_backup),
             examples=("kb restore KB-7", "kb restore    # lists what was forgotten"),
         ),
         Operation(

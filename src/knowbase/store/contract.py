@@ -1,16 +1,19 @@
 """What every store promises, by subject; each method is a consistent read or a transaction."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from knowbase.query.conditions import EVERYTHING, Condition
 from knowbase.query.words import FieldWeights, KeywordQuery
+from knowbase.store.seals import Seals
 from knowbase.text.analysis import Word
 from knowbase.values.changes import Changes, SavedSearch
 from knowbase.values.copies import Copy, Frame, SharedParts
 from knowbase.values.documents import Candidate, Counts, Document, Page, Passage
 from knowbase.values.edges import Edge, Relation
 from knowbase.values.files import FileRecord, Source
+from knowbase.values.findings import Finding
 from knowbase.values.reading import Link
 from knowbase.values.sessions import Session, Use
 from knowbase.values.vectors import Model, StoredModel, Vector
@@ -222,8 +225,32 @@ class CopySource(Protocol):
     def shared(self) -> SharedParts: ...
 
 
+class Snapshot(CopySource, Protocol):
+    """A base as it was at one moment, whoever writes to it meanwhile."""
+
+    def seals(self, seqs: Collection[int]) -> dict[int, Seals]:
+        """What was written beside these documents."""
+
+    def vector_seals(self, seqs: Collection[int]) -> dict[tuple[int, Model], bytes | None]:
+        """What was written beside the vectors of these documents, by chunk and model."""
+
+    def findings(self, *, deep: bool) -> Iterator[Finding]:
+        """What the engine finds wrong with its tables and indexes, and which of them are not in
+        step; deep: by reading everything."""
+
+    def pages_to(self, path: str, step: Callable[[int, int], None]) -> bool:
+        """Write it into an empty file, telling how many pages of how many are done; False when
+        this engine has no pages of its own, and the parts have to be copied."""
+
+
 class Copying(CopySource, Protocol):
     """A base that can become a copy of another one."""
+
+    def snapshot(self) -> AbstractContextManager[Snapshot]:
+        """All of it as it is now, for as long as it is read."""
+
+    def seal(self) -> int:
+        """Seal what was written before there were seals; how many documents."""
 
     def identity(self) -> str:
         """The same for one base under all its names, another one for any other base."""
@@ -242,6 +269,10 @@ class Copying(CopySource, Protocol):
 
     def end(self) -> None:
         """The copy is whole."""
+
+    def replace(self, source: CopySource, before: Callable[[], None]) -> None:
+        """All of the source in place of all that there is, in one transaction; `before` is
+        called once nobody else can write any more."""
 
 
 class Store(

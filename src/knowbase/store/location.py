@@ -106,6 +106,14 @@ def new_place(given: str) -> str:
     return target
 
 
+def place_of(base: str | None) -> str:
+    """Where a base is; where one would be made when there is none."""
+    try:
+        return locate(base)
+    except BaseMissing:
+        return new_place(base or os.environ.get("KB_BASE") or os.getcwd())
+
+
 def home_of(path: str) -> str:
     """The folder that a base's relative paths start from, and where its kb.toml lies.
 

@@ -1,8 +1,14 @@
-"""Rows as values, the same for every engine: which columns are read, and what they become."""
+"""Rows as values, the same for every engine: which columns are read, and what they become.
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+A value that no writer of ours can have written is damage, and said to be: here, where rows
+become values, so that nothing behind it has to expect one.
+"""
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
+
+from knowbase.errors import BaseDamaged
 from knowbase.values.documents import FIELDS, Chunk, Document, Passage
 
 if TYPE_CHECKING:
@@ -10,6 +16,79 @@ if TYPE_CHECKING:
 
 CHUNK = ", ".join(f"c.{name}" for name in Chunk._fields)
 _CHUNK_COLUMNS = len(Chunk._fields)
+
+
+_NONE = type(None)
+_KINDS: dict[str, tuple[type, ...]] = {
+    "count": (int,),
+    "share": (float, int),
+    "flag": (bool, int),
+    "tags": (str, list, _NONE),
+    "names": (str, list),
+}
+"""What a column of a kind of field holds, in any engine; every other kind is text."""
+T = TypeVar("T")
+
+
+def damaged(what: str = "") -> BaseDamaged:
+    """What every damaged read ends in."""
+    return BaseDamaged(
+        "the base is damaged" + (f": {what}" if what else ""),
+        hint="kb check says where, then kb repair saves what can be saved",
+    )
+
+
+def from_json(text: Any, kind: type[T]) -> T:
+    """A value that was written as JSON."""
+    import json
+
+    try:
+        value = json.loads(text)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise damaged("a stored list or object cannot be read") from error
+    if not isinstance(value, kind):
+        raise damaged("a stored list or object is something else")
+    return value
+
+
+def in_order(values: Iterable[T]) -> tuple[T, ...]:
+    """Sorted, whatever damage made of one of them."""
+    try:
+        return tuple(sorted(values))  # type: ignore[type-var]
+    except TypeError as error:
+        raise damaged("a stored value is of another kind") from error
+
+
+class Shape:
+    """The types that the columns of a row may have. A database with free typing gives back
+    whatever a damaged row seems to hold."""
+
+    def __init__(self, columns: Sequence[tuple[type, ...]]) -> None:
+        self._columns = columns
+        self._known: set[tuple[type, ...]] = set()  # what fits, found before: few are
+
+    def check(self, row: Sequence[Any]) -> None:
+        types = tuple(map(type, row))
+        if types in self._known:
+            return
+        if len(types) != len(self._columns) or not all(
+            one in allowed for one, allowed in zip(types, self._columns, strict=True)
+        ):
+            raise damaged("a stored value is of another kind")
+        self._known.add(types)
+
+
+@cache
+def shape_of(values: type) -> Shape:
+    """Of rows with a column for each field of a named tuple of texts and numbers."""
+    found = values.__annotations__.values()
+    return Shape([_column(get_args(one) or (one,)) for one in found])
+
+
+def _column(types: tuple[type, ...]) -> tuple[type, ...]:
+    """An engine may keep a flag as a number, and give back a whole number as one."""
+    more: dict[type, tuple[type, ...]] = {bool: (int,), float: (int,)}
+    return (*types, *(other for one in types for other in more.get(one, ())))
 
 
 class Rows:
@@ -21,18 +100,32 @@ class Rows:
             for place, field in enumerate(FIELDS.values())
             if field.kind in readers
         ]
+        self._document = Shape([_types_of(name) for name in FIELDS])
+        self._chunk = shape_of(Chunk)
 
     def document(self, row: Sequence[Any]) -> Document:
         """From a column for each field, in their order."""
+        self._document.check(row)
         values = list(row)
         for place, read in self._readers:
             values[place] = read(values[place])
         return Document._make(values)
 
+    def chunk(self, row: Sequence[Any]) -> Chunk:
+        """From the chunk's columns."""
+        self._chunk.check(row)
+        return Chunk._make(row)
+
     def passage(self, row: Sequence[Any]) -> Passage:
         """From `c.id`, the chunk's columns and the document's."""
-        chunk = Chunk._make(row[1 : 1 + _CHUNK_COLUMNS])
+        chunk = self.chunk(row[1 : 1 + _CHUNK_COLUMNS])
         return Passage(row[0], chunk, self.document(row[1 + _CHUNK_COLUMNS :]))
+
+
+def _types_of(name: str) -> tuple[type, ...]:
+    types = _KINDS.get(FIELDS[name].kind, (str,))
+    kind = get_args(Document.__annotations__[name])[0]  # Annotated[str | None, …]
+    return (*types, _NONE) if _NONE in get_args(kind) else types
 
 
 def file_columns() -> str:
@@ -45,5 +138,6 @@ def file_record(row: Sequence[Any]) -> "FileRecord":
     """From the columns that `file_columns` names."""
     from knowbase.values.files import FileRecord
 
+    shape_of(FileRecord).check(row)
     record = FileRecord._make(row)
     return record._replace(excluded=bool(record.excluded))

@@ -1,6 +1,6 @@
 """A base in parts that every store can give and take: for copying it whole."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from knowbase.values.changes import SavedSearch
@@ -10,6 +10,13 @@ from knowbase.values.files import FileRecord, Source
 from knowbase.values.reading import Link
 from knowbase.values.sessions import Session, Use
 from knowbase.values.vectors import Model, StoredModel, Vector
+
+BATCH = 100  # documents; read or written at once
+
+
+def batches(seqs: Sequence[int]) -> Iterator[Sequence[int]]:
+    for start in range(0, len(seqs), BATCH):
+        yield seqs[start : start + BATCH]
 
 
 class ChunkCopy(NamedTuple):

@@ -1,14 +1,18 @@
 """The plain store as a whole."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 
+from knowbase.store.contract import CopySource
 from knowbase.store.plain.state import Stored, remove, row_of
 from knowbase.store.plain.vectors import PlainVectors
+from knowbase.store.seals import Seals, seals_of, vector_seal
 from knowbase.values.copies import ChunkCopy, Copy, Frame, SharedParts
 from knowbase.values.documents import Document
 from knowbase.values.edges import Edge
+from knowbase.values.findings import Finding
 from knowbase.values.sessions import Session
-from knowbase.values.vectors import StoredModel
+from knowbase.values.vectors import Model, StoredModel
 
 
 class PlainCopying:
@@ -28,6 +32,39 @@ class PlainCopying:
         stored = {one.model: one for one in self._store.models()}
         models = tuple(stored[model] for model in self._store._sources)
         return Frame(models, self._state.next_seq, self._state.next_chunk)
+
+    @contextmanager
+    def snapshot(self) -> "Iterator[PlainCopying]":
+        yield self
+
+    def pages_to(self, path: str, step: Callable[[int, int], None]) -> bool:  # noqa: ARG002
+        return False
+
+    def seals(self, seqs: Collection[int]) -> dict[int, Seals]:
+        return {one.document.seq: seals_of(one) for one in self.copies(seqs)}
+
+    def vector_seals(self, seqs: Collection[int]) -> dict[tuple[int, Model], bytes | None]:
+        return {
+            (chunk.id, model): vector_seal(vector)
+            for one in self.copies(seqs)
+            for chunk in one.chunks
+            for model, vector in chunk.vectors
+        }
+
+    def findings(self, *, deep: bool) -> Iterator[Finding]:  # noqa: ARG002
+        return iter(())
+
+    def replace(self, source: CopySource, before: Callable[[], None]) -> None:
+        before()
+        for one in list(self._state.documents):
+            remove(self._state, one)
+        self.start("", source.frame())
+        self.paste(source.copies(source.seqs()))
+        self.paste_shared(source.shared())
+        self.end()
+
+    def seal(self) -> int:
+        return 0
 
     def start(self, source: str, frame: Frame) -> None:
         self._state.copy_of = source

@@ -152,6 +152,16 @@ class Connections:
         finally:
             self._pool.putconn(connection)
 
+    @contextmanager
+    def beside(self) -> Iterator[Connection]:
+        """A connection for work that does not return at once; nothing is tried again on it."""
+        with translated():
+            connection = self._pool.getconn()
+        try:
+            yield connection
+        finally:
+            self._pool.putconn(connection)
+
 
 class Connected:
     """What every part of the store reads with."""

@@ -8,6 +8,7 @@ from psycopg_pool import PoolTimeout
 
 from knowbase.errors import (
     BaseBusy,
+    BaseDamaged,
     BaseError,
     BaseLocked,
     BaseReadOnly,
@@ -95,6 +96,11 @@ ENCODING = Failure(
     "the database cannot hold these characters",
     "use a database with the encoding UTF8",
 )
+DAMAGED = Failure(
+    BaseDamaged,
+    "the base is damaged",
+    "kb check says where, then kb repair saves what can be saved",
+)
 REFUSED = Failure(BaseError, "the database refused the operation", "the log has the reason")
 
 _BY_STATE = {
@@ -116,6 +122,8 @@ _BY_STATE = {
     "25006": READ_ONLY,
     "22021": ENCODING,
     "22P05": ENCODING,
+    "XX001": DAMAGED,
+    "XX002": DAMAGED,
 }
 
 # Whoever is not let in gets no SQLSTATE from libpq, only the server's words.

@@ -9,9 +9,11 @@ from psycopg.sql import SQL
 
 from knowbase.store.postgres import rows, saved
 from knowbase.store.postgres.rows import clean
+from knowbase.store.postgres.sealing import seal
 from knowbase.store.postgres.vector_tables import as_text, vector_table
 from knowbase.store.postgres.words import counted
 from knowbase.store.postgres.write import Writing, insert
+from knowbase.store.seals import vector_seal
 from knowbase.values.copies import ChunkCopy, Copy, SharedParts
 from knowbase.values.documents import Document
 
@@ -56,6 +58,7 @@ class Pasting(Writing):
         )
         self._vectors(one for copy in copies for one in copy.chunks)
         self._write_words()
+        seal(self._connection, self._base, [copy.document.seq for copy in copies])
 
     def _document(self, copy: Copy) -> list[Any]:
         document = copy.document
@@ -86,11 +89,15 @@ class Pasting(Writing):
                 (self._base, *model[:2]),
             ).fetchone()
             statement = SQL(
-                "INSERT INTO {} (base_id, model, chunk, embedding) VALUES (%s, %s, %s, %s::vector)"
+                "INSERT INTO {} (base_id, model, chunk, embedding, seal)"
+                " VALUES (%s, %s, %s, %s::vector, %s)"
             ).format(vector_table(model.dimensions))
             self._connection.cursor().executemany(
                 statement,
-                [(self._base, *(number or ()), chunk, as_text(one)) for chunk, one in vectors],
+                [
+                    (self._base, *(number or ()), chunk, as_text(one), vector_seal(one))
+                    for chunk, one in vectors
+                ],
             )
 
     def paste_shared(self, shared: SharedParts) -> None:

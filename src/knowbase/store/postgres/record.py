@@ -7,6 +7,7 @@ from typing import Any
 from psycopg import Connection
 from psycopg.sql import SQL, Identifier
 
+from knowbase.store.rows import from_json
 from knowbase.values.changes import (
     Changes,
     Edit,
@@ -65,7 +66,7 @@ class Recording:
         row = self._connection.execute(
             "SELECT said FROM documents WHERE base_id = %s AND id = %s", (self._base, document)
         ).fetchone()
-        return json.loads(row[0]) if row else None
+        return from_json(row[0], dict) if row else None
 
     def _sessions(self, sessions: Iterable[Session]) -> None:
         self._many(

@@ -3,12 +3,13 @@
 import json
 from typing import Any, TypeVar
 
-from knowbase.store.rows import CHUNK, Rows, file_columns, file_record
+from knowbase.store.rows import CHUNK, Rows, file_columns, file_record, from_json
 from knowbase.values.documents import FIELDS
 
 __all__ = [
     "CHUNK",
     "DOCUMENT",
+    "chunk",
     "clean",
     "document",
     "file_columns",
@@ -19,7 +20,8 @@ __all__ = [
 
 T = TypeVar("T")
 DOCUMENT = ", ".join(f"d.{name}" for name in FIELDS)
-_ROWS = Rows({"tags": tuple, "names": tuple, "other": json.loads})
+_ROWS = Rows({"tags": tuple, "names": tuple, "other": lambda text: from_json(text, dict)})
+chunk = _ROWS.chunk
 document = _ROWS.document
 passage = _ROWS.passage
 

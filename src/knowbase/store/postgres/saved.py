@@ -6,6 +6,7 @@ from psycopg import Connection
 from psycopg.sql import SQL
 
 from knowbase.store.postgres.connection import Connected
+from knowbase.store.rows import from_json
 from knowbase.values.changes import SavedSearch
 from knowbase.values.characters import storable
 
@@ -45,7 +46,9 @@ def searches(connection: Connection, base: int) -> list[SavedSearch]:
         " ORDER BY name",
         (base,),
     )
-    return [SavedSearch(name, query, json.loads(rest), *when) for name, query, rest, *when in rows]
+    return [
+        SavedSearch(name, query, from_json(rest, dict), *when) for name, query, rest, *when in rows
+    ]
 
 
 def row_of(search: SavedSearch) -> tuple[str, ...]:

@@ -289,7 +289,20 @@ ALTER TABLE files ADD COLUMN inode bigint;
 ALTER TABLE files ADD COLUMN ctime_ns bigint;
 """
 
-STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6)
+_STEP_7 = """
+ALTER TABLE documents ADD COLUMN seal bytea, ADD COLUMN text_seal bytea, ADD COLUMN use_seal bytea;
+DO $$
+DECLARE one text;
+BEGIN
+    FOR one IN SELECT tablename FROM pg_tables
+        WHERE schemaname = 'knowbase' AND tablename ~ '^vectors_[0-9]+$'
+    LOOP
+        EXECUTE format('ALTER TABLE knowbase.%I ADD COLUMN IF NOT EXISTS seal bytea', one);
+    END LOOP;
+END $$;
+"""
+
+STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7)
 WITH_A_GRAPH = 3
 
 

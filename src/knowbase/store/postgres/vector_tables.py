@@ -24,6 +24,7 @@ def create_vector_table(connection: Connection, dimensions: int, index: str) -> 
         SQL(
             "CREATE TABLE IF NOT EXISTS {table} (base_id integer NOT NULL, model integer NOT NULL,"
             " chunk bigint NOT NULL, embedding vector({dimensions}) NOT NULL,"
+            " seal bytea,"
             " PRIMARY KEY (base_id, model, chunk), FOREIGN KEY (base_id, chunk)"
             " REFERENCES chunks (base_id, id) ON DELETE CASCADE)"
         ).format(table=vector_table(dimensions), dimensions=Literal(dimensions))

@@ -17,6 +17,7 @@ from knowbase.store.postgres.vector_tables import (
     unpacked,
     vector_table,
 )
+from knowbase.store.seals import vector_seal
 from knowbase.values.documents import Passage
 from knowbase.values.vectors import Model, StoredModel, Vector
 
@@ -75,12 +76,13 @@ class PostgresVectors(PostgresDocuments):
             number = self._registered(connection, model, source)
             table = vector_table(model.dimensions)
             statement = SQL(
-                "INSERT INTO {} (base_id, model, chunk, embedding) SELECT c.base_id, %s, c.id,"
-                " %s::vector FROM chunks c WHERE c.base_id = %s AND c.hash = %s"
+                "INSERT INTO {} (base_id, model, chunk, embedding, seal) SELECT c.base_id, %s,"
+                " c.id, %s::vector, %s FROM chunks c WHERE c.base_id = %s AND c.hash = %s"
                 " ON CONFLICT DO NOTHING"
             ).format(table)
             lines = [
-                (number, as_text(vector), self._base, digest) for digest, vector in vectors.items()
+                (number, as_text(vector), vector_seal(vector), self._base, digest)
+                for digest, vector in vectors.items()
             ]
             if lines:
                 connection.cursor().executemany(statement, lines)

@@ -14,9 +14,11 @@ from knowbase.store.postgres.compile import compile_condition
 from knowbase.store.postgres.links import Linking
 from knowbase.store.postgres.postings import Postings
 from knowbase.store.postgres.rows import clean
+from knowbase.store.postgres.sealing import seal, seal_fields, seal_use
 from knowbase.store.postgres.vector_tables import as_text, vector_table
 from knowbase.store.postgres.words import Counts, counted
 from knowbase.store.rules import check_chain, known_text
+from knowbase.store.seals import vector_seal
 from knowbase.text.analysis import index_terms
 from knowbase.values.changes import Changes, Draft, assigned_codes, renamed
 from knowbase.values.documents import DEFAULT_SALIENCE, Chunk, Document, names_of
@@ -87,8 +89,23 @@ class Writing(Postings):
         self._write_words()
         said = renamed(changes, ids)
         self.record(said)
-        self._link(said, written)
+        touched = self._link(said, written)
+        seal(self._connection, self._base, set(written))
+        seal_fields(self._connection, self._base, touched - {*written})
+        seal_use(self._connection, self._base, self._used(changes) - {*written, *touched})
         return written
+
+    def _used(self, changes: Changes) -> set[int]:
+        """The numbers of the documents that `changes` says were of use, or not."""
+        named = {one.document for one in changes.reinforced}
+        named |= {one.document for one in changes.verdicts}
+        return self._seqs(named) if named else set()
+
+    def _seqs(self, ids: Iterable[str]) -> set[int]:
+        found = self._connection.execute(
+            "SELECT seq FROM documents WHERE base_id = %s AND id = ANY(%s)", (self._base, [*ids])
+        )
+        return {seq for (seq,) in found}
 
     def _known(self, draft: Draft) -> tuple[str, int] | None:
         """The id and seq of a document that has the draft's text already."""
@@ -109,17 +126,15 @@ class Writing(Postings):
         row = self._connection.execute(statement, (self._base, *[reference] * 5)).fetchone()
         return rows.document(row) if row else None
 
-    def _link(self, changes: Changes, written: Sequence[int]) -> None:
-        """Bring the links in step, and note which documents are to be compared."""
+    def _link(self, changes: Changes, written: Sequence[int]) -> set[int]:
+        """Bring the links in step, and note which documents are to be compared; those whose
+        links may have changed."""
         self._linking.write_codes(changes.codes)
         ends = (*changes.relations, *changes.dropped_relations)
         touched = [one.document for one in changes.edits]
         touched += [one.document for one in changes.codes]
         touched += [one.source for one in ends]
-        found = self._connection.execute(
-            "SELECT seq FROM documents WHERE base_id = %s AND id = ANY(%s)", (self._base, touched)
-        )
-        documents = {*written, *(seq for (seq,) in found)}
+        documents = {*written, *self._seqs(touched)}
         if written or changes.removed:
             self._linking.changed()
         if documents or changes.removed:
@@ -128,6 +143,7 @@ class Writing(Postings):
             "INSERT INTO unlinked (base_id, document) VALUES (%s, %s) ON CONFLICT DO NOTHING",
             [(seq,) for seq in sorted(self._unlinked)],
         )
+        return documents
 
     # documents
 
@@ -333,9 +349,13 @@ class Writing(Postings):
             return
         number, model = self._model
         statement = SQL(
-            "INSERT INTO {} (base_id, model, chunk, embedding) VALUES (%s, %s, %s, %s::vector)"
+            "INSERT INTO {} (base_id, model, chunk, embedding, seal)"
+            " VALUES (%s, %s, %s, %s::vector, %s)"
         ).format(vector_table(model.dimensions))
-        lines = [(self._base, number, chunk, as_text(one)) for chunk, one in vectors.items()]
+        lines = [
+            (self._base, number, chunk, as_text(one), vector_seal(one))
+            for chunk, one in vectors.items()
+        ]
         self._connection.cursor().executemany(statement, lines)
 
     # files

@@ -12,7 +12,6 @@ import apsw
 
 from knowbase import deadline
 from knowbase.errors import (
-    BaseDamaged,
     BaseError,
     BaseLocked,
     BaseMissing,
@@ -23,6 +22,8 @@ from knowbase.errors import (
     NotABase,
     TookTooLong,
 )
+from knowbase.store.rows import damaged
+from knowbase.store.sqlite.damage import is_damage
 from knowbase.store.sqlite.journal import Journal
 from knowbase.values.characters import storable
 
@@ -41,12 +42,11 @@ _MEANING: tuple[tuple[tuple[type[apsw.Error], ...], type[KnowbaseError], str, st
         "another process is writing to the base",
         "try again when it is done, or raise store.busy_timeout",
     ),
-    ((apsw.NotADBError,), NotABase, "this file is not a knowbase base", "choose another --base"),
     (
-        (apsw.CorruptError,),
-        BaseDamaged,
-        "the base is damaged",
-        "restore a copy, or remove it and add your files again",
+        (apsw.NotADBError,),
+        NotABase,
+        "this file is not a knowbase base",
+        "choose another --base; if it was one, kb repair saves what is left of it",
     ),
     (
         (apsw.FullError, apsw.IOError),
@@ -69,7 +69,9 @@ def translated() -> Iterator[None]:
     """Driver errors as knowbase errors; the original stays as the cause, for the log."""
     try:
         yield
-    except apsw.Error as error:
+    except (apsw.Error, UnicodeDecodeError) as error:
+        if is_damage(error):
+            raise damaged() from error
         for drivers, ours, message, hint in _MEANING:
             if isinstance(error, drivers):
                 raise ours(message, hint=hint) from error
@@ -181,6 +183,13 @@ class Connections(threading.local):
 
     def _is_in_place(self) -> bool:
         return mark_of(self._file.path) == self._mark
+
+    def beside(self) -> apsw.Connection:
+        """Another connection to the same file, with vectors; whoever asks for it closes it."""
+        self.get()
+        connection, _ = self._file.connect(self._waiting)
+        load_vector_extension(connection)
+        return connection
 
     def mark(self) -> Mark | None:
         """Which file it is, under any name."""

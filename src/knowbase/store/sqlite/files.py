@@ -13,13 +13,12 @@ class SqliteFiles(Connected):
     """See `knowbase.store.contract.FileStore` for what each method promises."""
 
     def sources(self) -> "list[Source]":
-        import json
-
+        from knowbase.store.rows import from_json
         from knowbase.values.files import Source
 
         found = self._read("SELECT path, tags, parent, tree FROM sources ORDER BY path")
         return [
-            Source(path, tuple(json.loads(tags)), parent, bool(tree))
+            Source(path, tuple(from_json(tags, list)), parent, bool(tree))
             for path, tags, parent, tree in found
         ]
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 import apsw
 
+from knowbase.store.rows import from_json
 from knowbase.store.sqlite.links import write_codes
 from knowbase.values.changes import (
     Changes,
@@ -44,6 +45,14 @@ def record(connection: apsw.Connection, changes: Changes, now: str) -> set[int]:
     return {seq for seq in found if seq is not None}
 
 
+def used(connection: apsw.Connection, changes: Changes) -> set[int]:
+    """The numbers of the documents that `changes` says were of use, or not."""
+    named = {one.document for one in changes.reinforced}
+    named |= {one.document for one in changes.verdicts}
+    found = [connection.execute(_SEQ[1:-1], (one,)).get for one in named]
+    return {seq for seq in found if seq is not None}
+
+
 def _edit(connection: apsw.Connection, edit: Edit) -> None:
     unknown = set(edit.values) - set(EDITABLE)
     if unknown:
@@ -63,7 +72,7 @@ def _said(edit: Edit) -> str:
 def said_values(connection: apsw.Connection, seq: int) -> dict[str, object]:
     """What was said of a document; its file cannot say otherwise."""
     text = connection.execute("SELECT said FROM documents WHERE seq = ?", (seq,)).get
-    values = json.loads(text) if text != "{}" else {}
+    values = from_json(text, dict) if text != "{}" else {}
     return {name: None if value == "" else value for name, value in values.items()}
 
 

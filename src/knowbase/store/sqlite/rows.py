@@ -4,12 +4,13 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from knowbase.store.rows import CHUNK, Rows, file_columns, file_record
+from knowbase.store.rows import CHUNK, Rows, file_columns, file_record, from_json
 from knowbase.values.documents import FIELDS
 
 __all__ = [
     "CHUNK",
     "DOCUMENT",
+    "chunk",
     "document",
     "file_columns",
     "file_record",
@@ -33,10 +34,7 @@ class LazyJson(Mapping[str, object]):
 
     @cached_property
     def _values(self) -> dict[str, object]:
-        import json
-
-        values: dict[str, object] = json.loads(self._text)
-        return values
+        return from_json(self._text, dict)
 
     def __getitem__(self, key: str) -> object:
         return self._values[key]
@@ -55,9 +53,7 @@ def _names(text: str) -> tuple[str, ...]:
     """A list of texts; without anything escaped, it needs no parser."""
     if "\\" not in text:
         return tuple(text[2:-2].split('", "')) if text != "[]" else ()
-    import json
-
-    return tuple(json.loads(text))
+    return tuple(from_json(text, list))
 
 
 _ROWS = Rows(
@@ -69,6 +65,7 @@ _ROWS = Rows(
     }
 )
 document = _ROWS.document
+chunk = _ROWS.chunk
 passage = _ROWS.passage
 
 

@@ -39,14 +39,15 @@ class SqliteSavedSearches(Connected):
 
 
 def searches(connection: "apsw.Connection") -> "list[SavedSearch]":
-    import json
-
+    from knowbase.store.rows import from_json
     from knowbase.values.changes import SavedSearch
 
     rows: Any = connection.execute(
         "SELECT name, query, options, created_at, updated_at FROM saved ORDER BY name"
     )
-    return [SavedSearch(name, query, json.loads(rest), *when) for name, query, rest, *when in rows]
+    return [
+        SavedSearch(name, query, from_json(rest, dict), *when) for name, query, rest, *when in rows
+    ]
 
 
 def row_of(search: "SavedSearch") -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from typing import TypeAlias
 import apsw
 
 from knowbase.errors import BaseReadOnly, BaseTooNew, NotABase
+from knowbase.store.rows import damaged
 
 APPLICATION_ID = 0x6B6E6F77  # "know"
 
@@ -253,8 +254,18 @@ CREATE TABLE journal (generation INTEGER NOT NULL, lost INTEGER NOT NULL);
 INSERT INTO journal VALUES (0, 0);
 """
 
-STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8)
+_STEP_9 = """
+ALTER TABLE documents ADD COLUMN seal BLOB;
+ALTER TABLE documents ADD COLUMN text_seal BLOB;
+ALTER TABLE documents ADD COLUMN use_seal BLOB;
+ALTER TABLE embedded ADD COLUMN seal BLOB;
+"""
+
+STEPS = (
+    _STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8, _STEP_9,
+)  # fmt: skip
 WITH_CONTENT_HASHES = 2
+_NEVER = 1000  # a number that no schema will have
 WITH_A_GRAPH = 4
 
 
@@ -270,6 +281,8 @@ def check(connection: apsw.Connection, relink: Relink) -> None:
     if connection.pragma("application_id") != APPLICATION_ID:
         raise NotABase("this file is not a knowbase base", hint="choose another --base")
     version = connection.pragma("user_version")
+    if not 0 <= version < _NEVER:
+        raise damaged("the number of its schema is none")
     if version > len(STEPS):
         raise BaseTooNew(
             f"the base has schema {version}, this knowbase knows up to {len(STEPS)}",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from knowbase.errors import ModelMismatch
+from knowbase.store.seals import vector_seal
 from knowbase.store.sqlite import rows
 from knowbase.store.sqlite.connection import Connected, as_json, translated
 from knowbase.store.sqlite.vector_tables import create_vector_table, vector_table
@@ -168,7 +169,10 @@ def insert(connection: apsw.Connection, model: int, chunk: int, vector: "Vector"
         f"INSERT INTO {vector_table(model)} (chunk_id, embedding) VALUES (?, ?)",
         (chunk, vector),
     )
-    connection.execute("INSERT INTO embedded (model, chunk) VALUES (?, ?)", (model, chunk))
+    connection.execute(
+        "INSERT INTO embedded (model, chunk, seal) VALUES (?, ?, ?)",
+        (model, chunk, vector_seal(vector)),
+    )
 
 
 def update(connection: apsw.Connection, model: int, chunk: int, vector: "Vector") -> None:
@@ -176,6 +180,10 @@ def update(connection: apsw.Connection, model: int, chunk: int, vector: "Vector"
     connection.execute(
         f"UPDATE {vector_table(model)} SET embedding = ? WHERE chunk_id = ?",
         (vector, chunk),
+    )
+    connection.execute(
+        "UPDATE embedded SET seal = ? WHERE model = ? AND chunk = ?",
+        (vector_seal(vector), model, chunk),
     )
 
 

@@ -12,7 +12,8 @@ from knowbase.store.rules import known_text
 from knowbase.store.sqlite import rows, vectors
 from knowbase.store.sqlite.compile import compile_condition
 from knowbase.store.sqlite.links import refresh
-from knowbase.store.sqlite.record import record, said_values
+from knowbase.store.sqlite.record import record, said_values, used
+from knowbase.store.sqlite.sealing import seal, seal_fields, seal_use
 from knowbase.store.sqlite.vector_tables import compact_vectors
 from knowbase.text.analysis import index_terms
 from knowbase.values.changes import Changes, Draft, assigned_codes, renamed
@@ -54,6 +55,9 @@ def apply(connection: apsw.Connection, changes: Changes, model: int | None, now:
         connection.execute("UPDATE graph SET version = version + 1")
     if written or touched or changes.removed:
         refresh(connection, {*written, *touched})
+    seal(connection, set(written))
+    seal_fields(connection, touched - {*written})
+    seal_use(connection, used(connection, changes) - {*written, *touched})
     return written
 
 

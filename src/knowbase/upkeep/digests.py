@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 from knowbase.ingest.embedding import Step
 from knowbase.store.contract import CopySource
-from knowbase.values.copies import Copy, Frame, SharedParts
-
-_BATCH = 100
+from knowbase.store.seals import canonical
+from knowbase.values.copies import Copy, Frame, SharedParts, batches
 
 
 class Part(NamedTuple):
@@ -30,20 +29,15 @@ class _Sum:
     def add(self, values: Iterable[object]) -> None:
         for value in values:
             self._rows += 1
-            self._hash.update(_bytes(value))
+            self._hash.update(canonical(value))
 
     def part(self) -> Part:
         return Part(self._name, self._rows, self._hash.hexdigest())
 
 
-def _bytes(value: object) -> bytes:
-    """A value as every store holds it: PostgreSQL has no NUL in text."""
-    return repr(value).replace("\\x00", "\ufffd").encode("utf-8", "surrogatepass") + b"\n"
-
-
 def same(one: Copy, other: Copy | None) -> bool:
     """Whether two documents are the same in everything."""
-    return other is not None and _bytes(one) == _bytes(other)
+    return other is not None and canonical(one) == canonical(other)
 
 
 def is_empty(whole: CopySource) -> bool:
@@ -57,12 +51,14 @@ def digests(
     """Every part of a base."""
     documents, chunks, vectors = _Sum("documents"), _Sum("chunks"), _Sum("vectors")
     seqs = whole.seqs()
-    for start in range(0, len(seqs), _BATCH):
-        for copy in whole.copies(seqs[start : start + _BATCH]):
+    done = 0
+    for batch in batches(seqs):
+        for copy in whole.copies(batch):
             documents.add([copy._replace(chunks=())])
             chunks.add(one._replace(vectors=()) for one in copy.chunks)
             vectors.add((one.id, vector) for one in copy.chunks for vector in one.vectors)
-        progress(Step(min(start + _BATCH, len(seqs)), len(seqs), "documents compared"))
+        done += len(batch)
+        progress(Step(done, len(seqs), "documents compared"))
     return (
         documents.part(),
         chunks.part(),

@@ -1,0 +1,81 @@
+"""What a person reads of backups, checks and repair."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from knowbase.cli.terminal import Painter, safe
+
+if TYPE_CHECKING:
+    from knowbase.upkeep.backup import Backup
+    from knowbase.upkeep.check import Checked
+    from knowbase.upkeep.repair import Repaired
+    from knowbase.upkeep.restore import Restored
+
+_MEGABYTE = 1 << 20
+
+
+def render_backup(paint: Painter, made: "Backup") -> Iterable[str]:
+    verb = "would write" if made.dry_run else "wrote"
+    size = "" if made.dry_run else f" ({made.bytes / _MEGABYTE:.1f} MB)"
+    yield f"{verb} {safe(made.file)}{size}"
+    held = (f"{part.name} {part.rows}" for part in made.parts if part.rows)
+    if made.parts:
+        yield "  " + ", ".join(one for one in held if not one.startswith("counters"))
+    if made.verified:
+        yield "verified: read again from the file, and the same as the base at that moment"
+    for one in made.removed:
+        yield paint("dim", f"{'would remove' if made.dry_run else 'removed'} {safe(one)}")
+
+
+def render_restored(paint: Painter, done: "Restored") -> Iterable[str]:
+    verb = "would replace" if done.dry_run else "replaced"
+    before = "nothing that can be read" if done.before is None else f"{done.before} documents"
+    yield f"{verb} {safe(done.base)} ({before}) by {safe(done.file)} ({done.after} documents)"
+    if done.lost:
+        yield paint("red", f"{done.lost} documents are newer than the backup, or not in it:")
+        for one in done.lost_documents:
+            yield f"  {safe(one)}"
+        if done.lost > len(done.lost_documents):
+            yield f"  and {done.lost - len(done.lost_documents)} more"
+    if done.kept:
+        yield f"the base as it was: {safe(done.kept)}"
+
+
+def render_checked(paint: Painter, checked: "Checked") -> Iterable[str]:
+    looked = f"{checked.documents} documents, {checked.files} files"
+    if checked.deep:
+        looked = f"{checked.documents} documents, {checked.vectors} vectors, {checked.files} files"
+    yield f"{safe(checked.base)}: {looked}"
+    for one in checked.findings:
+        mark = paint("dim" if one.severity == "notice" else "red", f"{one.severity}:")
+        yield f"{mark} {one.part}: {safe(one.message)} ({one.hint})"
+        if one.documents:
+            yield "  " + safe(", ".join(one.documents))
+    if checked.sealed:
+        yield paint("dim", f"{checked.sealed} documents from before there were seals have one now")
+    if checked.is_sound:
+        yield "sound" if checked.deep else "sound, as far as it was looked at (--deep reads it all)"
+
+
+def render_repaired(paint: Painter, done: "Repaired") -> Iterable[str]:
+    if done.is_sound:
+        yield f"{safe(done.base)}: nothing is damaged, nothing was done"
+        return
+    would = "would be " if done.dry_run else ""
+    yield f"{safe(done.base)}:"
+    yield f"  {would}saved: " + (_counts(done.saved) or "nothing")
+    if done.rebuilt:
+        yield f"  {would}rebuilt: " + ", ".join(done.rebuilt)
+    for name, documents in done.lost.items():
+        yield paint("red", f"  {name}: ") + safe(", ".join(documents))
+    if done.rescue:
+        yield f"  what only the base had: {safe(done.rescue)}"
+    if done.damaged:
+        yield f"  the damaged base: {safe(done.damaged)}"
+    for one in done.next:
+        yield f"  next: {one}"
+
+
+def _counts(saved: object) -> str:
+    pairs = saved.items() if isinstance(saved, dict) else ()
+    return ", ".join(f"{name} {number}" for name, number in pairs if number)

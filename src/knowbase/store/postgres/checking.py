@@ -1,0 +1,96 @@
+"""Whether a base in PostgreSQL is sound: what the server can say, and which tables are not in
+step. What its engine keeps by itself (foreign keys, one transaction for all) is not asked for."""
+
+from collections.abc import Iterator
+
+import psycopg
+from psycopg import Connection, errors
+from psycopg.sql import SQL
+
+from knowbase.store.postgres.vector_tables import vector_table
+from knowbase.values.findings import DAMAGE, NOTICE, PROBLEM, Finding
+
+_REPAIR = "kb repair"
+_IN_STEP = (
+    (
+        "words", "chunks more or fewer than are counted",
+        "SELECT abs((SELECT chunks FROM bases WHERE id = %(base)s)"
+        " - (SELECT count(*) FROM chunks WHERE base_id = %(base)s))",
+    ),
+    (
+        "words", "words whose chunks are not as many as are counted",
+        "SELECT count(*) FROM words w WHERE w.base_id = %(base)s AND w.chunks <> (SELECT count(*)"
+        " FROM postings p WHERE p.base_id = w.base_id AND p.word = w.id)",
+    ),
+    (
+        "words", "entries of the text index without a chunk",
+        "SELECT count(*) FROM postings p WHERE p.base_id = %(base)s AND NOT EXISTS (SELECT 1"
+        " FROM chunks c WHERE c.base_id = p.base_id AND c.id = p.chunk)",
+    ),
+    (
+        "words", "chunks that the text index does not know",
+        "SELECT count(*) FROM chunks c WHERE c.base_id = %(base)s AND c.length > 0 AND NOT EXISTS"
+        " (SELECT 1 FROM postings p WHERE p.base_id = c.base_id AND p.chunk = c.id)",
+    ),
+    (
+        "links", "documents without names",
+        "SELECT count(*) FROM documents d WHERE d.base_id = %(base)s AND d.deleted_at IS NULL"
+        " AND NOT EXISTS (SELECT 1 FROM names n WHERE n.base_id = d.base_id"
+        " AND n.document = d.seq)",
+    ),
+)  # fmt: skip
+
+
+def findings(connection: Connection, base: int, *, deep: bool) -> Iterator[Finding]:
+    for part, what, sql in _IN_STEP:
+        row = connection.execute(SQL(sql), {"base": base}).fetchone()
+        if row and row[0]:
+            yield Finding(part, PROBLEM, f"{row[0]} {what}", _REPAIR)
+    if deep:
+        yield from _indexes(connection)
+
+
+def _indexes(connection: Connection) -> Iterator[Finding]:
+    """By amcheck, where the database has it and this user may call it."""
+    row = connection.execute("SELECT to_regproc('bt_index_check') IS NOT NULL").fetchone()
+    if not row or not row[0]:
+        yield Finding(
+            "indexes", NOTICE, "the database lacks amcheck: its indexes were not looked into",
+            "CREATE EXTENSION amcheck, as a superuser",
+        )  # fmt: skip
+        return
+    found = connection.execute(
+        "SELECT c.oid, c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid"
+        " JOIN pg_am a ON a.oid = c.relam WHERE a.amname = 'btree'"
+        " AND c.relnamespace = 'knowbase'::regnamespace"
+    ).fetchall()
+    for number, name in found:
+        try:
+            with connection.transaction():
+                connection.execute("SELECT bt_index_check(%s::oid::regclass, true)", (number,))
+        except errors.InsufficientPrivilege:
+            yield Finding(
+                "indexes", NOTICE, "this user may not call amcheck: indexes were not looked into",
+                "run kb check as a user who may",
+            )  # fmt: skip
+            return
+        except (errors.IndexCorrupted, errors.DataCorrupted, psycopg.InternalError):
+            yield Finding(
+                "indexes", DAMAGE, f"the index {name} is damaged", f"REINDEX INDEX {name}"
+            )
+
+
+def vector_rows(
+    connection: Connection, base: int, seqs: list[int]
+) -> Iterator[tuple[int, tuple[str, str, int], bytes | None]]:
+    """The chunk, the model and the seal of each vector of these documents."""
+    models = connection.execute(
+        "SELECT id, name, revision, dimensions FROM models WHERE base_id = %s", (base,)
+    ).fetchall()
+    for number, *model in models:
+        statement = SQL(
+            "SELECT v.chunk, v.seal FROM chunks c JOIN {} v ON v.base_id = c.base_id"
+            " AND v.chunk = c.id AND v.model = %s WHERE c.base_id = %s AND c.document = ANY(%s)"
+        ).format(vector_table(model[2]))
+        for chunk, seal in connection.execute(statement, (number, base, seqs)):
+            yield chunk, (model[0], model[1], model[2]), seal

@@ -1,0 +1,88 @@
+"""Writing seals beside documents, in the transaction that changes them."""
+
+from collections.abc import Collection
+
+from psycopg import Connection
+from psycopg.sql import SQL
+
+from knowbase.store.postgres.connection import Connections
+from knowbase.store.postgres.reading import Reading
+from knowbase.store.postgres.vector_tables import unpacked, vector_table
+from knowbase.store.seals import seals_of, vector_seal
+
+_BATCH = 100
+_WHOLE = "seal = %(fields)s, text_seal = %(text)s, use_seal = %(use)s"
+_FIELDS = "seal = %(fields)s, use_seal = %(use)s"
+_USE = "use_seal = %(use)s"
+
+
+def seal(connection: Connection, base: int, written: Collection[int]) -> None:
+    """Documents that were written whole."""
+    _seal(connection, base, written, _WHOLE)
+
+
+def seal_fields(connection: Connection, base: int, edited: Collection[int]) -> None:
+    """Documents of which something was said; their text is as it was."""
+    _seal(connection, base, edited, _FIELDS)
+
+
+def seal_use(connection: Connection, base: int, used: Collection[int]) -> None:
+    """Documents that were of use."""
+    _seal(connection, base, used, _USE)
+
+
+def _seal(connection: Connection, base: int, numbers: Collection[int], settings: str) -> None:
+    if not numbers:
+        return
+    reading = Reading(connection, base, sorted(numbers))
+    found = reading.heads()
+    if settings == _WHOLE:
+        found = reading.with_chunks(found, {})
+    connection.cursor().executemany(
+        SQL(f"UPDATE documents SET {settings} WHERE base_id = %(base)s AND seq = %(seq)s"),
+        [{**seals_of(one)._asdict(), "base": base, "seq": one.document.seq} for one in found],
+    )
+
+
+def seal_missing(connections: Connections, base: int) -> int:
+    """Documents and vectors from before there were seals; how many documents."""
+    sealed = 0
+    while True:
+        documents, vectors = connections.writing(lambda connection: _seal_some(connection, base))
+        if not documents and not vectors:
+            return sealed
+        sealed += documents
+
+
+def _seal_some(connection: Connection, base: int) -> tuple[int, int]:
+    connection.execute("SELECT 1 FROM bases WHERE id = %s FOR UPDATE", (base,))
+    found = connection.execute(
+        "SELECT seq FROM documents WHERE base_id = %s AND seal IS NULL LIMIT %s", (base, _BATCH)
+    ).fetchall()
+    seal(connection, base, [seq for (seq,) in found])
+    return len(found), _seal_vectors(connection, base)
+
+
+def _seal_vectors(connection: Connection, base: int) -> int:
+    sizes = connection.execute(
+        "SELECT DISTINCT dimensions FROM models WHERE base_id = %s", (base,)
+    ).fetchall()
+    sealed = 0
+    for (dimensions,) in sizes:
+        table = vector_table(dimensions)
+        with connection.cursor(binary=True) as cursor:
+            found = cursor.execute(
+                SQL(
+                    "SELECT model, chunk, embedding FROM {} WHERE base_id = %s AND seal IS NULL"
+                    " LIMIT %s"
+                ).format(table),
+                (base, 10 * _BATCH),
+            ).fetchall()
+        connection.cursor().executemany(
+            SQL("UPDATE {} SET seal = %s WHERE base_id = %s AND model = %s AND chunk = %s").format(
+                table
+            ),
+            [(vector_seal(unpacked(given)), base, *key) for *key, given in found],
+        )
+        sealed += len(found)
+    return sealed

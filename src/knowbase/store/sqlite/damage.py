@@ -1,0 +1,23 @@
+"""Which errors of the driver say that the file is damaged."""
+
+import apsw
+
+_CODES = (
+    apsw.SQLITE_IOERR_SHORT_READ,  # the file is shorter than it says
+    apsw.SQLITE_IOERR_CORRUPTFS,
+    apsw.SQLITE_IOERR_DATA,
+)
+_WORDS = (
+    "no such table", "no such column", "no such index", "malformed", "vtable constructor",
+    "unsupported file format", "duplicate column name", "already exists", "sqlite-vec", "vec0",
+    "fts5 file format", "could not",  # as sqlite-vec begins what it says of its own tables
+)  # fmt: skip
+"""Of errors in SQL that is ours: what it names is always there in a sound base."""
+
+
+def is_damage(error: Exception) -> bool:
+    if isinstance(error, (apsw.CorruptError, apsw.FormatError, UnicodeDecodeError)):
+        return True
+    if isinstance(error, apsw.IOError):
+        return getattr(error, "extendedresult", None) in _CODES
+    return isinstance(error, apsw.SQLError) and any(word in str(error).lower() for word in _WORDS)

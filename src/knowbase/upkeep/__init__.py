@@ -1,0 +1,1 @@
+"""Looking after a base: backups, checks, repair."""
