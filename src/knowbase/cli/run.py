@@ -70,7 +70,7 @@ def _dispatch(arguments: list[str]) -> int:
         return 0
     request = build(operation.request, _with_input(operation.terminal.input_field, values))
     with _open(operation, surface) as base:
-        if base is not None and base.store.has_lost_writes():
+        if base is not None and not operation.by_place and base.store.has_lost_writes():
             print(_LOST_WRITES, file=sys.stderr)
         if base is not None and not surface.yes:
             _confirm(operation, base, request)
