@@ -241,8 +241,38 @@ def test_a_project_has_codes_of_its_own(folder: Path) -> None:
             child = server.json("note", text="below it", parent=code)
             assert child["parent"] == f"apollo/{code}"
         assert server.json("note", text="own", replace="AP-7", code="AP-7")["code"] == "AP-7"
+        own = [server.json("note", text=f"number {one}")["code"] for one in range(2)]
+        numbers = [int(code.removeprefix("apollo/KB-")) for code in own]
+        assert numbers[1] == numbers[0] + 1
     assert kb.json("get", "ZE-1")["document"]["project"] == "zeus"
     assert kb.json("get", "apollo/ZE-1")["document"]["project"] == "apollo"
+
+
+@pytest.mark.parametrize("place", ["file", "postgresql"])
+def test_a_project_has_sessions_of_its_own(place: str, tmp_path: Path) -> None:
+    """One that another project has can be started, used and looked at as a new one can."""
+    with knowbase.create(str(tmp_path / "base.db") if place == "file" else new_base()) as base:
+        base.sessions.start("theirs", "zeus")
+        base.sessions.start("ours", "apollo")
+        base.remember(Note("Zeus was here", project="zeus", session="theirs"))
+        held = base.within(Access(project="apollo"))
+        for name in ("theirs", "new", "ours"):
+            if name != "ours":
+                assert held.sessions.start(name).id == name
+            made = held.remember(Note(f"Written in {name}", session=name)).document
+            shown = held.sessions.show(name)
+            assert (shown.session.id, shown.session.project) == (name, "apollo")
+            assert [one.document.id for one in shown.used] == [made.id]
+            found = held.search(SearchRequest("written", session_filter=name)).hits
+            assert [hit.id for hit in found] == [made.id]
+            assert [hit.id for hit in held.search(f"session:{name}").hits] == [made.id]
+            assert held.sessions.context(made.code).created_in.id == name  # type: ignore[union-attr]
+            held.feedback(made.code, "good", name)
+            assert held.sessions.end(name, "done").summary == "done"
+        assert {one.id for one in held.sessions.recent().sessions} == {"theirs", "new", "ours"}
+        assert [one.document.title for one in base.sessions.show("theirs").used] == [
+            "Zeus was here"
+        ]
 
 
 def test_the_search_of_one_project_finds_what_is_its_own(apollo: Served) -> None:

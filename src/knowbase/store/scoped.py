@@ -29,6 +29,7 @@ from knowbase.store.contract import (
     Store,
     VectorStore,
 )
+from knowbase.store.naming import OwnNames
 from knowbase.text.analysis import Word
 from knowbase.values.access import Access
 from knowbase.values.changes import Changes, Draft, SavedSearch
@@ -108,6 +109,7 @@ class ScopedStore:
         self._access = access
         project = access.project
         self._ours: Condition = EVERYTHING if project is None else Compare("project", "=", project)
+        self._names = OwnNames(store, project or "")
 
     @_stated(Policy.SHARED)
     def close(self) -> None:
@@ -129,11 +131,12 @@ class ScopedStore:
             raise NotAllowed("this needs access to the whole base")
         drafts = tuple(self._draft(draft, project) for draft in changes.drafts)
         self._check_documents(changes, {draft.id for draft in drafts})
-        self._check_sessions(
-            {*(one.id for one in changes.sessions), *(use.session for use in changes.uses)}, project
+        names = self._names
+        sessions = tuple(
+            one._replace(id=names.session(one.id), project=project) for one in changes.sessions
         )
-        sessions = tuple(session._replace(project=project) for session in changes.sessions)
-        return changes._replace(drafts=drafts, sessions=sessions)
+        uses = tuple(use._replace(session=names.session(use.session)) for use in changes.uses)
+        return changes._replace(drafts=drafts, sessions=sessions, uses=uses)
 
     def _draft(self, draft: Draft, project: str) -> Draft:
         if draft.reading.value("project") not in (None, project):
@@ -145,20 +148,18 @@ class ScopedStore:
         there = self._store.find(draft.id)
         if draft.path is not None or (there is not None and there.project != project):
             raise NotAllowed("this document is not of the project")
-        reading = draft.reading.stating(project=project, code=self._code(draft))
+        reading = draft.reading.stating(project=project, code=self._code(draft, there))
         return draft._replace(reading=reading)
 
-    def _code(self, draft: Draft) -> str | None:
+    def _code(self, draft: Draft, there: Document | None) -> str | None:
         """A project's codes begin with its name: whether others have a code, none can tell."""
         code = draft.reading.value("code")
         owner = self.find(code) if code else None
         if owner is not None and owner.id == draft.id:
             return owner.code
-        return self._whole_code(code) if code else None
-
-    def _whole_code(self, code: str) -> str:
-        front = str(self._access.project).replace("%", "%25").replace("/", "%2F") + "/"
-        return code if code.startswith(front) else front + code
+        if code is None:
+            return None if there is not None else self._names.next_code()
+        return self._names.code(code)
 
     def _check_documents(self, changes: Changes, new: set[str]) -> None:
         named = {edit.document for edit in changes.edits}
@@ -170,22 +171,12 @@ class ScopedStore:
         if len(self._known(named - new)) != len(named - new):
             raise NotAllowed("this document is not of the project")
 
-    def _check_sessions(self, names: set[str], project: str) -> None:
-        """A session's name means one session: another project's cannot be gone on with."""
-        for session in self._store.sessions(names).values():
-            if session.project != project:
-                raise NotAllowed(
-                    f"the session {session.id!r} cannot be used here",
-                    field="session",
-                    hint="take another name",
-                )
-
     # documents
 
     @_of_project
     def find(self, reference: str) -> Document | None:
         """A code of the project needs not be written in full."""
-        for name in (self._whole_code(reference), reference):
+        for name in (self._names.code(reference), reference):
             found = self._store.find(name)
             if found is not None and self._is_ours(found):
                 return found
@@ -193,11 +184,11 @@ class ScopedStore:
 
     @_of_project
     def documents(self, condition: Condition, page: Page) -> list[Document]:
-        return self._store.documents(both(self._ours, condition), page)
+        return self._store.documents(self._of_ours(condition), page)
 
     @_of_project
     def count(self, condition: Condition) -> int:
-        return self._store.count(both(self._ours, condition))
+        return self._store.count(self._of_ours(condition))
 
     @_of_project
     def chunks(self, document: str) -> list[Passage]:
@@ -218,19 +209,19 @@ class ScopedStore:
 
     @_of_project
     def tags(self, condition: Condition) -> list[tuple[str, int]]:
-        return self._store.tags(both(self._ours, condition))
+        return self._store.tags(self._of_ours(condition))
 
     @_of_project
     def projects(self, condition: Condition) -> list[tuple[str, int]]:
-        return self._store.projects(both(self._ours, condition))
+        return self._store.projects(self._of_ours(condition))
 
     @_of_project
     def counts(self, condition: Condition = EVERYTHING) -> Counts:
-        return self._store.counts(both(self._ours, condition))
+        return self._store.counts(self._of_ours(condition))
 
     @_of_project
     def semantic_coverage(self, condition: Condition = EVERYTHING) -> float:
-        return self._store.semantic_coverage(both(self._ours, condition))
+        return self._store.semantic_coverage(self._of_ours(condition))
 
     # retrieval
 
@@ -239,14 +230,14 @@ class ScopedStore:
         self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
     ) -> list[Candidate]:
         """How rare a word is elsewhere is nothing that a score may tell."""
-        query = query._replace(among=both(self._ours, query.among))
-        return self._store.keyword(query, both(self._ours, condition), limit, weights)
+        query = query._replace(among=self._of_ours(query.among))
+        return self._store.keyword(query, self._of_ours(condition), limit, weights)
 
     @_of_project
     def semantic(
         self, vector: Vector, condition: Condition, limit: int, model: Model | None = None
     ) -> list[Candidate]:
-        return self._store.semantic(vector, both(self._ours, condition), limit, model)
+        return self._store.semantic(vector, self._of_ours(condition), limit, model)
 
     @_of_project
     def unknown_words(self, words: Sequence[Word]) -> list[Word]:
@@ -260,7 +251,7 @@ class ScopedStore:
 
     @_of_project
     def newest(self, condition: Condition, limit: int) -> list[Passage]:
-        return self._store.newest(both(self._ours, condition), limit)
+        return self._store.newest(self._of_ours(condition), limit)
 
     @_of_project
     def passages(self, chunks: Collection[int]) -> dict[int, Passage]:
@@ -271,26 +262,37 @@ class ScopedStore:
 
     @_of_project
     def sessions(self, ids: Collection[str]) -> dict[str, Session]:
-        found = self._store.sessions(ids)
-        return {name: one for name, one in found.items() if self._has(one.project)}
+        asked = {self._names.session(name): name for name in ids}
+        found = self._store.sessions(asked)
+        return {
+            asked[name]: self._shown(one) for name, one in found.items() if self._has(one.project)
+        }
 
     @_of_project
     def recent_sessions(self, project: str | None, page: Page) -> list[Session]:
         if project not in (None, self._access.project):
             return []
-        return self._store.recent_sessions(self._access.project, page)
+        return [self._shown(one) for one in self._store.recent_sessions(self._access.project, page)]
+
+    def _shown(self, session: Session) -> Session:
+        return session._replace(id=self._names.shown_session(session.id))
 
     @_of_project
     def uses_in(self, session: str) -> list[Use]:
-        uses = self._store.uses_in(session) if self.sessions((session,)) else []
-        known = self._known({use.document for use in uses})
-        return [use for use in uses if use.document in known]
+        known = self.sessions((session,))
+        uses = self._store.uses_in(self._names.session(session)) if known else []
+        ours = self._known({use.document for use in uses})
+        return [use._replace(session=session) for use in uses if use.document in ours]
 
     @_of_project
     def latest_uses(self, documents: Collection[str], usage: str | None = None) -> dict[str, Use]:
         uses = self._store.latest_uses(self._known(documents), usage)
-        shown = self.sessions({use.session for use in uses.values()})
-        return {one: use for one, use in uses.items() if use.session in shown}
+        sessions = self._store.sessions({use.session for use in uses.values()})
+        return {
+            one: use._replace(session=self._names.shown_session(use.session))
+            for one, use in uses.items()
+            if use.session in sessions and self._has(sessions[use.session].project)
+        }
 
     @_of_project
     def relations(self, document: str) -> list[Relation]:
@@ -300,19 +302,19 @@ class ScopedStore:
 
     @_of_project
     def related_counts(self, documents: Collection[str], shown: Condition) -> dict[str, int]:
-        return self._store.related_counts(self._known(documents), both(self._ours, shown))
+        return self._store.related_counts(self._known(documents), self._of_ours(shown))
 
     # the graph
 
     @_of_project
     def edges(self, condition: Condition) -> list[Edge]:
-        return self._store.edges(both(self._ours, condition))
+        return self._store.edges(self._of_ours(condition))
 
     @_of_project
     def edges_around(
         self, documents: Collection[str], depth: int, condition: Condition
     ) -> list[Edge]:
-        return self._store.edges_around(self._known(documents), depth, both(self._ours, condition))
+        return self._store.edges_around(self._known(documents), depth, self._of_ours(condition))
 
     @_of_project
     def unresolved(self, document: str) -> list[Link]:  # noqa: ARG002 - as the contract has it
@@ -325,7 +327,7 @@ class ScopedStore:
     ) -> list[tuple[str, int]]:
         if not self._known((document,)):
             return []
-        return self._store.sharing_tags(document, least, both(self._ours, condition))
+        return self._store.sharing_tags(document, least, self._of_ours(condition))
 
     link_similar = _passed_on(Policy.WRITING, GraphStore.link_similar)
     relink = _passed_on(Policy.WHOLE, GraphStore.relink)
@@ -377,6 +379,9 @@ class ScopedStore:
     copying = _passed_on(Policy.WHOLE, Store.copying)
 
     # what is ours
+
+    def _of_ours(self, condition: Condition) -> Condition:
+        return both(self._ours, self._names.condition(condition))
 
     def _has(self, project: str | None) -> bool:
         return project == self._access.project
