@@ -72,6 +72,8 @@ def translated() -> Iterator[None]:
     except (apsw.Error, UnicodeDecodeError) as error:
         if is_damage(error):
             raise damaged() from error
+        if isinstance(error, apsw.BusyError) and deadline.is_over():
+            raise TookTooLong("another process was writing all the time") from error
         for drivers, ours, message, hint in _MEANING:
             if isinstance(error, drivers):
                 raise ours(message, hint=hint) from error
