@@ -68,7 +68,7 @@ def test_every_profile_mode_and_filter_gives_the_same_answer(
 ) -> None:
     """S4-12, C32, C33"""
     compared = 0
-    for query, mode, more in product(QUERIES[::3], MODES, FILTERS):
+    for query, mode, more in product(QUERIES[::6], MODES, FILTERS):
         request = SearchRequest(query, mode=mode, profile=profile, explain=True)
         request = request._replace(**more)  # type: ignore[arg-type]
         answers = [base.search(request) for base in bases]

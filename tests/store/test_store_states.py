@@ -389,6 +389,6 @@ class PostgresStores(Stores):
 
 
 TestSqlite = SqliteStores.TestCase
-TestSqlite.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+TestSqlite.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
 TestPostgres = PostgresStores.TestCase
-TestPostgres.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
+TestPostgres.settings = settings(max_examples=15, stateful_step_count=25, deadline=None)
