@@ -32,7 +32,8 @@ def render_restored(paint: Painter, done: "Restored") -> Iterable[str]:
     before = "nothing that can be read" if done.before is None else f"{done.before} documents"
     yield f"{verb} {safe(done.base)} ({before}) by {safe(done.file)} ({done.after} documents)"
     if done.lost:
-        yield paint("red", f"{done.lost} documents are newer than the backup, or not in it:")
+        number = "1 document is" if done.lost == 1 else f"{done.lost} documents are"
+        yield paint("red", f"{number} newer than the backup, or not in it:")
         for one in done.lost_documents:
             yield f"  {safe(one)}"
         if done.lost > len(done.lost_documents):
