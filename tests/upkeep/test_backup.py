@@ -237,8 +237,15 @@ def test_a_lost_or_broken_base_is_restored(tmp_path: Path) -> None:
         base.store.apply(Changes(drafts=(draft("one", section("alpha")),)), NOW)
         base.backup(str(tmp_path / "copy.db"))
         path = base.path
+    store = open_store(path, DEFAULTS)
+    store.apply(Changes(drafts=(draft("two", section("alpha")),)), NOW)
+    journal = Path(path + "-wal").read_bytes()
+    store.close()
     os.remove(path)
+    Path(path + "-wal").write_bytes(journal)  # of a crash: it is not the backup's
     assert restore(path, Backup(str(tmp_path / "copy.db")), NOW).before is None
+    with Base(path) as base:
+        assert base.status().documents == 1
     data = Path(path).read_bytes()
     Path(path).write_bytes(data[:4096] + b"\0" * (len(data) - 4096))
     done = restore(path, Backup(str(tmp_path / "copy.db")), LATER)

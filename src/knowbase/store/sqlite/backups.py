@@ -189,12 +189,19 @@ def put_aside(base: str, aside: str) -> None:
         for end in there:
             os.replace(base + end, aside + end)
         return
-    for end in there[1:]:  # a journal would be read as the new file's
-        os.remove(base + end)
+    _drop_journals(base)
+
+
+def _drop_journals(base: str) -> None:
+    """SQLite knows a journal by its name alone, and would read it as the next file's."""
+    for end in ENDS[1:]:
+        with suppress(FileNotFoundError):
+            os.remove(base + end)
 
 
 def move_to(new: str, base: str) -> None:
     """A finished file takes a name that is free, or replaces what has it."""
+    _drop_journals(base)
     os.replace(new, base)
     synced(os.path.dirname(os.path.abspath(base)))
 
