@@ -171,6 +171,17 @@ def test_only_a_backup_is_replaced_by_a_backup(tmp_path: Path) -> None:
 # what goes wrong
 
 
+def test_one_backup_does_not_spoil_another_of_the_same_name(tmp_path: Path) -> None:
+    store = create(str(tmp_path / "base.db"))
+    wanted = Wanted(str(tmp_path / "copy.db"))
+
+    def another(_: Step) -> None:
+        assert backup(store, store.path, wanted, NOW).verified
+
+    assert backup(store, store.path, wanted, NOW, another).verified
+    store.close()
+
+
 def test_an_interrupted_or_failing_backup_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
