@@ -67,7 +67,7 @@ class Children:
 
     def start(self) -> None:
         """Have a child ready soon."""
-        with self._changing, suppress(ChildFailed):  # the first call says it
+        with self._changing, suppress(TookTooLong):  # the first call says it
             if not self._idle_of_this_process():
                 self._idle.append(_Child(self._job, self._limits))
 
@@ -184,7 +184,9 @@ class _Child:
             )
         except OSError as error:
             reason = error.strerror or str(error)
-            raise ChildFailed("crashed", f"could not be started: {reason}") from error
+            raise TookTooLong(
+                f"no process could be started: {reason}", hint="try again later"
+            ) from error
 
     def send(self, facts: Mapping[str, Any], data: bytes) -> None:
         """Give it work."""
