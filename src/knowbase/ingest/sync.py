@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import NamedTuple
 
-from knowbase.errors import BaseLocked, ReadError, TookTooLong
+from knowbase.errors import BaseLocked, DiskFull, ReadError, TookTooLong
 from knowbase.ingest.ahead import Loaded, read_ahead, record_of
 from knowbase.ingest.batch import BATCH_DOCUMENTS, Batch, Prepared, is_of_one_file, reason_of
 from knowbase.ingest.drafts import Drafter
@@ -96,10 +96,11 @@ class IngestServices:
         return self.disk.home
 
     def link_similar(self) -> None:
-        """Compare what was written with everything; when another writes, the next one does it."""
+        """Compare what was written with everything. That is stored: when another writes, or space
+        or time runs out, the next one does it."""
         try:
             self.store.link_similar(self.similar_above)
-        except BaseLocked as error:
+        except (BaseLocked, DiskFull, TookTooLong) as error:
             log("info", "similar documents are linked later", reason=error.message)
 
 
