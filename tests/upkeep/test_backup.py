@@ -31,6 +31,7 @@ from knowbase.upkeep import backup as backing
 from knowbase.upkeep.backup import Wanted, backup
 from knowbase.upkeep.check import check
 from knowbase.upkeep.digests import digests
+from knowbase.upkeep.repair import repair
 from knowbase.upkeep.restore import Wanted as Backup
 from knowbase.upkeep.restore import restore
 from knowbase.values.changes import Changes
@@ -258,12 +259,29 @@ def test_a_lost_or_broken_base_is_restored(tmp_path: Path) -> None:
     with Base(path) as base:
         assert base.status().documents == 1
     data = Path(path).read_bytes()
-    Path(path).write_bytes(data[:4096] + b"\0" * (len(data) - 4096))
-    done = restore(path, Backup(str(tmp_path / "copy.db")), LATER)
-    assert Path(done.kept or "").read_bytes()[:4096] == data[:4096]
-    with Base(path) as base:
-        assert base.get("one").text == "alpha"
-        assert base.check(deep=True).is_sound
+    opens = data[:4096] + b"\0" * 4096 + data[8192:]
+    for broken in (opens, data[:4096] + b"\0" * (len(data) - 4096)):
+        Path(path).write_bytes(broken)
+        done = restore(path, Backup(str(tmp_path / "copy.db")), LATER)
+        assert Path(done.kept or "").read_bytes()[:4096] == data[:4096]
+        with Base(path) as base:
+            assert base.get("one").text == "alpha"
+            assert base.check(deep=True).is_sound
+
+
+def test_a_base_behind_a_link_is_restored_and_repaired_where_it_is(tmp_path: Path) -> None:
+    link, file = tmp_path / "link.db", str(tmp_path / "copy.db")
+    with knowbase.create(str(tmp_path)) as base:
+        base.store.apply(Changes(drafts=(draft("one", section("alpha")),)), NOW)
+        base.backup(file)
+    link.symlink_to(base.path)
+    for mend in (lambda: restore(str(link), Backup(file), NOW), lambda: repair(str(link), NOW)):
+        data = Path(base.path).read_bytes()
+        Path(base.path).write_bytes(data[:4096] + b"\0" * 4096 + data[8192:])
+        mend()
+        assert link.is_symlink()
+        with Base(base.path) as whole:
+            assert whole.check(deep=True).is_sound
 
 
 def test_the_commands_say_what_they_did(tmp_path: Path) -> None:

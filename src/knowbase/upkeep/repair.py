@@ -8,7 +8,7 @@ from knowbase.config import DEFAULTS, Settings
 from knowbase.errors import BaseDamaged, BaseError, BaseMissing, BaseTooNew, NotABase
 from knowbase.ingest.embedding import Step
 from knowbase.store.contract import Snapshot, Store
-from knowbase.store.location import home_of, is_url, shown
+from knowbase.store.location import home_of, is_url, itself, shown
 from knowbase.store.opening import open_store
 from knowbase.store.seals import vector_seal
 from knowbase.store.sqlite import backups
@@ -51,7 +51,7 @@ def repair(
         return Repaired(shown(base), True, dry_run=dry_run)
     if is_url(base):
         return _repair_database(base, now, settings, dry_run=dry_run)
-    return _repair_file(base, now, dry_run=dry_run, progress=progress)
+    return _repair_file(itself(base), now, dry_run=dry_run, progress=progress)
 
 
 def _is_sound(base: str, settings: Settings, progress: Progress) -> bool:
