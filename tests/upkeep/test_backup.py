@@ -296,7 +296,9 @@ def test_the_commands_say_what_they_did(tmp_path: Path) -> None:
         base.store.apply(Changes(drafts=(draft("two", section("alpha")),)), LATER)
     assert "nobody to ask (say --yes)" in kb.error("restore", "copy.db", code=2)
     assert "would replace" in kb("restore", "copy.db", "--dry-run").out
-    assert kb.json("restore", "copy.db", "--yes")["after"] == 1
+    place = str(tmp_path / ".kb" / "base.db")
+    assert "would replace" in kb("restore", "--base", place, "copy.db", "--dry-run").out
+    assert kb.json("restore", "copy.db", "--yes", "--base", place)["after"] == 1
     assert kb.codes() == {"KB-1"}
     kb("forget", "KB-1")
     assert "KB-1" in kb("restore", "KB-1").out  # a document, as ever
