@@ -149,9 +149,11 @@ def _put(
         if here is None:
             create_store(base)
             here = open_store(base, settings)
-        with store.copying().snapshot() as whole:
-            here.copying().replace(whole, lambda: _keep(here, kept, progress))
-        here.close()
+        try:
+            with store.copying().snapshot() as whole:
+                here.copying().replace(whole, lambda: _keep(here, kept, progress))
+        finally:
+            here.close()
         return
     store.close()
     if here is not None:
