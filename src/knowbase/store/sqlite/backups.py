@@ -181,14 +181,13 @@ _WRITING = apsw.SQLITE_OPEN_READWRITE
 def put_aside(base: str, aside: str) -> None:
     """Give a base that cannot be opened another name, with its journals; where a file can have
     two names it keeps its own, until another file takes it."""
-    there = [end for end in ENDS if os.path.exists(base + end)]
+    there = [end for end in ENDS if end != "-seen" and os.path.exists(base + end)]
     try:
         for end in there:
             os.link(base + end, aside + end)
     except OSError:
         for end in there:
             os.replace(base + end, aside + end)
-        return
     _drop_journals(base)
 
 
