@@ -28,7 +28,11 @@ from knowbase.process.worker import ANSWER, CALL, GRACE
 
 LOOK = 0.05  # seconds between two looks at the clock and at the child's memory
 START = 60.0  # seconds for a Python to start on a very busy machine
-SECRETS = ("KB_", "PG")  # what the environment says to us is not for the child
+PASSED_ON = (
+    "PATH", "HOME", "LANG", "LC_", "TZ", "TMP", "TEMP", "PYTHON", "LD_", "DYLD_", "SYSTEM",
+    "WINDIR", "COVERAGE",
+)  # fmt: skip
+"""How names in the environment begin that a Python needs; keys and passwords are among the rest."""
 OVERSTAYED = ("SIGALRM", "SIGXCPU")
 _BOOT = (
     "import sys; sys.path[:] = sys.argv[3].split(sys.argv[4]);"
@@ -179,7 +183,7 @@ class _Child:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env={k: v for k, v in os.environ.items() if not k.startswith(SECRETS)},
+                env={k: v for k, v in os.environ.items() if k.startswith(PASSED_ON)},
                 creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
             )
         except OSError as error:
