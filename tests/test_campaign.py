@@ -84,11 +84,11 @@ def test_the_table_says_what_was_done_and_what_went_wrong(tmp_path: Path) -> Non
     page = tmp_path / "page.md"
     page.write_text(f"# Page\n\n{table.BEGIN}\nold\n{table.END}\n\nThe end.\n")
     wrong = ("asking 'a|b': ValueError: 1", "asking 'c': ValueError: 2")
-    outcome = Outcome({"asked": 7}, {"asked": 9_000}, wrong, ("a word",))
+    outcome = Outcome({"asked": 7}, {"asked": 9_000}, wrong)
     table.write([table.Row("queries", "texts", outcome, 3.2)], 3, 18, page)
     text = page.read_text()
     assert "asked: 7 of 9,000" in text
-    assert "asking 'a\\|b': ValueError: 1 (2 times); left out: a word | 3 |" in text
+    assert "asking 'a\\|b': ValueError: 1 (2 times) | 3 |" in text
     assert "--minutes 3 --seed 18" in text
     assert "old" not in text
     assert text.startswith("# Page\n")

@@ -44,12 +44,11 @@ class Budget(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What was done, by name, of how much, what went wrong, and what was left out."""
+    """What was done, by name, of how much, and what went wrong."""
 
     done: Mapping[str, int]
     aimed: Mapping[str, int] = {}
     wrong: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
     measured: tuple[str, ...] = ()
 
     def __add__(self, other: object) -> "Outcome":
@@ -58,7 +57,6 @@ class Outcome(NamedTuple):
             dict(Counter(self.done) + Counter(other.done)),
             dict(Counter(self.aimed) + Counter(other.aimed)),
             (*self.wrong, *other.wrong),
-            tuple(dict.fromkeys((*self.left_out, *other.left_out))),
             tuple(dict.fromkeys((*self.measured, *other.measured))),
         )
 

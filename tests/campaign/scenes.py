@@ -46,7 +46,6 @@ class Scene(ABC):
 
     name: str
     engine = "sqlite"
-    needs = ""  # what `kb --help` has to list, word for word at the start of a line
 
     def __init__(self) -> None:
         self.place = ""  # the base of the copy at hand: a path or a URL
@@ -293,7 +292,6 @@ class ManyNotesInPostgres(ManyNotes):
 
 class Backup(Move):
     name = "backup"
-    needs = "  backup "
 
     def words(self) -> Sequence[str]:
         return ("backup", self.target)
@@ -308,7 +306,6 @@ class Restore(Backup):
     """A backup takes the place of a base that went on after it."""
 
     name = "restore"
-    needs = "  backup restore "
 
     def make(self, kb: Kb) -> None:
         super().make(kb)

@@ -44,8 +44,7 @@ def _number(outcome: Outcome) -> str:
 
 
 def _wrong(outcome: Outcome) -> str:
-    left_out = [f"left out: {one}" for one in outcome.left_out]
-    return "; ".join((*_most(outcome.wrong), *left_out)) or "nothing"
+    return "; ".join(_most(outcome.wrong)) or "nothing"
 
 
 def _most(wrong: Sequence[str]) -> list[str]:

@@ -1,5 +1,7 @@
 """One file never stops the rest, whatever is wrong with it."""
 
+import errno
+import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -8,9 +10,10 @@ import pytest
 
 from knowbase import Base, create
 from knowbase.embed.granite import Granite
-from knowbase.errors import BaseLocked, DiskFull
+from knowbase.errors import BaseLocked, DiskFull, TookTooLong
 from knowbase.ingest.sync import Report
 from knowbase.ingest.watch import watch
+from knowbase.process import close_idle
 from knowbase.values.vectors import Vector
 
 PACKAGED = Granite()
@@ -87,6 +90,24 @@ def test_what_the_database_refuses_of_one_file_is_that_files_problem(folder: Pat
         assert [problem.path for problem in report.failed] == ["c.md"]
 
 
+def test_a_file_for_which_there_is_no_process_is_read_by_the_next_sync(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(errno.EAGAIN, "no more processes")
+
+    with Base(create(str(folder)).path, embedder=PACKAGED) as base:
+        close_idle()
+        with monkeypatch.context() as patched:
+            patched.setattr(subprocess, "Popen", refused)
+            report = base.add([str(folder)])
+        assert report.added == ()
+        assert {problem.reason for problem in report.failed} == {
+            "no process could be started: no more processes"
+        }
+        assert len(base.sync().added) == 5
+
+
 def test_a_base_that_is_locked_stops_everything_as_before(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,7 +124,8 @@ def test_a_base_that_is_locked_stops_everything_as_before(
 
 def test_a_watch_outlives_a_round_that_fails(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("a")
-    rounds: list[Exception | None] = [None, RuntimeError("odd"), DiskFull("no space"), None]
+    errors = RuntimeError("odd"), DiskFull("no space"), TookTooLong("no time")
+    rounds: list[Exception | None] = [None, *errors, None]
 
     def sync() -> Report:
         error = rounds.pop(0)
@@ -118,4 +140,5 @@ def test_a_watch_outlives_a_round_that_fails(tmp_path: Path) -> None:
     assert [warning.partition(";")[0] for warning in told] == [
         "this round failed (RuntimeError)",
         "no space",
+        "no time",
     ]

@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 import knowbase
-from knowbase import Base, Note, SearchRequest
+from knowbase import Base, Note, SearchRequest, deadline
 from knowbase.embed.granite import Granite
 from knowbase.errors import InvalidInput
 from knowbase.ranking.profile import PROFILES
@@ -82,6 +82,16 @@ def test_a_locked_base_neither_fails_nor_holds_up_a_search(base: Base, tmp_path:
     assert done == [5]  # a writer would have been waited for ten times as long
     assert {one.access_count for one in base.documents().documents} == {0}
     writer.execute("ROLLBACK")
+    base.search(MEMORY)
+    assert {one.access_count for one in base.documents().documents} == {2}
+
+
+def test_what_is_recorded_too_late_waits_for_the_next_search(base: Base) -> None:
+    """C11"""
+    answer = base.search(MEMORY._replace(profile=None))
+    with deadline.within(0.0):
+        base.recorder.returned(MEMORY, answer, "returned")
+    assert {one.access_count for one in base.documents().documents} == {0}
     base.search(MEMORY)
     assert {one.access_count for one in base.documents().documents} == {2}
 

@@ -69,6 +69,26 @@ def test_unfinished_requests_of_many_connections_shut_nobody_out(server: Served)
         assert all(is_closed(one) for one in slow)
 
 
+def test_whoever_has_waited_longest_makes_room_not_who_came_first(server: Served) -> None:
+    with ExitStack() as stack:
+
+        def another() -> socket.socket:
+            return stack.enter_context(closing(connected(server, "127.0.0.9")))
+
+        first = another()
+        first.settimeout(PATIENCE)
+        first.sendall(b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert b" 200 " in first.recv(1000)
+        others = [another() for _ in range(99)]
+        first.sendall(b"GET /health/live HTTP/1.1\r\n")
+        assert server.json("tags")
+        another()
+        assert server.json("tags")  # it has come in by now
+        first.sendall(b"Host: localhost\r\n\r\n")
+        assert b" 200 " in first.recv(1000)
+        assert is_closed(others[0])
+
+
 def test_headers_and_bodies_that_come_by_drops_are_not_waited_for(server: Served) -> None:
     """Neither in the first request of a connection, nor in a later one."""
     first, later, body = (connected(server) for _ in range(3))

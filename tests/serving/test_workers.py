@@ -49,6 +49,25 @@ def test_a_lost_thread_is_replaced_as_often_as_is_allowed_and_taken_back() -> No
     asyncio.run(run())
 
 
+def test_a_thread_that_could_not_be_started_is_started_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refused(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    async def run() -> None:
+        workers = Workers(1, 8, 0.05)
+        with monkeypatch.context() as patched:
+            patched.setattr(threading.Thread, "start", refused)
+            with pytest.raises(TookTooLong):
+                await workers.run(lambda: None)
+        assert workers._threads == 0
+        assert await workers.run(lambda: "again", seconds=PATIENCE) == "again"
+        await workers.close(1)
+
+    asyncio.run(run())
+
+
 def test_one_client_and_one_kind_of_work_leave_room_for_others() -> None:
     async def run() -> None:
         workers, end = Workers(8, 64, PATIENCE), threading.Event()

@@ -100,6 +100,8 @@ def test_a_pool_without_connections_says_why(
         monkeypatch.setattr(connection, "POOL_TIMEOUT", 0.2)
         with pytest.raises(BaseBusy, match="this program"):
             store.count(EVERYTHING)
+        with pytest.raises(BaseBusy, match="this program"), store.copying().snapshot():
+            pass
 
 
 # each state its own error

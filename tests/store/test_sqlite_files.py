@@ -155,3 +155,20 @@ def test_a_lock_is_waited_for_no_longer_than_the_caller_waits(store: SqliteStore
         patient.apply(Changes(drafts=(draft("one", section("one")),)), NOW)
     writer.close()
     patient.close()
+
+
+def test_a_new_base_takes_no_journal_of_a_removed_one(tmp_path: Path) -> None:
+    path = tmp_path / "base.db"
+    for left in (None, b""):  # and an empty file in its place
+        store = sqlite.create(str(path))
+        store.apply(Changes(drafts=(draft("one", section("alpha")),)), NOW)
+        journal = Path(f"{path}-wal").read_bytes()
+        store.close()
+        path.unlink()
+        if left is not None:
+            path.write_bytes(left)
+        Path(f"{path}-wal").write_bytes(journal)
+        new = sqlite.create(str(path))
+        assert new.count(EVERYTHING) == 0
+        new.close()
+        path.unlink()

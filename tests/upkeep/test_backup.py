@@ -31,6 +31,7 @@ from knowbase.upkeep import backup as backing
 from knowbase.upkeep.backup import Wanted, backup
 from knowbase.upkeep.check import check
 from knowbase.upkeep.digests import digests
+from knowbase.upkeep.repair import repair
 from knowbase.upkeep.restore import Wanted as Backup
 from knowbase.upkeep.restore import restore
 from knowbase.values.changes import Changes
@@ -171,6 +172,17 @@ def test_only_a_backup_is_replaced_by_a_backup(tmp_path: Path) -> None:
 # what goes wrong
 
 
+def test_one_backup_does_not_spoil_another_of_the_same_name(tmp_path: Path) -> None:
+    store = create(str(tmp_path / "base.db"))
+    wanted = Wanted(str(tmp_path / "copy.db"))
+
+    def another(_: Step) -> None:
+        assert backup(store, store.path, wanted, NOW).verified
+
+    assert backup(store, store.path, wanted, NOW, another).verified
+    store.close()
+
+
 def test_an_interrupted_or_failing_backup_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -237,15 +249,39 @@ def test_a_lost_or_broken_base_is_restored(tmp_path: Path) -> None:
         base.store.apply(Changes(drafts=(draft("one", section("alpha")),)), NOW)
         base.backup(str(tmp_path / "copy.db"))
         path = base.path
+    store = open_store(path, DEFAULTS)
+    store.apply(Changes(drafts=(draft("two", section("alpha")),)), NOW)
+    journal = Path(path + "-wal").read_bytes()
+    store.close()
     os.remove(path)
+    Path(path + "-wal").write_bytes(journal)  # of a crash: it is not the backup's
     assert restore(path, Backup(str(tmp_path / "copy.db")), NOW).before is None
-    data = Path(path).read_bytes()
-    Path(path).write_bytes(data[:4096] + b"\0" * (len(data) - 4096))
-    done = restore(path, Backup(str(tmp_path / "copy.db")), LATER)
-    assert Path(done.kept or "").read_bytes()[:4096] == data[:4096]
     with Base(path) as base:
-        assert base.get("one").text == "alpha"
-        assert base.check(deep=True).is_sound
+        assert base.status().documents == 1
+    data = Path(path).read_bytes()
+    opens = data[:4096] + b"\0" * 4096 + data[8192:]
+    for broken in (opens, data[:4096] + b"\0" * (len(data) - 4096)):
+        Path(path).write_bytes(broken)
+        done = restore(path, Backup(str(tmp_path / "copy.db")), LATER)
+        assert Path(done.kept or "").read_bytes()[:4096] == data[:4096]
+        with Base(path) as base:
+            assert base.get("one").text == "alpha"
+            assert base.check(deep=True).is_sound
+
+
+def test_a_base_behind_a_link_is_restored_and_repaired_where_it_is(tmp_path: Path) -> None:
+    link, file = tmp_path / "link.db", str(tmp_path / "copy.db")
+    with knowbase.create(str(tmp_path)) as base:
+        base.store.apply(Changes(drafts=(draft("one", section("alpha")),)), NOW)
+        base.backup(file)
+    link.symlink_to(base.path)
+    for mend in (lambda: restore(str(link), Backup(file), NOW), lambda: repair(str(link), NOW)):
+        data = Path(base.path).read_bytes()
+        Path(base.path).write_bytes(data[:4096] + b"\0" * 4096 + data[8192:])
+        mend()
+        assert link.is_symlink()
+        with Base(base.path) as whole:
+            assert whole.check(deep=True).is_sound
 
 
 def test_the_commands_say_what_they_did(tmp_path: Path) -> None:
@@ -260,7 +296,9 @@ def test_the_commands_say_what_they_did(tmp_path: Path) -> None:
         base.store.apply(Changes(drafts=(draft("two", section("alpha")),)), LATER)
     assert "nobody to ask (say --yes)" in kb.error("restore", "copy.db", code=2)
     assert "would replace" in kb("restore", "copy.db", "--dry-run").out
-    assert kb.json("restore", "copy.db", "--yes")["after"] == 1
+    place = str(tmp_path / ".kb" / "base.db")
+    assert "would replace" in kb("restore", "--base", place, "copy.db", "--dry-run").out
+    assert kb.json("restore", "copy.db", "--yes", "--base", place)["after"] == 1
     assert kb.codes() == {"KB-1"}
     kb("forget", "KB-1")
     assert "KB-1" in kb("restore", "KB-1").out  # a document, as ever

@@ -120,6 +120,14 @@ def test_a_changed_vector_is_noticed_and_left_to_embedding(store: Store) -> None
     reopened.close()
 
 
+def test_no_sync_takes_a_rescue_file_for_a_text(store: Store, tmp_path: Path) -> None:
+    change(store, "UPDATE documents SET title = 'other' WHERE id = 'n1'")
+    place: str = store.url if isinstance(store, PostgresStore) else store.path  # type: ignore[attr-defined]
+    assert Path(repair(place, NOW).rescue or "").is_relative_to(tmp_path)
+    with knowbase.open(place) as base:
+        assert base.add([str(tmp_path)], defer=True).added == ()
+
+
 def test_what_was_written_before_there_were_seals_is_sealed_by_a_deep_check(store: Store) -> None:
     change(store, "UPDATE documents SET seal = NULL, text_seal = NULL WHERE 1 = 1")
     found = check(store, "x", "/nowhere", deep=True)

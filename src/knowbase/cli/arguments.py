@@ -66,6 +66,19 @@ def flags(operation: Operation) -> dict[str, Flag]:
     return found
 
 
+def plain_words(arguments: Sequence[str]) -> list[str]:
+    """The words that are no flags, nor the value of one that every command has."""
+    valued = {f"--{field.name}" for field in COMMON if field.kind is not bool}
+    rest = iter(arguments)
+    found = []
+    for word in rest:
+        if word in valued:
+            next(rest, None)
+        elif not word.startswith("-"):
+            found.append(word)
+    return found
+
+
 def parse(operation: Operation, arguments: Sequence[str]) -> Parsed:
     """The arguments of one command; a word with a dash that is no flag is a word of the text."""
     known = flags(operation)

@@ -8,7 +8,14 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from knowbase.cli.arguments import SPECIAL, Surface, command_of, overview, parse
+from knowbase.cli.arguments import (
+    SPECIAL,
+    Surface,
+    command_of,
+    overview,
+    parse,
+    plain_words,
+)
 from knowbase.cli.commands import COMPLETION, NAMES, load
 from knowbase.cli.terminal import Painter, ProgressBar, safe
 from knowbase.errors import BaseMissing, InvalidInput, KnowbaseError, ReadError
@@ -61,7 +68,7 @@ def _dispatch(arguments: list[str]) -> int:
     operation = load(name)
     instead = operation.terminal.instead
     if instead is not None:
-        operation = load(instead(rest) or name)
+        operation = load(instead(plain_words(rest)) or name)
     values, surface = parse(operation, rest)
     if surface.help:
         from knowbase.cli.help import help_of

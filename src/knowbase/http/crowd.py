@@ -80,7 +80,7 @@ class Connection(H11Protocol):
 
 
 class Crowd:
-    """All connections, by client and in the order in which they came."""
+    """All connections, by client."""
 
     def __init__(self, patience: Patience) -> None:
         self._patience = patience
@@ -124,10 +124,10 @@ class Crowd:
             del self._by_client[address]
 
     def _make_room(self, connections: dict[Connection, None]) -> bool:
-        """Close the one that began longest ago and has sent no request, or the idlest."""
+        """Close the one whose headers are waited for longest, or else the idlest."""
         waiting = [one for one in connections if one.is_waiting]
-        unfinished = next((one for one in waiting if one.began is not None), None)
-        chosen = unfinished or next(iter(waiting), None)
+        unfinished = [one for one in waiting if one.began is not None]
+        chosen = min(unfinished or waiting, key=_since, default=None)
         if chosen is None:
             return False
         self.leave(chosen)
@@ -160,6 +160,11 @@ class Crowd:
             one.close(SLOW)
         elif one.idle is not None and now - one.idle > self._patience.idle_seconds:
             one.close()
+
+
+def _since(one: Connection) -> float:
+    """Since when a connection has kept the server waiting."""
+    return one.began or one.idle or 0.0
 
 
 def _takes(one: Connection, now: float, seconds: float) -> bool:

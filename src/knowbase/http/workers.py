@@ -18,6 +18,7 @@ from knowbase import deadline
 from knowbase.errors import TookTooLong
 from knowbase.http.clients import client, share
 from knowbase.http.failures import Overloaded
+from knowbase.logs import log
 
 Result = TypeVar("Result")
 MOMENT = 2.0  # seconds in which something has to move
@@ -136,7 +137,11 @@ class Workers:
         self._changed.notify_all()
         if self._idle < self._waiting and self._threads < self._allowed:
             self._threads += 1
-            threading.Thread(target=self._work, name="kb-serve", daemon=True).start()
+            try:
+                threading.Thread(target=self._work, name="kb-serve", daemon=True).start()
+            except RuntimeError as error:  # the system has none left: who waits may still be served
+                self._threads -= 1
+                log("warning", "no further thread could be started", reason=str(error))
 
     def _give_up(self, job: _Job) -> None:
         """Nobody waits for this any longer."""

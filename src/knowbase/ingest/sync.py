@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import NamedTuple
 
-from knowbase.errors import BaseLocked, ReadError
+from knowbase.errors import BaseLocked, DiskFull, ReadError, TookTooLong
 from knowbase.ingest.ahead import Loaded, read_ahead, record_of
 from knowbase.ingest.batch import BATCH_DOCUMENTS, Batch, Prepared, is_of_one_file, reason_of
 from knowbase.ingest.drafts import Drafter
@@ -96,10 +96,11 @@ class IngestServices:
         return self.disk.home
 
     def link_similar(self) -> None:
-        """Compare what was written with everything; when another writes, the next one does it."""
+        """Compare what was written with everything. That is stored: when another writes, or space
+        or time runs out, the next one does it."""
         try:
             self.store.link_similar(self.similar_above)
-        except BaseLocked as error:
+        except (BaseLocked, DiskFull, TookTooLong) as error:
             log("info", "similar documents are linked later", reason=error.message)
 
 
@@ -242,8 +243,8 @@ class _Run:
         elif isinstance(error, ReadError):
             hint = f"; {error.hint}" if error.hint else ""
             self._fail(record, old, error.message + hint)
-        elif isinstance(error, OSError):
-            reason = error.strerror or str(error)
+        elif isinstance(error, (OSError, TookTooLong)):  # not the file's fault: may be over soon
+            reason = getattr(error, "strerror", None) or str(error)
             self._fail(record._replace(mtime_ns=LOOK_AGAIN), old, reason)
         elif not is_of_one_file(error):
             raise error

@@ -3,7 +3,14 @@
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from knowbase.errors import BaseLocked, BaseUnreachable, DiskFull, KnowbaseError, NotFound
+from knowbase.errors import (
+    BaseLocked,
+    BaseUnreachable,
+    DiskFull,
+    KnowbaseError,
+    NotFound,
+    TookTooLong,
+)
 from knowbase.ingest.sync import Report
 from knowbase.logs import log
 
@@ -41,7 +48,7 @@ def _synced_or_later(sync: Callable[[], Report]) -> Report:
     thought of."""
     try:
         return sync()
-    except (BaseLocked, BaseUnreachable, DiskFull) as error:
+    except (BaseLocked, BaseUnreachable, DiskFull, TookTooLong) as error:
         reason = error.message
     except KnowbaseError:
         raise

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from knowbase.errors import BaseError, InvalidInput, KnowbaseError
+from knowbase.errors import BaseError, InvalidInput, KnowbaseError, TookTooLong
 from knowbase.logs import log
 from knowbase.values.changes import Changes, Reinforcement, Verdict, session_name
 from knowbase.values.documents import Document
@@ -67,8 +67,8 @@ class Recorder:
             for _ in waiting:
                 self._pending.popleft()
         except (KnowbaseError, IndexError) as error:
-            if not isinstance(error, BaseError):  # it will never be taken: the rest shall not wait
-                self._pending.clear()
+            if not isinstance(error, (BaseError, TookTooLong)):
+                self._pending.clear()  # it will never be taken: the rest shall not wait
             log("warning", "use was not recorded", reason=str(error), waiting=len(self._pending))
         finally:
             self._writing.release()

@@ -38,7 +38,7 @@ class Terminal(NamedTuple):
     input_field: str | None = None  # standard input or an editor gives it when nothing else does
     removes: Callable[[Any, Any], Sequence[str]] | None = None  # of a base; it is asked first
     asks: Callable[[Any, Any], Any] | None = None  # what is shown before it is asked; None: go on
-    instead: Callable[[Sequence[str]], str | None] | None = None  # what these arguments mean
+    instead: Callable[[Sequence[str]], str | None] | None = None  # what these words mean
     raw: Callable[[Any], str] | None = None  # a result as a pipe gets it, to the byte
     aside: Callable[[Any], str] | None = None  # what is said beside a result, on standard error
     json_lines: bool = False  # --json prints each result on one line

@@ -50,11 +50,10 @@ def restore(base: "Base", request: Restore) -> "Changed | Listing":
     return base.lifecycle.restore(request.references)
 
 
-def _of_backup(arguments: Sequence[str]) -> str | None:
+def _of_backup(words: Sequence[str]) -> str | None:
     """`kb restore FILE`: a file that is, or is called like, a database is no document's name."""
     import os
 
-    words = [word for word in arguments if not word.startswith("-")]
     path = os.path.expanduser(words[0]) if len(words) == 1 else ""
     if not os.path.isfile(path):
         return None

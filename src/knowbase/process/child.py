@@ -28,7 +28,11 @@ from knowbase.process.worker import ANSWER, CALL, GRACE
 
 LOOK = 0.05  # seconds between two looks at the clock and at the child's memory
 START = 60.0  # seconds for a Python to start on a very busy machine
-SECRETS = ("KB_", "PG")  # what the environment says to us is not for the child
+PASSED_ON = (
+    "PATH", "HOME", "LANG", "LC_", "TZ", "TMP", "TEMP", "PYTHON", "LD_", "DYLD_", "SYSTEM",
+    "WINDIR", "COVERAGE",
+)  # fmt: skip
+"""How names in the environment begin that a Python needs; keys and passwords are among the rest."""
 OVERSTAYED = ("SIGALRM", "SIGXCPU")
 _BOOT = (
     "import sys; sys.path[:] = sys.argv[3].split(sys.argv[4]);"
@@ -67,7 +71,7 @@ class Children:
 
     def start(self) -> None:
         """Have a child ready soon."""
-        with self._changing, suppress(ChildFailed):  # the first call says it
+        with self._changing, suppress(TookTooLong):  # the first call says it
             if not self._idle_of_this_process():
                 self._idle.append(_Child(self._job, self._limits))
 
@@ -179,12 +183,14 @@ class _Child:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env={k: v for k, v in os.environ.items() if not k.startswith(SECRETS)},
+                env={k: v for k, v in os.environ.items() if k.startswith(PASSED_ON)},
                 creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
             )
         except OSError as error:
             reason = error.strerror or str(error)
-            raise ChildFailed("crashed", f"could not be started: {reason}") from error
+            raise TookTooLong(
+                f"no process could be started: {reason}", hint="try again later"
+            ) from error
 
     def send(self, facts: Mapping[str, Any], data: bytes) -> None:
         """Give it work."""

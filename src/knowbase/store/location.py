@@ -106,6 +106,11 @@ def new_place(given: str) -> str:
     return target
 
 
+def itself(base: str) -> str:
+    """The file that a link leads to, for whoever puts another one in its place."""
+    return base if is_url(base) else os.path.realpath(base)
+
+
 def place_of(base: str | None) -> str:
     """Where a base is; where one would be made when there is none."""
     try:

@@ -153,7 +153,8 @@ def write(store: Store, path: str, progress: Progress) -> tuple[Part, ...]:
 @contextmanager
 def part_of(path: str) -> Iterator[str]:
     """The name of a file while it is made, beside its own; whatever happens, nothing stays."""
-    part = f"{path}.{os.getpid()}{PART}"
+    # No other's name: neither a thread's of this process, nor what one of its number left.
+    part = f"{path}.{os.getpid()}{time.time_ns()}{PART}"
     with writing_files():
         os.makedirs(os.path.dirname(path), exist_ok=True)
         _remove_stale(path)

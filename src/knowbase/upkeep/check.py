@@ -255,7 +255,7 @@ _OF_FILES = {
     "silent": (
         PROBLEM,
         "files have another content, though size and time are as they were",
-        "touch them, then kb sync",
+        "kb sync --verify",
     ),
 }
 

@@ -8,7 +8,7 @@ from knowbase.config import DEFAULTS, Settings
 from knowbase.errors import BaseDamaged, BaseError, BaseMissing, BaseTooNew, NotABase
 from knowbase.ingest.embedding import Step
 from knowbase.store.contract import Snapshot, Store
-from knowbase.store.location import home_of, is_url, shown
+from knowbase.store.location import FOLDER, home_of, is_url, itself, shown
 from knowbase.store.opening import open_store
 from knowbase.store.seals import vector_seal
 from knowbase.store.sqlite import backups
@@ -51,7 +51,7 @@ def repair(
         return Repaired(shown(base), True, dry_run=dry_run)
     if is_url(base):
         return _repair_database(base, now, settings, dry_run=dry_run)
-    return _repair_file(base, now, dry_run=dry_run, progress=progress)
+    return _repair_file(itself(base), now, dry_run=dry_run, progress=progress)
 
 
 def _is_sound(base: str, settings: Settings, progress: Progress) -> bool:
@@ -79,7 +79,8 @@ def _repair_file(base: str, now: str, *, dry_run: bool, progress: Progress) -> R
     from knowbase.store.sqlite import rebuild, salvage
 
     stem = os.path.splitext(base)[0]
-    aside, saved = dated(f"{stem}-damaged", now), dated(f"{stem}-rescue", now, ".jsonl")
+    # Named after the base: the sync of its folder that follows does not take it for a text.
+    aside, saved = dated(f"{stem}-damaged", now), dated(f"{base}-rescue", now, ".jsonl")
     with part_of(f"{base}.damaged.db") as copy, part_of(f"{base}.repaired.db") as new:
         salvage.working_copy(base, copy)
         progress(Step(1, 4, "pages read"))
@@ -136,7 +137,8 @@ def _verify(new: str) -> None:
 def _repair_database(base: str, now: str, settings: Settings, *, dry_run: bool) -> Repaired:
     """All of it is written anew from what can be read, in one transaction; the server's own
     files are not for us to mend."""
-    saved = dated(os.path.join(home_of(base), "base-rescue"), now, ".jsonl")
+    folder = os.path.join(home_of(base), FOLDER)  # which no sync reads
+    saved = dated(os.path.join(folder, "base-rescue"), now, ".jsonl")
     store = open_store(base, settings)
     try:
         copying = store.copying()
@@ -146,6 +148,7 @@ def _repair_database(base: str, now: str, settings: Settings, *, dry_run: bool) 
                 mended.read_all()
             else:
                 with writing_files():
+                    os.makedirs(folder, mode=0o700, exist_ok=True)
                     rescue.write(saved, rescue.of_parts(whole))
                 copying.replace(mended, lambda: None)
                 _read_again(store, mended.paths, now)

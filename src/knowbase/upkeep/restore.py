@@ -9,7 +9,7 @@ from knowbase.config import DEFAULTS, Settings
 from knowbase.errors import BaseDamaged, BaseMissing, InvalidInput, NotABase
 from knowbase.ingest.embedding import Step
 from knowbase.store.contract import Store
-from knowbase.store.location import is_url, shown
+from knowbase.store.location import is_url, itself, shown
 from knowbase.store.opening import create_store, open_store
 from knowbase.store.sqlite import backups
 from knowbase.upkeep.backup import Progress, dated, part_of, write, writing_files
@@ -50,6 +50,7 @@ def restore(
 ) -> Restored:
     """Put a backup in place of the base at this place, which need not be there or readable."""
     file, discard, dry_run = wanted
+    base = itself(base)
     path = os.path.abspath(os.path.expanduser(file))
     if not os.path.isfile(path):
         raise BaseMissing(f"there is no backup at {file}", hint="name the file of a backup")
@@ -148,17 +149,21 @@ def _put(
         if here is None:
             create_store(base)
             here = open_store(base, settings)
-        with store.copying().snapshot() as whole:
-            here.copying().replace(whole, lambda: _keep(here, kept, progress))
-        here.close()
+        try:
+            with store.copying().snapshot() as whole:
+                here.copying().replace(whole, lambda: _keep(here, kept, progress))
+        finally:
+            here.close()
         return
     store.close()
     if here is not None:
         try:
             backups.put_in_place(copy, base, lambda: _keep(here, kept, progress), told)
+            return
+        except BaseDamaged:  # it opens, and no more: it is put aside as it is
+            pass
         finally:
             here.close()
-        return
     with writing_files():
         os.makedirs(os.path.dirname(base), exist_ok=True)
         backups.finish(copy)

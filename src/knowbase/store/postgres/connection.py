@@ -137,26 +137,29 @@ class Connections:
 
     @contextmanager
     def _connection(self) -> Iterator[Connection]:
-        deadline.check()
-        left = deadline.seconds_left()
-        waits = POOL_TIMEOUT if left is None else min(left, POOL_TIMEOUT)
-        try:
-            connection = self._pool.getconn(waits)
-        except PoolTimeout as error:
-            deadline.check()
-            _try(self._url, 0.0)  # which says why there is none
-            raise ALL_IN_USE.raised() from error
+        connection = self._taken()
         try:
             with connection, self._canceller.watching(connection):
                 yield connection
         finally:
             self._pool.putconn(connection)
 
+    def _taken(self) -> Connection:
+        """A connection of the pool, which is to be put back."""
+        deadline.check()
+        left = deadline.seconds_left()
+        try:
+            return self._pool.getconn(POOL_TIMEOUT if left is None else min(left, POOL_TIMEOUT))
+        except PoolTimeout as error:
+            deadline.check()
+            _try(self._url, 0.0)  # which says why there is none
+            raise ALL_IN_USE.raised() from error
+
     @contextmanager
     def beside(self) -> Iterator[Connection]:
         """A connection for work that does not return at once; nothing is tried again on it."""
         with translated():
-            connection = self._pool.getconn()
+            connection = self._taken()
         try:
             yield connection
         finally:

@@ -1,7 +1,8 @@
 """The default store: one SQLite file with FTS5 and sqlite-vec."""
 
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from errno import EDQUOT, EFBIG, ENOSPC
 from typing import TYPE_CHECKING
 
@@ -49,12 +50,8 @@ def _make_file(path: str) -> None:
         connection = apsw.Connection(new)
         schema.create(connection, _relink)
         connection.close()
-        if os.path.exists(path) and os.path.getsize(path) == 0:
-            os.replace(new, path)
-        else:
-            os.link(new, path)
-    except FileExistsError:
-        pass
+        with _alone(os.path.dirname(new) or os.curdir):
+            _put(new, path)
     except OSError as error:
         raise _unwritable(error) from error
     finally:
@@ -62,6 +59,39 @@ def _make_file(path: str) -> None:
             with suppress(apsw.Error):
                 connection.close(True)
         _remove_with_journal(new)
+
+
+@contextmanager
+def _alone(folder: str) -> Iterator[None]:
+    """Of those who make bases in a folder one at a time, where a folder can be locked."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # some networks' file systems
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _put(new: str, path: str) -> None:
+    """Give a new base its name, unless another one has it. The journal of a base that was removed
+    may have stayed: SQLite would read it as the new one's."""
+    is_free = not os.path.exists(path)
+    if not is_free and os.path.getsize(path) > 0:
+        return
+    for end in ("-journal", "-wal", "-shm", "-seen"):
+        with suppress(FileNotFoundError):
+            os.remove(path + end)
+    if is_free:
+        with suppress(FileExistsError):
+            os.link(new, path)
+    else:
+        os.replace(new, path)
 
 
 def _make_private(path: str) -> None:

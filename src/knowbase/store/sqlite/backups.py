@@ -181,20 +181,26 @@ _WRITING = apsw.SQLITE_OPEN_READWRITE
 def put_aside(base: str, aside: str) -> None:
     """Give a base that cannot be opened another name, with its journals; where a file can have
     two names it keeps its own, until another file takes it."""
-    there = [end for end in ENDS if os.path.exists(base + end)]
+    there = [end for end in ENDS if end != "-seen" and os.path.exists(base + end)]
     try:
         for end in there:
             os.link(base + end, aside + end)
     except OSError:
         for end in there:
             os.replace(base + end, aside + end)
-        return
-    for end in there[1:]:  # a journal would be read as the new file's
-        os.remove(base + end)
+    _drop_journals(base)
+
+
+def _drop_journals(base: str) -> None:
+    """SQLite knows a journal by its name alone, and would read it as the next file's."""
+    for end in ENDS[1:]:
+        with suppress(FileNotFoundError):
+            os.remove(base + end)
 
 
 def move_to(new: str, base: str) -> None:
     """A finished file takes a name that is free, or replaces what has it."""
+    _drop_journals(base)
     os.replace(new, base)
     synced(os.path.dirname(os.path.abspath(base)))
 
