@@ -70,8 +70,9 @@ def backup(
         return Backup(shown(base), path, now, 0, (), removed=old, dry_run=True)
     parts = write(store, path, progress)
     old = _older(folder, stem, keep, [])
-    for one in old:
-        os.remove(one)
+    with writing_files():
+        for one in old:
+            os.remove(one)
     return Backup(shown(base), path, now, os.path.getsize(path), parts, True, old)
 
 

@@ -3,7 +3,7 @@
 Statements go by document, not by chunk; words are written once for the whole transaction.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from psycopg import Connection
@@ -67,6 +67,7 @@ class Writing(Postings):
             check_chain(edit, self._find)
         self._remove(changes.removed)
         written: list[int] = []
+        changed: set[int] = set()
         ids: dict[str, str] = {}
         for given in changes.drafts:
             known = self._known(given) if given.once else None
@@ -77,6 +78,7 @@ class Writing(Postings):
             draft = self._adopted(given)
             ids[given.id] = draft.id
             written.append(self._write_document(draft))
+            changed.add(written[-1])
         self._write_files(changes.files, ids)
         self._many(
             "DELETE FROM files WHERE base_id = %s AND path = %s", [(p,) for p in changes.forgotten]
@@ -89,10 +91,10 @@ class Writing(Postings):
         self._write_words()
         said = renamed(changes, ids)
         self.record(said)
-        touched = self._link(said, written)
-        seal(self._connection, self._base, set(written))
-        seal_fields(self._connection, self._base, touched - {*written})
-        seal_use(self._connection, self._base, self._used(changes) - {*written, *touched})
+        touched = self._link(said, changed)
+        seal(self._connection, self._base, changed)
+        seal_fields(self._connection, self._base, touched - changed)
+        seal_use(self._connection, self._base, self._used(changes) - changed - touched)
         return written
 
     def _used(self, changes: Changes) -> set[int]:
@@ -126,7 +128,7 @@ class Writing(Postings):
         row = self._connection.execute(statement, (self._base, *[reference] * 5)).fetchone()
         return rows.document(row) if row else None
 
-    def _link(self, changes: Changes, written: Sequence[int]) -> set[int]:
+    def _link(self, changes: Changes, written: Collection[int]) -> set[int]:
         """Bring the links in step, and note which documents are to be compared; those whose
         links may have changed."""
         self._linking.write_codes(changes.codes)

@@ -31,6 +31,7 @@ def apply(connection: apsw.Connection, changes: Changes, model: int | None, now:
         for number in vectors.numbers(connection):
             compact_vectors(connection, number)
     written: list[int] = []
+    changed: set[int] = set()
     ids: dict[str, str] = {}
     for given in changes.drafts:
         known = _known(connection, given, now) if given.once else None
@@ -41,6 +42,7 @@ def apply(connection: apsw.Connection, changes: Changes, model: int | None, now:
         draft = _adopted(connection, given)
         ids[given.id] = draft.id
         written.append(_write_document(connection, draft, model, now))
+        changed.add(written[-1])
     _write_files(connection, changes.files, ids)
     connection.executemany("DELETE FROM files WHERE path = ?", [(p,) for p in changes.forgotten])
     connection.executemany(
@@ -51,13 +53,13 @@ def apply(connection: apsw.Connection, changes: Changes, model: int | None, now:
         "DELETE FROM sources WHERE path = ?", [(path,) for path in changes.dropped_sources]
     )
     touched = record(connection, renamed(changes, ids), now)
-    if written or changes.removed:
+    if changed or changes.removed:
         connection.execute("UPDATE graph SET version = version + 1")
-    if written or touched or changes.removed:
-        refresh(connection, {*written, *touched})
-    seal(connection, set(written))
-    seal_fields(connection, touched - {*written})
-    seal_use(connection, used(connection, changes) - {*written, *touched})
+    if changed or touched or changes.removed:
+        refresh(connection, changed | touched)
+    seal(connection, changed)
+    seal_fields(connection, touched - changed)
+    seal_use(connection, used(connection, changes) - changed - touched)
     return written
 
 
