@@ -28,7 +28,7 @@ from knowbase.store.opening import open_store
 from knowbase.store.postgres import PostgresStore
 from knowbase.store.sqlite import create
 from knowbase.upkeep import backup as backing
-from knowbase.upkeep.backup import Wanted, backup
+from knowbase.upkeep.backup import Wanted, _stem, backup, dated
 from knowbase.upkeep.check import check
 from knowbase.upkeep.digests import digests
 from knowbase.upkeep.restore import Wanted as Backup
@@ -139,6 +139,8 @@ def test_backups_of_a_folder_are_dated_and_the_oldest_are_removed(
     place = place_of(store)
     folder.mkdir()
     (folder / "other-20200101T000000Z.db").write_text("not ours")
+    named_alike = folder / Path(dated(_stem(place), NOW.replace("2026", "2020"))).name
+    named_alike.mkdir()
     names = []
     for second in range(4):
         moment = NOW.replace("T00:00:00", f"T00:00:0{second}")
@@ -148,7 +150,7 @@ def test_backups_of_a_folder_are_dated_and_the_oldest_are_removed(
         names.append(Path(made.file).name)
     assert names[0].endswith("-20260101T000000Z.db")
     left = sorted(one.name for one in folder.iterdir())
-    assert left == sorted([*names[2:], "other-20200101T000000Z.db"])
+    assert left == sorted([*names[2:], "other-20200101T000000Z.db", named_alike.name])
     again = backup(store, place, Wanted(str(folder) + "/"), moment)
     assert again.file.endswith("Z-2.db")
     with pytest.raises(InvalidInput, match="needs a folder"):
@@ -158,7 +160,12 @@ def test_backups_of_a_folder_are_dated_and_the_oldest_are_removed(
 def test_only_a_backup_is_replaced_by_a_backup(tmp_path: Path) -> None:
     store, other = create(str(tmp_path / "base.db")), create(str(tmp_path / "other.db"))
     (tmp_path / "notes.txt").write_text("mine")
-    for name in ("other.db", "notes.txt"):
+    names = ["other.db", "notes.txt"]
+    if os.name != "nt":
+        os.mkfifo(tmp_path / "pipe")  # as a device, it has no size
+        os.symlink("nothing", tmp_path / "link")
+        names += ["pipe", "link"]
+    for name in names:
         with pytest.raises(BaseTaken, match="not replaced"):
             backup(store, store.path, Wanted(str(tmp_path / name)), NOW)
     file = str(tmp_path / "copy.db")

@@ -70,8 +70,10 @@ def backup(
         return Backup(shown(base), path, now, 0, (), removed=old, dry_run=True)
     parts = write(store, path, progress)
     old = _older(folder, stem, keep, [])
-    for one in old:
-        os.remove(one)
+    with writing_files():
+        for one in old:
+            with suppress(FileNotFoundError):  # another backup was faster
+                os.remove(one)
     return Backup(shown(base), path, now, os.path.getsize(path), parts, True, old)
 
 
@@ -115,7 +117,7 @@ def _older(folder: str | None, stem: str, keep: int | None, new: list[str]) -> t
     found: list[tuple[str, int, str]] = []
     for name in os.listdir(folder) if os.path.isdir(folder) else ():
         match = own.fullmatch(name)
-        if match:
+        if match and os.path.isfile(os.path.join(folder, name)):
             moment = name[: len(stem) + 17]
             found.append((moment, int(match[1] or 1), os.path.join(folder, name)))
     ordered = [path for *_, path in sorted(found)]
@@ -128,9 +130,12 @@ def _check_target(path: str, base: str) -> None:
         raise InvalidInput(
             "a base cannot be backed up into itself", field="target", hint="name another file"
         )
-    if not os.path.exists(path) or os.path.getsize(path) == 0:
+    if not os.path.lexists(path):
         return
-    if os.path.isdir(path) or not backups.is_backup(path):
+    is_file = os.path.isfile(path)  # not a folder, a device, a pipe or a link to nothing
+    if is_file and os.path.getsize(path) == 0:
+        return
+    if not is_file or not backups.is_backup(path):
         raise BaseTaken(
             f"{path} is there, and no backup: it is not replaced",
             field="target",
