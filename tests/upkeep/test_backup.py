@@ -268,6 +268,9 @@ def test_the_commands_say_what_they_did(tmp_path: Path) -> None:
     assert "nobody to ask (say --yes)" in kb.error("restore", "copy.db", code=2)
     assert "would replace" in kb("restore", "copy.db", "--dry-run").out
     assert kb.json("restore", "copy.db", "--yes")["after"] == 1
+    assert kb.json("--base", "other/.kb/base.db", "restore", "copy.db", "--yes")["after"] == 1
+    assert "no backup at gone.db" in kb.error("restore", "gone.db", code=4)
+    assert os.name == "nt" or (tmp_path / "other/.kb").stat().st_mode & 0o777 == 0o700
     assert kb.codes() == {"KB-1"}
     kb("forget", "KB-1")
     assert "KB-1" in kb("restore", "KB-1").out  # a document, as ever

@@ -1,6 +1,7 @@
 """Operations on what becomes of documents: supersede, forget, restore, archive, expire."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from knowbase.operations.declare import REFERENCES_KB, Operation, Terminal
@@ -54,12 +55,16 @@ def _of_backup(arguments: Sequence[str]) -> str | None:
     """`kb restore FILE`: a file that is, or is called like, a database is no document's name."""
     import os
 
-    words = [word for word in arguments if not word.startswith("-")]
+    words = [
+        word
+        for before, word in zip(("", *arguments), arguments, strict=False)
+        if not word.startswith("-") and before != "--base"
+    ]
     path = os.path.expanduser(words[0]) if len(words) == 1 else ""
-    if not os.path.isfile(path):
-        return None
-    with open(path, "rb") as file:
-        is_database = path.endswith(".db") or file.read(16) == b"SQLite format 3\0"
+    is_database = path.endswith(".db")
+    if not is_database and os.path.isfile(path):
+        with suppress(OSError), open(path, "rb") as file:
+            is_database = file.read(16) == b"SQLite format 3\0"
     return "backup restore" if is_database else None
 
 

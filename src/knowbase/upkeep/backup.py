@@ -160,7 +160,7 @@ def part_of(path: str) -> Iterator[str]:
     """The name of a file while it is made, beside its own; whatever happens, nothing stays."""
     part = f"{path}.{os.getpid()}{PART}"
     with writing_files():
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         _remove_stale(path)
         try:
             yield part
