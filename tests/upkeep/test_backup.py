@@ -171,6 +171,10 @@ def test_only_a_backup_is_replaced_by_a_backup(tmp_path: Path) -> None:
     file = str(tmp_path / "copy.db")
     assert backup(store, store.path, Wanted(file), NOW).verified
     assert backup(store, store.path, Wanted(file), NOW).verified
+    with Base(file) as used:  # as a base, with something of its own
+        used.store.apply(Changes(drafts=(draft("own", section("alpha")),)), NOW)
+    with pytest.raises(BaseTaken, match="not replaced"):
+        backup(store, store.path, Wanted(file), NOW)
     store.close()
     other.close()
 

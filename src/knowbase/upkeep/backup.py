@@ -116,10 +116,10 @@ def _older(folder: str | None, stem: str, keep: int | None, new: list[str]) -> t
     own = re.compile(rf"{re.escape(stem)}-\d{{8}}T\d{{6}}Z(?:-(\d+))?\.db")
     found: list[tuple[str, int, str]] = []
     for name in os.listdir(folder) if os.path.isdir(folder) else ():
-        match = own.fullmatch(name)
-        if match and os.path.isfile(os.path.join(folder, name)):
+        match, path = own.fullmatch(name), os.path.join(folder, name)
+        if match and os.path.isfile(path) and backups.is_backup(path):
             moment = name[: len(stem) + 17]
-            found.append((moment, int(match[1] or 1), os.path.join(folder, name)))
+            found.append((moment, int(match[1] or 1), path))
     ordered = [path for *_, path in sorted(found)]
     return tuple((ordered + new)[: -max(1, keep)])
 
