@@ -27,6 +27,7 @@ from knowbase.store.contract import Store
 from knowbase.store.opening import open_store
 from knowbase.store.postgres import PostgresStore
 from knowbase.store.sqlite import create
+from knowbase.store.sqlite.backups import is_backup
 from knowbase.upkeep import backup as backing
 from knowbase.upkeep.backup import Wanted, _stem, backup, dated
 from knowbase.upkeep.check import check
@@ -155,6 +156,11 @@ def test_backups_of_a_folder_are_dated_and_the_oldest_are_removed(
     assert again.file.endswith("Z-2.db")
     with pytest.raises(InvalidInput, match="needs a folder"):
         backup(store, place, Wanted(str(folder / "x.db"), 2), NOW)
+
+
+def test_what_cannot_be_read_is_no_backup(tmp_path: Path) -> None:
+    assert not is_backup(str(tmp_path / "gone.db"))
+    assert not is_backup(str(tmp_path))  # an OSError, as of a file without rights
 
 
 def test_only_a_backup_is_replaced_by_a_backup(tmp_path: Path) -> None:
