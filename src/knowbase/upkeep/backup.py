@@ -60,6 +60,8 @@ def backup(
             field="keep",
             hint="kb backup FOLDER/ --keep 7",
         )
+    if store.has_lost_writes():
+        keep = None  # an older one has what this one lacks
     stem = _stem(base)
     path = os.path.abspath(os.path.expanduser(target)) if folder is None else ""
     if folder is not None:
