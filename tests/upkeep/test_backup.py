@@ -154,6 +154,8 @@ def test_backups_of_a_folder_are_dated_and_the_oldest_are_removed(
     assert left == sorted([*names[2:], "other-20200101T000000Z.db", named_alike.name])
     again = backup(store, place, Wanted(str(folder) + "/"), moment)
     assert again.file.endswith("Z-2.db")
+    early = backup(store, place, Wanted(str(folder), 2), NOW.replace("2026", "2025"))
+    assert Path(early.file).exists()  # the clock was put back: it is the newest all the same
     with pytest.raises(InvalidInput, match="needs a folder"):
         backup(store, place, Wanted(str(folder / "x.db"), 2), NOW)
 

@@ -68,10 +68,10 @@ def backup(
         path = dated(os.path.join(folder, stem), now)
     _check_target(path, base)
     if dry_run:
-        old = _older(folder, stem, keep, [path])
+        old = _older(folder, stem, keep, path)
         return Backup(shown(base), path, now, 0, (), removed=old, dry_run=True)
     parts = write(store, path, progress)
-    old = _older(folder, stem, keep, [])
+    old = _older(folder, stem, keep, path)
     with writing_files():
         for one in old:
             with suppress(FileNotFoundError):  # another backup was faster
@@ -111,19 +111,20 @@ def dated(stem: str, now: str, end: str = ".db") -> str:
     return found
 
 
-def _older(folder: str | None, stem: str, keep: int | None, new: list[str]) -> tuple[str, ...]:
-    """The backups of this base's own naming beyond those that are kept, the oldest first."""
+def _older(folder: str | None, stem: str, keep: int | None, new: str) -> tuple[str, ...]:
+    """The backups of this base's own naming beyond those that are kept, the oldest first; the
+    new one is the newest, whatever the clock said when the others were made."""
     if folder is None or keep is None:
         return ()
     own = re.compile(rf"{re.escape(stem)}-\d{{8}}T\d{{6}}Z(?:-(\d+))?\.db")
     found: list[tuple[str, int, str]] = []
     for name in os.listdir(folder) if os.path.isdir(folder) else ():
         match, path = own.fullmatch(name), os.path.join(folder, name)
-        if match and os.path.isfile(path) and backups.is_backup(path):
+        if match and path != new and os.path.isfile(path) and backups.is_backup(path):
             moment = name[: len(stem) + 17]
             found.append((moment, int(match[1] or 1), path))
     ordered = [path for *_, path in sorted(found)]
-    return tuple((ordered + new)[: -max(1, keep)])
+    return tuple([*ordered, new][: -max(1, keep)])
 
 
 def _check_target(path: str, base: str) -> None:
