@@ -9,10 +9,11 @@ import pytest
 
 import knowbase_granite
 from conftest import FIXTURES
+from knowbase import deadline
 from knowbase.embed.granite import Granite
 from knowbase.embed.onnx import OnnxFolder
 from knowbase.embed.recipe import Recipe
-from knowbase.errors import BadVector, ModelUnavailable
+from knowbase.errors import BadVector, ModelUnavailable, TookTooLong
 from knowbase.values.vectors import normalize_embedding, unpack
 
 # What each word's vector is, see fixtures/models/make.py.
@@ -62,6 +63,12 @@ def test_tokens_are_averaged_markers_included_and_padding_left_out(folder: Path)
     assert found[1] == found[3] == about(expected)
     assert found[0] == about(mean(CLS, ALPHA, SEP))
     assert found[2] == about(mean(CLS, *[BETA] * 40, SEP))
+
+
+def test_what_nobody_waits_for_is_not_embedded(folder: Path) -> None:
+    for embedder in (OnnxFolder(str(folder)), Granite()):
+        with deadline.within(0), pytest.raises(TookTooLong):
+            list(embedder.embed_documents(["one", "two"]))
 
 
 def test_the_folder_says_how_tokens_become_one_vector(folder: Path) -> None:

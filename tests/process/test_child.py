@@ -54,6 +54,14 @@ def test_one_child_answers_many_calls(pool: Children) -> None:
     assert echo(pool)[2] == first[2]
 
 
+def test_a_child_that_was_ended_while_it_waited_is_not_asked(pool: Children) -> None:
+    first = echo(pool)[2]
+    os.kill(first, signal.SIGKILL)
+    with suppress(ChildProcessError):
+        os.waitid(os.P_PID, first, os.WEXITED | os.WNOWAIT)
+    assert echo(pool)[2] != first
+
+
 @pytest.mark.parametrize(
     ("do", "why", "told"),
     [

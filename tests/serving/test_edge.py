@@ -121,6 +121,20 @@ def test_long_headers_are_refused(server: Served) -> None:
         long.settimeout(PATIENCE)
         long.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Long: " + b"x" * 40_000)
         assert b" 400 " in long.recv(1000)
+    for path, value in (("/" + "x" * 40_000, ""), ("/", "x" * 40_000)):  # in one piece
+        assert server.client.get(path, headers={"X-Long": value}).status_code == 400
+
+
+def test_who_leaves_in_the_middle_is_no_fault_of_the_server(server: Served) -> None:
+    with closing(connected(server)) as leaving:
+        leaving.sendall(
+            b"POST /api/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            b"X-Request-Id: leaving\r\nContent-Length: 99\r\n\r\n{"
+        )
+        wait_until(lambda: server.client.get("/health/live").status_code == 200)
+    wait_until(lambda: "request='leaving'" in server.log.read_text())
+    lines = [line for line in server.log.read_text().splitlines() if "'leaving'" in line]
+    assert ["status=499" in line for line in lines] == [True]
 
 
 def test_what_needs_no_long_text_takes_none(server: Served) -> None:

@@ -15,7 +15,10 @@ import pytest
 from conftest import Kb, environment
 from knowbase.errors import BaseError
 from knowbase.store.sqlite import SqliteStore, create
+from knowbase.upkeep.backup import Wanted, backup
+from knowbase.upkeep.check import check
 from knowbase.values.changes import Changes
+from knowbase.values.findings import PROBLEM
 from stores import MODEL, NOW, draft, section
 
 WRITER = """
@@ -93,6 +96,25 @@ def test_a_deleted_journal_is_noticed_until_the_files_were_looked_at(path: str) 
     assert not store.has_lost_writes()
     store.close()
     assert not has_lost_writes(path)
+
+
+def test_a_check_tells_of_a_deleted_journal_and_no_backup_is_given_up_for_it(
+    path: str, tmp_path: Path
+) -> None:
+    store = SqliteStore(path)
+    folder = f"{tmp_path / 'backups'}/"
+    older = backup(store, path, Wanted(folder, 1), NOW).file
+    store.close()
+    write_and_be_killed(path)
+    remove_journal(path)
+    store = SqliteStore(path)
+    found = check(store, path, str(tmp_path))
+    assert [one.hint for one in found.findings if one.severity == PROBLEM] == ["kb sync"]
+    assert backup(store, path, Wanted(folder, 1), NOW).removed == ()
+    store.clear_lost_writes()
+    assert check(store, path, str(tmp_path)).is_sound
+    assert older in backup(store, path, Wanted(folder, 1), NOW).removed
+    store.close()
 
 
 def test_a_journal_that_lost_its_end_is_noticed(path: str) -> None:

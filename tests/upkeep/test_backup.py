@@ -27,8 +27,9 @@ from knowbase.store.contract import Store
 from knowbase.store.opening import open_store
 from knowbase.store.postgres import PostgresStore
 from knowbase.store.sqlite import create
+from knowbase.store.sqlite.backups import is_backup
 from knowbase.upkeep import backup as backing
-from knowbase.upkeep.backup import Wanted, backup
+from knowbase.upkeep.backup import Wanted, _stem, backup, dated
 from knowbase.upkeep.check import check
 from knowbase.upkeep.digests import digests
 from knowbase.upkeep.repair import repair
@@ -140,6 +141,8 @@ def test_backups_of_a_folder_are_dated_and_the_oldest_are_removed(
     place = place_of(store)
     folder.mkdir()
     (folder / "other-20200101T000000Z.db").write_text("not ours")
+    named_alike = folder / Path(dated(_stem(place), NOW.replace("2026", "2020"))).name
+    named_alike.mkdir()
     names = []
     for second in range(4):
         moment = NOW.replace("T00:00:00", f"T00:00:0{second}")
@@ -149,22 +152,38 @@ def test_backups_of_a_folder_are_dated_and_the_oldest_are_removed(
         names.append(Path(made.file).name)
     assert names[0].endswith("-20260101T000000Z.db")
     left = sorted(one.name for one in folder.iterdir())
-    assert left == sorted([*names[2:], "other-20200101T000000Z.db"])
+    assert left == sorted([*names[2:], "other-20200101T000000Z.db", named_alike.name])
     again = backup(store, place, Wanted(str(folder) + "/"), moment)
     assert again.file.endswith("Z-2.db")
+    early = backup(store, place, Wanted(str(folder), 2), NOW.replace("2026", "2025"))
+    assert Path(early.file).exists()  # the clock was put back: it is the newest all the same
     with pytest.raises(InvalidInput, match="needs a folder"):
         backup(store, place, Wanted(str(folder / "x.db"), 2), NOW)
+
+
+def test_what_cannot_be_read_is_no_backup(tmp_path: Path) -> None:
+    assert not is_backup(str(tmp_path / "gone.db"))
+    assert not is_backup(str(tmp_path))  # an OSError, as of a file without rights
 
 
 def test_only_a_backup_is_replaced_by_a_backup(tmp_path: Path) -> None:
     store, other = create(str(tmp_path / "base.db")), create(str(tmp_path / "other.db"))
     (tmp_path / "notes.txt").write_text("mine")
-    for name in ("other.db", "notes.txt"):
+    names = ["other.db", "notes.txt"]
+    if os.name != "nt":
+        os.mkfifo(tmp_path / "pipe")  # as a device, it has no size
+        os.symlink("nothing", tmp_path / "link")
+        names += ["pipe", "link"]
+    for name in names:
         with pytest.raises(BaseTaken, match="not replaced"):
             backup(store, store.path, Wanted(str(tmp_path / name)), NOW)
     file = str(tmp_path / "copy.db")
     assert backup(store, store.path, Wanted(file), NOW).verified
     assert backup(store, store.path, Wanted(file), NOW).verified
+    with Base(file) as used:  # as a base, with something of its own
+        used.store.apply(Changes(drafts=(draft("own", section("alpha")),)), NOW)
+    with pytest.raises(BaseTaken, match="not replaced"):
+        backup(store, store.path, Wanted(file), NOW)
     store.close()
     other.close()
 
@@ -299,6 +318,9 @@ def test_the_commands_say_what_they_did(tmp_path: Path) -> None:
     place = str(tmp_path / ".kb" / "base.db")
     assert "would replace" in kb("restore", "--base", place, "copy.db", "--dry-run").out
     assert kb.json("restore", "copy.db", "--yes", "--base", place)["after"] == 1
+    assert kb.json("--base", "other/.kb/base.db", "restore", "copy.db", "--yes")["after"] == 1
+    assert "no backup at gone.db" in kb.error("restore", "gone.db", code=4)
+    assert os.name == "nt" or (tmp_path / "other/.kb").stat().st_mode & 0o777 == 0o700
     assert kb.codes() == {"KB-1"}
     kb("forget", "KB-1")
     assert "KB-1" in kb("restore", "KB-1").out  # a document, as ever

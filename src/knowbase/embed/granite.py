@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import knowbase_granite as packaged
+from knowbase import deadline
 from knowbase.embed.runtime import LONGEST_TOKEN, open_session
 from knowbase.errors import ModelUnavailable
 from knowbase.values.vectors import Model, Vector
@@ -41,7 +42,9 @@ class Granite:
             _ = self._session, self._markers  # loaded once, before the threads want it
         with ThreadPoolExecutor(self._threads) as pool:
             try:
-                yield from pool.map(self._embed, texts)
+                for vector in pool.map(self._embed, texts):
+                    deadline.check()  # nobody waits for the rest: it is left
+                    yield vector
             finally:
                 pool.shutdown(cancel_futures=True)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from knowbase import deadline
 from knowbase.embed.recipe import Recipe, has_dense_layer, recipe_of
 from knowbase.embed.runtime import LONGEST_TOKEN, bad_vector, open_session, packed
 from knowbase.errors import ModelUnavailable
@@ -87,6 +88,7 @@ class OnnxFolder:
             try:
                 runs = pool.map(lambda batch: self._run([ids[place] for place in batch]), batches)
                 for batch, vectors in zip(batches, runs, strict=True):
+                    deadline.check()  # nobody waits for the rest: it is left
                     found.update(zip(batch, vectors, strict=True))
                     while following in found:
                         yield found.pop(following)

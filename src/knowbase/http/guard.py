@@ -25,6 +25,8 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 OPEN_PATHS = ("/", "/health", "/health/live", "/health/ready", "/openapi.json")
 """They tell nothing of what the base holds."""
 
+MOST_HEADER_BYTES = 32 << 10  # of a request's first line and headers
+
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'",
@@ -170,6 +172,10 @@ class Guard:
 
     async def _checked(self, scope: Scope) -> Access:
         headers = Headers(scope=scope)
+        line = len(scope["raw_path"]) + len(scope["query_string"])
+        if line + sum(len(one) + len(two) for one, two in headers.raw) > MOST_HEADER_BYTES:
+            # The protocol looks at what is not complete yet; this came all at once.
+            raise Unreadable("its first line and headers are too long", hint="at most 32 kB")
         if "content-length" in headers and "transfer-encoding" in headers:
             # A proxy may believe the one and this server the other: where does the request end?
             raise Unreadable("its length is told twice", hint="Content-Length alone")

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Callable
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from knowbase.http.failures import Internal, Stopping, response_to
@@ -14,6 +15,7 @@ from knowbase.http.metrics import Metrics
 from knowbase.logs import log
 
 REQUEST_ID = "X-Request-Id"
+LEFT = 499  # who asked is gone before all was sent: nobody is answered, and nothing went wrong
 _SANE = re.compile(r"[\w.:-]{1,64}")
 
 
@@ -49,6 +51,8 @@ class Observed:
             if not status:  # serve.shutdown is over: this is the last that can be said
                 await response_to(Stopping("the server is being stopped"))(scope, receive, sending)
             raise
+        except ClientDisconnect:
+            status = status or LEFT
         except Exception as error:
             log("error", "request failed", request=request, path=scope["path"], exc_info=error)
             if not status:

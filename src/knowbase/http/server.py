@@ -18,7 +18,7 @@ from knowbase.errors import InvalidInput
 from knowbase.http.application import Mounting, application
 from knowbase.http.crowd import Crowd, Patience, room_for
 from knowbase.http.gate import Gate
-from knowbase.http.guard import Door, Names, is_loopback
+from knowbase.http.guard import MOST_HEADER_BYTES, Door, Names, is_loopback
 from knowbase.http.listening import address_of, listen
 from knowbase.http.tokens import tokens_file
 from knowbase.logs import log, show_on
@@ -27,7 +27,6 @@ from knowbase.values.access import Access
 
 ARENA_MAX, MMAP_THRESHOLD = -8, -3  # as malloc.h numbers them
 KEPT_ALIVE = 30  # seconds that a connection may idle
-MOST_HEADER_BYTES = 32 << 10  # of a request's first line and headers
 
 
 class Serving(NamedTuple):

@@ -1,6 +1,7 @@
 """Operations on what becomes of documents: supersede, forget, restore, archive, expire."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from knowbase.operations.declare import REFERENCES_KB, Operation, Terminal
@@ -55,10 +56,10 @@ def _of_backup(words: Sequence[str]) -> str | None:
     import os
 
     path = os.path.expanduser(words[0]) if len(words) == 1 else ""
-    if not os.path.isfile(path):
-        return None
-    with open(path, "rb") as file:
-        is_database = path.endswith(".db") or file.read(16) == b"SQLite format 3\0"
+    is_database = path.endswith(".db")
+    if not is_database and os.path.isfile(path):
+        with suppress(OSError), open(path, "rb") as file:
+            is_database = file.read(16) == b"SQLite format 3\0"
     return "backup restore" if is_database else None
 
 

@@ -101,8 +101,11 @@ class Children:
     def _take(self) -> "_Child":
         with self._changing:
             idle = self._idle_of_this_process()
-            if idle:
-                return idle.pop()
+            while idle:
+                child = idle.pop()
+                if child.is_alive():
+                    return child
+                child.kill()  # it was ended while it waited: that is not this call's doing
         return _Child(self._job, self._limits)
 
     def give_back(self, child: "_Child", *, is_usable: bool) -> None:
@@ -229,6 +232,9 @@ class _Child:
         if clock.most_memory * 2 > self.memory_mb << 20:  # native code seldom says it before
             return overgrown(self)
         return ChildFailed("crashed", f"crashed ({ending})")
+
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
 
     def kill(self) -> int:
         """End it, if it has not ended; how it did."""

@@ -60,19 +60,22 @@ def backup(
             field="keep",
             hint="kb backup FOLDER/ --keep 7",
         )
+    if store.has_lost_writes():
+        keep = None  # an older one has what this one lacks
     stem = _stem(base)
     path = os.path.abspath(os.path.expanduser(target)) if folder is None else ""
     if folder is not None:
         path = dated(os.path.join(folder, stem), now)
     _check_target(path, base)
     if dry_run:
-        old = _older(folder, stem, keep, [path])
+        old = _older(folder, stem, keep, path)
         return Backup(shown(base), path, now, 0, (), removed=old, dry_run=True)
     parts = write(store, path, progress)
-    old = _older(folder, stem, keep, [])
+    old = _older(folder, stem, keep, path)
     with writing_files():
         for one in old:
-            os.remove(one)
+            with suppress(FileNotFoundError):  # another backup was faster
+                os.remove(one)
     return Backup(shown(base), path, now, os.path.getsize(path), parts, True, old)
 
 
@@ -108,19 +111,20 @@ def dated(stem: str, now: str, end: str = ".db") -> str:
     return found
 
 
-def _older(folder: str | None, stem: str, keep: int | None, new: list[str]) -> tuple[str, ...]:
-    """The backups of this base's own naming beyond those that are kept, the oldest first."""
+def _older(folder: str | None, stem: str, keep: int | None, new: str) -> tuple[str, ...]:
+    """The backups of this base's own naming beyond those that are kept, the oldest first; the
+    new one is the newest, whatever the clock said when the others were made."""
     if folder is None or keep is None:
         return ()
     own = re.compile(rf"{re.escape(stem)}-\d{{8}}T\d{{6}}Z(?:-(\d+))?\.db")
     found: list[tuple[str, int, str]] = []
     for name in os.listdir(folder) if os.path.isdir(folder) else ():
-        match = own.fullmatch(name)
-        if match:
+        match, path = own.fullmatch(name), os.path.join(folder, name)
+        if match and path != new and os.path.isfile(path) and backups.is_backup(path):
             moment = name[: len(stem) + 17]
-            found.append((moment, int(match[1] or 1), os.path.join(folder, name)))
+            found.append((moment, int(match[1] or 1), path))
     ordered = [path for *_, path in sorted(found)]
-    return tuple((ordered + new)[: -max(1, keep)])
+    return tuple([*ordered, new][: -max(1, keep)])
 
 
 def _check_target(path: str, base: str) -> None:
@@ -129,9 +133,12 @@ def _check_target(path: str, base: str) -> None:
         raise InvalidInput(
             "a base cannot be backed up into itself", field="target", hint="name another file"
         )
-    if not os.path.exists(path) or os.path.getsize(path) == 0:
+    if not os.path.lexists(path):
         return
-    if os.path.isdir(path) or not backups.is_backup(path):
+    is_file = os.path.isfile(path)  # not a folder, a device, a pipe or a link to nothing
+    if is_file and os.path.getsize(path) == 0:
+        return
+    if not is_file or not backups.is_backup(path):
         raise BaseTaken(
             f"{path} is there, and no backup: it is not replaced",
             field="target",
@@ -157,7 +164,7 @@ def part_of(path: str) -> Iterator[str]:
     # No other's name: neither a thread's of this process, nor what one of its number left.
     part = f"{path}.{os.getpid()}{time.time_ns()}{PART}"
     with writing_files():
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         _remove_stale(path)
         try:
             yield part

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from knowbase.errors import BaseDamaged, BaseError, KnowbaseError, NotABase
@@ -60,6 +61,7 @@ def check(
     found: list[Finding] = []
     with copying.snapshot() as whole:
         found += whole.findings(deep=deep)
+    found += _lost(store)
     read = Contents((), 0, 0, 0)
     if deep:
         read = _all_contents(store, progress)
@@ -75,6 +77,14 @@ def unopened(shown: str, error: KnowbaseError, *, deep: bool) -> Checked:
     hint = "kb repair" if isinstance(error, (BaseDamaged, NotABase)) else error.hint or ""
     finding = Finding("file", DAMAGE, f"it cannot be opened: {error.message}", hint)
     return Checked(shown, deep, 0, 0, 0, (finding,))
+
+
+def _lost(store: Store) -> Iterator[Finding]:
+    """What was in a journal that is gone."""
+    with suppress(BaseDamaged):  # which is found elsewhere
+        if store.has_lost_writes():
+            message = "the journal was deleted, and with it what was written last"
+            yield Finding("files", PROBLEM, message, "kb sync")
 
 
 def _count(store: Store, found: list[Finding]) -> int:

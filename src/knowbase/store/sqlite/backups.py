@@ -93,8 +93,10 @@ def has_known_tables(path: str) -> bool:
 
 
 def _header(path: str) -> bytes:
-    with open(path, "rb") as file:
+    """Nothing, if it cannot be read."""
+    with suppress(OSError), open(path, "rb") as file:
         return file.read(100)
+    return b""
 
 
 def copy_pages(source: str, target: str, step: Step = lambda _, __: None) -> None:

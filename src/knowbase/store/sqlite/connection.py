@@ -212,7 +212,9 @@ class Connections(threading.local):
         end; if told, the lock is not waited for, or the disk not, where it can be done again."""
         connection = self.get()
         connection.set_busy_handler(self._waiting if wait else None)
-        if not sync:
+        if sync:
+            _use_journal(connection)
+        else:
             connection.execute("PRAGMA synchronous = NORMAL")
         try:
             connection.execute("BEGIN IMMEDIATE")
@@ -244,6 +246,14 @@ class Connections(threading.local):
     def close(self) -> None:
         """Close the connections of all threads."""
         self._file.close()
+
+
+def _use_journal(connection: apsw.Connection) -> None:
+    """A backup that is written to is a base from then on: no backup any more takes its place,
+    and readers do not stand in the way of writers."""
+    if connection.execute("PRAGMA journal_mode").get == "delete":
+        with suppress(apsw.BusyError):  # others have it open: with a later one
+            connection.execute("PRAGMA journal_mode = WAL").fetchall()
 
 
 def mark_of(path: str) -> Mark | None:
