@@ -52,7 +52,7 @@ PLAIN_PATHS = ("/openapi.json", "/metrics", "/health", "/api/nothing", "/")
 ACCEPT = {"Accept": "application/json, text/event-stream"}
 _ITS_OWN = re.compile(
     r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}"  # ids of what is new
-    r"|\b[0-9a-f]{16}\b"  # of lines of the log
+    r"|\b[0-9a-f]{16}\b|\b[0-9a-f]{12}\b"  # of lines of the log, of sessions
     r"|\d{4}-\d\d-\d\dT[\d:.]+Z?|127\.0\.0\.1:\d+"
 )
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?)")

@@ -303,6 +303,14 @@ def test_a_base_behind_a_link_is_restored_and_repaired_where_it_is(tmp_path: Pat
             assert whole.check(deep=True).is_sound
 
 
+def test_two_folders_keep_their_backups_apart(tmp_path: Path) -> None:
+    for name in ("notes", "work", "notes"):
+        store = create(str(tmp_path / name / ".kb" / "base.db"))
+        backup(store, store.path, Wanted(f"{tmp_path}/all/", keep=1), NOW)
+        store.close()
+    assert {path.name.split("-")[0] for path in (tmp_path / "all").iterdir()} == {"notes", "work"}
+
+
 def test_the_commands_say_what_they_did(tmp_path: Path) -> None:
     kb = Kb(tmp_path)
     kb("init")

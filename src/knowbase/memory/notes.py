@@ -93,12 +93,18 @@ class _Writing:
 
     def draft(self) -> Draft:
         ingest = self._services.ingest
-        _check_code(ingest.store, self._note, self.old)
+        code = self.reading.value("code")
+        _check_code(ingest.store, code, self.old)
         document = self.old.id if self.old is not None else str(uuid.uuid4())
         draft = ingest.drafter.draft(document, self.reading, None, self.now)
-        draft = draft._replace(own_code=self._note.value("code") is not None)
-        if (told := ingest.drafter.left_out(draft)) is not None:  # nobody has the rest elsewhere
-            raise InvalidInput(f"the text is too long: {told}", field="text")
+        draft = draft._replace(own_code=code is not None)
+        if ingest.drafter.left_out(draft) is not None:  # nobody has the rest elsewhere
+            most = ingest.drafter.reader.limits.chunks
+            raise InvalidInput(
+                f"the text is too long: it has more than {most} chunks",
+                field="text",
+                hint="read.max_chunks",
+            )
         embedded = ingest.drafter.embed([draft], ingest.store)
         self.model = embedded.model
         return embedded.drafts[0]
@@ -240,9 +246,8 @@ def _replaced(services: NoteServices, note: Note) -> Document | None:
     return replaced
 
 
-def _check_code(store: DocumentStore, note: Note, replaced: Document | None) -> None:
+def _check_code(store: DocumentStore, code: str | None, replaced: Document | None) -> None:
     """Refuse a code that another document has."""
-    code = note.value("code")
     owner = store.find(code) if code else None
     if owner is None or (replaced is not None and owner.id == replaced.id):
         return

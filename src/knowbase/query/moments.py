@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 _UNITS = "min|h|d|w|m|y|minutes?|hours?|days?|weeks?|months?|years?"
-_AGO = re.compile(rf"(\d{{1,6}})\s*({_UNITS})(?:\s+ago)?")
+_AGO = re.compile(rf"([0-9]{{1,6}})\s*({_UNITS})(?:\s+ago)?")
 
-_DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
+_DATE = re.compile(r"([0-9]{4})(?:-([0-9]{1,2})(?:-([0-9]{1,2}))?)?")
 _DAYS = {"min": 1 / 1440, "h": 1 / 24, "d": 1, "w": 7, "m": 30, "y": 365}
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 

@@ -14,7 +14,7 @@ from knowbase.config import DEFAULTS
 from knowbase.errors import BaseDamaged, BaseError, BaseReadOnly, BaseTaken, DiskFull, InvalidInput
 from knowbase.ingest.embedding import Step
 from knowbase.store.contract import Snapshot, Store
-from knowbase.store.location import is_url, shown, split_url
+from knowbase.store.location import FILE, FOLDER, is_url, shown, split_url
 from knowbase.store.opening import create_store, open_store
 from knowbase.store.sqlite import backups
 from knowbase.upkeep.digests import Part, digests
@@ -88,10 +88,15 @@ def _folder(target: str) -> str | None:
 
 
 def _stem(base: str) -> str:
-    """What backups of this base are called: as its file, or as its name in the database."""
-    if not is_url(base):
-        return os.path.splitext(os.path.basename(base))[0]
-    name = split_url(base)[1] or "base"
+    """What backups of this base are called: as its file, but for `.kb/base.db`, which every folder
+    may have, as the folder; or as its name in the database."""
+    if is_url(base):
+        name = split_url(base)[1] or "base"
+    else:
+        folder, file = os.path.split(os.path.abspath(base))
+        above, own = os.path.split(folder)
+        is_usual = (own, file) == (FOLDER, FILE) and os.path.basename(above)
+        name = os.path.basename(above) if is_usual else os.path.splitext(file)[0]
     return re.sub(r"[^\w.-]+", "-", name, flags=re.ASCII)
 
 

@@ -74,6 +74,8 @@ def _number(wanted: type, value: Any) -> float | None:
     """The value as a finite number of that type; a whole number is no cut-off fraction."""
     if isinstance(value, bool) or (wanted is int and isinstance(value, float)):
         return None
+    if isinstance(value, str) and not value.isascii():  # digits of other scripts
+        return None
     try:
         number: float = wanted(value)
     except (TypeError, ValueError, OverflowError):
