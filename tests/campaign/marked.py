@@ -14,7 +14,7 @@ def run(budget: Budget, seed: int) -> Outcome:
     files = [str(one) for one in sorted(TESTS.rglob("test_*.py")) if MARK in one.read_text("utf-8")]
     if not files:
         return Outcome({"tests": 0})
-    words = ("pytest", "-m", "soak", "-n", str(budget.cores), "-q", "--no-header", "--tb=line")
+    words = ("pytest", "-m", "soak", "-n", str(budget.cores), "--no-header", "--tb=line")
     done = subprocess.run(
         [sys.executable, "-m", *words, *files], cwd=TESTS.parent, capture_output=True, text=True,
         check=False, timeout=PATIENCE,
