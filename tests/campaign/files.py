@@ -4,11 +4,13 @@ refused with a reason; none stops the rest, takes long or takes much memory."""
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,16 +55,29 @@ def add(folder: Path, limit: float) -> Ended:
 
 def _waited(pid: int, limit: float) -> tuple[int, int]:
     """The exit code and the most memory of a process; it is killed when its time is over."""
-    ends = time.monotonic() + limit
+    ends, memory = time.monotonic() + limit, 0
     while True:
-        ended, status, usage = os.wait4(pid, os.WNOHANG)
+        memory = max(memory, _peak(pid))
+        ended, status = os.waitpid(pid, os.WNOHANG)
         if ended:
-            return os.waitstatus_to_exitcode(status), usage.ru_maxrss << 10
+            return os.waitstatus_to_exitcode(status), memory
         if time.monotonic() > ends:
             os.killpg(pid, signal.SIGKILL)
-            os.wait4(pid, 0)
+            os.waitpid(pid, 0)
             raise TimeoutError(f"not done after {limit:.0f} s")
         time.sleep(0.01)
+
+
+def _peak(pid: int) -> int:
+    """The most memory so far of a process or a child of it. What wait4 tells begins with the
+    memory of whoever started it."""
+    peaks = [0]
+    with suppress(OSError):
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        for one in (pid, *children):
+            status = Path(f"/proc/{one}/status").read_text()
+            peaks += [int(number) << 10 for number in re.findall(r"VmHWM:\s+(\d+)", status)]
+    return max(peaks)
 
 
 def check(folder: Path, names: set[str]) -> None:
