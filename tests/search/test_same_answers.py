@@ -66,14 +66,15 @@ def bases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Base, Base
 def test_every_profile_mode_and_filter_gives_the_same_answer(
     bases: tuple[Base, Base], profile: str
 ) -> None:
-    """S4-12, C32, C33"""
+    """S4-12, C32, C33: a third of the filters with each query and mode, in turn."""
     compared = 0
-    for query, mode, more in product(QUERIES[::6], MODES, FILTERS):
-        request = SearchRequest(query, mode=mode, profile=profile, explain=True)
-        request = request._replace(**more)  # type: ignore[arg-type]
-        answers = [base.search(request) for base in bases]
-        assert_same(*answers)
-        compared += answers[0].returned
+    for number, (query, mode) in enumerate(product(QUERIES[::3], MODES)):
+        for more in FILTERS[(number + number // 3) % 3 :: 3]:
+            request = SearchRequest(query, mode=mode, profile=profile, explain=True)
+            request = request._replace(**more)  # type: ignore[arg-type]
+            answers = [base.search(request) for base in bases]
+            assert_same(*answers)
+            compared += answers[0].returned
     assert compared > 100
 
 
