@@ -454,3 +454,27 @@ def test_a_file_that_is_no_base_is_none_either_in_the_place_of_one(
     apsw.Connection(path).execute("CREATE TABLE other (x)")
     with pytest.raises(NotABase):
         store.find("one")
+
+
+def test_a_transaction_that_cannot_be_rolled_back_keeps_no_lock(
+    store: SqliteStore, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without memory, not even ROLLBACK can be said."""
+    kind: Any = type(store._connections.get())
+    execute = kind.execute
+
+    def without_memory(self: Any, sql: str, *values: Any, **more: Any) -> Any:
+        if sql == "ROLLBACK":
+            raise apsw.NoMemError("out of memory")
+        return execute(self, sql, *values, **more)
+
+    monkeypatch.setattr(kind, "execute", without_memory)
+    with pytest.raises(apsw.SQLError), store._connections.writing() as connection:
+        connection.execute("DELETE FROM documents; SELECT nothing")
+    monkeypatch.undo()
+    other = SqliteStore(path, 0.1)
+    for number, one in enumerate((other, store)):
+        one.apply(Changes(drafts=(draft(f"later {number}", section("beta")),)), NOW)
+    assert store.find("later 0")
+    assert other.find("later 1")
+    other.close()

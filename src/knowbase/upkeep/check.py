@@ -239,7 +239,7 @@ def _state(record: FileRecord, home: Home, *, deep: bool) -> str:
     path = home.absolute(record.path)
     try:
         stat = os.stat(path)
-    except OSError:
+    except (OSError, ValueError):  # damage may have made a path of it that no file can have
         return "missing"
     if (stat.st_size, stat.st_mtime_ns) != (record.size, record.mtime_ns):
         return "changed"

@@ -172,9 +172,13 @@ class Connections(threading.local):
         self._waiting = _Waiting(busy_timeout)
         self._connection, self._mark = file.connect(self._waiting)
         self._has_vectors = False
+        self._is_closed = False  # it could not be rolled back
 
     def get(self) -> apsw.Connection:
         """The connection; within a transaction it stays the same, whatever is on the disk."""
+        if self._is_closed:
+            self._connection, self._mark = self._file.connect(self._waiting)
+            self._is_closed, self._has_vectors = False, False
         if not self._is_in_place() and not self._connection.in_transaction:
             former = self._connection
             self._connection, self._mark = self._file.connect(self._waiting, former)
@@ -229,15 +233,24 @@ class Connections(threading.local):
             generation = self._file.journal.next_generation(connection) if counts else None
             connection.execute("COMMIT")
         except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
+            self._roll_back(connection)
             raise
         finally:
-            connection.set_busy_handler(self._waiting)
-            if not sync:
-                connection.execute("PRAGMA synchronous = FULL")
+            if not self._is_closed:
+                connection.set_busy_handler(self._waiting)
+                if not sync:
+                    connection.execute("PRAGMA synchronous = FULL")
         if generation is not None:
             self._file.journal.note(generation)
+
+    def _roll_back(self, connection: apsw.Connection) -> None:
+        """Give the lock back, whatever happens: without memory, only closing does."""
+        try:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+        except (apsw.Error, MemoryError):
+            connection.close(True)
+            self._is_closed = True
 
     @property
     def journal(self) -> Journal:
