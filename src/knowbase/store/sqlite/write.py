@@ -4,10 +4,12 @@ A changed chunk is updated in place: sqlite-vec never refills the hole of a dele
 """
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any, NamedTuple
 
 import apsw
 
+from knowbase.store.rows import damaged
 from knowbase.store.rules import known_text
 from knowbase.store.sqlite import rows, vectors
 from knowbase.store.sqlite.compile import compile_condition
@@ -22,6 +24,7 @@ from knowbase.values.files import FileRecord
 from knowbase.values.vectors import Vector
 
 _INDEXED = ("title", "heading", "text", "terms")
+MOST_CODES = 1000  # that are tried: in a damaged base, each may seem to be taken
 
 
 def apply(connection: apsw.Connection, changes: Changes, model: int | None, now: str) -> list[int]:
@@ -117,11 +120,11 @@ def _insert_document(
         tuple(new.values()),
     )
     seq = connection.last_insert_rowid()
-    for code in assigned_codes(seq):
+    for code in islice(assigned_codes(seq), MOST_CODES):
         _set_code(connection, seq, code)
         if connection.changes():
             return seq
-    raise AssertionError("codes never run out")
+    raise damaged("a new document gets no code")  # codes never run out
 
 
 def _set_code(connection: apsw.Connection, seq: int, code: str | None) -> None:
