@@ -7,6 +7,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+from knowbase.process import sync_names
+
 PATIENCE = 10.0  # seconds to wait for whoever else changes the file
 
 
@@ -61,14 +63,4 @@ def replace(path: str, text: str) -> None:
         with suppress(OSError):
             os.unlink(new)
         raise
-    _keep_name(folder)
-
-
-def _keep_name(folder: str) -> None:
-    """The new name, too, outlives a power cut; Windows has no way to ask for that."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    sync_names(folder)

@@ -1,7 +1,9 @@
-"""What the system tells about this process, and the processes that this one has started."""
+"""What the system tells about this process, the processes that this one has started, and what
+is asked of the disk."""
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 
 _closers: list[Callable[[], None]] = []
 
@@ -33,3 +35,13 @@ def close_idle() -> None:
     """End the processes that wait for work; who needs one again starts it again."""
     for close in _closers:
         close()
+
+
+def sync_names(folder: str) -> None:
+    """A new name in a folder is on the disk only when the folder is; Windows has no such call."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -22,13 +22,7 @@ from knowbase.query.conditions import (
     both,
 )
 from knowbase.query.words import FieldWeights, KeywordQuery
-from knowbase.store.contract import (
-    FileStore,
-    GraphStore,
-    SavedSearchStore,
-    Store,
-    VectorStore,
-)
+from knowbase.store.contract import FileStore, GraphStore, SavedSearchStore, Store, VectorStore
 from knowbase.store.naming import OwnNames
 from knowbase.text.analysis import Word
 from knowbase.values.access import Access

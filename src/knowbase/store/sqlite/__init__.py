@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from knowbase.errors import BaseError, BaseReadOnly, DiskFull
+from knowbase.process import sync_names
 from knowbase.store.sqlite import rows, schema
 from knowbase.store.sqlite.connection import BaseFile, Connections, translated
 from knowbase.store.sqlite.documents import SqliteDocuments
@@ -36,7 +37,7 @@ def create(path: str) -> "SqliteStore":
             _make_folder(folder)
             _make_file(path)
             for place in (folder, os.path.dirname(folder)):
-                _sync_names(place)
+                sync_names(place)
     return SqliteStore(path)
 
 
@@ -121,16 +122,6 @@ def _unwritable(error: OSError) -> BaseError:
     return BaseReadOnly(
         f"no base can be made there: {error.strerror}", hint="choose another --base"
     )
-
-
-def _sync_names(folder: str) -> None:
-    """A new name in a folder is on the disk only when the folder is; Windows has no such call."""
-    with suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def _check(connection: apsw.Connection) -> None:
