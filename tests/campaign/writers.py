@@ -26,10 +26,10 @@ from linked import FarApart
 from stores import BACKENDS, MODEL, NOW, draft, section, vector
 
 WRITERS = 8
-WRITES = 10_000  # of each of them
+WRITES = {"sqlite": 10_000, "postgres": 500}  # of each of them
 PATIENCE = 120.0  # seconds beyond the time of the work itself
-SHARES = {("sqlite", "base"): 0.4, ("sqlite", "store"): 0.15, ("postgres", "base"): 0.25,
-          ("postgres", "store"): 0.2}  # of the time of this part  # fmt: skip
+SHARES = {("sqlite", "base"): 0.6, ("sqlite", "store"): 0.15, ("postgres", "base"): 0.18,
+          ("postgres", "store"): 0.07}  # of the time of this part  # fmt: skip
 
 
 class Work(NamedTuple):
@@ -146,7 +146,7 @@ def place_of(store: Any) -> str:
 
 def one_engine(backend: str, kind: str, budget: Budget) -> Outcome:
     """A quarter of the writes by the stores alone, with readers; the rest by users."""
-    each = budget.of(WRITES * (1 if kind == "store" else 3) // 4)
+    each = budget.of(WRITES[backend] * (1 if kind == "store" else 3) // 4)
     name = f"writes, {backend}"
     readers = WRITERS // 4 if kind == "store" else 0
     work = Work(each, budget.seconds, readers=readers)
