@@ -10,6 +10,7 @@ from knowbase.evaluate.judged import Question
 from knowbase.evaluate.metrics import METRICS, measured
 from knowbase.ranking.profile import PROFILES, Profile
 from knowbase.search.answer import Hit
+from knowbase.search.filling_up import filled_up
 from knowbase.search.rank import rank_all
 from knowbase.search.request import SearchRequest
 from knowbase.search.search import search
@@ -124,6 +125,7 @@ def _deep(base: Base, question: Question, system: System) -> list[Place]:
     """A hundred hits, found and ranked as ever, without making their snippets."""
     asked = asked_as(base, question, system, DEEP)
     outcome = rank_all(asked, base.search_services, asked.profile.candidates(DEEP))
+    outcome = filled_up(outcome, base.search_services, DEEP)
     passages = [outcome.proposals.passages[hit.chunk] for hit in outcome.ranked[:DEEP]]
     return [Place(one.document.id, f"{one.document.code}:{one.chunk.slug}") for one in passages]
 
