@@ -26,8 +26,8 @@ TEXTS = {
 def base(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Base]:
-    folder: Path = tmp_path_factory.mktemp("filled")
-    place = str(folder / "base.db") if request.param == "sqlite" else postgres.new_base()
+    file = str(tmp_path_factory.mktemp("filled") / "base.db")
+    place = file if request.param == "sqlite" else postgres.new_base()
     with Base(knowbase.create(place).path, embedder=FarApart()) as made:
         for code, text in TEXTS.items():
             made.note(Note(text, code=code))
