@@ -240,7 +240,7 @@ def report(merits: Merits, proposed: Sequence[Candidacy]) -> str:
 def _gap(merits: Merits, pair: tuple[str, str], name: str, places: Sequence[int]) -> str:
     one, other = (merits[which][name] for which in pair)
     (interval,) = intervals([[one[place] - other[place] for place in places]])
-    mark = "*" if interval.is_significant else ""
+    mark = "*" if interval.low > 0 or interval.high < 0 else ""
     return f"{interval.mean:+.3f} ({interval.low:+.3f} … {interval.high:+.3f}){mark}"
 
 

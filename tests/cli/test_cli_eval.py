@@ -66,6 +66,26 @@ def test_a_judged_folder_gives_every_metric_for_the_product_and_its_floors(judge
     assert all(one["low"] <= one["mean"] <= one["high"] for one in found["differences"])
 
 
+def test_questions_that_a_leg_answers_better_are_listed_with_the_reason(judged: Judged) -> None:
+    """Under a profile that follows words alone, questions by meaning are lost."""
+    pairs = [pair.split() for pair in PAIRS]
+    corpus(judged, "tales")
+    for file, key in (("corpus", 0), ("queries", 1)):
+        lines = [{"_id": f"{file[0]}{n}", "text": pair[key]} for n, pair in enumerate(pairs)]
+        judged.write(f"tales/{file}.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+    judged.write("tales/qrels/test.tsv", "".join(f"q{n}\tc{n}\t1\n" for n in range(len(pairs))))
+    judged.write("kb.toml", '[profiles.words]\nextends = "kb"\nweights = { semantic = 0 }\n')
+    found = judged.json("eval", "tales", "--compare", "words", "--hard", "3")
+    losses = [one["better_ndcg"] - one["ndcg"] for one in found["hard"]]
+    assert 1 <= len(losses) <= 3
+    assert losses == sorted(losses, reverse=True)
+    assert losses[-1] > 0
+    assert all(one["better"] == "semantic" and one["why"]["reason"] for one in found["hard"])
+    shown = judged("eval", "tales", "--compare", "words", "--hard", "3").out
+    assert f"  {found['hard'][0]['question']}\n" in shown
+    assert judged.json("eval", "tales")["hard"] == []
+
+
 def test_the_model_of_the_settings_is_the_one_that_is_measured(judged: Judged) -> None:
     corpus(judged, "tales")
     judged.write("kb.toml", '[embed]\nmodel = "nonsense"\n')

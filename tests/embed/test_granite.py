@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import knowbase_granite
+from knowbase import Base, Note, SearchRequest, create
 from knowbase.embed.granite import Granite
 from knowbase.errors import ModelUnavailable
 from knowbase.values.vectors import normalize_embedding, pack, unpack
@@ -39,9 +40,28 @@ def test_vectors_have_unit_length_and_the_models_dimensions(granite: Granite) ->
 def test_a_text_has_the_same_vector_alone_and_among_others(granite: Granite) -> None:
     """S1-06: query and documents through the same model, whatever they are embedded with."""
     alone = granite.embed_query("the same text")
-    texts = ["short", "the same text", "a much longer text " * 60, "the same text"]
+    texts = ["short", "the same text", "a much longer text " * 60, "the same text"] * 30
     many = list(granite.embed_documents(texts))
     assert many[1] == many[3] == alone
+    assert many[:4] == [granite.embed_query(text) for text in texts[:4]]
+    assert many == many[:4] * 30
+
+
+def test_a_base_of_an_earlier_export_works_and_is_offered_the_new_one(tmp_path: Path) -> None:
+    """It is searched and grows as before; `kb embed` makes its vectors anew."""
+    earlier = Granite(revision=knowbase_granite.EARLIER[0])
+    path = create(str(tmp_path)).path
+    with Base(path, embedder=earlier) as base:
+        base.note(Note("The coffee machine is descaled on Mondays", code="C-1"))
+    with Base(path) as base:
+        assert base.status().model == earlier.model
+        base.note(Note("Install git and configure your name", code="G-1"))
+        answer = base.search(SearchRequest("set up version control", mode="semantic"))
+        assert (answer.hits[0].code, answer.notices) == ("G-1", ())
+        assert base.status().newer_model == Granite().model
+        assert base.embed().embedded == 2
+        assert base.status().newer_model is None
+        assert base.status().model == Granite().model
 
 
 def test_long_empty_and_strange_texts_are_embedded(granite: Granite) -> None:

@@ -3,6 +3,7 @@
 import json
 import math
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -221,7 +222,7 @@ def test_files_may_lie_in_a_folder_called_onnx(tmp_path: Path) -> None:
 
 
 def test_the_packaged_models_files_give_the_packaged_models_vectors(tmp_path: Path) -> None:
-    """The real thing: a model that quantises by batch is given one text at a time."""
+    """The real thing: a model without a mask is given texts of one length."""
     folder = tmp_path / "granite"
     folder.mkdir()
     for path in (knowbase_granite.MODEL, knowbase_granite.TOKENIZER):
@@ -232,3 +233,20 @@ def test_the_packaged_models_files_give_the_packaged_models_vectors(tmp_path: Pa
     for one, other in zip(found, expected, strict=True):
         assert one == pytest.approx(other, abs=1e-6)
     assert found[1] == found[3]
+
+
+def test_a_model_that_quantises_by_batch_gets_one_text_at_a_time(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noted = b"\x0a\x01k\x12\x15DynamicQuantizeLinear"  # in the file's metadata
+    with (folder / "model.onnx").open("ab") as file:
+        file.write(b"\x72" + bytes([len(noted)]) + noted)
+    run, sizes = OnnxFolder._run, []
+
+    def counted(self: OnnxFolder, batch: Sequence[Sequence[int]]) -> list[bytes]:
+        sizes.append(len(batch))
+        return run(self, batch)
+
+    monkeypatch.setattr(OnnxFolder, "_run", counted)
+    assert len(list(OnnxFolder(str(folder)).embed_documents(["alpha", "beta"]))) == 2
+    assert sizes == [1, 1]

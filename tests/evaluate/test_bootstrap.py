@@ -4,20 +4,20 @@ import random
 
 import pytest
 
-from knowbase.evaluate.bootstrap import intervals
+from knowbase.evaluate.bootstrap import holm, intervals
 
 
 def test_what_is_always_better_is_significantly_better() -> None:
     (interval,) = intervals([[0.1, 0.2, 0.1, 0.3] * 20])
-    assert interval.is_significant
+    assert interval.chance < 0.01
     assert interval.low > 0
     assert interval.mean == pytest.approx(0.175)
 
 
 def test_no_difference_at_all_is_not_significant() -> None:
     (interval,) = intervals([[0.0] * 50])
-    assert interval == (0.0, 0.0, 0.0)
-    assert not interval.is_significant
+    assert interval == (0.0, 0.0, 0.0, 1.0)
+    assert holm([interval.chance]) == [False]
 
 
 def test_the_interval_is_as_wide_as_the_standard_error_says() -> None:
@@ -41,3 +41,20 @@ def test_the_same_values_give_the_same_interval() -> None:
     values = [0.1, -0.2, 0.3, 0.0, 0.05]
     assert intervals([values]) == intervals([values])
     assert intervals([]) == []
+
+
+def test_of_many_comparisons_each_has_to_be_surer() -> None:
+    """Holm's own steps: 0.01·4, 0.013·3, 0.03·2 is too much, and then nothing more counts."""
+    assert holm([0.03, 0.01, 0.04, 0.013]) == [False, True, False, True]
+    assert holm([0.04]) == [True]
+    assert holm([]) == []
+
+
+def test_of_many_comparisons_without_a_difference_seldom_one_is_significant() -> None:
+    draw = random.Random(3)
+    families = 60
+    wrong = 0
+    for _ in range(families):
+        series = [[draw.gauss(0.0, 0.3) for _ in range(60)] for _ in range(8)]
+        wrong += any(holm([one.chance for one in intervals(series)]))
+    assert wrong <= families * 0.15  # one by one it would be a third of them

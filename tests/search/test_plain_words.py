@@ -66,11 +66,17 @@ def test_an_agent_can_ask_for_the_language_and_learns_of_mistakes(base: Base) ->
         ("JVM -Xmx4g heap", "-Xmx4g left out JVM-1; quote it to search for it"),
         ("NOT NULL column", "NOT NULL left out SQL-1; quote it to search for it"),
         ("JVM -Xmx4g -profiling heap", "-Xmx4g, -profiling left out 2 hits, JVM-2 first among"),
-        ("+temple vitamin meals", "+temple left out 2 hits, VIT-1 first among them"),
     ],
 )
 def test_a_word_that_keeps_the_first_hit_away_is_said(base: Base, query: str, said: str) -> None:
     assert [one for one in base.search(query).notices if one.startswith(said)]
+
+
+def test_a_required_word_that_keeps_the_first_hit_away_is_said(base: Base) -> None:
+    """Where no relaxed hits follow."""
+    for request in (SearchRequest(strict=True), SearchRequest(profile="kb")):
+        answer = base.search(request._replace(query="+temple vitamin meals"))
+        assert "+temple left out 2 hits, VIT-1 first among them" in answer.notices
 
 
 @pytest.mark.parametrize(

@@ -167,11 +167,13 @@ class Base(BaseServices):
         from knowbase.base.status import Status
         from knowbase.ingest.sync import out_of_step
 
+        newer = self.models.newer()
         return Status(
             base=self.shown,
             size_bytes=_size(self.path) if self._has_own_file else None,
             **self.store.counts()._asdict(),
             model=self.store.model(),
+            newer_model=newer.embedder.model if newer else None,
             models=tuple(self.store.models()),
             sources=tuple(self.store.sources()),
             problems=tuple(self.store.problems()),

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from knowbase.config import Settings
 from knowbase.embed import Embedder
 from knowbase.embed.choice import Choice, embedder_for
+from knowbase.values.vectors import Model
 
 
 class Chosen(NamedTuple):
@@ -22,13 +23,14 @@ class Embedders:
     def __init__(self, settings: Settings, given: Embedder | None = None) -> None:
         self.given = Chosen(given, "") if given is not None else None
         self._settings = settings
-        self._made: dict[tuple[Choice, int], Embedder] = {}
+        self._made: dict[tuple[Choice, Model | None], Embedder] = {}
         self._making = threading.Lock()  # two threads load no model twice
 
-    def load(self, choice: Choice, dimensions: int = 0) -> Chosen:
-        """The embedder of a choice, made when it is first asked for."""
-        key = (choice, dimensions)
+    def load(self, choice: Choice, stored: Model | None = None) -> Chosen:
+        """The embedder of a choice, made when it is first asked for; `stored` is the model of the
+        vectors that it is to go with."""
+        key = (choice, stored)
         with self._making:
             if key not in self._made:
-                self._made[key] = embedder_for(choice, self._settings, os.environ, dimensions)
+                self._made[key] = embedder_for(choice, self._settings, os.environ, stored)
         return Chosen(self._made[key], choice.source)

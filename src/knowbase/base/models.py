@@ -40,13 +40,23 @@ class Models:
             return self.named(self._settings.embed_model, self._home)
         if model not in self._sources:
             self._sources = {one.model: one.source for one in self._store.models()}
-        return self._embedders.load(from_source(self._sources[model]), model.dimensions)
+        return self._embedders.load(from_source(self._sources[model]), model)
 
     def wanted(self) -> Chosen:
         """The model that new text is embedded with; the base refuses one that is not its own."""
         if self._embedders.given is not None or not self._settings.embed_model:
             return self.active()
-        return self.named(self._settings.embed_model, self._home)
+        choice = choice_of(self._settings.embed_model, self._settings, self._home)
+        return self._embedders.load(choice, self._store.model() if choice == Choice() else None)
+
+    def newer(self) -> Chosen | None:
+        """The packaged model, when the base was made with an earlier export of it."""
+        from knowbase.embed.granite import is_earlier
+
+        model = self._store.model()
+        if self._embedders.given is not None or model is None or not is_earlier(model):
+            return None
+        return self._embedders.load(Choice())
 
     def named(self, text: str, folder: str) -> Chosen:
         """The model that a person names; a relative path starts from `folder`."""
@@ -86,10 +96,11 @@ class Models:
     def embed(
         self, name: str | None, *, drop_old: bool, progress: "Callable[[Step], None]"
     ) -> "Embedding":
-        """The vectors that are missing of the wanted model, or of the one that is named."""
+        """The vectors that are missing of the wanted model, or of the one that is named; of a
+        model that came with a newer knowbase, all of them."""
         from knowbase.ingest.embedding import drop_unused, embed_stored
 
-        chosen = self.named(name, os.getcwd()) if name else self.wanted()
+        chosen = self.named(name, os.getcwd()) if name else self.newer() or self.wanted()
         result = embed_stored(self._store, self._drafter(lambda: chosen), progress)
         if drop_old and not result.interrupted:
             result = result._replace(dropped=drop_unused(self._store))
@@ -107,14 +118,13 @@ class Models:
         from knowbase.embed.survey import Survey, folders_below
 
         settings = self._settings
-        choices = [
-            (from_source(one.source), "of this base", one.model.dimensions)
-            for one in self._store.models()
+        choices: list[tuple[Choice, str, Model | None]] = [
+            (from_source(one.source), "of this base", one.model) for one in self._store.models()
         ]
         if settings.embed_model:
             choice = choice_of(settings.embed_model, settings, self._home)
-            choices.append((choice, "set as embed.model", 0))
+            choices.append((choice, "set as embed.model", None))
         for folder in folders:
             for below in folders_below(os.path.abspath(folder)):
-                choices.append((choice_of(below, settings, self._home), "ONNX folder", 0))
+                choices.append((choice_of(below, settings, self._home), "ONNX folder", None))
         return Survey(settings, os.environ, measure).everywhere(choices)

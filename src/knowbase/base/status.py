@@ -24,4 +24,5 @@ class Status(NamedTuple):
     problems: tuple[FileRecord, ...]
     out_of_step: int  # documents that were split by other settings: kb sync splits them again
     copy_of: str | None = None  # while kb move has not finished with it
+    newer_model: Model | None = None  # packaged with this knowbase; kb embed changes to it
     lost_writes: bool = False  # its journal was deleted: kb sync looks at every file again

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from knowbase.config import Settings
 from knowbase.embed import Embedder
 from knowbase.errors import InvalidInput, ModelUnavailable
+from knowbase.values.vectors import Model
 
 PACKAGED = "granite"
 STATIC = "wordllama"
@@ -83,10 +84,14 @@ def choice_of(text: str, settings: Settings, folder: str) -> Choice:
 
 
 def embedder_for(
-    choice: Choice, settings: Settings, environment: Mapping[str, str], dimensions: int = 0
+    choice: Choice,
+    settings: Settings,
+    environment: Mapping[str, str],
+    stored: Model | None = None,
 ) -> Embedder:
-    """The embedder, with the user's cache before it; `dimensions` are those known of a service."""
-    embedder = _bare(choice, settings, environment, dimensions)
+    """The embedder, with the user's cache before it; `stored` is the model that a base has
+    vectors of, if there is one."""
+    embedder = _bare(choice, settings, environment, stored)
     if not settings.embed_cache_mb or choice.kind == STATIC:
         return embedder
     from knowbase.embed.cache import FILE, Cache, Cached, folder
@@ -96,19 +101,19 @@ def embedder_for(
 
 
 def _bare(
-    choice: Choice, settings: Settings, environment: Mapping[str, str], dimensions: int
+    choice: Choice, settings: Settings, environment: Mapping[str, str], stored: Model | None
 ) -> Embedder:
     threads = settings.embed_threads
     if choice.kind == PACKAGED:
-        from knowbase.embed.granite import Granite
+        from knowbase.embed.granite import Granite, revision_for
 
-        return Granite(threads)
+        return Granite(threads, revision_for(stored))
     if choice.kind == STATIC:
         from knowbase.embed.static import WordLlama
 
         return WordLlama()
     if choice.kind == "service":
-        return _service(choice, settings, environment, dimensions)
+        return _service(choice, settings, environment, stored.dimensions if stored else 0)
     from knowbase.embed.recipe import Recipe
 
     wanted = Recipe(

@@ -7,22 +7,25 @@ from functools import cached_property
 from typing import Any
 
 import knowbase_granite as packaged
-from knowbase import deadline
-from knowbase.embed.runtime import LONGEST_TOKEN, open_session
+from knowbase.embed.runtime import LONGEST_TOKEN, in_order, of_one_length, open_session
 from knowbase.errors import ModelUnavailable
 from knowbase.values.vectors import Model, Vector
 
+BATCH_TOKENS = 256  # of one run: beyond, a batch is slower than its texts one by one
+WINDOW = 256  # texts that are looked through for equal lengths
+
 
 class Granite:
-    """One text at a time: the model quantises by batch, so a batch would change the vectors.
+    """Texts of one length are run together, without padding: the model quantises each token by
+    itself, so a text has the same vector alone and among others (see bench/embed.py).
 
-    On two cores, one text a thread is also the fastest way (see bench/).
+    `revision` is what the vectors are called: that of an earlier export, for a base made with it.
     """
 
-    model = Model(packaged.NAME, packaged.REVISION, packaged.DIMENSIONS)
     max_tokens = packaged.MAX_TOKENS
 
-    def __init__(self, threads: int = 0) -> None:
+    def __init__(self, threads: int = 0, revision: str = packaged.REVISION) -> None:
+        self.model = Model(packaged.NAME, revision, packaged.DIMENSIONS)
         self._threads = threads or os.cpu_count() or 1
 
     @property
@@ -36,31 +39,29 @@ class Granite:
         return spans
 
     def embed_documents(self, texts: Sequence[str]) -> Iterator[Vector]:
-        from concurrent.futures import ThreadPoolExecutor
-
-        if texts:
-            _ = self._session, self._markers  # loaded once, before the threads want it
-        with ThreadPoolExecutor(self._threads) as pool:
-            try:
-                for vector in pool.map(self._embed, texts):
-                    deadline.check()  # nobody waits for the rest: it is left
-                    yield vector
-            finally:
-                pool.shutdown(cancel_futures=True)
+        for start in range(0, len(texts), WINDOW):
+            ids = [self._ids(text) for text in texts[start : start + WINDOW]]
+            _ = self._session  # loaded once, before the threads want it
+            yield from in_order(
+                of_one_length(ids, BATCH_TOKENS),
+                lambda batch, ids=ids: self._run([ids[place] for place in batch]),  # type: ignore[misc]
+                self._threads,
+            )
 
     def embed_query(self, text: str) -> Vector:
-        return self._embed(text)
+        return self._run([self._ids(text)])[0]
 
-    def _embed(self, text: str) -> Vector:
-        import numpy as np
-
+    def _ids(self, text: str) -> list[int]:
         text = text[: packaged.MAX_TOKENS * LONGEST_TOKEN]
         tokens = self._tokenizer.encode(text, add_special_tokens=False).ids
         start, end = self._markers
-        ids = np.array([[start, *tokens[: packaged.MAX_TOKENS - 2], end]], np.int64)
-        feed = {"input_ids": ids, "attention_mask": np.ones_like(ids)}
-        vector: bytes = self._session.run(None, feed)[0][0].astype("<f4").tobytes()
-        return vector
+        return [start, *tokens[: packaged.MAX_TOKENS - 2], end]
+
+    def _run(self, ids: Sequence[Sequence[int]]) -> list[Vector]:
+        import numpy as np
+
+        [rows] = self._session.run(None, {"input_ids": np.array(ids, np.int64)})
+        return [row.astype("<f4").tobytes() for row in rows]
 
     @cached_property
     def _markers(self) -> tuple[int, int]:
@@ -83,6 +84,18 @@ class Granite:
             raise ModelUnavailable(
                 "the packaged embedding model does not load", hint="reinstall knowbase"
             ) from error
+
+
+def revision_for(stored: Model | None) -> str:
+    """Under which the vectors of a base go on: an earlier one if the base was made with that."""
+    if stored is not None and is_earlier(stored):
+        return stored.revision
+    return packaged.REVISION
+
+
+def is_earlier(model: Model) -> bool:
+    """Whether it is an export of the packaged model that this one has taken the place of."""
+    return model.name == packaged.NAME and model.revision in packaged.EARLIER
 
 
 def _checked(path: str) -> bytes:

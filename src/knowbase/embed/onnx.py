@@ -6,9 +6,15 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from knowbase import deadline
 from knowbase.embed.recipe import Recipe, has_dense_layer, recipe_of
-from knowbase.embed.runtime import LONGEST_TOKEN, bad_vector, open_session, packed
+from knowbase.embed.runtime import (
+    LONGEST_TOKEN,
+    bad_vector,
+    in_order,
+    of_one_length,
+    open_session,
+    packed,
+)
 from knowbase.errors import ModelUnavailable
 from knowbase.values.vectors import Model, Vector
 
@@ -30,8 +36,9 @@ class Content(NamedTuple):
 
 
 class OnnxFolder:
-    """Texts of like length are run together, a thread a run (see bench/embed.py), unless the
-    model quantises by batch: then a text's vector would depend on its neighbours."""
+    """Texts of like length are run together, a thread a run (see bench/embed.py); of one length,
+    if the model has no mask for padding; alone, if it quantises by batch: then a text's vector
+    would depend on its neighbours."""
 
     def __init__(self, folder: str, wanted: Recipe = _AS_STATED, threads: int = 0) -> None:
         self._folder = os.path.abspath(folder)
@@ -75,26 +82,17 @@ class OnnxFolder:
         return next(self._embed([(self._recipe.query_prefix or "") + text]))
 
     def _embed(self, texts: Sequence[str]) -> Iterator[Vector]:
-        from concurrent.futures import ThreadPoolExecutor
-
         ids = [self._ids(text) for text in texts]
-        batches = [[place] for place in range(len(ids))]
-        if not self._content.by_batch:
+        if self._content.by_batch:
+            batches = [[place] for place in range(len(ids))]
+        elif "attention_mask" in self._inputs:
             batches = list(_batches(ids))
+        else:
+            batches = of_one_length(ids, BATCH_TOKENS)
         _ = self._session, self._inputs, self._output  # loaded before the threads want them
-        found: dict[int, Vector] = {}
-        following = 0
-        with ThreadPoolExecutor(min(self._threads, len(batches))) as pool:
-            try:
-                runs = pool.map(lambda batch: self._run([ids[place] for place in batch]), batches)
-                for batch, vectors in zip(batches, runs, strict=True):
-                    deadline.check()  # nobody waits for the rest: it is left
-                    found.update(zip(batch, vectors, strict=True))
-                    while following in found:
-                        yield found.pop(following)
-                        following += 1
-            finally:
-                pool.shutdown(cancel_futures=True)
+        yield from in_order(
+            batches, lambda batch: self._run([ids[place] for place in batch]), self._threads
+        )
 
     def _ids(self, text: str) -> list[int]:
         front, back = self._markers

@@ -1,7 +1,9 @@
 """onnxruntime sessions, and arrays that become vectors."""
 
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from knowbase import deadline
 from knowbase.errors import BadVector
 from knowbase.values.vectors import Vector
 
@@ -19,6 +21,43 @@ def open_session(model: "str | bytes", threads: int) -> Any:
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+def of_one_length(ids: Sequence[Sequence[int]], most_tokens: int) -> list[list[int]]:
+    """Places of texts in batches without padding, by the first of each; as long as a batch does
+    not have more tokens than that."""
+    unfinished: dict[int, list[int]] = {}
+    batches: list[list[int]] = []
+    for place, one in enumerate(ids):
+        batch = unfinished.get(len(one))
+        if batch is None or (len(batch) + 1) * len(one) > most_tokens:
+            batch = unfinished[len(one)] = []
+            batches.append(batch)
+        batch.append(place)
+    return batches
+
+
+def in_order(
+    batches: Sequence[Sequence[int]],
+    run: Callable[[Sequence[int]], Sequence[Vector]],
+    threads: int,
+) -> Iterator[Vector]:
+    """The vectors of texts that are run in batches of their places, a thread a batch; each is
+    given as soon as all before it are there."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    found: dict[int, Vector] = {}
+    following = 0
+    with ThreadPoolExecutor(max(1, min(threads, len(batches)))) as pool:
+        try:
+            for batch, vectors in zip(batches, pool.map(run, batches), strict=True):
+                deadline.check()  # nobody waits for the rest: it is left
+                found.update(zip(batch, vectors, strict=True))
+                while following in found:
+                    yield found.pop(following)
+                    following += 1
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def packed(rows: Any, name: str) -> list[Vector]:

@@ -9,6 +9,7 @@ from knowbase.config import Settings
 from knowbase.embed import Embedder
 from knowbase.embed.choice import PACKAGED, STATIC, Choice, embedder_for
 from knowbase.errors import KnowbaseError
+from knowbase.values.vectors import Model
 
 SAMPLE = (
     "The release is built on Thursday evening and goes out when the tests of the night have passed."
@@ -40,13 +41,13 @@ class Survey(NamedTuple):
     environment: Mapping[str, str]
     measure: bool = True
 
-    def of(self, choice: Choice, about: str, dimensions: int = 0) -> Usable:
+    def of(self, choice: Choice, about: str, stored: Model | None = None) -> Usable:
         """Try one model."""
         found = Usable(choice.shown, about)
         try:
             # Without the cache: it is the model that is measured.
             plain = self.settings._replace(embed_cache_mb=0)
-            embedder = embedder_for(choice, plain, self.environment, dimensions)
+            embedder = embedder_for(choice, plain, self.environment, stored)
             found = found._replace(
                 name=embedder.model.name,
                 revision=embedder.model.revision,
@@ -59,16 +60,16 @@ class Survey(NamedTuple):
             return found._replace(problem=error.message, hint=error.hint)
         return found._replace(texts_per_second=speed)
 
-    def everywhere(self, choices: Sequence[tuple[Choice, str, int]]) -> tuple[Usable, ...]:
+    def everywhere(self, choices: Sequence[tuple[Choice, str, Model | None]]) -> tuple[Usable, ...]:
         """The packaged and the installable ones, then those that are given, each once."""
         known = [
-            (Choice(PACKAGED), "packaged, no download", 0),
-            (Choice(STATIC), "static vectors: instant, less precise", 0),
+            (Choice(PACKAGED), "packaged, no download", None),
+            (Choice(STATIC), "static vectors: instant, less precise", None),
         ]
         once: dict[str, Usable] = {}
-        for choice, about, dimensions in (*choices, *known):
+        for choice, about, stored in (*choices, *known):
             if choice.shown not in once:
-                once[choice.shown] = self.of(choice, about, dimensions)
+                once[choice.shown] = self.of(choice, about, stored)
         return tuple(once.values())
 
 

@@ -5,16 +5,19 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from knowbase.base import Base
+from knowbase.errors import EmbeddingError
 from knowbase.evaluate.judged import Question
 from knowbase.evaluate.metrics import METRICS, measured
 from knowbase.ranking.profile import PROFILES, Profile
 from knowbase.search.answer import Hit
+from knowbase.search.filling_up import filled_up
 from knowbase.search.rank import rank_all
 from knowbase.search.request import SearchRequest
 from knowbase.search.search import search
-from knowbase.search.understand import understand
+from knowbase.search.understand import Inquiry, understand
 
 SHOWN, DEEP = 10, 100
+SECTION = "section "
 
 
 class System(NamedTuple):
@@ -60,17 +63,36 @@ def ask(
     for system in systems[: bool(questions)]:
         _search(base, questions[0], system)  # loads the model, which no time should count
     for question in questions:
-        results = {system.name: _result(base, question, system) for system in systems}
+        embedding = _embedding(base, question) if any(map(_embeds, systems)) else 0.0
+        results = {
+            system.name: _result(base, question, system, embedding * _embeds(system))
+            for system in systems
+        }
         asked.append(QuestionResults(question, group, results))
         each()
     return asked
 
 
-def _result(base: Base, question: Question, system: System) -> Result:
+def _embeds(system: System) -> bool:
+    return system.mode != "keyword"
+
+
+def _embedding(base: Base, question: Question) -> float:
+    """How long it takes to embed a question. It is remembered then: each system that wants it is
+    charged for it, not the first one alone."""
+    started = time.perf_counter()
+    try:
+        base.embedder.embed_query(question.text)
+    except EmbeddingError:
+        return 0.0  # a search will tell
+    return (time.perf_counter() - started) * 1000
+
+
+def _result(base: Base, question: Question, system: System, embedding: float) -> Result:
     """Ten hits are what a user sees; a hundred are asked for apart, as depth can change order."""
     started = time.perf_counter()
     hits = _search(base, question, system)
-    milliseconds = (time.perf_counter() - started) * 1000
+    milliseconds = (time.perf_counter() - started) * 1000 + embedding
     score = hits[0].score if hits else float("-inf")
     if not question.relevant:
         return Result(dict.fromkeys(METRICS, 0.0), score, milliseconds)
@@ -87,6 +109,12 @@ class Place(NamedTuple):
     section: str
 
 
+def asked_as(base: Base, question: Question, system: System, top: int = SHOWN) -> Inquiry:
+    """A question, understood as a system asks it."""
+    request, profile = _request(question, system, top), _profile(base, system)
+    return understand(request, profile, base.search_services.language, base.now())
+
+
 def _search(base: Base, question: Question, system: System) -> tuple[Hit, ...]:
     """What a user gets to see."""
     request = _request(question, system, SHOWN)
@@ -95,9 +123,9 @@ def _search(base: Base, question: Question, system: System) -> tuple[Hit, ...]:
 
 def _deep(base: Base, question: Question, system: System) -> list[Place]:
     """A hundred hits, found and ranked as ever, without making their snippets."""
-    services, profile = base.search_services, _profile(base, system)
-    asked = understand(_request(question, system, DEEP), profile, services.language, base.now())
-    outcome = rank_all(asked, services, asked.profile.candidates(DEEP))
+    asked = asked_as(base, question, system, DEEP)
+    outcome = rank_all(asked, base.search_services, asked.profile.candidates(DEEP))
+    outcome = filled_up(outcome, base.search_services, DEEP)
     passages = [outcome.proposals.passages[hit.chunk] for hit in outcome.ranked[:DEEP]]
     return [Place(one.document.id, f"{one.document.code}:{one.chunk.slug}") for one in passages]
 
@@ -129,12 +157,9 @@ def _keys(places: Sequence[Place], question: Question) -> list[str]:
 
 
 def _asks_for_sections(question: Question) -> bool:
-    return any(key.startswith(_SECTION) for key in question.relevant)
-
-
-_SECTION = "section "
+    return any(key.startswith(SECTION) for key in question.relevant)
 
 
 def section_key(section: str) -> str:
     """How a section is named among what is relevant; other names are ids of documents."""
-    return _SECTION + section
+    return SECTION + section

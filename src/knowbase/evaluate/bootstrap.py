@@ -14,10 +14,7 @@ class Interval(NamedTuple):
     mean: float
     low: float
     high: float
-
-    @property
-    def is_significant(self) -> bool:
-        return self.low > 0 or self.high < 0
+    chance: float  # of a difference as large where there is none, in either direction
 
 
 def intervals(differences: Sequence[Sequence[float]], seed: int = 0) -> list[Interval]:
@@ -29,19 +26,30 @@ def intervals(differences: Sequence[Sequence[float]], seed: int = 0) -> list[Int
     import numpy as np
 
     if not differences or not differences[0]:
-        return [Interval(0.0, 0.0, 0.0) for _ in differences]
+        return [Interval(0.0, 0.0, 0.0, 1.0) for _ in differences]
     table = np.array(differences, float).T
     questions = len(table)
     random = np.random.default_rng(seed)
-    chances = np.full(questions, 1 / questions)
+    alike = np.full(questions, 1 / questions)
     means = np.concatenate(
         [
-            random.multinomial(questions, chances, _BLOCK) @ table / questions
+            random.multinomial(questions, alike, _BLOCK) @ table / questions
             for _ in range(ROUNDS // _BLOCK)
         ]
     )
     low, high = np.quantile(means, [(1 - SURE) / 2, (1 + SURE) / 2], axis=0)
-    return [
-        Interval(float(mean), float(below), float(above))
-        for mean, below, above in zip(table.mean(axis=0), low, high, strict=True)
-    ]
+    beyond = np.minimum((means <= 0).sum(axis=0), (means >= 0).sum(axis=0))
+    chances = np.minimum(1.0, 2 * (beyond + 1) / (ROUNDS + 1))
+    columns = (table.mean(axis=0), low, high, chances)
+    return [Interval(*map(float, row)) for row in zip(*columns, strict=True)]
+
+
+def holm(chances: Sequence[float]) -> list[bool]:
+    """Which of several comparisons are significant together (Holm 1979): the surest has to be
+    as many times surer as there are comparisons, the next one time less, until one is not."""
+    significant = [False] * len(chances)
+    for done, place in enumerate(sorted(range(len(chances)), key=lambda one: chances[one])):
+        if chances[place] * (len(chances) - done) > 1 - SURE:
+            break
+        significant[place] = True
+    return significant

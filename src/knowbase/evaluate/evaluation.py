@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 from knowbase.errors import BELOW_BASELINE
 from knowbase.evaluate.asking import QuestionResults, System
-from knowbase.evaluate.bootstrap import Interval, intervals
+from knowbase.evaluate.bootstrap import Interval, holm, intervals
 from knowbase.evaluate.metrics import METRICS, mean, percentile, separation
+from knowbase.search.whynot import WhyNot
 
 FLOOR_NAMES = ("bm25", "semantic")
 
@@ -31,7 +32,8 @@ class Difference(NamedTuple):
     mean: float
     low: float
     high: float
-    significant: bool
+    chance: float  # of a difference as large where there is none
+    significant: bool  # among all comparisons of this metric
 
 
 class Group(NamedTuple):
@@ -62,6 +64,19 @@ class Gate(NamedTuple):
     falls: tuple[Fall, ...]
 
 
+class Hard(NamedTuple):
+    """A question that a leg alone answers better than the first profile, and what became there
+    of the best document that is relevant."""
+
+    question: str
+    id: str
+    system: str
+    ndcg: float
+    better: str  # the leg
+    better_ndcg: float
+    why: WhyNot | None
+
+
 class Evaluation(NamedTuple):
     """What `kb eval` answers."""
 
@@ -72,6 +87,7 @@ class Evaluation(NamedTuple):
     systems: tuple[SystemScores, ...] = ()
     differences: tuple[Difference, ...] = ()
     groups: tuple[Group, ...] = ()
+    hard: tuple[Hard, ...] = ()
     gate: Gate | None = None
     notices: tuple[str, ...] = ()
     written: tuple[str, ...] = ()
@@ -139,10 +155,22 @@ def differences_of(values: Values, systems: Sequence[System]) -> tuple[Differenc
             for one, other, metric in asked
         ]
     )
+    sure = holm_by(found, [metric for *_, metric in asked])
     return tuple(
-        Difference(*names, *interval, significant=interval.is_significant)
-        for names, interval in zip(asked, found, strict=True)
+        Difference(*names, *interval, significant=significant)
+        for names, interval, significant in zip(asked, found, sure, strict=True)
     )
+
+
+def holm_by(found: Sequence[Interval], families: Sequence[str]) -> list[bool]:
+    """Which intervals are significant among those of their family."""
+    sure = [False] * len(found)
+    for family in dict.fromkeys(families):
+        places = [place for place, one in enumerate(families) if one == family]
+        chances = [found[place].chance for place in places]
+        for place, significant in zip(places, holm(chances), strict=True):
+            sure[place] = significant
+    return sure
 
 
 def paired(values: Sequence[float], others: Sequence[float]) -> list[float]:
@@ -182,7 +210,9 @@ def falls_of(stored: Values, now: Values) -> tuple[tuple[str, ...], int, tuple[F
     found: list[Interval] = intervals([paired(new, old) for old, new in series])
     falls = tuple(
         Fall(system, metric, mean(old), mean(new), interval.low, interval.high)
-        for (system, metric), (old, new), interval in zip(asked, series, found, strict=True)
-        if interval.high < 0
+        for (system, metric), (old, new), interval, significant in zip(
+            asked, series, found, holm_by(found, [metric for _, metric in asked]), strict=True
+        )
+        if significant and interval.mean < 0
     )
     return systems, len(shared), falls

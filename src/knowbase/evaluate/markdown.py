@@ -18,6 +18,7 @@ def _lines(evaluation: Evaluation) -> Iterator[str]:
     yield from _scores(evaluation)
     yield from _differences(evaluation)
     yield from _groups(evaluation)
+    yield from _hard(evaluation)
     if evaluation.gate is not None:
         yield from ("", f"Against {evaluation.gate.baseline}:", "")
         yield from (f"- {line}" for line in gate_lines(evaluation))
@@ -55,7 +56,11 @@ def _scores(evaluation: Evaluation) -> Iterator[str]:
 def _differences(evaluation: Evaluation) -> Iterator[str]:
     if not evaluation.differences:
         return
-    yield from ("", "Differences with their 95 % intervals (paired bootstrap); bold: significant.")
+    yield ""
+    yield (
+        "Differences with their 95 % intervals (paired bootstrap); bold: significant among all"
+        " comparisons of its metric (Holm)."
+    )
     yield ""
     pairs: dict[tuple[str, str], dict[str, str]] = {}
     for one in evaluation.differences:
@@ -83,6 +88,27 @@ def _groups(evaluation: Evaluation) -> Iterator[str]:
             for group in evaluation.groups
         ],
     )
+
+
+def _hard(evaluation: Evaluation) -> Iterator[str]:
+    if not evaluation.hard:
+        return
+    yield from ("", "Questions that a leg alone answers better, by nDCG@10 lost:", "")
+    rows = [
+        [
+            _cell(one.question),
+            f"{one.system} {one.ndcg:.3f}",
+            f"{one.better} {one.better_ndcg:.3f}",
+            _cell(f"{one.why.code}: {one.why.reason}") if one.why else "",
+        ]
+        for one in evaluation.hard
+    ]
+    yield from _table(["question", "reached", "the better leg", "the relevant document"], rows)
+
+
+def _cell(text: str) -> str:
+    """Text of others in a table."""
+    return " ".join(text.split()).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
 
 
 def gate_lines(evaluation: Evaluation) -> Iterator[str]:

@@ -8,7 +8,15 @@ from knowbase.errors import InvalidInput
 from knowbase.evaluate import files
 from knowbase.evaluate.asking import FLOORS, QuestionResults, System, ask
 from knowbase.evaluate.corpus import Shelf
-from knowbase.evaluate.evaluation import Evaluation, differences_of, groups_of, scores_of, values_of
+from knowbase.evaluate.evaluation import (
+    Evaluation,
+    Hard,
+    differences_of,
+    groups_of,
+    scores_of,
+    values_of,
+)
+from knowbase.evaluate.hard import hardest, worst_first
 from knowbase.evaluate.judged import Folder, Question, read_folders
 from knowbase.evaluate.own import reduced, resolved
 from knowbase.ingest.sync import Progress
@@ -23,11 +31,13 @@ class Job:
         gate: str | None = None,
         save: tuple[str, ...] = (),
         progress: Callable[[Progress], None] = lambda _: None,
+        hard: int = 0,
     ) -> None:
         self.profiles = profiles
         self.gate = gate
         self.save = save
         self.progress = progress
+        self.hard = hard
 
     def systems(self, base: Base) -> tuple[System, ...]:
         """The profiles, then the floors; an unknown profile is an error."""
@@ -63,6 +73,7 @@ def evaluate_folder(path: str, shelf: Shelf, job: Job, qrels: str = "test") -> E
     asked: list[QuestionResults] = []
     documents = 0
     notices: list[str] = []
+    hard: list[Hard] = []
     systems: tuple[System, ...] = ()
     counter = _Counter(sum(len(one.questions) for one in folders), path, job.progress)
     bases = [shelf.base(folder) for folder in folders]  # all of them before the first question
@@ -72,13 +83,15 @@ def evaluate_folder(path: str, shelf: Shelf, job: Job, qrels: str = "test") -> E
             documents += base.store.counts().documents
             notices += _not_there(folder, base)
             group = folder.name if len(folders) > 1 else ""
-            asked += ask(base, folder.questions, systems, group, counter)
+            answered = ask(base, folder.questions, systems, group, counter)
+            hard += hardest(base, answered, systems[0], job.hard)
+            asked += answered
     finally:
         for base in bases:
             base.close()
     name = os.path.basename(os.path.abspath(path))
-    evaluation = _concluded(Evaluation(name, documents), asked, systems, job)
-    return evaluation._replace(notices=tuple(notices))
+    begun = Evaluation(name, documents, hard=worst_first(hard, job.hard))
+    return _concluded(begun, asked, systems, job)._replace(notices=tuple(notices))
 
 
 def evaluate_own(base: Base, questions: Sequence[Question], name: str, job: Job) -> Evaluation:
@@ -90,7 +103,8 @@ def evaluate_own(base: Base, questions: Sequence[Question], name: str, job: Job)
         known = resolved(asked_base, questions)
         asked = ask(asked_base, known, systems, each=counter)
         documents = asked_base.store.counts().documents
-    return _concluded(Evaluation(name, documents), asked, systems, job)
+        hard = hardest(asked_base, asked, systems[0], job.hard)
+    return _concluded(Evaluation(name, documents, hard=tuple(hard)), asked, systems, job)
 
 
 def _not_there(folder: Folder, base: Base) -> list[str]:

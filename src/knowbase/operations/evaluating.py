@@ -43,6 +43,15 @@ class Eval(NamedTuple):
     qrels: Annotated[str, Param("which judgments of a folder: qrels/NAME.tsv", metavar="NAME")] = (
         "test"
     )
+    hard: Annotated[
+        int | None,
+        Param(
+            "list this many questions that a leg alone answers better, and why",
+            least=1,
+            most=1000,
+            metavar="N",
+        ),
+    ] = None
     fresh: Annotated[bool, Param("index the corpus again, though a finished one is kept")] = False
 
 
@@ -55,7 +64,7 @@ def evaluate(
     shelf = _shelf(base, request.fresh, progress)
     default = shelf.configuration.settings.search_profile
     profiles = tuple(dict.fromkeys(request.compare)) or (default,)
-    job = Job(profiles, request.gate, request.save, progress)
+    job = Job(profiles, request.gate, request.save, progress, request.hard or 0)
     if is_folder(request.target) and request.make is None:
         return evaluate_folder(request.target, shelf, job, request.qrels)
     if request.target and request.make is None and not os.path.exists(request.target):
@@ -135,6 +144,7 @@ OPERATIONS = {
         examples=(
             "kb eval beir/scifact",
             "kb eval my-judgments.jsonl --compare kb,entries",
+            "kb eval beir/scifact --hard 10",
             "kb eval --make 200 --save eval.json,eval.md,eval.svg",
             "kb eval my-judgments.jsonl --gate eval.json",
         ),

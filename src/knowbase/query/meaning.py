@@ -28,6 +28,7 @@ from knowbase.query.operators import (
 )
 from knowbase.query.parser import parse
 from knowbase.query.query import HOPS, Query
+from knowbase.query.softening import soften
 from knowbase.query.tree import (
     And,
     Must,
@@ -55,8 +56,11 @@ class Summary(NamedTuple):
     operators: tuple[str, ...]  # what joins the parts: "And", "Or"
 
 
-def understand(text: str, match: str, context: Context, *, literal: bool = False) -> Query:
-    """The meaning of any text under a profile's rule for words; a literal one has no operators."""
+def understand(
+    text: str, match: str, context: Context, *, literal: bool = False, soft: bool = False
+) -> Query:
+    """The meaning of any text under a profile's rule for words; a literal one has no operators,
+    a soft one requires nothing by quotes and pluses."""
     text = clean(text).strip()
     problems: list[Problem] = []
     if len(text) > MAX_CHARACTERS:
@@ -68,6 +72,8 @@ def understand(text: str, match: str, context: Context, *, literal: bool = False
     if tree is not None and not _is_plain(tree):
         tree, left_out = bounded(tree)
         problems += left_out
+        softer = soften(tree) if soft and tree is not None else None
+        tree = softer.tree if softer else tree
     reader = _Reader(match, context)
     tree = reader.read(tree) if tree is not None else None
     return reader.query(text, tree, (*problems, *reader.problems))

@@ -12,7 +12,7 @@ PROFILE_FIELDS = {
     "depth_least": "… but at least this many: a short list is the start of a long one",
     "depth_fixed": "… or this many, whatever was asked for",
     "min_similarity": "the least cosine similarity of a semantic candidate",
-    "fluent_at": "lift: tokens a byte of query, up to which meaning counts in full",
+    "fluent_at": "lift: tokens a letter of query, up to which meaning counts in full",
     "foreign_at": "… and from which on it hardly counts: the model lacks the language; 0: never",
     "field_weights": "how much a word counts in the title, heading, text and added terms",
     "keyword_full_at": "linear: the BM25 score that counts as a full match",
@@ -27,5 +27,6 @@ PROFILE_FIELDS = {
     "tags_match": "whether --tags means all of them or any",
     "default_top": "hits when nothing is asked",
     "max_top": "the most hits that may be asked for",
+    "fills_up": "too few hits have what quotes and + require: then those with the words follow",
     "record_use": "what raises salience: returned (each hit), confirmed (kb feedback alone), off",
 }

@@ -48,6 +48,7 @@ class Profile(NamedTuple):
     default_top: int = 10
     max_top: int = 1000
     record_use: str = "off"
+    fills_up: bool = False
 
     def candidates(self, top: int) -> int:
         """How many chunks each leg proposes."""
@@ -139,6 +140,7 @@ PROFILES = {
             depth_least=100,
             fluent_at=0.3,
             foreign_at=0.6,
+            fills_up=True,
             record_use="confirmed",
         ),
     )

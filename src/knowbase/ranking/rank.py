@@ -17,6 +17,7 @@ class Ranked(NamedTuple):
     contributions: tuple[Contribution, ...] = ()
     factors: tuple[Factor, ...] = ()
     more: int = 0  # further proposed chunks that stand for the same
+    relaxed: bool = False  # it has the words, and not what the query requires
 
 
 def rank(

@@ -26,13 +26,13 @@ def _has(there: set[str], word: Word) -> bool:
     return there.issuperset(stems(word.surface))
 
 
-def fluency(tokens: int, size: int, fluent_at: float, foreign_at: float) -> float:
+def fluency(tokens: int, letters: int, fluent_at: float, foreign_at: float) -> float:
     """How well a model knows the language of a text, by how small it has to cut it.
 
-    A model's own languages take about 0.2 tokens a byte, unknown ones up to 1. Never quite
+    A model's own languages take about 0.2 tokens a letter, unknown ones 1 and more. Never quite
     nothing: what only the meaning finds keeps its order.
     """
-    if not size or foreign_at <= fluent_at:
+    if not letters or foreign_at <= fluent_at:
         return 1.0
-    share = (foreign_at - tokens / size) / (foreign_at - fluent_at)
+    share = (foreign_at - tokens / letters) / (foreign_at - fluent_at)
     return min(1.0, max(LEAST_FLUENCY, share))

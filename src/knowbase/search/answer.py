@@ -56,6 +56,7 @@ class Hit(NamedTuple):
     related_count: int = 0
     more: int = 0  # further matching chunks of this document, when the unit is documents
     explanation: Explanation | None = None
+    is_relaxed: bool = False  # it has the words, and not what quotes or + in the query require
 
     @staticmethod
     def unshown() -> tuple[str, ...]:

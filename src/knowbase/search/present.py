@@ -45,7 +45,8 @@ def present(outcome: Outcome, services: Services) -> Answer:
             *(f"{problem.message}; {problem.instead}" for problem in query.problems),
             *proposals.notices,
             *_threshold_notices(inquiry, tuple(proposals.legs)),
-            *_left_out(inquiry, services.store),
+            *_relaxed(outcome),
+            *_left_out(outcome, services.store),
             *(_unknown_names(inquiry, services.store) if not outcome.ranked else ()),
         ),
         timings={**proposals.timings, "ranking_ms": outcome.milliseconds} if is_searched else {},
@@ -92,6 +93,7 @@ def _hit(ranked: Ranked, passage: Passage, inquiry: Inquiry) -> Hit:
         created_at=document.created_at,
         match_type=_match_type(set(legs)),
         more=ranked.more,
+        is_relaxed=ranked.relaxed,
         explanation=_explanation(ranked, inquiry.profile) if inquiry.request.explain else None,
     )
 
@@ -128,9 +130,23 @@ def _threshold_notices(inquiry: Inquiry, legs: tuple[str, ...]) -> list[str]:
     ]
 
 
-def _left_out(inquiry: Inquiry, store: "RetrievalStore") -> tuple[str, ...]:
-    """Only words can be required or excluded: without a tree there is nothing to look for."""
-    if not has_text(inquiry.query.filter):
+def _relaxed(outcome: Outcome) -> list[str]:
+    """What some of the hits do not have, although the query requires it."""
+    if not outcome.required:
+        return []
+    named = ", ".join(outcome.required)
+    strict = sum(not hit.relaxed for hit in outcome.ranked)
+    if not strict:
+        return [f"nothing has {named}: these hits were found by its words"]
+    have = f"{strict} hits have" if strict > 1 else "one hit has"
+    return [f"{have} {named}; those behind were found by its words"]
+
+
+def _left_out(outcome: Outcome, store: "RetrievalStore") -> tuple[str, ...]:
+    """Only words can be required or excluded: without a tree there is nothing to look for, and
+    what is required left nothing out when it was relaxed."""
+    inquiry = outcome.inquiry
+    if outcome.required or not has_text(inquiry.query.filter):
         return ()
     from knowbase.search.left_out import left_out
 

@@ -19,6 +19,7 @@ class Outcome(NamedTuple):
     trust: dict[str, float]  # in each leg, with this query
     ranked: list[Ranked]
     milliseconds: float = 0.0
+    required: tuple[str, ...] = ()  # what the relaxed ones among the hits do not have
 
 
 def rank_all(inquiry: Inquiry, services: Services, depth: int) -> Outcome:

@@ -77,7 +77,9 @@ class SearchRequest(NamedTuple):
         None
     )
     explain: Annotated[bool, Param("show how each score came about")] = False
-    strict: Annotated[bool, Param("a mistake in the query is an error")] = False
+    strict: Annotated[
+        bool, Param("a mistake in the query is an error, and no hit lacks what it requires")
+    ] = False
     only: Condition = EVERYTHING  # for what no parameter says
 
     @property

@@ -188,13 +188,19 @@ class _Retrieval:
             embedder = self._services.embedder()
             if embedder.model != stored:
                 raise ModelMismatch.between(stored, embedder.model)
-            vectors += [embedder.embed_query(text) for text in texts]
+            vectors += [embedder.embed_query(_calmly(text)) for text in texts]
         return vectors[0] if len(vectors) == 1 else _between(vectors)
 
     def _vectors_of(self, document: str, model: "Model") -> "list[Vector]":
         """S3-11: a document's own vectors; nothing is embedded."""
         hashes = [passage.chunk.hash for passage in self._store.chunks(document)]
         return list(self._store.vectors(hashes, model).values())
+
+
+def _calmly(text: str) -> str:
+    """A question in capitals in small letters: models know little that is written so. A single
+    word may be a name."""
+    return text.lower() if text.isupper() and len(text.split()) > 1 else text
 
 
 def _between(vectors: "Sequence[Vector]") -> "Vector":

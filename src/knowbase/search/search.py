@@ -6,7 +6,7 @@ from knowbase.logs import log
 from knowbase.ranking.profile import Profile
 from knowbase.search.answer import Answer
 from knowbase.search.present import present
-from knowbase.search.rank import rank_all
+from knowbase.search.rank import Outcome, rank_all
 from knowbase.search.request import SearchRequest
 from knowbase.search.services import Services
 from knowbase.search.understand import understand
@@ -19,7 +19,7 @@ def search(request: SearchRequest, profile: Profile, services: Services, now: st
     log("info", "search starting", query=request.query[:50], mode=request.mode, project=project)
     inquiry = understand(request, profile, services.language, now)
     outcome = rank_all(inquiry, services, inquiry.profile.candidates(inquiry.top))
-    answer = present(outcome, services)
+    answer = present(_complete(outcome, services), services)
     milliseconds = round((time.perf_counter() - started) * 1000, 3)
     log(
         "info",
@@ -31,3 +31,12 @@ def search(request: SearchRequest, profile: Profile, services: Services, now: st
         **answer.timings,
     )
     return answer._replace(query_time_ms=milliseconds)
+
+
+def _complete(outcome: Outcome, services: Services) -> Outcome:
+    """With relaxed hits, if what the query requires leaves too few."""
+    if outcome.inquiry.query.tree is None:  # plain words require nothing
+        return outcome
+    from knowbase.search.filling_up import filled_up
+
+    return filled_up(outcome, services, outcome.inquiry.top)

@@ -7,6 +7,7 @@ does not name keeps its weight. Which profiles ask for signals is the profile's 
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
+from knowbase.query.conditions import both
 from knowbase.ranking.trust import coverage, fluency
 from knowbase.search.retrieve import Proposals
 from knowbase.search.services import Services
@@ -45,9 +46,17 @@ def language_known(
     from knowbase.embed import fineness_of  # a search by words loads nothing of models
 
     embedder = services.embedder()
-    tokens, size = len(embedder.token_spans(text)), len(text.encode())
-    known = fluency(tokens, size, profile.fluent_at, profile.foreign_at)
+    tokens = len(embedder.token_spans(text))
+    known = fluency(tokens, len(text), profile.fluent_at, profile.foreign_at)
     return {"semantic": known * fineness_of(embedder)}
 
 
-SIGNALS: tuple[Signal, ...] = (words_covered, language_known)
+def vectors_seen(inquiry: Inquiry, proposals: Proposals, services: Services) -> Mapping[str, float]:
+    """How much of what passes the filters has a vector: where most has none yet, to have one is
+    chance and no merit."""
+    if not proposals.legs.get("semantic") or services.store.semantic_coverage() == 1:
+        return {}
+    return {"semantic": services.store.semantic_coverage(both(inquiry.visible, inquiry.filter))}
+
+
+SIGNALS: tuple[Signal, ...] = (words_covered, language_known, vectors_seen)

@@ -83,6 +83,26 @@ def understand_query(request: SearchRequest, match: str, language: Language, now
     )
 
 
+class Softer(NamedTuple):
+    """The same inquiry without what it requires by quotes and pluses, and what that is."""
+
+    inquiry: Inquiry
+    required: tuple[str, ...]
+
+
+def softened(inquiry: Inquiry, language: Language) -> Softer | None:
+    """None when it requires nothing so."""
+    from knowbase.query.meaning import understand
+    from knowbase.query.softening import soften
+
+    found = soften(inquiry.query.tree) if inquiry.query.tree is not None else None
+    if found is None:
+        return None
+    context = language.context(inquiry.now)
+    query = understand(inquiry.request.query, inquiry.profile.match, context, soft=True)
+    return Softer(inquiry._replace(query=query), found.required)
+
+
 def _fitting(profile: Profile, query: Query) -> Profile:
     """The profile as the query changes it."""
     if query.weights is not None:

@@ -41,7 +41,7 @@ def why_not(inquiry: Inquiry, services: Services, document: Document) -> WhyNot:
     blank = WhyNot(document.code, document.title, inquiry.request.query, "", "")
     lost = _filtered(blank, document, inquiry, services.store)
     if lost is not None:
-        return lost
+        return _among_relaxed(blank, document, inquiry, services) or lost
     depth = profile.candidates(inquiry.top)
     everything = rank_all(inquiry, services, max(services.store.counts().chunks, 1))
     legs = tuple(
@@ -55,6 +55,22 @@ def why_not(inquiry: Inquiry, services: Services, document: Document) -> WhyNot:
         stage, reason = _not_proposed(legs, inquiry.query, profile.min_similarity)
         return blank._replace(stage=stage, reason=reason)
     return _placed(blank, mine[0], outcome)
+
+
+def _among_relaxed(
+    blank: WhyNot, document: Document, inquiry: Inquiry, services: Services
+) -> WhyNot | None:
+    """Its place behind the hits that have what the query requires, if there were too few."""
+    from knowbase.search.filling_up import filled_up
+
+    outcome = rank_all(inquiry, services, inquiry.profile.candidates(inquiry.top))
+    outcome = filled_up(outcome, services, inquiry.top)
+    for hit in outcome.ranked:
+        if hit.relaxed and _stands_for(hit.chunk, outcome, document):
+            found = _placed(blank, hit, outcome)
+            lacks = f"; it does not have {', '.join(outcome.required)}"
+            return found._replace(reason=found.reason + lacks)
+    return None
 
 
 def _units(found: list[Candidate], outcome: Outcome) -> list[tuple[Candidate, set[str]]]:

@@ -51,6 +51,8 @@ def render_status(paint: Painter, status: "Status") -> Iterable[str]:
     yield f"chunks     {status.chunks}, {status.embedded} with a vector"
     yield f"tags       {status.tags}"
     yield f"model      {safe(f'{model.name} ({model.revision})') if model else 'none used yet'}"
+    if newer := status.newer_model:
+        yield f"newer      {safe(f'{newer.name} ({newer.revision})')}, more precise: kb embed"
     for other in status.models:
         if not other.active:
             name = safe(f"{other.model.name} ({other.model.revision})")

@@ -19,6 +19,7 @@ def render_evaluation(paint: Painter, evaluation: "Evaluation") -> Iterable[str]
     yield ""
     yield from _differences(paint, evaluation)
     yield from _groups(paint, evaluation)
+    yield from _hard(paint, evaluation)
     if evaluation.gate is not None:
         style = "red" if evaluation.gate.falls else "dim"
         yield ""
@@ -49,7 +50,7 @@ def _metrics(paint: Painter, evaluation: "Evaluation") -> Iterable[str]:
 def _differences(paint: Painter, evaluation: "Evaluation") -> Iterable[str]:
     if not evaluation.differences:
         return
-    yield paint("dim", "difference, its 95 % interval (paired bootstrap); * is significant")
+    yield paint("dim", "difference, its 95 % interval (paired bootstrap); * is significant (Holm)")
     before = None
     width = max(len(f"{one.system} − {one.against}") for one in evaluation.differences)
     for one in evaluation.differences:
@@ -74,3 +75,16 @@ def _groups(paint: Painter, evaluation: "Evaluation") -> Iterable[str]:
     for group in evaluation.groups:
         cells = "".join(f"{group.ndcg[name]:12.3f}" for name in names)
         yield f"{safe(group.name):<{width}}{group.questions:12}{cells}"
+
+
+def _hard(paint: Painter, evaluation: "Evaluation") -> Iterable[str]:
+    if not evaluation.hard:
+        return
+    yield ""
+    yield paint("dim", "nDCG@10 lost beside the better leg, largest first")
+    for one in evaluation.hard:
+        loss = f"{one.ndcg - one.better_ndcg:+.3f}"
+        yield f"{paint('red', loss)}  {safe(one.question)}"
+        yield f"        {one.system} {one.ndcg:.3f}, {one.better} {one.better_ndcg:.3f}"
+        if one.why is not None:
+            yield paint("dim", f"        {safe(one.why.code)}: {safe(one.why.reason)}")

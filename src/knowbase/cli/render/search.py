@@ -52,6 +52,8 @@ def _hit(paint: Painter, hit: "Hit") -> Iterable[str]:
     more = f" · {hit.more} more like it" if hit.more else ""
     score = f"Score: {hit.score:.4f} · {' + '.join(hit.sources)} · " if hit.sources else ""
     yield paint("dim", f"  {score}{safe(hit.section)}{more}")
+    if hit.is_relaxed:
+        yield paint("dim", "  without what the query requires")
     if hit.is_superseded:
         by = hit.superseded_by
         when = f" on {by.superseded_at[:10]}" if by is not None and by.superseded_at else ""

@@ -1,0 +1,36 @@
+"""A query with what it requires taken as mere words: quotes and pluses."""
+
+from typing import NamedTuple
+
+from knowbase.query.tree import And, Must, Node, Or, Phrase, Text, Together
+
+
+class Softened(NamedTuple):
+    """The tree without its requirements, and these as they were typed."""
+
+    tree: Node
+    required: tuple[str, ...]
+
+
+def soften(tree: Node) -> Softened | None:
+    """None when nothing is required but what AND, filters and exclusions say, which stay."""
+    required: list[str] = []
+    softer = _softer(tree, required)
+    return Softened(softer, tuple(required)) if required else None
+
+
+def _softer(node: Node, required: list[str]) -> Node:
+    if isinstance(node, Phrase):
+        required.append(f'"{node.text}"')
+        return Together(tuple(Text(word, node.at) for word in node.text.split()))
+    if isinstance(node, Must):
+        before = len(required)
+        part = _softer(node.part, required)
+        if isinstance(node.part, Text):
+            required.append(f"+{node.part.text}")
+        elif len(required) == before:
+            return node  # a group of words or a filter, which nobody requires by mistake
+        return part
+    if isinstance(node, And | Or | Together):
+        return node._replace(parts=tuple(_softer(part, required) for part in node.parts))
+    return node

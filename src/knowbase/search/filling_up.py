@@ -1,0 +1,43 @@
+"""Too few hits have what the query requires: behind them come those that have its words.
+
+Quotes and pluses are often typed without meaning that nothing else may be shown; a page that stays
+empty for them helps nobody. What is excluded, and every filter, holds all the same.
+"""
+
+from knowbase.ranking.rank import Ranked, keys_of
+from knowbase.search.rank import Outcome, rank_all
+from knowbase.search.services import Services
+from knowbase.search.understand import Inquiry, softened
+
+
+def filled_up(outcome: Outcome, services: Services, wanted: int) -> Outcome:
+    """The outcome with as many hits as are wanted, if they are to be had."""
+    inquiry = outcome.inquiry
+    if not _may_fill(inquiry) or len(outcome.ranked) >= wanted:
+        return outcome
+    softer = softened(inquiry, services.language)
+    if softer is None:
+        return outcome
+    more = rank_all(softer.inquiry, services, inquiry.profile.candidates(wanted))
+    passages = {**more.proposals.passages, **outcome.proposals.passages}
+    unit = inquiry.profile.unit
+    known = {key for hit in outcome.ranked for key in keys_of(passages[hit.chunk], unit)}
+    others: list[Ranked] = [
+        hit._replace(relaxed=True)
+        for hit in more.ranked
+        if known.isdisjoint(keys_of(passages[hit.chunk], unit))
+    ]
+    return outcome._replace(
+        proposals=outcome.proposals._replace(passages=passages),
+        ranked=[*outcome.ranked, *others],
+        required=softer.required if others else (),
+    )
+
+
+def _may_fill(inquiry: Inquiry) -> bool:
+    return (
+        inquiry.profile.fills_up
+        and not inquiry.request.strict
+        and inquiry.query.tree is not None
+        and not inquiry.query.is_empty
+    )
