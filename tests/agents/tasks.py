@@ -9,6 +9,7 @@ after. Run as a script, it prints what each answer costs, for docs/agents.md:
 import json
 import math
 from collections.abc import Awaitable, Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 from mcp import Client
@@ -28,7 +29,12 @@ class Cost(NamedTuple):
 
 def tokens(text: str) -> int:
     """As the packaged model counts them, or four letters each if that is more."""
-    return max(len(Granite().token_spans(text)), math.ceil(len(text) / 4))
+    return max(len(_granite().token_spans(text)), math.ceil(len(text) / 4))
+
+
+@cache
+def _granite() -> Granite:
+    return Granite()
 
 
 class Agent:

@@ -111,7 +111,7 @@ def test_what_has_to_be_asked_for_is_cheap(handbook: Kb) -> None:
 
 
 def test_access_holds_for_each_action(own_handbook: Kb) -> None:
-    """S2-22: who may only read can list and show sessions, and start none."""
+    """Who may only read can list and show sessions, and start none."""
     kb = own_handbook
     kb("remember", "Apollo flies in May", "--project", "apollo", "--code", "AP-1")
 
