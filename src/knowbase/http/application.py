@@ -39,7 +39,7 @@ from knowbase.http.requests import Bounded
 from knowbase.http.served import methods_of, served
 from knowbase.http.workers import Workers
 from knowbase.logs import log
-from knowbase.mcp.server import Run
+from knowbase.mcp.running import Run
 from knowbase.operations.declare import Operation
 from knowbase.values.access import current
 

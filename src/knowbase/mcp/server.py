@@ -6,21 +6,19 @@ it is told what no client may see: whatever is not one of our errors is logged a
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-import anyio
-import anyio.to_thread
 import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 import knowbase
-from knowbase import deadline
-from knowbase.errors import KnowbaseError, TookTooLong
+from knowbase.errors import KnowbaseError
 from knowbase.logs import log
 from knowbase.mcp import completions, prompts, resources
 from knowbase.mcp.hearing import hearing
 from knowbase.mcp.listeners import Clients, with_progress
+from knowbase.mcp.running import Run, Threads
 from knowbase.mcp.watching import Watching
 from knowbase.values.access import current
 
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from knowbase.base import Base
     from knowbase.mcp.tools import Tool
 
-MOST_AT_ONCE = 8  # calls that run at the same time; the others wait
 INSTRUCTIONS = (
     "A knowledge base of documents, decisions and lessons. Search it before you act or assume:"
     " kb_search, then kb_get with a code or section from the results. A query is plain words, and"
@@ -41,12 +38,6 @@ MASKED = "something went wrong inside knowbase; its log says what"
 Result = TypeVar("Result")
 
 
-class Run(Protocol):
-    """Does blocking work away from the event loop, in the context of whoever asks."""
-
-    async def __call__(self, work: Callable[[], Result]) -> Result: ...
-
-
 class Serving(NamedTuple):
     """A server, and what looks for changes while it runs."""
 
@@ -57,7 +48,7 @@ class Serving(NamedTuple):
 
 def build_server(base: "Base", run: Run | None = None, tools: "Sequence[str]" = ()) -> Serving:
     """A server for a base; what a request may see of it is what `access.current` says."""
-    run = run or _Threads(base.settings.serve_timeout)
+    run = run or Threads(base.settings.serve_timeout)
     watching = Watching(base, run)
     clients = Clients(watching)
     handlers = _Handlers(base, run, clients, tools or base.settings.serve_tools)
@@ -165,30 +156,6 @@ class _Handlers:
         except Exception as error:
             log("error", "a request failed", exc_info=error)
             raise MCPError(code=types.INTERNAL_ERROR, message=MASKED) from None
-
-
-class _Threads:
-    """Each work in a thread of its own: searches must not hold up other requests."""
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._limiter: anyio.CapacityLimiter | None = None
-
-    async def __call__(self, work: Callable[[], Result]) -> Result:
-        """What the work gives, if it is done in time; a thread that overstays is left to itself."""
-        if self._limiter is None:  # it belongs to the event loop, which runs only now
-            self._limiter = anyio.CapacityLimiter(MOST_AT_ONCE)
-        with anyio.move_on_after(self._seconds):
-            return await anyio.to_thread.run_sync(
-                self._in_time, work, limiter=self._limiter, abandon_on_cancel=True
-            )
-        raise TookTooLong(
-            f"no answer within {self._seconds:g} seconds", hint="ask for less at once"
-        )
-
-    def _in_time(self, work: Callable[[], Result]) -> Result:
-        with deadline.within(self._seconds):
-            return work()
 
 
 def _note(error: KnowbaseError) -> None:

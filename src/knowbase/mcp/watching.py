@@ -24,7 +24,7 @@ from knowbase.values.access import Access, current
 
 if TYPE_CHECKING:
     from knowbase.base import Base
-    from knowbase.mcp.server import Run
+    from knowbase.mcp.running import Run
 
 INTERVAL = 1.0  # seconds between two looks
 MOST_WATCHED = 1000  # resources of one client

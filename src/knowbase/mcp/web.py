@@ -36,7 +36,8 @@ from knowbase.mcp.server import build_server
 if TYPE_CHECKING:
     from knowbase.base import Base
     from knowbase.mcp.listeners import Clients
-    from knowbase.mcp.server import Run, Serving
+    from knowbase.mcp.running import Run
+    from knowbase.mcp.server import Serving
 
 PATH = "/mcp"
 PING = 15.0  # seconds of silence on a stream, until a line that means nothing keeps it open
