@@ -8,8 +8,8 @@ the newest era has no name; it is told in the answer to its request.
 
 import secrets
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import anyio
 import mcp_types as types
@@ -33,11 +33,17 @@ BEAT = 2.0  # seconds between two reports of progress
 Result = TypeVar("Result")
 
 
+class Name(NamedTuple):
+    """What a client goes by: another access is another client."""
+
+    session: str
+    access: Access
+
+
 class Mailbox:
     """What is known of one client of the earlier era."""
 
-    def __init__(self, access: Access) -> None:
-        self.access = access
+    def __init__(self) -> None:
         self.level: str | None = None
         self.streams: set[MemoryObjectSendStream[types.ServerNotification]] = set()
 
@@ -56,7 +62,7 @@ class Clients:
 
     def __init__(self, watching: "Watching") -> None:
         self._watching = watching
-        self._mailboxes: OrderedDict[str, Mailbox] = OrderedDict()
+        self._mailboxes: OrderedDict[Name, Mailbox] = OrderedDict()
         self._streams: set[MemoryObjectSendStream[types.ServerNotification]] = set()
         self._level: str | None = None  # over standard input and output
 
@@ -71,7 +77,7 @@ class Clients:
             return types.EmptyResult()  # there is no stream that it could be told on
         else:
             box = self._mailbox(name)
-            watch = Watch(current.get(), box.post, lambda: bool(box.streams))
+            watch = Watch(name.access, box.post, lambda: bool(box.streams))
         await self._watching.add(name, [uri], watch)
         return types.EmptyResult()
 
@@ -87,37 +93,35 @@ class Clients:
             self._mailbox(name).level = params.level
         return types.EmptyResult()
 
-    def _mailbox(self, name: str) -> Mailbox:
-        box = self._mailboxes.get(name)
-        if box is None or box.access != current.get():
-            box = self._mailboxes[name] = Mailbox(current.get())
+    def _mailbox(self, name: "Name") -> Mailbox:
+        box = self._mailboxes.setdefault(name, Mailbox())
         while len(self._mailboxes) > MOST_SESSIONS:
             forgotten, _ = self._mailboxes.popitem(last=False)
             self._watching.drop(forgotten)
         return box
 
-    def hears(self, name: str | None) -> bool:
+    def hears(self, name: "Name | None") -> bool:
         """Whether a client of the earlier era wants to hear of its calls."""
-        box = self._mailboxes.get(name or "")
-        return box is not None and box.level is not None and box.access == current.get()
+        box = self._mailboxes.get(name) if name else None
+        return box is not None and box.level is not None
 
-    def stream(self, name: str | None) -> "MemoryObjectReceiveStream[types.ServerNotification]":
+    def stream(self, name: "Name | None") -> "MemoryObjectReceiveStream[types.ServerNotification]":
         """What a client is told, until the server stops; without a name, nothing."""
         sending, receiving = anyio.create_memory_object_stream[types.ServerNotification](
             MOST_UNREAD
         )
         self._streams.add(sending)
-        if name:
+        if name is not None:
             box = self._mailbox(name)
             box.streams = {one for one in box.streams if one.statistics().open_receive_streams}
             box.streams.add(sending)
         return receiving
 
-    def left(self, name: str | None) -> None:
+    def left(self, name: "Name | None") -> None:
         """Forget the streams that nobody reads any more."""
         gone = {one for one in self._streams if not one.statistics().open_receive_streams}
         self._streams -= gone
-        box = self._mailboxes.get(name or "")
+        box = self._mailboxes.get(name) if name else None
         if box is not None:
             box.streams -= gone
 
@@ -143,14 +147,20 @@ class Clients:
     def _wanted(self, context: Any) -> frozenset[str]:
         if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
             return frozenset(allowed_log_levels(context.protocol_version, context.meta))
-        box = self._mailboxes.get(_name(context) or "")
+        name = _name(context)
+        box = self._mailboxes.get(name) if name else None
         level = self._level if context.request is None else box.level if box else None
         return from_level(level) if level is not None else frozenset()
 
 
-def _name(context: Any) -> str | None:
-    request = context.request
-    return None if request is None else request.headers.get(SESSION_HEADER)
+def _name(context: Any) -> Name | None:
+    return None if context.request is None else name_in(context.request.headers)
+
+
+def name_in(headers: Mapping[str, str]) -> Name | None:
+    """The client that a request says it comes from, as far as its access reaches."""
+    told = headers.get(SESSION_HEADER)
+    return Name(told, current.get()) if told else None
 
 
 async def with_progress(session: Any, work: Callable[[], Awaitable[Result]]) -> Result:
@@ -160,7 +170,10 @@ async def with_progress(session: Any, work: Callable[[], Awaitable[Result]]) -> 
         seconds = 0.0
         while True:
             told = "working" if not seconds else f"working for {seconds:g} seconds"
-            await session.report_progress(seconds, None, told)
+            try:
+                await session.report_progress(seconds, None, told)
+            except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                return  # nobody hears it any more; the answer finds that out, too
             await anyio.sleep(BEAT)
             seconds += BEAT
 

@@ -81,28 +81,48 @@ GIVES: dict[str, dict[str, str]] = {
         "sources": "folders and files that are kept in step",
         "problems": "files that could not be read: path, problem",
     },
+    "search": {"results": "best first: id, title, url"},
+    "fetch": {
+        "id": "its code",
+        "title": "its title",
+        "text": "the whole of it",
+        "url": "its resource",
+        "metadata": "type, path, project, tags, updated_at",
+    },
 }
 """What an answer has, as agents are told of it. An answer may have more: docs/agents.md."""
 
 ABOUT = {
     **{name: field.about for name, field in FIELDS.items()},
+    "content": "its text, with detail full",
+    "copies": "the same text elsewhere",
+    "debug_info": "with explain",
     "entry_type": "what kind of entry it is",
     "explanation": "how the score came about",
     "fallback_mode": "true: words alone were searched",
+    "heading": "of that section",
+    "highlights": "what matched, marked",
+    "line": "where that starts",
+    "matching": "how many match, to the number",
+    "more": "further matches in it",
     "next_cursor": "cursor of what follows",
     "notices": "what to know about the answer",
+    "page": "of a PDF",
+    "profile": "the ranking recipe",
+    "proximity": "how near by links",
     "query_time_ms": "how long it took",
+    "relation": "to the entry asked about",
+    "relationship_types": "of the results",
     "score": "higher is better",
     "search_modes_used": "keyword, semantic",
     "section": "CODE:slug of the best match",
+    "shared_tags": "how many",
     "snippet": "what matched there",
     "suggestions": "tags and words to try",
     "total": "how many there are",
     "total_is_exact": "false: at least so many",
 }
 """What the fields of an entry and of the metadata are."""
-
-UNTOLD = ("content", "roles", "highlights", "debug_info")  # those of `full` and `explain` alone
 
 
 def input_schema(tool: Tool) -> Schema:
@@ -120,7 +140,7 @@ def input_schema(tool: Tool) -> Schema:
     view = request_schema(View)["properties"]
     properties |= {name: view[name] for name in tool.view}
     if tool.actions:
-        properties = {"action": {"enum": list(tool.actions)}, **properties}
+        properties = {"action": {"type": "string", "enum": list(tool.actions)}, **properties}
         required = {"action"}
     needed = [name for name in properties if name in required or name in tool.needs]
     return {
@@ -136,8 +156,9 @@ def output_schema(tool: Tool) -> Schema:
     whole: Schema = {}
     for operation in tool.operations:
         whole |= _properties(result_schema(operation))
-    told = GIVES.get(tool.name) or dict.fromkeys(whole, "")
-    properties: Schema = {name: {"description": text or name} for name, text in told.items()}
+    properties: Schema = {
+        name: {"description": text} for name, text in GIVES[tool.name].items() if name in whole
+    }
     if tool.name == "kb_search":
         entries, metadata = whole["results"]["items"], whole["metadata"]
         properties["results"]["items"] = {"type": "object", "properties": _fields(entries)}
@@ -159,7 +180,6 @@ def _fields(schema: Schema) -> Schema:
     return {
         name: _short(part) | {"description": part.get("description") or ABOUT.get(name, name)}
         for name, part in schema["properties"].items()
-        if name not in UNTOLD
     }
 
 

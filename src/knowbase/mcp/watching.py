@@ -19,6 +19,7 @@ from mcp.server.subscriptions import (
 from mcp.shared.exceptions import MCPError
 
 from knowbase.errors import KnowbaseError
+from knowbase.logs import log
 from knowbase.mcp.links import reference_in
 from knowbase.values.access import Access, current
 
@@ -116,12 +117,15 @@ class Watching:
     async def _look(self, who: object, watch: Watch) -> None:
         try:
             marks = await self._marks(watch.access, [*watch.marks])
+            for uri, mark in marks.items():
+                if who in self._watches and watch.marks.get(uri, mark) != mark:
+                    watch.marks[uri] = mark
+                    await watch.tell(uri)
         except KnowbaseError:
             return  # the base is busy, or gone for a moment: the next look tells
-        for uri, mark in marks.items():
-            if who in self._watches and watch.marks.get(uri, mark) != mark:
-                watch.marks[uri] = mark
-                await watch.tell(uri)
+        except Exception as error:  # whoever watches must not end the others' server
+            log("error", "a watched resource could not be looked at", exc_info=error)
+            self.drop(who)
 
     async def _marks(self, access: Access, uris: Collection[str]) -> dict[str, Mark]:
         return await self._run(partial(_marks, self._base, access, uris)) if uris else {}

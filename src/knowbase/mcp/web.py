@@ -29,13 +29,13 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Mount
 from starlette.types import Message, Receive, Scope, Send
 
-from knowbase.mcp.listeners import SESSION_HEADER
+from knowbase.mcp.listeners import SESSION_HEADER, name_in
 from knowbase.mcp.messages import NoMessage, message_of
 from knowbase.mcp.server import build_server
 
 if TYPE_CHECKING:
     from knowbase.base import Base
-    from knowbase.mcp.listeners import Clients
+    from knowbase.mcp.listeners import Clients, Name
     from knowbase.mcp.running import Run
     from knowbase.mcp.server import Serving
 
@@ -128,7 +128,7 @@ class _Checked:
             return False
         meta = (message.params or {}).get("_meta")
         asks = isinstance(meta, Mapping) and ("progressToken" in meta or LOG_LEVEL_META_KEY in meta)
-        return asks or self._clients.hears(headers.get(SESSION_HEADER))
+        return asks or self._clients.hears(name_in(headers))
 
     def _named(self, send: Send) -> Send:
         """An answer to a client that begins: with the name that it goes by from now on."""
@@ -144,10 +144,10 @@ class _Checked:
         accepted = headers.get("accept", "")
         if _EVENTS not in accepted and "*/*" not in accepted:
             return Response(status_code=406)
-        told = self._told(headers.get(SESSION_HEADER))
+        told = self._told(name_in(headers))
         return StreamingResponse(told, media_type=_EVENTS, headers={"X-Accel-Buffering": "no"})
 
-    async def _told(self, name: str | None) -> AsyncIterator[bytes]:
+    async def _told(self, name: "Name | None") -> AsyncIterator[bytes]:
         """What the server says unasked, until it stops."""
         stream = self._clients.stream(name)
         until = anyio.current_time() + LONGEST
