@@ -10,6 +10,7 @@ python3 dev.py lint                 linters, type checks and layers
 python3 dev.py coverage             all tests, and docs/coverage.md from what they ran
 python3 dev.py soak                 the campaign: all that could take a base down, for 30 minutes
 python3 dev.py soak --minutes 3     a smaller one; --seed S, --write, and the names of parts
+python3 dev.py conformance          the official suite of the Model Context Protocol, by npm
 python3 dev.py docs                 rewrite the generated pages of docs/
 python3 dev.py seed                 put the fixture entries into fixtures.db; --clear starts anew
 python3 dev.py lock                 rewrite requirements/; --upgrade takes the newest versions
@@ -37,6 +38,11 @@ LOCKS = ROOT / "requirements"
 VERSION = ROOT / "src" / "knowbase" / "__init__.py"
 LOWEST = "3.11"  # the versions that are the lowest have no wheels for newer ones
 RELEASE = re.compile(r"\d+\.\d+\.\d+")
+SUITES = (
+    "@modelcontextprotocol/conformance@0.1.16",
+    "conformance-next@npm:@modelcontextprotocol/conformance@0.2.0-alpha.12",
+    "node@22",  # they need it, and a system may have an older one
+)
 UV = "uv==0.13.7"  # resolves what pip installs
 
 
@@ -228,6 +234,17 @@ def soak(*arguments: str) -> None:
     DEVELOPING.run("python", "tests/campaign", *arguments)
 
 
+def conformance() -> None:
+    """Its packages lie beside those of Python; the test is skipped where they do not."""
+    DEVELOPING.install()
+    npm = shutil.which("npm")
+    if npm is None:
+        sys.exit("npm is missing: it comes with Node.js")
+    folder = str(DEVELOPING.folder / "conformance")
+    subprocess.run([npm, "install", "--prefix", folder, "--no-save", *SUITES], check=True)
+    DEVELOPING.run("python", "-m", "pytest", "-n", "0", "tests/agents/test_mcp_conformance.py")
+
+
 def docs() -> None:
     DEVELOPING.install()
     DEVELOPING.run("python", "tests/pages.py")
@@ -320,6 +337,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "lint": lint,
     "coverage": coverage,
     "soak": soak,
+    "conformance": conformance,
     "docs": docs,
     "seed": seed,
     "lock": lock,

@@ -65,6 +65,7 @@ class Settings(NamedTuple):
     serve_shutdown: float = 30.0
     serve_log: str = "text"
     serve_cypher: bool = False
+    serve_tools: tuple[str, ...] = ()
 
 
 class About(NamedTuple):
@@ -140,6 +141,9 @@ ABOUT: dict[str, About] = {
     ),
     "serve_shutdown": About("seconds for what is under way when the server is stopped", 0, 3600),
     "serve_log": About("one line a request: text or json", choices=("text", "json")),
+    "serve_tools": About(
+        "the tools of agents at /mcp, by name; or default, all, chatgpt: see docs/agents.md"
+    ),
     "serve_cypher": About("whether those whom the base is served to may ask in Cypher"),
 }
 

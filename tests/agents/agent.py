@@ -11,7 +11,10 @@ import anyio
 from mcp import Client, StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, TextContent
 
+import knowbase
 from conftest import COMMAND, Kb, environment
+from knowbase.mcp.server import build_server
+from knowbase.values.access import Access, current
 
 PATIENCE = 30.0  # seconds until something that must happen counts as not happening
 ERAS = ("legacy", "2026-07-28")
@@ -25,6 +28,7 @@ def over_stdio(
     *options: str,
     era: str = "auto",
     env: Mapping[str, str] | None = None,
+    heard: Any = None,
 ) -> Answer:
     """What a client gets from `kb mcp` over standard input and output."""
     parameters = StdioServerParameters(
@@ -35,8 +39,22 @@ def over_stdio(
     )
 
     async def run() -> Answer:
-        async with Client(stdio_client(parameters), mode=era) as client:
+        async with Client(stdio_client(parameters), mode=era, message_handler=heard) as client:
             return await work(client)
+
+    return anyio.run(run)
+
+
+def in_process(
+    kb: Kb, work: Callable[[Client], Awaitable[Answer]], *tools: str, access: Access | None = None
+) -> Answer:
+    """What a client gets from the same server without a process: for what no process changes."""
+
+    async def run() -> Answer:
+        current.set(access or Access())
+        with knowbase.open(str(kb.base)) as base:
+            async with Client(build_server(base, tools=tools).server) as client:
+                return await work(client)
 
     return anyio.run(run)
 

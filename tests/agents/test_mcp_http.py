@@ -29,6 +29,7 @@ from servers import serving
 
 PING = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 TOKEN = "a token that nobody would guess"
+READING = {"kb_search", "kb_get_related", "kb_get", "kb_list", "kb_timeline", "kb_brief"}
 ACCEPT = {"Accept": "application/json, text/event-stream"}
 
 
@@ -53,7 +54,7 @@ def test_kb_serve_has_the_tools_too_and_holds_them_to_the_token(own_handbook: Kb
 
     async def work(client: Client) -> None:
         names = {tool.name for tool in (await client.list_tools()).tools}
-        assert names == {"kb_search", "kb_get_related", "kb_get", "kb_timeline", "kb_brief"}
+        assert names == READING
         found = await client.call_tool("kb_search", {"query": "deploy flies", "limit": 20})
         assert [one["code"] for one in found.structured_content["results"]] == ["AP-1"]
         refused = await client.call_tool("kb_remember", {"text": "Mine"})
@@ -79,7 +80,7 @@ def whole_token(kb: Kb) -> str:
 @pytest.mark.parametrize("era", ERAS)
 def test_clients_of_both_eras_are_served_over_http(handbook: Kb, era: str) -> None:
     async def work(client: Client) -> list[str]:
-        assert len((await client.list_tools()).tools) == 8
+        assert len((await client.list_tools()).tools) == 9
         found: list[str] = []
 
         async def ask() -> None:
@@ -120,7 +121,7 @@ def test_a_token_is_asked_for_when_there_is_one(handbook: Kb) -> None:
             assert got.headers["www-authenticate"] == "Bearer"
         lower = {**ACCEPT, "Authorization": f"bearer {TOKEN}"}
         assert httpx2.post(address, json=PING, headers=lower).status_code == 200
-        assert over_http(address, "auto", work, TOKEN) == 6
+        assert over_http(address, "auto", work, TOKEN) == 7
 
 
 def test_what_the_flags_and_the_token_both_allow_is_allowed(own_handbook: Kb) -> None:
@@ -133,9 +134,8 @@ def test_what_the_flags_and_the_token_both_allow_is_allowed(own_handbook: Kb) ->
         return {tool.name for tool in (await client.list_tools()).tools}
 
     with http_server(kb, "--project", "ours") as (address, _):
-        reading = {"kb_search", "kb_get_related", "kb_get", "kb_timeline", "kb_brief"}
-        assert over_http(address, "auto", tools, ours) == reading
-        assert over_http(address, "auto", tools, everybody) == reading | {
+        assert over_http(address, "auto", tools, ours) == READING
+        assert over_http(address, "auto", tools, everybody) == READING | {
             "kb_remember",
             "kb_feedback",
         }

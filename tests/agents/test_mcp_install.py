@@ -41,7 +41,7 @@ def test_what_is_written_works_from_any_folder(kb: Kb, tmp_path: Path, client: s
     assert Path(server["command"]).is_absolute()
     assert str(kb.base) in server["args"]
     assert server.get("type", "stdio") == "stdio"
-    assert start(server, tmp_path) == 8
+    assert start(server, tmp_path) == 9
     assert "already in" in kb("mcp", "install", "--client", client).out
 
 
@@ -92,7 +92,7 @@ def test_codex_is_shown_what_to_add_and_gets_it_when_told_to(kb: Kb, tmp_path: P
     servers = tomllib.loads(written)["mcp_servers"]
     assert servers["other"] == {"command": "x"}
     assert servers["knowbase"] == tomllib.loads(shown["text"])["mcp_servers"]["knowbase"]
-    assert start(servers["knowbase"], tmp_path) == 8
+    assert start(servers["knowbase"], tmp_path) == 9
     again = kb.json("mcp", "install", "--client", "codex", "--write", env=env)
     assert (again["written"], again["changed"]) == (False, False)
     kb.error("mcp", "install", "--client", "codex", "--write", "--read-only", code=2, env=env)

@@ -60,7 +60,7 @@ def send(stream: IO[bytes] | None, *messages: dict[str, Any]) -> None:
 @pytest.mark.parametrize("era", ERAS)
 def test_clients_of_both_eras_are_served(handbook: Kb, era: str) -> None:
     async def work(client: Client) -> CallToolResult:
-        assert len((await client.list_tools()).tools) == 8
+        assert len((await client.list_tools()).tools) == 9
         if era == "legacy":  # later clients are not greeted
             assert "kb_search" in (client.instructions or "")
         return await client.call_tool("kb_search", {"query": "deploy", "limit": 1})
@@ -231,7 +231,7 @@ def test_what_goes_wrong_inside_is_logged_and_masked(
     era: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """S4-18, S4-19, C32"""
-    server = build_server(Broken())  # type: ignore[arg-type]
+    server = build_server(Broken()).server  # type: ignore[arg-type]
 
     async def run() -> None:
         async with Client(server, mode=era) as client:

@@ -117,14 +117,17 @@ def test_there_are_few_tools_and_they_say_what_they_do_to_the_base(
 ) -> None:
     """S4-27"""
     writing = {"kb_remember", "kb_feedback"}
-    reading = {"kb_search", "kb_get_related", "kb_get", "kb_timeline", "kb_brief", "kb_status"}
+    reading = {
+        "kb_search", "kb_get_related", "kb_get", "kb_list", "kb_timeline", "kb_brief", "kb_status",
+    }  # fmt: skip
     assert set(tools) == writing | reading
     for name, tool in tools.items():
         hints = tool.annotations
         assert hints is not None
         assert hints.read_only_hint is (name in reading), name
-        assert (hints.destructive_hint, hints.open_world_hint) == (False, False)
-        assert hints.idempotent_hint is True
+        assert hints.open_world_hint is False
+        if name in writing:
+            assert (hints.destructive_hint, hints.idempotent_hint) == (False, True)
         assert tool.output_schema is not None
         assert tool.output_schema["type"] == "object"
 
@@ -133,7 +136,7 @@ def test_all_tools_together_cost_few_tokens(tools: dict[str, Tool]) -> None:
     told = [tool.model_dump(by_alias=True, exclude_none=True) for tool in tools.values()]
     assert tokens(wire(told)) < MOST_TOKENS
     page = (FIXTURES.parent.parent / "docs" / "agents.md").read_text(encoding="utf-8")
-    said = re.search(r"all eight tools:.*?\| ([\d,]+) \|", page)
+    said = re.search(r"the nine tools:.*?\| ([\d,]+) \|", page)
     assert said is not None
     assert int(said[1].replace(",", "")) == pytest.approx(tokens(wire(told)), rel=0.03)
 

@@ -32,7 +32,8 @@ from campaign.strangers import (
 )
 from conftest import Kb
 from knowbase.http.served import methods_of, served
-from knowbase.mcp.tools import input_schema, tools
+from knowbase.mcp.schemas import input_schema
+from knowbase.mcp.tools import tools
 from knowbase.move import move
 from knowbase.operations.declare import Operation
 from knowbase.values.parameters import Parameter, parameters

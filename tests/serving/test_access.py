@@ -110,6 +110,10 @@ ATTACKS: dict[str, list[dict[str, Any]]] = {
     ],
     "get": [{"reference": "ZE-1"}, {"reference": "ZE-1:_preamble"}, {"reference": "2"}],
     "list": [{"limit": 10_000, "include": ["superseded", "archived", "expired"]}],
+    "browse": [
+        {"limit": 10_000, "include": ["superseded", "archived", "expired"]},
+        {"project": "zeus"},
+    ],
     "tags": [{}],
     "timeline": [{"anchor": "ZE-2"}, {"anchor": "AP-2", "before": 1000, "after": 1000}],
     "context": [{"reference": "ZE-1"}, {"reference": "AP-2"}, {"reference": "AP-3"}],
@@ -127,6 +131,10 @@ ATTACKS: dict[str, list[dict[str, Any]]] = {
     "forget": [{"references": ["ZE-1"]}, {"references": ["AP-7", "ZE-1"]}],
     "restore": [{"references": ["ZE-5"]}, {}, {"limit": 10_000}],
     "archive": [{"references": ["ZE-1"]}],
+    "tag": [
+        {"references": ["ZE-1"], "add": ["mine"]},
+        {"references": ["AP-7", "ZE-1"], "remove": ["x"]},
+    ],
     "expire": [{}, {"within": "1y"}, {"delete": True}],
     "sessions": [{}, {"project": "zeus"}],
     "session start": [{"session": "s-ze"}, {"session": "s-new", "project": "zeus"}],

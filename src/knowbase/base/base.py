@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from knowbase.ingest.removal import Removal
     from knowbase.ingest.sync import Progress, Report
     from knowbase.memory.brief import Brief
+    from knowbase.memory.lifecycle import Changed
     from knowbase.memory.notes import NoteServices
     from knowbase.memory.sessions import DocumentContext
     from knowbase.memory.use import Feedback
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from knowbase.upkeep.backup import Backup
     from knowbase.upkeep.check import Checked
     from knowbase.values.documents import Listing
+    from knowbase.values.folders import Folder
     from knowbase.values.notes import Note, Remembered
 
 
@@ -112,7 +114,11 @@ class Base(BaseServices):
         """What a search of this base works with."""
         names = self.references
         language = Language(
-            self.types, names.find, names.nearest, lambda one: bool(self.store.sessions((one,)))
+            self.types,
+            names.find,
+            names.nearest,
+            lambda one: bool(self.store.sessions((one,))),
+            self.home,
         )
         return Services(self.store, lambda: self.embedder, language)
 
@@ -153,6 +159,35 @@ class Base(BaseServices):
         asked = self._understand(request)
         condition = both(asked.visible, asked.filter)
         return Listing(tuple(self.store.documents(condition, page)), self.store.count(condition))
+
+    def browse(
+        self,
+        folder: str = "",
+        *,
+        tags: Sequence[str] = (),
+        types: Sequence[str] = (),
+        project: str | None = None,
+        include: Sequence[str] = (),
+        page: Page = Page(),  # noqa: B008 - a value, never changed
+    ) -> "Folder":
+        """The folders in a folder, and the documents below it, newest first."""
+        from knowbase.text.folders import folder_name, folders_in
+        from knowbase.values.folders import Folder
+
+        name = folder_name(storable(folder))
+        filters = {"path": f"/{name}"} if name else {}
+        filters |= {"project": project} if project is not None else {}
+        request = SearchRequest(
+            tags=tuple(tags), tags_match="all", type=tuple(types), include=tuple(include),
+            filters=filters,
+        )  # fmt: skip
+        asked = self._understand(request)
+        found = self.store.documents(
+            both(asked.visible, asked.filter), page._replace(limit=2**62, offset=0)
+        )
+        shown = found[page.offset : page.offset + page.limit]
+        folders = folders_in(name, (document.path for document in found))
+        return Folder(name, folders, tuple(shown), len(found))
 
     def tags(self) -> tuple[tuple[str, int], ...]:
         """Every tag and how many documents have it, most used first."""
@@ -299,6 +334,17 @@ class Base(BaseServices):
         from knowbase.values.notes import Note
 
         return remember(self._note_services(), Note(note) if isinstance(note, str) else note)
+
+    def tag(
+        self, references: Sequence[str], *, add: Sequence[str] = (), remove: Sequence[str] = ()
+    ) -> "Changed":
+        """Give notes and memories tags, or take tags from them; a file says its own."""
+        from knowbase.memory.lifecycle import Changed
+        from knowbase.memory.notes import retagged
+
+        services = self._note_services()
+        documents = [self.whole(reference) for reference in references]
+        return Changed(tuple(retagged(services, documents, add, remove)))
 
     def feedback(self, reference: str, verdict: str, session: str | None = None) -> "Feedback":
         """Whether a hit was good: a use that counts, once a session or a day."""

@@ -46,6 +46,7 @@ class SearchInput(NamedTuple):
     syntax: Annotated[
         str, Param("query: the text has operators (tag:x -word), none misspelt", choices=SYNTAXES)
     ] = "plain"
+    session: Annotated[str | None, Param("record the results as recalled in it")] = None
 
 
 class Entry(NamedTuple):
@@ -119,6 +120,7 @@ def search_entries(base: Base, asked: SearchInput) -> SearchOutput:
             top=asked.limit,
             profile="entries",
             explain=asked.explain,
+            session_record=asked.session,
         )
     )
     return SearchOutput(_entries(base, answer.hits), _metadata(base, asked, answer))

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from knowbase.mcp.clients import PROJECT, READ_ONLY
+from knowbase.mcp.clients import PROJECT, READ_ONLY, TOOLS
 from knowbase.operations.declare import Operation
 from knowbase.values.access import Access
 from knowbase.values.parameters import Param
@@ -22,6 +22,7 @@ class Serve(NamedTuple):
     )
     read_only: Annotated[bool, READ_ONLY] = False
     project: Annotated[str | None, PROJECT] = None
+    tools: Annotated[tuple[str, ...], TOOLS] = ()
 
 
 def serve(base: "Base", request: Serve) -> "Iterator[Serving]":
@@ -30,12 +31,14 @@ def serve(base: "Base", request: Serve) -> "Iterator[Serving]":
     if not request.http:
         from knowbase.mcp.commands import over_stdio
 
-        over_stdio(base, access)
+        over_stdio(base, access, request.tools)
         return
     from knowbase.http.server import Place
     from knowbase.http.server import serve as run
 
-    yield from run(base, Place(request.host, request.port, access, agents_only=True))
+    yield from run(
+        base, Place(request.host, request.port, access, agents_only=True, tools=request.tools)
+    )
 
 
 COMMANDS = {
@@ -49,6 +52,7 @@ COMMANDS = {
         examples=(
             "kb mcp",
             "kb mcp --read-only --project web",
+            "kb mcp --tools default,kb_edit,kb_saved",
             "kb mcp --http --port 8621",
         ),
     )

@@ -39,7 +39,7 @@ from knowbase.http.requests import Bounded
 from knowbase.http.served import methods_of, served
 from knowbase.http.workers import Workers
 from knowbase.logs import log
-from knowbase.mcp.server import Run
+from knowbase.mcp.running import Run
 from knowbase.operations.declare import Operation
 from knowbase.values.access import current
 
@@ -47,6 +47,10 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 Mounting = Callable[[Run], Starlette]  # given what does its blocking work
 Result = TypeVar("Result")
 WORTH_PACKING = 1024  # bytes
+OF_AGENTS = (
+    "Mcp-Protocol-Version", "Mcp-Session-Id", "Mcp-Method", "Mcp-Name", "Last-Event-ID",
+)  # fmt: skip
+"""Headers that a page's MCP client sends."""
 WATCHING = 16  # questions about the server that may wait
 
 
@@ -68,6 +72,11 @@ class Server:
         self.readiness = Readiness(base, self.workers, self.watchers)
         self.api = Api(base, self.workers, self.metrics)
         self.mounted = {path: make(self.run) for path, make in mounted.items()}
+
+    def end_streams(self) -> None:
+        """Those of what is mounted."""
+        for app in self.mounted.values():
+            app.state.end_streams()
 
     async def run(self, work: Callable[[], Result]) -> Result:
         """The work of what is mounted: as bounded, and as counted, as that of /api."""
@@ -193,6 +202,7 @@ def application(
         exception_handlers={KnowbaseError: _refused, HTTPException: _not_routed},
     )
     app.router.redirect_slashes = False
+    app.state.end_streams = server.end_streams
     app.state.is_busy = lambda: server.workers.is_busy or server.watchers.is_busy
     return app
 
@@ -209,8 +219,8 @@ def _cors(origins: tuple[str, ...]) -> list[Middleware]:
             CORSMiddleware,
             allow_origins=list(origins),
             allow_methods=["GET", "POST"],
-            allow_headers=["Authorization", "Content-Type", "If-None-Match"],
-            expose_headers=["ETag", "Link", "Retry-After", "X-Request-Id"],
+            allow_headers=["Authorization", "Content-Type", "If-None-Match", *OF_AGENTS],
+            expose_headers=["ETag", "Link", "Retry-After", "X-Request-Id", "Mcp-Session-Id"],
         )
     ]
 

@@ -8,7 +8,7 @@ import signal
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import uvicorn
 
@@ -24,6 +24,9 @@ from knowbase.http.tokens import tokens_file
 from knowbase.logs import log, show_on
 from knowbase.mcp import web as agents
 from knowbase.values.access import Access
+
+if TYPE_CHECKING:
+    import socket
 
 ARENA_MAX, MMAP_THRESHOLD = -8, -3  # as malloc.h numbers them
 KEPT_ALIVE = 30  # seconds that a connection may idle
@@ -44,11 +47,12 @@ class Place(NamedTuple):
     port: int
     most: Access = Access()
     agents_only: bool = False
+    tools: tuple[str, ...] = ()  # of agents; else as serve.tools says
 
 
-def mounted(base: Base) -> Mapping[str, Mounting]:
+def mounted(base: Base, tools: tuple[str, ...] = ()) -> Mapping[str, Mounting]:
     """Other applications by their path. Host, origin and token are checked before them."""
-    return {agents.PATH: lambda run: agents.app(base, run)}
+    return {agents.PATH: lambda run: agents.app(base, run, tools)}
 
 
 def serve(base: Base, place: Place) -> Iterator[Serving]:
@@ -64,7 +68,7 @@ def serve(base: Base, place: Place) -> Iterator[Serving]:
         )
     names = Names(place.host, settings.serve_hosts, settings.serve_origins)
     door = Door(names, gate, place.most)
-    app = application(base, door, mounted(base), only_mounted=place.agents_only)
+    app = application(base, door, mounted(base, place.tools), only_mounted=place.agents_only)
     listening = listen(place.host, place.port)
     show_on(sys.stderr, as_json=settings.serve_log == "json")
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
@@ -99,6 +103,11 @@ def serve(base: Base, place: Place) -> Iterator[Serving]:
 class Listening(uvicorn.Server):
     """To be stopped is no failure here, and a signal that is ignored stays ignored: nohup and a
     shell's & start a server so."""
+
+    async def shutdown(self, sockets: "list[socket.socket] | None" = None) -> None:
+        """Answers without an end would be waited for, and then cut off."""
+        self.config.app.state.end_streams()  # type: ignore[union-attr]
+        await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

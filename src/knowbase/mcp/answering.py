@@ -4,9 +4,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from knowbase.mcp import wording
-from knowbase.mcp.budget import AgentAnswer, Budget
+from knowbase.mcp.budget import AgentAnswer, Budget, as_text
 from knowbase.mcp.shape import shaped
 from knowbase.mcp.tools import Call
+from knowbase.operations.results import plain
 from knowbase.values.parameters import parameters
 
 if TYPE_CHECKING:
@@ -16,9 +17,16 @@ if TYPE_CHECKING:
     from knowbase.base.status import Status
     from knowbase.memory.sessions import Timeline
     from knowbase.text.sections import Content
+    from knowbase.values.folders import Folder
     from knowbase.values.notes import Remembered
 
 LONGEST_OPENING = 240  # letters of a text that says almost the same
+LISTS = {
+    "kb_links": "ids", "kb_map": "ids", "kb_session": "ids", "kb_edit": "snippets",
+    "kb_saved": "snippets",
+}  # fmt: skip
+"""Tools that answer with lists, and how much they tell of each document."""
+MOST_LISTED = 200  # documents that are looked at for one page
 SHORTER = {"full": ("full", "snippets", "ids"), "snippets": ("snippets", "ids"), "ids": ("ids",)}
 
 
@@ -31,6 +39,10 @@ def answer(call: Call, base: "Base") -> AgentAnswer:
         "kb_get": answering.document,
         "kb_timeline": answering.timeline,
         "kb_status": answering.status,
+        "kb_list": answering.listing,
+        "search": answering.as_json,
+        "fetch": answering.as_json,
+        **dict.fromkeys(LISTS, answering.lists),
     }
     return special.get(call.tool.name, answering.whole)()
 
@@ -75,6 +87,42 @@ class Answering:
             if number or not items:
                 return tell(detail, number)
         return tell("ids", 0)
+
+    def listing(self) -> AgentAnswer:
+        """A page of a folder; its folders are told on the first page alone."""
+        start = self.call.view.start
+        found: Folder = self._run(self.call.request._replace(limit=MOST_LISTED, offset=start))
+        folders = found.folders if not start else ()
+
+        def tell(detail: str, number: int) -> AgentAnswer:
+            page = found._replace(folders=folders, documents=found.documents[:number])
+            more = start + number < found.total
+            following = {"next_cursor": str(start + number)} if more else {}
+            return self._fitted_answer({**shaped(page, detail), **following})
+
+        for detail in SHORTER[self.call.view.detail]:
+            number = self.budget.most_of(len(found.documents), partial(tell, detail))
+            if number or not found.documents:
+                return tell(detail, number)
+        return tell("ids", 0)
+
+    def lists(self) -> AgentAnswer:
+        """An answer whose lists are cut to what fits; how much that leaves out is told."""
+        data = shaped(self._run(self.call.request), LISTS[self.call.tool.name])
+        names = [name for name, part in data.items() if isinstance(part, list)]
+
+        def tell(number: int) -> AgentAnswer:
+            left_out = sum(max(0, len(data[name]) - number) for name in names)
+            cut = {**data, **{name: data[name][:number] for name in names}}
+            return self._fitted_answer({**cut, "left_out": left_out} if left_out else cut)
+
+        size = max((len(data[name]) for name in names), default=0)
+        return tell(self.budget.most_of(size, tell))
+
+    def as_json(self) -> AgentAnswer:
+        """For clients that read the text as JSON."""
+        data = plain(self._run(self.call.request))
+        return AgentAnswer(data, as_text(data))
 
     def _most_results(self) -> int:
         """The limit's own bound: as far as pages go."""

@@ -9,6 +9,11 @@ READ_ONLY = Param("without the tools that write")
 PROJECT = Param("only this project's documents; what is remembered belongs to it")
 
 
+TOOLS = Param(
+    "these tools alone, by name; or default, all, chatgpt: see docs/agents.md", metavar="NAME,NAME"
+)
+
+
 class Client(NamedTuple):
     """Where a program keeps its servers: a JSON file of the project, and the key in it."""
 
@@ -34,5 +39,6 @@ class Install(NamedTuple):
     name: Annotated[str, Param("what the server is called there")] = "knowbase"
     read_only: Annotated[bool, READ_ONLY] = False
     project: Annotated[str | None, PROJECT] = None
+    tools: Annotated[tuple[str, ...], TOOLS] = ()
     write: Annotated[bool, Param("codex: write to the user's own file, too")] = False
     dry_run: Annotated[bool, Param("show what would be written, and write nothing")] = False

@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     from knowbase.mcp.install import Installed
 
 
-def over_stdio(base: "Base", access: Access) -> None:
+def over_stdio(base: "Base", access: Access, tools: tuple[str, ...] = ()) -> None:
     """Serve one client until it leaves."""
+    from knowbase.mcp.tools import chosen
+
+    chosen(tools or base.settings.serve_tools)  # refuses an unknown one before anybody waits
     current.set(access)
     show_on(sys.stderr, as_json=False)
     gc.disable()  # a seventh of what it takes to load the SDK
@@ -28,7 +31,7 @@ def over_stdio(base: "Base", access: Access) -> None:
     gc.enable()
     if sys.stdin.isatty():
         print("waiting for an MCP client on standard input; Ctrl-C stops", file=sys.stderr)
-    serve(base)
+    serve(base, tools)
 
 
 def install(base: "Base", request: Install) -> "Installed":

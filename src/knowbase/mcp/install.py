@@ -43,6 +43,10 @@ def install(place: str, request: Install) -> Installed:
 
 def _start(place: str, request: Install) -> Start:
     """A command that works from any folder; a password is never written down."""
+    if request.tools:
+        from knowbase.mcp.tools import chosen
+
+        chosen(request.tools)
     script = shutil.which(sys.argv[0]) or ""
     is_script = os.path.basename(script).partition(".")[0] == "kb"
     command, args = (script, ["mcp"]) if is_script else (sys.executable, [*MODULE, "mcp"])
@@ -53,6 +57,7 @@ def _start(place: str, request: Install) -> Start:
         args += ["--base", place]
     args += ["--read-only"] * request.read_only
     args += ["--project", request.project] if request.project else []
+    args += ["--tools", ",".join(request.tools)] if request.tools else []
     return Start(os.path.abspath(command), tuple(args), notes)
 
 

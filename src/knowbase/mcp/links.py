@@ -5,6 +5,8 @@ from urllib.parse import parse_qsl, quote, unquote
 
 DOCUMENT = "kb://document/"
 SAVED = "kb://saved/"
+TAG = "kb://tag/"
+PROJECT = "kb://project/"
 
 
 class SavedCall(NamedTuple):
@@ -34,3 +36,11 @@ def saved_in(uri: str) -> SavedCall | None:
         return None
     name, _, values = uri.removeprefix(SAVED).partition("?")
     return SavedCall(unquote(name), dict(parse_qsl(values)))
+
+
+def listed_in(uri: str) -> dict[str, str] | None:
+    """The tag or the project whose documents a URI names."""
+    for name, start in (("tag", TAG), ("project", PROJECT)):
+        if uri.startswith(start) and len(uri) > len(start):
+            return {name: unquote(uri.removeprefix(start))}
+    return None

@@ -1,13 +1,25 @@
-"""Resources: documents (kb://document/CODE, or CODE:slug for one section) and saved searches."""
+"""Resources: documents (kb://document/CODE, or CODE:slug for one section), saved searches, and the
+documents of a tag or a project."""
 
 from typing import TYPE_CHECKING
 
 import mcp_types as types
 
 from knowbase.errors import NotFound
-from knowbase.mcp.links import DOCUMENT, SAVED, reference_in, saved_in, saved_uri, uri_of
+from knowbase.mcp.links import (
+    DOCUMENT,
+    PROJECT,
+    SAVED,
+    TAG,
+    listed_in,
+    reference_in,
+    saved_in,
+    saved_uri,
+    uri_of,
+)
+from knowbase.mcp.shape import shaped
 from knowbase.mcp.view import View
-from knowbase.mcp.wording import found_text
+from knowbase.mcp.wording import found_text, text_of
 from knowbase.operations.results import plain
 from knowbase.values.documents import Page
 
@@ -34,6 +46,14 @@ TEMPLATES = [
         uri_template=SAVED + "{name}",
         name="saved search",
         description="What a saved search finds now; ?place=value fills a place in",
+    ),
+    types.ResourceTemplate(
+        uri_template=TAG + "{tag}", name="tag", description="The newest documents with a tag"
+    ),
+    types.ResourceTemplate(
+        uri_template=PROJECT + "{project}",
+        name="project",
+        description="The newest documents of a project",
     ),
 ]
 
@@ -79,11 +99,22 @@ def read(base: "Base", uri: str) -> types.ReadResourceResult:
     if saved is not None:
         found = plain(base.saved.run(saved.name, saved.values))
         return _text(uri, "text/markdown", found_text(found))
+    listed = listed_in(uri)
+    if listed is not None:
+        return _text(uri, "text/markdown", _listed(base, **listed))
     reference = reference_in(uri)
     if reference is None:
         raise NotFound(f"there is no resource {uri!r}", hint=f"such as {DOCUMENT}CODE")
     content = base.get(reference)
     return _text(uri, _mime_type(content.document), content.text)
+
+
+def _listed(base: "Base", tag: str | None = None, project: str | None = None) -> str:
+    held = base.access.project
+    if project is not None and held not in (None, project):
+        raise NotFound(f"there is no project {project!r}")
+    found = base.browse(tags=(tag,) if tag else (), project=project, page=Page(PAGE))
+    return text_of("kb_list", shaped(found._replace(folders=()), "snippets"))
 
 
 def _text(uri: str, mime_type: str, text: str) -> types.ReadResourceResult:

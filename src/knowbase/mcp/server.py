@@ -4,28 +4,28 @@ The SDK's low-level server, because it takes our own schemas and results as they
 it is told what no client may see: whatever is not one of our errors is logged and masked.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-import anyio
-import anyio.to_thread
 import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 import knowbase
-from knowbase import deadline
-from knowbase.errors import KnowbaseError, TookTooLong
+from knowbase.errors import KnowbaseError
 from knowbase.logs import log
-from knowbase.mcp import prompts, resources
+from knowbase.mcp import completions, prompts, resources
+from knowbase.mcp.hearing import hearing
+from knowbase.mcp.listeners import Clients, with_progress
+from knowbase.mcp.running import Run, Threads
+from knowbase.mcp.watching import Watching
 from knowbase.values.access import current
 
 if TYPE_CHECKING:
     from knowbase.base import Base
     from knowbase.mcp.tools import Tool
 
-MOST_AT_ONCE = 8  # calls that run at the same time; the others wait
 INSTRUCTIONS = (
     "A knowledge base of documents, decisions and lessons. Search it before you act or assume:"
     " kb_search, then kb_get with a code or section from the results. A query is plain words, and"
@@ -38,16 +38,21 @@ MASKED = "something went wrong inside knowbase; its log says what"
 Result = TypeVar("Result")
 
 
-class Run(Protocol):
-    """Does blocking work away from the event loop, in the context of whoever asks."""
+class Serving(NamedTuple):
+    """A server, and what looks for changes while it runs."""
 
-    async def __call__(self, work: Callable[[], Result]) -> Result: ...
+    server: Server[Any]
+    watching: Watching
+    clients: Clients
 
 
-def build_server(base: "Base", run: Run | None = None) -> Server[Any]:
+def build_server(base: "Base", run: Run | None = None, tools: "Sequence[str]" = ()) -> Serving:
     """A server for a base; what a request may see of it is what `access.current` says."""
-    handlers = _Handlers(base, run or _Threads(base.settings.serve_timeout))
-    return Server(
+    run = run or Threads(base.settings.serve_timeout)
+    watching = Watching(base, run)
+    clients = Clients(watching)
+    handlers = _Handlers(base, run, clients, tools or base.settings.serve_tools)
+    server: Server[Any] = Server(
         "knowbase",
         version=knowbase.__version__,
         title="knowbase",
@@ -59,24 +64,46 @@ def build_server(base: "Base", run: Run | None = None) -> Server[Any]:
         on_read_resource=handlers.read_resource,
         on_list_prompts=handlers.list_prompts,
         on_get_prompt=handlers.get_prompt,
+        on_completion=handlers.complete,
+        on_subscribe_resource=clients.subscribe,
+        on_unsubscribe_resource=clients.unsubscribe,
+        on_subscriptions_listen=watching.listen,
     )
+    # By its name: the newest protocol has levels in each request, and the SDK warns.
+    server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, clients.set_level)
+    return Serving(server, watching, clients)
 
 
 class _Handlers:
     """What the server does with each kind of request."""
 
-    def __init__(self, base: "Base", run: Run) -> None:
+    def __init__(
+        self, base: "Base", run: Run, clients: Clients, tools: "Sequence[str]" = ()
+    ) -> None:
         self._base = base
         self._run = run
+        self._clients = clients
+        self._tools = tuple(tools)
 
     async def list_tools(self, _: Any, __: Any) -> types.ListToolsResult:
-        return await self._protocol(_list_tools)
+        return await self._protocol(lambda: _list_tools(self._tools))
 
-    async def call_tool(self, _: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call_tool(
+        self, context: Any, params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        with hearing() as lines:
+            result = await with_progress(context.session, lambda: self._answer(params))
+            await self._clients.tell(context, lines)
+        if isinstance(result, MCPError):
+            raise result
+        return result
+
+    async def _answer(self, params: types.CallToolRequestParams) -> types.CallToolResult | MCPError:
+        asked = partial(_call, self._seen, self._tools, params.name, params.arguments or {})
         try:
-            return await self._run(partial(_call, self._seen, params.name, params.arguments or {}))
-        except MCPError:
-            raise
+            return await self._run(asked)
+        except MCPError as error:
+            return error
         except KnowbaseError as error:
             _note(error)
             return _refused(error_text(error))
@@ -96,7 +123,12 @@ class _Handlers:
     async def read_resource(
         self, _: Any, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        return await self._protocol(lambda: resources.read(self._seen(), str(params.uri)))
+        uri = str(params.uri)
+        try:
+            return await self._protocol(lambda: resources.read(self._seen(), uri))
+        except MCPError as error:
+            data = {"uri": uri} if error.error.code == types.INVALID_PARAMS else None
+            raise MCPError(error.error.code, error.error.message, data) from None
 
     async def list_prompts(self, _: Any, __: Any) -> types.ListPromptsResult:
         return prompts.listing()
@@ -106,6 +138,9 @@ class _Handlers:
     ) -> types.GetPromptResult:
         given = params.arguments or {}
         return await self._protocol(lambda: prompts.get(self._seen(), params.name, given))
+
+    async def complete(self, _: Any, params: types.CompleteRequestParams) -> types.CompleteResult:
+        return await self._protocol(lambda: completions.complete(self._seen(), params))
 
     def _seen(self) -> "Base":
         """The base as the current request may see it."""
@@ -121,30 +156,6 @@ class _Handlers:
         except Exception as error:
             log("error", "a request failed", exc_info=error)
             raise MCPError(code=types.INTERNAL_ERROR, message=MASKED) from None
-
-
-class _Threads:
-    """Each work in a thread of its own: searches must not hold up other requests."""
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._limiter: anyio.CapacityLimiter | None = None
-
-    async def __call__(self, work: Callable[[], Result]) -> Result:
-        """What the work gives, if it is done in time; a thread that overstays is left to itself."""
-        if self._limiter is None:  # it belongs to the event loop, which runs only now
-            self._limiter = anyio.CapacityLimiter(MOST_AT_ONCE)
-        with anyio.move_on_after(self._seconds):
-            return await anyio.to_thread.run_sync(
-                self._in_time, work, limiter=self._limiter, abandon_on_cancel=True
-            )
-        raise TookTooLong(
-            f"no answer within {self._seconds:g} seconds", hint="ask for less at once"
-        )
-
-    def _in_time(self, work: Callable[[], Result]) -> Result:
-        with deadline.within(self._seconds):
-            return work()
 
 
 def _note(error: KnowbaseError) -> None:
@@ -167,14 +178,15 @@ def _refused(text: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
 
 
-def _list_tools() -> types.ListToolsResult:
+def _list_tools(names: "Sequence[str]" = ()) -> types.ListToolsResult:
     from knowbase.mcp.tools import listed
 
-    return types.ListToolsResult(tools=[_described(tool) for tool in listed(current.get())])
+    found = listed(current.get(), names)
+    return types.ListToolsResult(tools=[_described(tool) for tool in found])
 
 
 def _described(tool: "Tool") -> types.Tool:
-    from knowbase.mcp.tools import input_schema, output_schema
+    from knowbase.mcp.schemas import input_schema, output_schema
 
     return types.Tool(
         name=tool.name,
@@ -182,25 +194,33 @@ def _described(tool: "Tool") -> types.Tool:
         description=tool.description,
         input_schema=input_schema(tool),
         output_schema=output_schema(tool),
-        annotations=types.ToolAnnotations(
-            read_only_hint=not tool.writes,
-            destructive_hint=False,  # what is superseded stays, and can be brought back
-            idempotent_hint=True,  # the same text, the same verdict: nothing happens twice
-            open_world_hint=False,
-        ),
+        annotations=_hints(tool),
+    )
+
+
+def _hints(tool: "Tool") -> types.ToolAnnotations:
+    """Of what reads, the other hints say nothing."""
+    if not tool.writes:
+        return types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
+    return types.ToolAnnotations(
+        read_only_hint=False,
+        destructive_hint=False,  # what is superseded or forgotten can be brought back
+        idempotent_hint=True,  # the same text, the same verdict: nothing happens twice
+        open_world_hint=False,
     )
 
 
 def _call(
-    base: "Callable[[], Base]", name: str, arguments: Mapping[str, Any]
+    base: "Callable[[], Base]", names: "Sequence[str]", name: str, arguments: Mapping[str, Any]
 ) -> types.CallToolResult:
     from knowbase.mcp.answering import answer
-    from knowbase.mcp.tools import call_of, tools
+    from knowbase.mcp.tools import call_of, chosen, tools
     from knowbase.operations.wire import encodable
 
-    tool = tools().get(name)
+    served = chosen(names)
+    tool = tools().get(name) if name in served else None
     if tool is None:
-        known = ", ".join(tools())
+        known = ", ".join(served)
         message = f"there is no tool {name!r} (one of {known})"
         raise MCPError(code=types.INVALID_PARAMS, message=message)
     call = call_of(tool, arguments, current.get())

@@ -11,6 +11,7 @@ from knowbase.base.status import Status
 from knowbase.contracts.entries import Entry, SearchMetadata
 from knowbase.memory.brief import Brief
 from knowbase.operations.results import plain
+from knowbase.search.answer import Answer, Hit
 from knowbase.text.sections import SectionText
 from knowbase.values.documents import Document
 
@@ -22,6 +23,7 @@ ENTRY = (
     "id", "code", "title", "entry_type", "tags", "confidence", "updated_at", "score", "section",
     "snippet", "explanation",
 )  # fmt: skip
+HIT = ("code", "title", "type", "path", "section", "line", "page", "snippet", "score")
 
 KEPT: dict[str, dict[type, tuple[str, ...]]] = {
     "ids": {
@@ -32,11 +34,13 @@ KEPT: dict[str, dict[type, tuple[str, ...]]] = {
     "snippets": {
         Document: DOCUMENT,
         Entry: ENTRY,
+        Hit: HIT,
+        Answer: ("query", "hits", "total", "notices"),
         SectionText: ("section", "heading", "line", "page"),  # the text is told as a whole
         Brief: ("project", "max_tokens", "tokens", "left_out", "text"),  # its parts are the text
     },
 }
-PARTS = (Document, Entry, SectionText)  # of which there may be many: empty lists go, too
+PARTS = (Document, Entry, Hit, SectionText)  # of which there may be many: empty lists go, too
 ALWAYS = (Status,)  # shown whole: it is asked for to see what is not there
 
 

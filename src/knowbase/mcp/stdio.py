@@ -23,23 +23,24 @@ if TYPE_CHECKING:
 LAST_SECONDS = 5.0  # for the answers to what was asked before the client closed its side
 
 
-def serve(base: "Base") -> None:
+def serve(base: "Base", tools: tuple[str, ...] = ()) -> None:
     """Answer what comes in; nothing but the protocol goes out."""
     # A thread waits for the terminal, and asyncio would wait for the thread: Ctrl-C ends both.
     # Where it is ignored (nohup, a shell's &) it stays so.
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
-        anyio.run(_serve, base)
+        anyio.run(_serve, base, tools)
     except* BrokenPipeError:
         pass  # the client did not wait for its last answers
 
 
-async def _serve(base: "Base") -> None:
+async def _serve(base: "Base", tools: tuple[str, ...] = ()) -> None:
     """The SDK drops what is under way as soon as standard input ends. So it is told of the end
     only when everything is answered, or too late. And it drops what is no message; so lines are
     read here, and it is given none."""
-    server, under_way = build_server(base), _UnderWay()
+    serving, under_way = build_server(base, tools=tools), _UnderWay()
+    server = serving.server
     lines = _Lines(base.settings.serve_max_request_kb << 10)
     to_server, of_client = anyio.create_memory_object_stream[Any](0)
     to_client, of_server = anyio.create_memory_object_stream[Any](0)
@@ -47,7 +48,10 @@ async def _serve(base: "Base") -> None:
     async with stdio_server(stdin=nothing) as (_, outgoing), anyio.create_task_group() as group:
         group.start_soon(_requests, lines, to_server, outgoing.clone(), under_way)
         group.start_soon(_answers, of_server, outgoing, under_way)
-        await server.run(of_client, to_client, server.create_initialization_options())
+        async with anyio.create_task_group() as meanwhile:
+            meanwhile.start_soon(serving.watching.run)
+            await server.run(of_client, to_client, server.create_initialization_options())
+            meanwhile.cancel_scope.cancel()
         nothing.ended.set()
 
 

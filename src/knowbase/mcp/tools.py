@@ -1,27 +1,30 @@
 """The tools: which operations agents get, under which names, and with which parameters.
 
 What a tool takes and gives comes from the operation's declaration; here stands only what is
-different for agents.
+different for agents. A tool with actions stands for several operations about one thing: each word
+of a schema costs tokens, and one schema is shorter than four.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
 from knowbase.contracts.entries import OPERATIONS as ENTRIES
 from knowbase.errors import InvalidInput, NotAllowed
+from knowbase.mcp.connectors import CONNECTORS
 from knowbase.mcp.view import View
 from knowbase.operations import load
 from knowbase.operations.declare import Operation, held_to
-from knowbase.operations.schema import Schema, request_schema, result_schema
 from knowbase.operations.wire import refuse_too_long
 from knowbase.values.access import Access
 from knowbase.values.parameters import build, parameters, refuse_unknown
 
-NAMED_ONLY = ("Document", "FileRecord", "Source", "StoredModel", "SimilarDocument")
-"""Objects whose fields are told by docs/agents.md, not by each schema."""
-
 PAGED = ("detail", "max_tokens", "cursor")
+CHATGPT = "chatgpt"  # of --tools: the pair that ChatGPT's connectors ask for by name
+ALL = "all"
+DEFAULT = "default"
+ON_REQUEST = ("kb_links", "kb_map", "kb_edit", "kb_session", "kb_saved")
+"""Tools that --tools has to name: with them, a client would pay more than 3,000 tokens for all."""
 
 
 class Tool(NamedTuple):
@@ -35,15 +38,27 @@ class Tool(NamedTuple):
     needs: tuple[str, ...] = ()  # those that an agent has to give beside the declared ones
     view: tuple[str, ...] = ()  # of the parameters of View
     texts: Mapping[str, str] = {}  # descriptions that are of no use to an agent, told anew
+    actions: Mapping[str, Operation] = {}  # by the word that chooses one of them
 
     @property
     def writes(self) -> bool:
-        return self.operation.writes
+        return any(one.writes for one in self.operations)
 
-    def allowed(self, access: Access) -> bool:
-        """Whether this access reaches as far as the tool does."""
-        held = access.project is not None and self.operation.whole
-        return (access.write or not self.writes) and not held
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        return tuple(self.actions.values()) or (self.operation,)
+
+    def within(self, access: Access) -> "Tool | None":
+        """The tool as far as this access reaches; None if it does not reach it at all."""
+        if not self.actions:
+            return self if allows(access, self.operation) else None
+        actions = {word: one for word, one in self.actions.items() if allows(access, one)}
+        return self._replace(actions=actions) if actions else None
+
+
+def allows(access: Access, operation: Operation) -> bool:
+    held = access.project is not None and operation.whole
+    return (access.write or not operation.writes) and not held
 
 
 class Call(NamedTuple):
@@ -52,6 +67,16 @@ class Call(NamedTuple):
     tool: Tool
     request: Any
     view: View
+
+
+def _several(  # noqa: PLR0913 - it declares one
+    name: str, title: str, about: str, actions: Mapping[str, str], *,
+    takes: tuple[str, ...], texts: Mapping[str, str] = {},
+    view: tuple[str, ...] = (),
+) -> Tool:  # fmt: skip
+    known = {word: load(operation) for word, operation in actions.items()}
+    first = next(iter(known.values()))
+    return Tool(name, title, first, about, takes, (), view, texts, known)
 
 
 @cache
@@ -69,6 +94,29 @@ def tools() -> Mapping[str, Tool]:
             view=("max_tokens", "cursor"),
         ),
         Tool(
+            "kb_list",
+            "Browse",
+            load("browse"),
+            "The folders in a folder, and the documents below it, newest first.",
+            takes=("folder", "tags", "type", "project"),
+            texts={"folder": "else the whole base", "tags": "with all of these"},
+            view=("cursor",),
+        ),
+        Tool(
+            "kb_links",
+            "Links",
+            load("links"),
+            "What a document links to, what links to it, and names that lead nowhere.",
+        ),
+        _several(
+            "kb_map",
+            "Map",
+            "communities: groups of linked documents, with labels; rank: the most linked ones.",
+            {"communities": "communities", "rank": "rank"},
+            takes=("top",),
+            texts={"top": "of rank"},
+        ),
+        Tool(
             "kb_remember",
             "Remember",
             load("remember"),
@@ -80,6 +128,32 @@ def tools() -> Mapping[str, Tool]:
             ),
             needs=("text",),
             texts={"text": "what to keep, understandable without this conversation"},
+        ),
+        _several(
+            "kb_edit",
+            "Edit",
+            "forget or archive documents, restore them, or tag notes and memories.",
+            {"forget": "forget", "archive": "archive", "restore": "restore", "tag": "tag"},
+            takes=("references", "add", "remove"),
+            texts={"references": "codes", "add": "tags", "remove": "tags"},
+        ),
+        _several(
+            "kb_session",
+            "Sessions",
+            "Sessions of work: list, start, end with a summary, show what was made and used.",
+            {"list": "sessions", "start": "session start", "end": "session end",
+             "show": "session show"},
+            takes=("session", "project", "summary"),
+            texts={"session": "its name", "project": "of list, start", "summary": "of end"},
+        ),
+        _several(
+            "kb_saved",
+            "Saved searches",
+            "Save a query under a name (a {place} in it is filled in later), list or run them.",
+            {"run": "saved run", "list": "saved list", "add": "saved add"},
+            takes=("name", "query", "set", "top", "replace"),
+            texts={"query": "of add", "set": "of run: place=value", "top": "how many hits",
+                   "replace": "of add: the one of this name"},
         ),
         Tool(
             "kb_timeline",
@@ -103,65 +177,69 @@ def tools() -> Mapping[str, Tool]:
             "Say whether a result helped; it counts once a session or a day.",
         ),
         Tool("kb_status", "Status", load("status"), "What the base holds and whether it is well."),
+        *(Tool(name, title, CONNECTORS[name], CONNECTORS[name].summary)
+          for name, title in (("search", "Search"), ("fetch", "Fetch"))),
     )  # fmt: skip
     return {tool.name: tool for tool in found}
 
 
-def listed(access: Access) -> list[Tool]:
+def chosen(names: Sequence[str]) -> tuple[str, ...]:
+    """The names of the tools that --tools means; a word that means none is refused."""
+    known = tuple(tools())
+    own = tuple(name for name in known if name not in CONNECTORS)
+    usual = tuple(name for name in own if name not in ON_REQUEST)
+    groups = {DEFAULT: usual, ALL: own, CHATGPT: tuple(CONNECTORS)}
+    for name in names:
+        if name not in groups and name not in known:
+            hint = "one of " + ", ".join((*groups, *known))
+            raise InvalidInput(f"there is no tool {name!r}", field="tools", hint=hint)
+    wanted = {one for name in names or (DEFAULT,) for one in groups.get(name, (name,))}
+    return tuple(name for name in known if name in wanted)
+
+
+def listed(access: Access, names: Sequence[str] = ()) -> list[Tool]:
     """The tools that a caller has."""
-    return [tool for tool in tools().values() if tool.allowed(access)]
+    found = (tools()[name].within(access) for name in chosen(names))
+    return [tool for tool in found if tool is not None]
 
 
 def call_of(tool: Tool, arguments: Mapping[str, Any], access: Access) -> Call:
     """The call, unless the access does not allow it or an argument is wrong."""
-    if not tool.allowed(access):
-        what = "writes" if tool.writes and not access.write else "concerns the whole base"
-        raise NotAllowed(f"{tool.name} {what}, and this access does not allow that")
-    refuse_too_long(tool.operation, arguments)
+    tool, given = _decided(tool, arguments)
+    if not allows(access, tool.operation):
+        writes = tool.operation.writes and not access.write
+        what = "writes" if writes else "concerns the whole base"
+        raise NotAllowed(f"{_called(tool)} {what}, and this access does not allow that")
+    refuse_too_long(tool.operation, given)
     own = _own(tool)
-    refuse_unknown(arguments, (*own, *tool.view))
+    refuse_unknown(given, (*own, *tool.view))
     for name in tool.needs:
-        if not arguments.get(name):
+        if not given.get(name):
             raise InvalidInput(f"{name} is missing", field=name, hint=tool.texts.get(name))
-    view: View = build(View, {name: arguments[name] for name in tool.view if name in arguments})
-    given = {name: arguments[name] for name in own if name in arguments}
+    view: View = build(View, {name: given[name] for name in tool.view if name in given})
+    values = {name: given[name] for name in own if name in given}
     request = tool.operation.request
-    return Call(tool, build(request, held_to(access.project, request, given)), view)
+    return Call(tool, build(request, held_to(access.project, request, values)), view)
+
+
+def _decided(tool: Tool, arguments: Mapping[str, Any]) -> tuple[Tool, Mapping[str, Any]]:
+    """The tool with the operation that its action means, and what is left for that."""
+    if not tool.actions:
+        return tool, arguments
+    given = dict(arguments)
+    action = given.pop("action", None)
+    if not isinstance(action, str) or action not in tool.actions:
+        told = "action is missing" if action is None else f"action cannot be {str(action)[:40]!r}"
+        raise InvalidInput(told, field="action", hint="one of " + ", ".join(tool.actions))
+    return tool._replace(operation=tool.actions[action]), given
+
+
+def _called(tool: Tool) -> str:
+    words = [word for word, one in tool.actions.items() if one is tool.operation]
+    return " ".join((tool.name, *words))
 
 
 def _own(tool: Tool) -> tuple[str, ...]:
-    return tool.takes or tuple(field.name for field in parameters(tool.operation.request))
-
-
-def input_schema(tool: Tool) -> Schema:
-    """What a tool takes; whatever it does not name is refused."""
-    whole, view = request_schema(tool.operation.request), request_schema(View)
-    properties = {name: whole["properties"][name] for name in _own(tool)}
-    for name, text in tool.texts.items():
-        properties[name] = {**properties[name], "description": text}
-    properties |= {name: view["properties"][name] for name in tool.view}
-    required = [*tool.needs, *(name for name in whole["required"] if name in properties)]
-    return {**whole, "properties": properties, "required": required}
-
-
-def output_schema(tool: Tool) -> Schema:
-    """What a tool gives, told shortly: agents pay for each word of it."""
-    whole = _short(result_schema(tool.operation), 2)
-    if "cursor" in tool.view:
-        whole["properties"]["next_cursor"] = {"type": "string"}
-    return whole
-
-
-def _short(schema: Schema, depth: int) -> Schema:
-    """The properties of objects down to some depth, without saying which are always there."""
-    kinds = [part for part in schema.get("anyOf", ()) if part != {"type": "null"}]
-    if len(kinds) == 1:
-        inner = _short(kinds[0], depth)
-        return {**inner, "type": [inner["type"], "null"]} if "type" in inner else {}
-    short = {name: part for name, part in schema.items() if name in ("type", "enum")}
-    if "items" in schema:
-        short["items"] = _short(schema["items"], depth)
-    if "properties" in schema and depth > 0 and schema.get("title") not in NAMED_ONLY:
-        inside = {name: _short(part, depth - 1) for name, part in schema["properties"].items()}
-        short["properties"] = inside
-    return short
+    """The parameters that an agent may give, in the order of the tool's list."""
+    declared = tuple(field.name for field in parameters(tool.operation.request))
+    return tuple(name for name in tool.takes if name in declared) if tool.takes else declared

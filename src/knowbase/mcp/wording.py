@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from knowbase.mcp.worded import MORE
 from knowbase.text.snippets import END_MARK, MARK
 
 Data = Mapping[str, Any]
@@ -143,4 +144,5 @@ _TEXTS: dict[str, Callable[[Data], Iterable[str]]] = {
     "kb_brief": _brief,
     "kb_feedback": _feedback,
     "kb_status": _status,
+    **MORE,
 }

@@ -1,7 +1,7 @@
 """Writing notes and memories: documents that have no file."""
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from knowbase.errors import Conflict, InvalidInput, ReadError
@@ -11,7 +11,7 @@ from knowbase.query.conditions import Compare, Condition, Not, Visible, both
 from knowbase.query.moments import span
 from knowbase.store.contract import DocumentStore, Store
 from knowbase.store.rules import known_text, same_project
-from knowbase.text.sections import sections_of
+from knowbase.text.sections import content_of, sections_of
 from knowbase.values.changes import Changes, Draft, Edit, session_name
 from knowbase.values.characters import storable
 from knowbase.values.documents import FIELDS, STATED, Document, Page
@@ -64,6 +64,37 @@ def remember(services: NoteServices, note: Note) -> Remembered:
     document = writing.write(draft)
     superseded = services.whole(writing.superseded.id) if writing.superseded else None
     return Remembered(document, document.id == draft.id, similar, superseded)
+
+
+def retagged(
+    services: NoteServices, documents: Sequence[Document], add: Sequence[str], remove: Sequence[str]
+) -> list[Document]:
+    """The notes with other tags; nothing is written if one of them comes from a file."""
+    given, taken = clean_tags(add), set(clean_tags(remove))
+    if not given and not taken:
+        raise InvalidInput("no tag is named", field="add", hint="tags to add, or to remove")
+    for one in documents:
+        if one.path is not None:
+            raise InvalidInput(
+                f"the tags of {one.code} come from its file",
+                field="references",
+                hint=f"change them in {one.path}",
+            )
+    return [
+        _retagged(
+            services, one, tuple(tag for tag in clean_tags((*one.tags, *given)) if tag not in taken)
+        )
+        for one in documents
+    ]
+
+
+def _retagged(services: NoteServices, document: Document, tags: tuple[str, ...]) -> Document:
+    if set(tags) == set(document.tags):
+        return document
+    text = content_of(document, services.ingest.store.chunks(document.id), None).text
+    writing = _Writing(services, Note(text, replaces=document.code), "note")
+    writing.reading = writing.reading.stating(tags=tags)
+    return writing.write()
 
 
 class _Writing:

@@ -54,6 +54,7 @@ RENDERERS = {
     "knowbase.upkeep.repair.Repaired": "upkeep.render_repaired",
     "knowbase.upkeep.restore.Restored": "upkeep.render_restored",
     "knowbase.values.documents.Document": "filling.render_note",
+    "knowbase.values.folders.Folder": "finding.render_folder",
     "knowbase.values.documents.Listing": "finding.render_listing",
     "knowbase.values.notes.Remembered": "memory.render_remembered",
     "knowbase.values.sessions.Session": "memory.render_session",

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from knowbase.operations.finding import Config, Tags
     from knowbase.text.sections import Content
     from knowbase.values.documents import Listing
+    from knowbase.values.folders import Folder
 
 
 def render_content(_: Painter, content: "Content") -> Iterable[str]:
@@ -26,6 +27,14 @@ def render_listing(paint: Painter, listing: "Listing") -> Iterable[str]:
         dim = paint("dim", " ".join(more))
         yield f"{line} ({safe(document.type)})" + (f" {dim}" if more else "")
     yield paint("dim", f"{len(listing.documents)} of {listing.total} documents")
+
+
+def render_folder(paint: Painter, result: "Folder") -> Iterable[str]:
+    from knowbase.values.documents import Listing
+
+    for one in result.folders:
+        yield f"{one.documents:6}  {paint('cyan', safe(one.folder))}"
+    yield from render_listing(paint, Listing(result.documents, result.total))
 
 
 def render_tags(paint: Painter, tags: "Tags") -> Iterable[str]:

@@ -50,7 +50,9 @@ def render_remembered(paint: Painter, result: "Remembered") -> Iterable[str]:
 
 def render_changed(paint: Painter, result: "Changed") -> Iterable[str]:
     for document in result.documents:
-        yield f"{_line(paint, document)} · {', '.join(states_of(document)) or 'shown'}"
+        tags = "".join(f" #{safe(tag)}" for tag in document.tags)
+        states = ", ".join(states_of(document)) or "shown"
+        yield f"{_line(paint, document)}{paint('dim', tags)} · {states}"
 
 
 def render_superseded(paint: Painter, result: "Superseded") -> Iterable[str]:

@@ -1,0 +1,189 @@
+"""What a tool takes and gives, as JSON Schema: short, since agents pay for each word of it."""
+
+from typing import Any
+
+from knowbase.mcp.tools import Tool
+from knowbase.mcp.view import View
+from knowbase.operations.schema import Schema, request_schema, result_schema
+from knowbase.values.documents import FIELDS
+
+GIVES: dict[str, dict[str, str]] = {
+    "kb_search": {
+        "results": "the entries, best first",
+        "metadata": "about the answer",
+    },
+    "kb_get_related": {
+        "results": "each with document, relation, shared_tags, proximity",
+        "metadata": "total: how many there are",
+    },
+    "kb_get": {
+        "document": "id, code, title, type, tags, path, project, dates",
+        "text": "its text, or a part of it",
+        "sections": "those that the text is of: section, heading, line, page",
+        "current": "the code of what has taken its place",
+    },
+    "kb_list": {
+        "folder": "its path",
+        "folders": "in it: folder, documents (how many)",
+        "documents": "newest first, as kb_get has them",
+        "total": "how many documents there are",
+    },
+    "kb_links": {
+        "document": "code and title",
+        "links": "relation, direction (to or from), document, weight, origin",
+        "unresolved": "target and kind of names that lead nowhere",
+    },
+    "kb_map": {
+        "communities": "label, size, central documents, codes of all",
+        "documents": "score, document, links_to_it",
+        "total": "how many are ranked",
+        "unlinked": "how many have no links",
+    },
+    "kb_remember": {
+        "document": "as kb_get has it",
+        "created": "false: it was known already",
+        "similar": "what says almost the same: document, similarity, opening",
+        "superseded": "the document whose place it takes",
+    },
+    "kb_edit": {"documents": "as they are now", "total": "how many can be restored"},
+    "kb_session": {
+        "sessions": "of list: id, project, started_at, ended_at, summary, uses",
+        "id": "of start and end: the session, with the same fields",
+        "session": "of show",
+        "used": "of show: document, usage, used_at",
+    },
+    "kb_saved": {
+        "saved": "of list: name, query, options, parameters (places)",
+        "name": "of add: the search, with the same fields",
+        "hits": "of run: code, title, type, path, section, line, snippet, score",
+        "total": "how many were found",
+        "notices": "what to know about them",
+    },
+    "kb_timeline": {
+        "anchor": "the document",
+        "before": "documents made before it",
+        "after": "documents made after it",
+        "sessions": "that they were made in, by document id",
+    },
+    "kb_brief": {
+        "text": "the brief",
+        "tokens": "of the text",
+        "left_out": "how many found no room",
+    },
+    "kb_feedback": {
+        "document": "as it is now",
+        "verdict": "good or bad",
+        "counted": "false: said before",
+    },
+    "kb_status": {
+        "documents": "how many; with chunks, embedded, tags, types, forgotten",
+        "model": "of the vectors: name, revision, dimensions",
+        "sources": "folders and files that are kept in step",
+        "problems": "files that could not be read: path, problem",
+    },
+    "search": {"results": "best first: id, title, url"},
+    "fetch": {
+        "id": "its code",
+        "title": "its title",
+        "text": "the whole of it",
+        "url": "its resource",
+        "metadata": "type, path, project, tags, updated_at",
+    },
+}
+"""What an answer has, as agents are told of it. An answer may have more: docs/agents.md."""
+
+ABOUT = {
+    **{name: field.about for name, field in FIELDS.items()},
+    "content": "its text, with detail full",
+    "copies": "the same text elsewhere",
+    "debug_info": "with explain",
+    "entry_type": "what kind of entry it is",
+    "explanation": "how the score came about",
+    "fallback_mode": "true: words alone were searched",
+    "heading": "of that section",
+    "highlights": "what matched, marked",
+    "line": "where that starts",
+    "matching": "how many match, to the number",
+    "more": "further matches in it",
+    "next_cursor": "cursor of what follows",
+    "notices": "what to know about the answer",
+    "page": "of a PDF",
+    "profile": "the ranking recipe",
+    "proximity": "how near by links",
+    "query_time_ms": "how long it took",
+    "relation": "to the entry asked about",
+    "relationship_types": "of the results",
+    "score": "higher is better",
+    "search_modes_used": "keyword, semantic",
+    "section": "CODE:slug of the best match",
+    "shared_tags": "how many",
+    "snippet": "what matched there",
+    "suggestions": "tags and words to try",
+    "total": "how many there are",
+    "total_is_exact": "false: at least so many",
+}
+"""What the fields of an entry and of the metadata are."""
+
+
+def input_schema(tool: Tool) -> Schema:
+    """What a tool takes; whatever it does not name is refused."""
+    declared: dict[str, Any] = {}
+    required: set[str] = set()
+    for operation in tool.operations:
+        whole = request_schema(operation.request)
+        declared = {**whole["properties"], **declared}
+        required |= set(whole["required"]) if not tool.actions else set()
+    properties = {name: declared[name] for name in tool.takes or declared if name in declared}
+    for name, text in tool.texts.items():
+        if name in properties:
+            properties[name] = {**properties[name], "description": text}
+    view = request_schema(View)["properties"]
+    properties |= {name: view[name] for name in tool.view}
+    if tool.actions:
+        properties = {"action": {"type": "string", "enum": list(tool.actions)}, **properties}
+        required = {"action"}
+    needed = [name for name in properties if name in required or name in tool.needs]
+    return {
+        "type": "object",
+        "properties": properties,
+        **({"required": needed} if needed else {}),
+        "additionalProperties": False,
+    }
+
+
+def output_schema(tool: Tool) -> Schema:
+    """What a tool gives, told shortly; each field that is named is described."""
+    whole: Schema = {}
+    for operation in tool.operations:
+        whole |= _properties(result_schema(operation))
+    properties: Schema = {
+        name: {"description": text} for name, text in GIVES[tool.name].items() if name in whole
+    }
+    if tool.name == "kb_search":
+        entries, metadata = whole["results"]["items"], whole["metadata"]
+        properties["results"]["items"] = {"type": "object", "properties": _fields(entries)}
+        properties["metadata"]["properties"] = _fields(metadata)
+    if "cursor" in tool.view:
+        properties["next_cursor"] = {"description": ABOUT["next_cursor"]}
+    return {"type": "object", "properties": properties}
+
+
+def _properties(schema: Schema) -> Schema:
+    """The fields of a result, or of each of several that it may be."""
+    merged: Schema = {}
+    for kind in schema.get("anyOf", (schema,)):
+        merged |= kind.get("properties", {})
+    return merged
+
+
+def _fields(schema: Schema) -> Schema:
+    return {
+        name: _short(part) | {"description": part.get("description") or ABOUT.get(name, name)}
+        for name, part in schema["properties"].items()
+    }
+
+
+def _short(schema: Schema) -> Schema:
+    """The type, unless it is a text or may be absent."""
+    kind = schema.get("type")
+    return {} if kind in (None, "string") else {"type": kind}

@@ -1,0 +1,71 @@
+"""Operations on how documents are arranged: by folder, and by tag."""
+
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+from knowbase.operations.declare import REFERENCES_KB, Operation
+from knowbase.search.request import INCLUDE, TAGS, TYPE
+from knowbase.values.documents import Page
+from knowbase.values.parameters import Param
+
+if TYPE_CHECKING:
+    from knowbase.base import Base
+    from knowbase.memory.lifecycle import Changed
+    from knowbase.values.folders import Folder
+
+DOCUMENTS = Param("codes, ids, numbers or paths", positional=True, metavar="DOCUMENT")
+
+
+class Browse(NamedTuple):
+    folder: Annotated[str, Param("a folder; else all there is", positional=True, single=True)] = ""
+    tags: Annotated[tuple[str, ...], TAGS] = ()
+    type: Annotated[tuple[str, ...], TYPE] = ()
+    project: Annotated[str | None, Param("only of this project")] = None
+    include: Annotated[tuple[str, ...], INCLUDE] = ()
+    limit: Annotated[int, Param("how many", least=1, most=10_000, metavar="N", short="n")] = 50
+    offset: Annotated[
+        int, Param("how many to leave out first", least=0, most=10**9, metavar="N")
+    ] = 0
+
+
+def browse(base: "Base", request: Browse) -> "Folder":
+    return base.browse(
+        request.folder,
+        tags=request.tags,
+        types=request.type,
+        project=request.project,
+        include=request.include,
+        page=Page(request.limit, request.offset),
+    )
+
+
+class Tag(NamedTuple):
+    references: Annotated[tuple[str, ...], DOCUMENTS]
+    add: Annotated[tuple[str, ...], Param("tags to give them", metavar="TAG,TAG")] = ()
+    remove: Annotated[tuple[str, ...], Param("tags to take from them", metavar="TAG,TAG")] = ()
+
+
+def tag(base: "Base", request: Tag) -> "Changed":
+    return base.tag(request.references, add=request.add, remove=request.remove)
+
+
+OPERATIONS = {
+    operation.name: operation
+    for operation in (
+        Operation(
+            "browse",
+            "List what is in a folder: its folders with their numbers, and its documents",
+            Browse,
+            browse,
+            examples=("kb browse", "kb browse docs/api --type markdown"),
+        ),
+        Operation(
+            "tag",
+            "Give notes and memories tags, or take tags from them; a file says its own",
+            Tag,
+            tag,
+            writes=True,
+            most_kb=REFERENCES_KB,
+            examples=("kb tag KB-7 --add ops,web --remove old",),
+        ),
+    )
+}
