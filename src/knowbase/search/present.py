@@ -92,6 +92,7 @@ def _hit(ranked: Ranked, passage: Passage, inquiry: Inquiry) -> Hit:
         created_at=document.created_at,
         match_type=_match_type(set(legs)),
         more=ranked.more,
+        text=chunk.text,
         explanation=_explanation(ranked, inquiry.profile) if inquiry.request.explain else None,
     )
 

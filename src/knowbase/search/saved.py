@@ -10,6 +10,7 @@ from knowbase.query.placeholders import filled, filled_query, has_open_quote, pl
 from knowbase.search.answer import Answer
 from knowbase.search.request import SearchRequest
 from knowbase.store.contract import SavedSearchStore
+from knowbase.values.arguments import checks_arguments
 from knowbase.values.changes import SavedSearch
 from knowbase.values.characters import clean
 
@@ -42,6 +43,7 @@ class SavedList(NamedTuple):
     saved: tuple[Saved, ...]
 
 
+@checks_arguments
 class SavedSearches:
     """The saved searches of one base."""
 
@@ -60,11 +62,11 @@ class SavedSearches:
     def add(self, name: str, request: SearchRequest | str, *, replace: bool = False) -> Saved:
         """Save a search; a name that is taken is refused unless it is to be replaced."""
         asked = SearchRequest(request) if isinstance(request, str) else request
+        self._check(_without_places(asked) if isinstance(asked, SearchRequest) else asked)
         if asked.only != EVERYTHING:
             raise InvalidInput(
                 "a condition that no operator says cannot be saved", field="only", hint="use query"
             )
-        self._check(_without_places(asked))
         if placeholders((asked.query,)) and has_open_quote(asked.query):
             raise InvalidInput(
                 "a quote of this query is never closed",

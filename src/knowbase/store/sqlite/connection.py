@@ -60,6 +60,7 @@ _MEANING: tuple[tuple[tuple[type[apsw.Error], ...], type[KnowbaseError], str, st
         "the base cannot be written or opened there",
         "check the permissions of the folder and the file",
     ),
+    ((apsw.ConnectionClosedError,), BaseError, "the base is closed", "open it again"),
     ((apsw.InterruptError,), TookTooLong, "this took too long", "ask for less at once"),
 )
 
