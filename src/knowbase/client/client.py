@@ -55,7 +55,7 @@ class Client:
         """Where the base is served."""
         return self._wire.url
 
-    def call(self, operation: str, **values: Any) -> Any:
+    def call(self, operation: str, /, **values: Any) -> Any:
         """Any operation by its name, with its parameters: call("related", reference="KB-1")."""
         declared = _operation(operation)
         return self.run(declared, build(declared.request, values))

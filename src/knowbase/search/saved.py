@@ -91,7 +91,7 @@ class SavedSearches:
             raise _unknown(name, known)
         return _saved(known[name])
 
-    def run(self, name: str, values: Mapping[str, str] | None = None, **changes: Any) -> Answer:
+    def run(self, /, name: str, values: Mapping[str, str] | None = None, **changes: Any) -> Answer:
         """Run it with its places filled in; `changes` stand in for fields of its request."""
         saved = self.get(name)
         given = {key: clean(value) for key, value in (values or {}).items() if value.strip()}
