@@ -10,7 +10,7 @@ from knowbase.query.placeholders import filled, filled_query, has_open_quote, pl
 from knowbase.search.answer import Answer
 from knowbase.search.request import SearchRequest
 from knowbase.store.contract import SavedSearchStore
-from knowbase.values.arguments import checks_arguments
+from knowbase.values.arguments import checks_arguments, wrong
 from knowbase.values.changes import SavedSearch
 from knowbase.values.characters import clean
 
@@ -50,7 +50,7 @@ class SavedSearches:
     def __init__(
         self,
         store: SavedSearchStore,
-        search: Callable[[SearchRequest], Answer],
+        search: Callable[..., Answer],  # takes a request, and keywords beside it
         check: Callable[[SearchRequest], object],
         now: Callable[[], str],
     ) -> None:
@@ -94,6 +94,8 @@ class SavedSearches:
     def run(self, /, name: str, values: Mapping[str, str] | None = None, **changes: Any) -> Answer:
         """Run it with its places filled in; `changes` stand in for fields of its request."""
         saved = self.get(name)
+        if not all(isinstance(one, str) for pair in _pairs(values) for one in pair):
+            raise wrong("values", values, 'such as {"place": "Lyon"}')
         given = {key: clean(value) for key, value in (values or {}).items() if value.strip()}
         unknown = [one for one in values or {} if one not in saved.parameters]
         if unknown:
@@ -108,12 +110,18 @@ class SavedSearches:
                 field="set",
                 hint=", ".join(f"set {one}=…" for one in missing),
             )
-        return self._search(_request(saved, given)._replace(**changes))
+        return self._search(_request(saved, given), **changes)
 
     def remove(self, name: str) -> DeletedSearch:
         saved = self.get(name)
         self._store.drop_search(name)
         return DeletedSearch._make(saved)
+
+
+def _pairs(values: Any) -> Iterable[tuple[Any, Any]]:
+    if values is not None and not isinstance(values, Mapping):
+        raise wrong("values", values, 'such as {"place": "Lyon"}')
+    return (values or {}).items()
 
 
 def _checked(name: str) -> str:
