@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -340,6 +341,23 @@ def test_a_result_carries_the_whole_text_of_its_memory(base: Base, service: Sear
     assert first.memory.to_dict()["content"] == long
     [react, *_] = service.search(SearchOptions("React frontend"))
     assert react.memory.content == REACT
+
+
+def test_a_wrong_kind_is_an_error_that_names_it(service: SearchService) -> None:
+    assert service.search("react")[0].memory.content == REACT
+    wrong: Any = 5
+    for call, field in (
+        (lambda: service.search(wrong), "options"),
+        (lambda: service.search(SearchOptions(wrong)), "query"),
+        (lambda: service.search(SearchOptions("x", sector=wrong)), "sector"),
+        (lambda: service.search(SearchOptions("x", limit=wrong - 5)), "top"),
+        (lambda: service.search_documents(wrong), "query"),
+        (lambda: service.timeline(wrong), "anchor_id"),
+        (lambda: service.get_session_context(wrong), "memory_id"),
+    ):
+        with pytest.raises(InvalidInput) as caught:
+            call()
+        assert caught.value.field == field
 
 
 def test_the_keyword_leg_alone(base: Base, service: SearchService) -> None:

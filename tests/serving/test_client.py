@@ -20,6 +20,7 @@ from knowbase.cli.commands import NAMES, SURFACES, load
 from knowbase.contracts.entries import OPERATIONS as ENTRIES
 from knowbase.errors import BaseUnreachable, InvalidInput, NotABase, NotAllowed, NotFound
 from knowbase.operations.results import plain
+from knowbase.retrievers import found
 from servers import serving, two_projects
 
 MASKED = re.compile(
@@ -66,7 +67,10 @@ class Sides(NamedTuple):
 def sides(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sides]:
     folder = tmp_path_factory.mktemp("client")
     original = two_projects(folder / "original")
+    (original / "docs").mkdir()
+    (original / "docs" / "pumps.md").write_text("# Pumps\n\nTwo turbopumps feed the chamber.\n")
     with knowbase.open(original) as base:
+        base.add(original / "docs")
         known = frozenset(one.id for one in base.documents(include=["superseded"]).documents)
     for name in NAMED[:2]:
         shutil.copytree(original, folder / name)
@@ -106,6 +110,13 @@ def test_the_command_prints_the_same_of_a_served_base(sides: Sides, run: Run, na
         there = run(sides.elsewhere, "--base", sides.address, *words, *shape)
         assert there.masked(sides.known) == here.masked(sides.known)
         assert here.code == 0
+
+
+def test_a_served_file_is_named_as_the_server_has_it(sides: Sides, run: Run) -> None:
+    words = ("search", "turbopumps path:docs/", "--fts-only")
+    there = run(sides.elsewhere, "--base", sides.address, *words)
+    assert "docs/pumps.md:3" in there.out
+    assert there.masked(sides.known) == run(sides.here, *words).masked(sides.known)
 
 
 def test_what_is_written_reads_the_same_too(sides: Sides, run: Run) -> None:
@@ -162,6 +173,8 @@ def test_a_client_is_asked_as_a_base_is(sides: Sides) -> None:
         assert client.why_not("AP-3", "kerosene", top=1) == base.why_not("AP-3", "kerosene", top=1)
         assert client.status().documents == base.status().documents
         assert client.call("related", reference="AP-2") == base.graph.related("AP-2")
+        [passage] = found(client, "which engine burns kerosene", {"top": 1})
+        assert passage.text == base.get("AP-1").text  # as a retriever of a framework has it
         note = Note("Clients write, too", tags=["client"], code="C-1", session="s-ap")
         assert client.remember(note).document.tags == ("client",)
         assert client.note("And note").title == "And note"
@@ -182,8 +195,8 @@ def test_a_client_is_asked_as_a_base_is(sides: Sides) -> None:
         async with knowbase.connect_async(sides.address) as awaited:
             return await asyncio.gather(awaited.search("engine"), awaited.get("AP-1"))
 
-    found, content = asyncio.run(ask())
-    assert found.hits
+    answer, content = asyncio.run(ask())
+    assert answer.hits
     assert content.document.code == "AP-1"
 
 

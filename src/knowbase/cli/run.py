@@ -175,13 +175,18 @@ def _run_operation(
         bar.close()
 
 
+def _home_of(base: "Base | Client | None") -> str:
+    """Where stored paths start from; nowhere when they are another machine's."""
+    return os.getcwd() if base is None else getattr(base, "home", "")
+
+
 class _Output:
     """Prints results as JSON or for a person."""
 
     def __init__(
         self, base: "Base | Client | None", surface: Surface, operation: Operation
     ) -> None:
-        self._paint = Painter(sys.stdout, getattr(base, "home", os.getcwd()))
+        self._paint = Painter(sys.stdout, _home_of(base))
         self._json = surface.json
         self._terminal = operation.terminal
 
@@ -260,7 +265,7 @@ def _ask(base: "Base | Client", preview: Any, verb: str, done: str) -> None:
         raise InvalidInput(
             f"nothing was {done}: there is nobody to ask", field="yes", hint="say --yes"
         )
-    _print_rendered(Painter(sys.stdout, getattr(base, "home", os.getcwd())), preview)
+    _print_rendered(Painter(sys.stdout, _home_of(base)), preview)
     try:
         answer = input(f"{verb}? [y/N] ")
     except EOFError:

@@ -26,6 +26,7 @@ from knowbase.search.answer import Hit, Successor
 from knowbase.search.request import SearchRequest
 from knowbase.text.sections import sections_of
 from knowbase.text.snippets import MARK, snippet
+from knowbase.values.arguments import checks_arguments, wrong
 from knowbase.values.documents import Candidate, Document, Passage
 from knowbase.values.parameters import Param, build
 from knowbase.values.sessions import Session
@@ -130,6 +131,7 @@ class SearchResult(NamedTuple):
     related_memory_count: int
 
 
+@checks_arguments
 class SearchService:
     """Search, timelines and session context of one base."""
 
@@ -139,8 +141,11 @@ class SearchService:
     ) -> None:
         self.base = base
 
-    def search(self, options: SearchOptions) -> list[SearchResult]:
+    def search(self, options: SearchOptions | str) -> list[SearchResult]:
         """Memories, and documents too if asked; what is returned is reinforced (S2-21)."""
+        options = SearchOptions(options) if isinstance(options, str) else options
+        if not isinstance(options, SearchOptions):
+            raise wrong("options", options, "words, or SearchOptions")
         only = EVERYTHING if options.include_documents else Not(FROM_FILES)
         return self._found(options, only)
 
@@ -163,6 +168,8 @@ class SearchService:
         return self.base.sessions.contexts((document.id,)).get(document.id)
 
     def _found(self, options: SearchOptions, only: Condition) -> list[SearchResult]:
+        if not isinstance(options.query, str):
+            raise wrong("query", options.query, "it must be text")
         if not options.query.strip():
             return []
         request = SearchRequest(
