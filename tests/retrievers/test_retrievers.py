@@ -30,6 +30,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Base]:
 
 def test_a_langchain_retriever_finds_documents_with_their_sources(base: Base) -> None:
     pytest.importorskip("langchain_core", reason=LANGCHAIN)
+    from langchain_core.documents import Document
     from langchain_core.runnables import RunnableLambda
 
     from knowbase.retrievers.langchain import KnowbaseRetriever
@@ -41,7 +42,11 @@ def test_a_langchain_retriever_finds_documents_with_their_sources(base: Base) ->
     assert (found.metadata["heading"], found.metadata["line"]) == (None, 3)
     [again] = asyncio.run(retriever.ainvoke("how do otters sleep"))
     assert again == found
-    chain = retriever | RunnableLambda(lambda found: [one.metadata["code"] for one in found])
+
+    def codes(found: list[Document]) -> list[str]:
+        return [one.metadata["code"] for one in found]
+
+    chain = retriever | RunnableLambda(codes)
     assert chain.invoke("NOT NULL column") == ["N-1"]
     wood = KnowbaseRetriever(base=base, keywords={"tags": ["wood"]})
     assert [one.metadata["code"] for one in wood.invoke("otters")] == ["B-1"]
