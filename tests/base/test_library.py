@@ -26,14 +26,21 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 PUBLIC_NAMES = [
     "Answer",
+    "AsyncBase",
+    "AsyncClient",
     "Base",
+    "Client",
     "Hit",
     "KnowbaseError",
     "KnowledgeBaseSearch",
     "Note",
     "SearchRequest",
+    "connect",
+    "connect_async",
     "create",
+    "create_async",
     "open",
+    "open_async",
     "repair",
     "restore",
 ]

@@ -150,6 +150,7 @@ READS: dict[str, Call] = {
     "models.active": lambda b, t, f: b.models.active().source,
     "models.count_tokens": lambda b, t, f: b.models.count_tokens("engine"),
     "models.drafter": lambda b, t, f: b.models.drafter(b.types, b.code_pattern),
+    "models.newer": lambda b, t, f: b.models.newer(),
     "models.named": lambda b, t, f: b.models.named("", b.home).source,
     "models.usable": lambda b, t, f: b.models.usable((), measure=False),
     "models.wanted": lambda b, t, f: b.models.wanted().source,

@@ -3,12 +3,22 @@
 import logging
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import knowbase
 from knowbase import Base, Note
-from knowbase.contracts.memory import SearchOptions, SearchService, create_search_service
+from knowbase.contracts.memory import (
+    DEFAULT_WEIGHTS,
+    RankingWeights,
+    SearchOptions,
+    SearchService,
+    compute_score,
+    create_search_service,
+    search_fts,
+    search_vector,
+)
 from knowbase.embed.granite import Granite
 from knowbase.errors import InvalidInput, NotFound
 from knowbase.values.documents import Document
@@ -317,3 +327,109 @@ def test_an_unknown_or_forgotten_anchor_is_said(
         ):
             service.timeline(anchor)
     assert "timeline anchor not found" in caplog.text
+
+
+def test_a_result_carries_the_whole_text_of_its_memory(base: Base, service: SearchService) -> None:
+    """S2-02 S2-29"""
+    long = "# Otters\n\n" + "\n\n".join(
+        f"Otters sleep at {n} o'clock, hand in hand." for n in range(99)
+    )
+    made = create(base, long, type="lesson")
+    [first, *_] = service.search(SearchOptions("otters sleep"))
+    assert first.memory.content == long
+    assert (first.memory.id, first.memory.type) == (made.id, "lesson")
+    assert first.memory.to_dict()["content"] == long
+    [react, *_] = service.search(SearchOptions("React frontend"))
+    assert react.memory.content == REACT
+
+
+def test_a_wrong_kind_is_an_error_that_names_it(service: SearchService) -> None:
+    assert service.search("react")[0].memory.content == REACT
+    wrong: Any = 5
+    for call, field in (
+        (lambda: service.search(wrong), "options"),
+        (lambda: service.search(SearchOptions(wrong)), "query"),
+        (lambda: service.search(SearchOptions("x", sector=wrong)), "sector"),
+        (lambda: service.search(SearchOptions("x", limit=wrong - 5)), "top"),
+        (lambda: service.search_documents(wrong), "query"),
+        (lambda: service.timeline(wrong), "anchor_id"),
+        (lambda: service.get_session_context(wrong), "memory_id"),
+    ):
+        with pytest.raises(InvalidInput) as caught:
+            call()
+        assert caught.value.field == field
+
+
+def test_the_keyword_leg_alone(base: Base, service: SearchService) -> None:
+    """S2-05 S2-30"""
+    create(base, "React in another project", project="proj2")
+    [found] = search_fts(base, "react", "proj1")
+    assert found.rank < 0
+    assert "<mark>React</mark>" in found.snippet
+    assert found.memory_id == service.search(SearchOptions("react"))[0].memory.id
+    assert [one.memory_id for one in search_fts(base, "Type", "proj1")] == [found.memory_id]
+    assert len(service.search_fts("react")) == 2
+    assert len(search_fts(base, "react deploy routes", limit=2)) == 2
+    ranks = [one.rank for one in search_fts(base, "react deploy run build")]
+    assert ranks == sorted(ranks)
+    assert search_fts(base, "") == search_fts(base, "x") == []
+    with pytest.raises(InvalidInput) as caught:
+        search_fts(base, "react", limit=0)
+    assert caught.value.field == "limit"
+    with pytest.raises(InvalidInput):
+        search_fts(base, 5)  # type: ignore[arg-type]
+
+
+def test_the_semantic_leg_alone(base: Base, service: SearchService) -> None:
+    """S2-30"""
+    found = search_vector(base, "which user interface library", "proj1")
+    assert len(found) == 3
+    assert base.get(found[0].memory_id).text == REACT
+    for one in found:
+        assert one.similarity == pytest.approx(1 - one.distance)
+        assert 0 < one.similarity <= 1
+    assert service.search_vector("anything", "nowhere") == service.search_vector("  ") == []
+    assert [one.memory_id for one in search_vector(base, "user interface", limit=1)] == [
+        found[0].memory_id
+    ]
+
+
+def test_a_score_can_be_computed(base: Base, service: SearchService, clock: Clock) -> None:
+    """S2-31: as the document computes it, and as the service does."""
+    assert DEFAULT_WEIGHTS[:4] == (0.4, 0.25, 0.2, 0.15)
+    memory = service.search(SearchOptions("react"))[0].memory
+    now = memory.created_at
+    expected = (0.4 * 0.9 + 0.25 * 0.5 + 0.2 * memory.salience + 0.15) * 1.2
+    assert compute_score(memory, 0.9, -5.0, now=now) == pytest.approx(min(1.0, expected))
+    assert compute_score(memory, 0.5, -20, now=now) == pytest.approx(
+        (0.4 * 0.5 + 0.25 + 0.2 * memory.salience + 0.15) * 1.2
+    )
+    gone = memory._replace(valid_until=now)
+    assert compute_score(gone, 0.5, 0, now=now) == pytest.approx(
+        (0.4 * 0.5 + 0.2 * memory.salience + 0.15) * 1.2 * 0.5
+    )
+    words = RankingWeights(semantic=0, keyword=1, salience=0, recency=0, sector_boost={})
+    assert compute_score(memory, 1.0, -2.0, words) == pytest.approx(0.2)
+    assert compute_score(memory, 5.0, -99.0) == 1.0
+    [fts] = search_fts(base, "react")
+    similarity = next(
+        one.similarity for one in search_vector(base, "react") if one.memory_id == fts.memory_id
+    )
+    before = base.get(fts.memory_id).document
+    [hit, *_] = service.search(SearchOptions("react"))
+    assert compute_score(before, similarity, fts.rank, now=base.now()) == pytest.approx(
+        hit.score, abs=1e-4
+    )
+
+
+def test_a_relation_says_who_made_it(base: Base) -> None:
+    """S2-32"""
+    ids = [one.id for one in base.documents().documents]
+    [by_user] = base.relate(ids[0], ids[1]).related
+    by_agent = base.relate(ids[0], ids[2], "REFERENCES", by="claude").related
+    assert by_user.origin == "user"
+    assert {one.origin for one in by_agent} == {"user", "claude"}
+    for wrong in (" ", "x" * 65):
+        with pytest.raises(InvalidInput) as caught:
+            base.relate(ids[1], ids[2], by=wrong)
+        assert caught.value.field == "by"

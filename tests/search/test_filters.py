@@ -172,9 +172,11 @@ def test_a_wrong_request_in_python_is_an_error_that_names_the_field(
         assert caught.value.field == field
 
 
-def test_one_tag_is_as_good_as_a_list_of_one(base: Base) -> None:
-    request = SearchRequest("otters", tags="ops", include=["archived"])  # type: ignore[arg-type]
+def test_a_text_is_not_taken_for_a_list(base: Base) -> None:
+    request = SearchRequest("otters", tags=["ops"], include={"archived"})  # type: ignore[arg-type]
     assert [hit.code for hit in base.search(request).hits] == ["LATE"]
+    with pytest.raises(InvalidInput, match="tags takes a list, not the text 'ops'"):
+        base.search(request._replace(tags="ops"))  # type: ignore[arg-type]
 
 
 def test_a_plan_shows_the_flags_as_they_are_meant(base: Base) -> None:

@@ -1,10 +1,10 @@
 """Base: the object that users hold, and what can be asked of it."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from knowbase.base import given
 from knowbase.base.services import BaseServices
 from knowbase.errors import InvalidInput, NotAllowed
 from knowbase.query.conditions import Visible, both
@@ -15,10 +15,15 @@ from knowbase.search.search import search
 from knowbase.search.services import Language, Services
 from knowbase.store.location import is_url, locate, new_place
 from knowbase.store.opening import create_store
+from knowbase.values.arguments import checks_arguments
 from knowbase.values.characters import storable
 from knowbase.values.documents import ALL, Document, Page
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Unpack
+
+    from knowbase.base.keywords import SearchKeywords, Texts
     from knowbase.base.status import Status
     from knowbase.ingest.embedding import Embedding, Step
     from knowbase.ingest.removal import Removal
@@ -40,31 +45,35 @@ if TYPE_CHECKING:
     from knowbase.values.notes import Note, Remembered
 
 
-def open(path: str | None = None) -> "Base":  # noqa: A001 - knowbase.open reads well
+def open(path: "Path | None" = None) -> "Base":  # noqa: A001 - knowbase.open reads well
     """An existing base, by its path or found upwards from the working folder."""
-    return Base(locate(path))
+    return Base(locate(_place(path)))
 
 
-def create(path: str | None = None) -> "Base":
+def create(path: "Path | None" = None) -> "Base":
     """A new base at `path` (a file, a folder to hold .kb/base.db, or a URL), else here."""
-    target = new_place(path or os.environ.get("KB_BASE") or os.getcwd())
+    target = new_place(_place(path) or os.environ.get("KB_BASE") or os.getcwd())
     is_new = create_store(target)
     base = Base(target)
     base.is_new = is_new
     return base
 
 
+Path: TypeAlias = str | os.PathLike[str]
 LEAST_BRIEF = 50  # tokens
 
 
+@checks_arguments
 class Base(BaseServices):
     """One knowledge base."""
 
     # finding
 
-    def search(self, request: SearchRequest | str) -> Answer:
-        """Hits for a query, best first."""
-        request = self._recalling(_request(request))
+    def search(
+        self, request: SearchRequest | str = "", **keywords: "Unpack[SearchKeywords]"
+    ) -> Answer:
+        """Hits for a query, best first: search("words", tags=["ops"], path="docs/")."""
+        request = self._recalling(given.search_request(request, keywords))
         profile = self._profile_of(request)
         answer = search(request, profile, self.search_services, self.now())
         use = profile.record_use == "returned" or request.recalled_in is not None
@@ -89,23 +98,32 @@ class Base(BaseServices):
             return request._replace(session=name)
         return request._replace(session_record=name)
 
-    def plan(self, request: SearchRequest | str) -> "QueryPlan":
+    def plan(
+        self, request: SearchRequest | str = "", **keywords: "Unpack[SearchKeywords]"
+    ) -> "QueryPlan":
         """What a query means, and what would run."""
         from knowbase.search.plan import plan
 
-        return plan(self._understand(request), self.search_services.language)
+        return plan(self._understand(request, keywords), self.search_services.language)
 
-    def why_not(self, reference: str, request: SearchRequest | str) -> "WhyNot":
+    def why_not(
+        self,
+        reference: str,
+        request: SearchRequest | str = "",
+        **keywords: "Unpack[SearchKeywords]",
+    ) -> "WhyNot":
         """Which stage of a search drops this document, or which place it has."""
         from knowbase.search.whynot import why_not
 
         document = self.whole(reference)
-        return why_not(self._understand(request), self.search_services, document)
+        return why_not(self._understand(request, keywords), self.search_services, document)
 
-    def _understand(self, request: SearchRequest | str) -> "Inquiry":
+    def _understand(
+        self, request: SearchRequest | str, keywords: "Mapping[str, Any] | None" = None
+    ) -> "Inquiry":
         from knowbase.search.understand import understand
 
-        request = _request(request)
+        request = given.search_request(request, keywords or {})
         language = self.search_services.language
         return understand(request, self._profile_of(request), language, self.now())
 
@@ -145,18 +163,16 @@ class Base(BaseServices):
     def documents(
         self,
         *,
-        tags: Sequence[str] = (),
-        types: Sequence[str] = (),
-        include: Sequence[str] = (),
+        tags: "Texts" = (),
+        types: "Texts" = (),
+        include: "Texts" = (),
         page: Page = Page(),  # noqa: B008 - a value, never changed
     ) -> "Listing":
         """Documents, newest first."""
         from knowbase.values.documents import Listing
 
-        request = SearchRequest(
-            tags=tuple(tags), tags_match="all", type=tuple(types), include=tuple(include)
-        )
-        asked = self._understand(request)
+        lists = {"tags": tags, "type": types, "include": include}
+        asked = self._understand("", {**lists, "tags_match": "all"})
         condition = both(asked.visible, asked.filter)
         return Listing(tuple(self.store.documents(condition, page)), self.store.count(condition))
 
@@ -164,10 +180,10 @@ class Base(BaseServices):
         self,
         folder: str = "",
         *,
-        tags: Sequence[str] = (),
-        types: Sequence[str] = (),
+        tags: "Texts" = (),
+        types: "Texts" = (),
         project: str | None = None,
-        include: Sequence[str] = (),
+        include: "Texts" = (),
         page: Page = Page(),  # noqa: B008 - a value, never changed
     ) -> "Folder":
         """The folders in a folder, and the documents below it, newest first."""
@@ -177,11 +193,8 @@ class Base(BaseServices):
         name = folder_name(storable(folder))
         filters = {"path": f"/{name}"} if name else {}
         filters |= {"project": project} if project is not None else {}
-        request = SearchRequest(
-            tags=tuple(tags), tags_match="all", type=tuple(types), include=tuple(include),
-            filters=filters,
-        )  # fmt: skip
-        asked = self._understand(request)
+        lists = {"tags": tags, "type": types, "include": include}
+        asked = self._understand("", {**lists, "tags_match": "all", "filters": filters})
         found = self.store.documents(
             both(asked.visible, asked.filter), page._replace(limit=2**62, offset=0)
         )
@@ -221,16 +234,16 @@ class Base(BaseServices):
 
     def add(  # noqa: PLR0913 - as much as `kb add` takes
         self,
-        paths: Sequence[str],
+        paths: "Path | Iterable[Path]",
         *,
-        tags: Sequence[str] = (),
+        tags: "Texts" = (),
         parent: str | None = None,
         tree: bool = False,
         defer: bool = False,
         verify: bool = False,
         progress: "Callable[[Progress], None]" = lambda _: None,
     ) -> "Report":
-        """Put files and folders in, and keep them in step from now on.
+        """Put files and folders in, one or several, and keep them in step from now on.
 
         With `defer`, words find them at once and meaning after the next `embed`; with `verify`,
         every file is read to see whether it changed.
@@ -242,7 +255,9 @@ class Base(BaseServices):
         services = self.ingest_services(defer=defer)
         named = self.whole(parent).code if parent else None
         wanted = Source("", tuple(tags), named, tree)
-        scopes = scopes_for(paths, wanted, self.store.sources(), services.home)
+        scopes = scopes_for(
+            given.paths(paths, "paths"), wanted, self.store.sources(), services.home
+        )
         scopes = [scope._replace(verify=verify) for scope in scopes]
         return sync(services, scopes, progress=progress)
 
@@ -277,11 +292,12 @@ class Base(BaseServices):
         }
         return watch(self.sync, roots, own)
 
-    def note(self, note: "Note") -> Document:
+    def note(self, note: "Note | str") -> Document:
         """Write a note; it is sectioned and embedded like a file."""
         from knowbase.memory.notes import write_note
+        from knowbase.values.notes import as_note
 
-        return write_note(self._note_services(), note)
+        return write_note(self._note_services(), as_note(note))
 
     def _note_services(self) -> "NoteServices":
         from knowbase.memory.notes import NoteServices
@@ -306,7 +322,7 @@ class Base(BaseServices):
 
     def backup(
         self,
-        target: str,
+        target: "Path",
         *,
         keep: int | None = None,
         dry_run: bool = False,
@@ -315,7 +331,7 @@ class Base(BaseServices):
         """The whole base as one verified file, taken while others write; into a folder, dated."""
         from knowbase.upkeep.backup import Wanted, backup
 
-        wanted = Wanted(target, keep, dry_run)
+        wanted = Wanted(given.path(target, "target"), keep, dry_run)
         return backup(self.store, self.path, wanted, self.now(), progress)
 
     def check(
@@ -331,12 +347,12 @@ class Base(BaseServices):
     def remember(self, note: "Note | str") -> "Remembered":
         """Write a memory, unless its text is known; what says almost the same is told."""
         from knowbase.memory.notes import remember
-        from knowbase.values.notes import Note
+        from knowbase.values.notes import as_note
 
-        return remember(self._note_services(), Note(note) if isinstance(note, str) else note)
+        return remember(self._note_services(), as_note(note))
 
     def tag(
-        self, references: Sequence[str], *, add: Sequence[str] = (), remove: Sequence[str] = ()
+        self, references: "Texts", *, add: "Texts" = (), remove: "Texts" = ()
     ) -> "Changed":
         """Give notes and memories tags, or take tags from them; a file says its own."""
         from knowbase.memory.lifecycle import Changed
@@ -344,7 +360,7 @@ class Base(BaseServices):
 
         services = self._note_services()
         documents = [self.whole(reference) for reference in references]
-        return Changed(tuple(retagged(services, documents, add, remove)))
+        return Changed(tuple(retagged(services, documents, tuple(add), tuple(remove))))
 
     def feedback(self, reference: str, verdict: str, session: str | None = None) -> "Feedback":
         """Whether a hit was good: a use that counts, once a session or a day."""
@@ -356,25 +372,26 @@ class Base(BaseServices):
         return feedback_on(self.store, document, verdict, session, self.now(), amount)
 
     def relate(
-        self, source: str, target: str, relation: str = "RELATED_TO", *, remove: bool = False
+        self,
+        source: str,
+        target: str,
+        relation: str = "RELATED_TO",
+        *,
+        by: str = "user",
+        remove: bool = False,
     ) -> "DocumentContext":
-        """Say what two documents have to do with each other, or that it is so no more."""
-        self.sessions.relate(source, target, relation, remove=remove)
+        """Say what two documents have to do with each other, or that it is so no more; `by` is
+        who says so, a user or an agent."""
+        self.sessions.relate(source, target, relation, by=by, remove=remove)
         return self.sessions.context(source)
 
     def brief(self, project: str | None = None, max_tokens: int = 2000) -> "Brief":
         """What is worth knowing before work starts, packed to a number of tokens."""
         from knowbase.memory.brief import Briefing
 
-        if max_tokens < LEAST_BRIEF:
-            raise InvalidInput(
-                f"max_tokens cannot be {max_tokens}",
-                field="max_tokens",
-                hint=f"at least {LEAST_BRIEF}",
-            )
-
+        tokens = given.number(max_tokens, "max_tokens", LEAST_BRIEF)
         briefing = Briefing(self.store, self.models.count_tokens, self.now())
-        return briefing.brief(storable(project), max_tokens)
+        return briefing.brief(storable(project), tokens)
 
     def expire(
         self,
@@ -392,21 +409,22 @@ class Base(BaseServices):
             )
         return self.remove([one.id for one in self.lifecycle.due(page=ALL).documents])
 
-    def remove(self, references: Sequence[str], *, dry_run: bool = False) -> "Removal":
+    def remove(self, references: "Texts", *, dry_run: bool = False) -> "Removal":
         """Remove documents, or a source with all its documents, from the base; never a file."""
         from knowbase.ingest.removal import removal_of
 
         def resolve(reference: str) -> Document:
             return self.references.find_any(reference) or self.whole(reference)
 
-        changes, removal = removal_of(references, self.store, self.ingest_services().home, resolve)
+        named, home = tuple(references), self.ingest_services().home
+        changes, removal = removal_of(named, self.store, home, resolve)
         if not dry_run:
             self.store.apply(changes, self.now())
         return removal._replace(dry_run=dry_run)
 
 
-def _request(request: SearchRequest | str) -> SearchRequest:
-    return storable(SearchRequest(request) if isinstance(request, str) else request)
+def _place(path: "Path | None") -> str | None:
+    return None if path is None else given.path(path, "path")
 
 
 def _size(path: str) -> int:

@@ -19,7 +19,7 @@ class References:
 
     def resolve(self, reference: str) -> tuple[Document, str | None]:
         """The document that a reference names, and the section's slug if it names one."""
-        reference = clean(reference)
+        reference = _text(reference)
         whole = self.find(reference)
         if whole is not None:
             return whole, None
@@ -48,6 +48,7 @@ class References:
     def find_any(self, reference: str) -> Document | None:
         from knowbase.ingest.places import Home
 
+        reference = _text(reference)
         return self._store.find(reference) or self._store.find(Home(self._home).stored(reference))
 
     def nearest(self, reference: str) -> str:
@@ -58,3 +59,13 @@ class References:
 
         near = get_close_matches(reference.upper(), self._store.codes(), n=3, cutoff=0.5)
         return "did you mean " + ", ".join(near) + "?" if near else "list or search what there is"
+
+
+def _text(reference: object) -> str:
+    if not isinstance(reference, str):
+        raise InvalidInput(
+            f"a document is named by a text, not by {type(reference).__name__}",
+            field="reference",
+            hint="a code, an id, a number or a path",
+        )
+    return clean(reference)

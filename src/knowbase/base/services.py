@@ -13,6 +13,7 @@ from knowbase.process import close_idle
 from knowbase.ranking.profile import PROFILES, Profile
 from knowbase.store.location import home_of, shown
 from knowbase.store.opening import open_store
+from knowbase.values.arguments import checks_arguments
 from knowbase.values.documents import DOCUMENT_TYPES, Document
 from knowbase.values.times import timestamp
 
@@ -40,6 +41,7 @@ class Opened(NamedTuple):
     embedders: "Embedders | None" = None
 
 
+@checks_arguments
 class BaseServices:
     """A base without what can be asked of it. Its services know the store that it was built on
     and no other, so that what is built on a part of a store reaches no further."""

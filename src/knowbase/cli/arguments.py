@@ -31,7 +31,13 @@ class Parsed(NamedTuple):
 
 
 COMMON = (
-    Parameter("base", str, Param("the base; else KB_BASE, else found upwards"), None, False),
+    Parameter(
+        "base",
+        str,
+        Param("the base, or a server's http://…; else KB_BASE, else found upwards"),
+        None,
+        False,
+    ),
     Parameter("json", bool, Param("print one JSON object"), False, False),
     Parameter("quiet", bool, Param("no progress bar"), False, False),
     Parameter("yes", bool, Param("do not ask before removing"), False, False),

@@ -16,7 +16,7 @@ from knowbase.cli.arguments import (
     parse,
     plain_words,
 )
-from knowbase.cli.commands import COMPLETION, NAMES, load
+from knowbase.cli.commands import COMPLETION, NAMES, SURFACES, load
 from knowbase.cli.terminal import Painter, ProgressBar, safe
 from knowbase.errors import BaseMissing, InvalidInput, KnowbaseError, ReadError
 from knowbase.operations.declare import Operation, Place
@@ -25,6 +25,7 @@ from knowbase.values.parameters import build
 
 if TYPE_CHECKING:
     from knowbase.base import Base
+    from knowbase.client import Client
 
 INTERRUPTED = 130
 UNEXPECTED = 1
@@ -75,9 +76,11 @@ def _dispatch(arguments: list[str]) -> int:
 
         print(help_of(operation))
         return 0
+    if _is_served(surface):
+        _refuse_local(operation, name)
     request = build(operation.request, _with_input(operation.terminal.input_field, values))
     with _open(operation, surface) as base:
-        if base is not None and not operation.by_place and base.store.has_lost_writes():
+        if _has_lost_writes(operation, base):
             print(_LOST_WRITES, file=sys.stderr)
         if base is not None and not surface.yes:
             _confirm(operation, base, request)
@@ -112,7 +115,28 @@ def _special(name: str, rest: list[str]) -> str:
     return overview(asked)
 
 
-def _open(operation: Operation, surface: Surface) -> "AbstractContextManager[Base | None]":
+def _is_served(surface: Surface) -> bool:
+    """Whether the base is one that a server serves."""
+    named = surface.base or os.environ.get("KB_BASE") or ""
+    return named[:8].lower().startswith(("http://", "https://"))
+
+
+def _refuse_local(operation: Operation, name: str) -> None:
+    if operation.local or operation.by_place or name in SURFACES:
+        raise InvalidInput(
+            f"kb {operation.name} works on a base of this machine, not through a server",
+            field="base",
+            hint="run it where the base is, or name a file or a database",
+        )
+
+
+def _has_lost_writes(operation: Operation, base: "Base | Client | None") -> bool:
+    if base is None or operation.by_place or not hasattr(base, "store"):
+        return False
+    return base.store.has_lost_writes()
+
+
+def _open(operation: Operation, surface: Surface) -> "AbstractContextManager[Base | Client | None]":
     from knowbase.base import create
     from knowbase.base import open as open_base
     from knowbase.store.location import place_of
@@ -121,6 +145,10 @@ def _open(operation: Operation, surface: Surface) -> "AbstractContextManager[Bas
         if surface.base is not None:
             raise InvalidInput(f"kb {operation.name} takes no --base", field="base")
         return nullcontext()
+    if _is_served(surface):
+        from knowbase.client import connect
+
+        return connect(surface.base or os.environ["KB_BASE"])
     if operation.by_place:
         return nullcontext(Place(place_of(surface.base)))  # type: ignore[arg-type]
     if operation.creates_base:
@@ -134,8 +162,10 @@ def _open(operation: Operation, surface: Surface) -> "AbstractContextManager[Bas
 
 
 def _run_operation(
-    operation: Operation, base: "Base | None", request: Any, surface: Surface
+    operation: Operation, base: "Base | Client | None", request: Any, surface: Surface
 ) -> Any:
+    if base is not None and _is_served(surface):
+        return base.run(operation, request)  # type: ignore[union-attr]
     if not operation.progress:
         return operation.run(base, request)
     bar = ProgressBar(quiet=surface.quiet)
@@ -145,11 +175,18 @@ def _run_operation(
         bar.close()
 
 
+def _home_of(base: "Base | Client | None") -> str:
+    """Where stored paths start from; nowhere when they are another machine's."""
+    return os.getcwd() if base is None else getattr(base, "home", "")
+
+
 class _Output:
     """Prints results as JSON or for a person."""
 
-    def __init__(self, base: "Base | None", surface: Surface, operation: Operation) -> None:
-        self._paint = Painter(sys.stdout, base.home if base else os.getcwd())
+    def __init__(
+        self, base: "Base | Client | None", surface: Surface, operation: Operation
+    ) -> None:
+        self._paint = Painter(sys.stdout, _home_of(base))
         self._json = surface.json
         self._terminal = operation.terminal
 
@@ -211,24 +248,24 @@ def _report_error(error: KnowbaseError, as_json: bool, debug: bool) -> None:
     print(safe(line.replace("\n", " ")), file=sys.stderr)
 
 
-def _confirm(operation: Operation, base: "Base", request: Any) -> None:
+def _confirm(operation: Operation, base: "Base | Client", request: Any) -> None:
     """Ask before removing or replacing; without anybody to ask, nothing is."""
     removes, asks = operation.terminal.removes, operation.terminal.asks
     if asks is not None:
         _ask(base, asks(base, request), "replace", "replaced")
     references = removes(base, request) if removes is not None else ()
     if references:
-        _ask(base, base.remove(references, dry_run=True), "remove", "removed")
+        _ask(base, base.remove(tuple(references), dry_run=True), "remove", "removed")
 
 
-def _ask(base: "Base", preview: Any, verb: str, done: str) -> None:
+def _ask(base: "Base | Client", preview: Any, verb: str, done: str) -> None:
     if preview is None:
         return
     if not sys.stdin.isatty():
         raise InvalidInput(
             f"nothing was {done}: there is nobody to ask", field="yes", hint="say --yes"
         )
-    _print_rendered(Painter(sys.stdout, base.home), preview)
+    _print_rendered(Painter(sys.stdout, _home_of(base)), preview)
     try:
         answer = input(f"{verb}? [y/N] ")
     except EOFError:

@@ -43,7 +43,8 @@ def safe_lines(text: str) -> str:
 
 
 class Painter:
-    """Styles text on a terminal; leaves it plain elsewhere. Stored paths start from `home`."""
+    """Styles text on a terminal; leaves it plain elsewhere. Stored paths start from `home`; those
+    of another machine, which has none here, are shown as they are and lead nowhere."""
 
     def __init__(self, stream: TextIO, home: str) -> None:
         self._on = is_terminal(stream)
@@ -54,7 +55,7 @@ class Painter:
 
     def link(self, text: str, path: str) -> str:
         """A place that a click opens."""
-        if not self._on:
+        if not self._on or not self.home:
             return text
         from urllib.parse import quote
 

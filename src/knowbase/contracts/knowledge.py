@@ -34,6 +34,7 @@ __all__ = [
     "normalize_embedding",
     "sanitize_fts_query",
     "search_knowledge",
+    "search_knowledge_async",
     "vector_search",
 ]
 
@@ -98,6 +99,15 @@ def search_knowledge(
 ) -> list[KnowledgeResult]:
     """Hybrid search; the query is embedded with the base's own model."""
     return _hybrid(base, plain_query(query, "all"), base.embedder, options)
+
+
+async def search_knowledge_async(
+    base: "Base", query: str, options: Options = DEFAULTS
+) -> list[KnowledgeResult]:
+    """S0-19: the same, to be awaited; the event loop goes on meanwhile."""
+    import asyncio
+
+    return await asyncio.to_thread(search_knowledge, base, query, options)
 
 
 def hybrid_search(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from knowbase.config import Settings
 from knowbase.graph.network import LinkedDocuments, Network
 from knowbase.query.conditions import EVERYTHING, AnyOf, Compare, Condition, Visible
+from knowbase.values.arguments import checks_arguments
 from knowbase.values.changes import Changes, Codes
 from knowbase.values.documents import ALL, Document, Page
 
@@ -35,6 +36,7 @@ class Answers(NamedTuple):
     rows: tuple[dict[str, object], ...]
 
 
+@checks_arguments
 class Graph:
     """The links of a base."""
 

@@ -30,6 +30,9 @@ class Exported(NamedTuple):
 def export(network: Network, path: str, format: str | None) -> Exported:  # noqa: A002
     """Write the graph; the format is what is said, else what the name ends in."""
     kind = format or _format_of(path)
+    if kind not in (*_WRITERS, "graphqlite"):
+        hint = "one of " + ", ".join((*_WRITERS, "graphqlite"))
+        raise InvalidInput(f"format cannot be {kind!r}", field="format", hint=hint)
     if kind == "graphqlite":
         from knowbase.graph.cypher import write
 

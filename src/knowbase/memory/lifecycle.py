@@ -7,6 +7,7 @@ from knowbase.errors import InvalidInput, NotFound
 from knowbase.query.conditions import FORGOTTEN, HIDDEN_STATES, Compare, Condition, Visible, both
 from knowbase.query.moments import ahead
 from knowbase.store.contract import DocumentStore
+from knowbase.values.arguments import checks_arguments
 from knowbase.values.changes import Changes, Edit
 from knowbase.values.documents import STATES, Document, Listing, Page, is_in
 
@@ -25,6 +26,7 @@ class Changed(NamedTuple):
     documents: tuple[Document, ...]
 
 
+@checks_arguments
 class Lifecycle:
     """Changes what a document is shown as, never its text. `kb rm` removes for good."""
 

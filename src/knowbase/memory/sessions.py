@@ -19,10 +19,14 @@ from knowbase.query.conditions import (
 )
 from knowbase.store.contract import DocumentStore, SessionStore
 from knowbase.store.rules import same_project
+from knowbase.values.arguments import checks_arguments
 from knowbase.values.changes import Changes, session_name
+from knowbase.values.characters import clean
 from knowbase.values.documents import Document, Page
 from knowbase.values.edges import RELATIONS, Relation
 from knowbase.values.sessions import Session
+
+LONGEST_NAME = 64  # of whoever says that documents are related
 
 
 class SessionList(NamedTuple):
@@ -60,7 +64,7 @@ class Related(NamedTuple):
     relation: str
     direction: str  # "to" or "from" the other document
     document: Document
-    origin: str
+    origin: str  # who says so: "user", or an agent's name
     created_at: str
 
 
@@ -86,6 +90,7 @@ class SessionDocuments(SessionStore, DocumentStore, Protocol):
     """Sessions, and the documents that take part in them."""
 
 
+@checks_arguments
 class Sessions:
     """The sessions of a base, and what its documents have to do with each other."""
 
@@ -189,7 +194,9 @@ class Sessions:
             sessions={one.session.id: one.session for one in contexts.values()},
         )
 
-    def relate(self, source: str, target: str, relation: str, *, remove: bool = False) -> None:
+    def relate(
+        self, source: str, target: str, relation: str, *, by: str = "user", remove: bool = False
+    ) -> None:
         """Say what two documents have to do with each other, or that it is so no more."""
         first, second = self.whole(source), self.whole(target)
         if relation not in RELATIONS:
@@ -199,7 +206,11 @@ class Sessions:
             raise InvalidInput("a document is not related to itself", field="target")
         if relation == "RELATED_TO":  # said in either direction, it is the same
             first, second = sorted((first, second), key=lambda document: document.seq)
-        said = (Relation(first.id, second.id, relation, "user"),)
+        who = " ".join(clean(by).split())
+        if not who or len(who) > LONGEST_NAME:
+            hint = f"a name of at most {LONGEST_NAME} letters"
+            raise InvalidInput(f"by cannot be {by[:LONGEST_NAME]!r}", field="by", hint=hint)
+        said = (Relation(first.id, second.id, relation, who),)
         changes = Changes(dropped_relations=said) if remove else Changes(relations=said)
         self.store.apply(changes, self.clock())
 

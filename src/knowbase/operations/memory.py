@@ -108,10 +108,13 @@ class Relate(NamedTuple):
         "RELATED_TO"
     )
     remove: Annotated[bool, Param("say that it is so no more")] = False
+    by: Annotated[str, Param("who says so: user, or an agent's name", metavar="NAME")] = "user"
 
 
 def relate(base: "Base", request: Relate) -> "DocumentContext":
-    return base.relate(request.source, request.target, request.relation, remove=request.remove)
+    return base.relate(
+        request.source, request.target, request.relation, by=request.by, remove=request.remove
+    )
 
 
 class FeedbackRequest(NamedTuple):

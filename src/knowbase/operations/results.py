@@ -1,16 +1,5 @@
 """The JSON of a result: what `--json`, MCP and HTTP give for the same value."""
 
-from collections.abc import Mapping
-from typing import Any
+from knowbase.values.plain import plain
 
-
-def plain(value: Any) -> Any:
-    """Named tuples as objects, all the way down."""
-    if hasattr(value, "_asdict"):
-        unshown = value.unshown() if hasattr(value, "unshown") else ()
-        return {name: plain(part) for name, part in value._asdict().items() if name not in unshown}
-    if isinstance(value, Mapping):
-        return {name: plain(part) for name, part in value.items()}
-    if isinstance(value, tuple | list):
-        return [plain(part) for part in value]
-    return value
+__all__ = ["plain"]

@@ -76,8 +76,14 @@ def type_schema(hint: Any) -> Schema:
 
 
 @cache
+def hints_of(kind: Any) -> Mapping[str, Any]:
+    """The types of a named tuple's fields."""
+    return get_type_hints(kind, localns=_names(kind.__module__))
+
+
+@cache
 def _object_schema(kind: Any) -> Schema:
-    hints = get_type_hints(kind, localns=_names(kind.__module__))
+    hints = hints_of(kind)
     unshown = kind.unshown() if hasattr(kind, "unshown") else ()
     shown = [name for name in kind._fields if name not in unshown]
     return {

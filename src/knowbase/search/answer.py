@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from knowbase.ranking.boosts import Factor
 from knowbase.ranking.fusion import Contribution
 from knowbase.values.documents import Document
+from knowbase.values.plain import as_dict
 
 if TYPE_CHECKING:
     from knowbase.query.tree import Problem
@@ -32,7 +33,7 @@ class Successor(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """One line of the answer. Its document is at hand, and no part of the JSON."""
+    """One line of the answer. Its document and its text are at hand, and no part of the JSON."""
 
     id: str
     code: str
@@ -57,11 +58,16 @@ class Hit(NamedTuple):
     more: int = 0  # further matching chunks of this document, when the unit is documents
     explanation: Explanation | None = None
     is_relaxed: bool = False  # it has the words, and not what quotes or + in the query require
+    text: str = ""  # of the chunk that was found, whole
 
     @staticmethod
     def unshown() -> tuple[str, ...]:
         """The fields that are no part of its JSON."""
-        return ("document",)
+        return ("document", "text")
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `kb search --json` has it."""
+        return as_dict(self)
 
 
 class Suggestion(NamedTuple):
@@ -88,3 +94,7 @@ class Answer(NamedTuple):
     timings: dict[str, float] = {}  # noqa: RUF012 - milliseconds of each part, never changed
     problems: "tuple[Problem, ...]" = ()
     suggestions: tuple[Suggestion, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `kb search --json` has it."""
+        return as_dict(self)

@@ -94,6 +94,7 @@ def _hit(ranked: Ranked, passage: Passage, inquiry: Inquiry) -> Hit:
         match_type=_match_type(set(legs)),
         more=ranked.more,
         is_relaxed=ranked.relaxed,
+        text=chunk.text,
         explanation=_explanation(ranked, inquiry.profile) if inquiry.request.explain else None,
     )
 

@@ -10,6 +10,7 @@ from knowbase.query.placeholders import filled, filled_query, has_open_quote, pl
 from knowbase.search.answer import Answer
 from knowbase.search.request import SearchRequest
 from knowbase.store.contract import SavedSearchStore
+from knowbase.values.arguments import checks_arguments, wrong
 from knowbase.values.changes import SavedSearch
 from knowbase.values.characters import clean
 
@@ -42,13 +43,14 @@ class SavedList(NamedTuple):
     saved: tuple[Saved, ...]
 
 
+@checks_arguments
 class SavedSearches:
     """The saved searches of one base."""
 
     def __init__(
         self,
         store: SavedSearchStore,
-        search: Callable[[SearchRequest], Answer],
+        search: Callable[..., Answer],  # takes a request, and keywords beside it
         check: Callable[[SearchRequest], object],
         now: Callable[[], str],
     ) -> None:
@@ -60,11 +62,11 @@ class SavedSearches:
     def add(self, name: str, request: SearchRequest | str, *, replace: bool = False) -> Saved:
         """Save a search; a name that is taken is refused unless it is to be replaced."""
         asked = SearchRequest(request) if isinstance(request, str) else request
+        self._check(_without_places(asked) if isinstance(asked, SearchRequest) else asked)
         if asked.only != EVERYTHING:
             raise InvalidInput(
                 "a condition that no operator says cannot be saved", field="only", hint="use query"
             )
-        self._check(_without_places(asked))
         if placeholders((asked.query,)) and has_open_quote(asked.query):
             raise InvalidInput(
                 "a quote of this query is never closed",
@@ -89,9 +91,11 @@ class SavedSearches:
             raise _unknown(name, known)
         return _saved(known[name])
 
-    def run(self, name: str, values: Mapping[str, str] | None = None, **changes: Any) -> Answer:
+    def run(self, /, name: str, values: Mapping[str, str] | None = None, **changes: Any) -> Answer:
         """Run it with its places filled in; `changes` stand in for fields of its request."""
         saved = self.get(name)
+        if not all(isinstance(one, str) for pair in _pairs(values) for one in pair):
+            raise wrong("values", values, 'such as {"place": "Lyon"}')
         given = {key: clean(value) for key, value in (values or {}).items() if value.strip()}
         unknown = [one for one in values or {} if one not in saved.parameters]
         if unknown:
@@ -106,12 +110,18 @@ class SavedSearches:
                 field="set",
                 hint=", ".join(f"set {one}=…" for one in missing),
             )
-        return self._search(_request(saved, given)._replace(**changes))
+        return self._search(_request(saved, given), **changes)
 
     def remove(self, name: str) -> DeletedSearch:
         saved = self.get(name)
         self._store.drop_search(name)
         return DeletedSearch._make(saved)
+
+
+def _pairs(values: Any) -> Iterable[tuple[Any, Any]]:
+    if values is not None and not isinstance(values, Mapping):
+        raise wrong("values", values, 'such as {"place": "Lyon"}')
+    return (values or {}).items()
 
 
 def _checked(name: str) -> str:

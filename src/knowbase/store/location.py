@@ -60,6 +60,12 @@ def _known_url(given: str) -> str | None:
     scheme, mark, rest = given.partition("://")
     if not mark:
         return None
+    if scheme.lower() in ("http", "https"):
+        raise InvalidInput(
+            "a server's base is not opened as one of this machine",
+            field="base",
+            hint="in Python: knowbase.connect(address, token)",
+        )
     if scheme.lower() not in SCHEMES:
         raise InvalidInput(
             "a base is a file, a folder or a PostgreSQL URL",

@@ -1,10 +1,11 @@
 """A document's sections as they were put in, made of its chunks."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from knowbase.errors import NotFound
 from knowbase.values.documents import Chunk, Document, Passage
+from knowbase.values.plain import as_dict
 from knowbase.values.reading import Section
 
 MOST_NAMED = 12  # sections that an error names
@@ -27,6 +28,10 @@ class Content(NamedTuple):
     sections: tuple[SectionText, ...]
     text: str
     current: str | None = None  # the code of what has taken its place
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `kb get --json` has it."""
+        return as_dict(self)
 
 
 def stored_sections(passages: Sequence[Passage]) -> tuple[Section, ...]:

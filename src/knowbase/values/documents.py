@@ -1,9 +1,10 @@
 """Documents, and the chunks that they are indexed by."""
 
 from collections.abc import Mapping
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from knowbase.values.fields import Field, Filter, fields_of
+from knowbase.values.plain import as_dict
 
 DOCUMENT_TYPES = (
     "markdown", "pdf", "code", "html", "text", "note",
@@ -208,6 +209,10 @@ class Document(NamedTuple):
         Mapping[str, object], Field("whatever else its front matter says", "other")
     ] = {}
 
+    def to_dict(self) -> dict[str, Any]:
+        """As `kb list --json` has it."""
+        return as_dict(self)
+
 
 FIELDS = fields_of(Document)
 STATED = tuple(name for name, field in FIELDS.items() if field.keys)
@@ -293,6 +298,10 @@ class Listing(NamedTuple):
 
     documents: tuple[Document, ...]
     total: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `kb list --json` has it."""
+        return as_dict(self)
 
 
 class Counts(NamedTuple):

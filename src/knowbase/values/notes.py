@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from knowbase.errors import InvalidInput
 from knowbase.values.documents import FIELDS, Document
 from knowbase.values.kinds import Unfit, clean_tags, fitted
+from knowbase.values.parameters import listed
 
 STATED_BY_NOTES = (
     *(name for name, field in FIELDS.items() if field.note),
@@ -42,6 +43,12 @@ class Note(_Note):
         session: str | None = None,
         **stated: Any,
     ) -> "Note":
+        own = {"text": text, "replaces": replaces, "supersedes": supersedes, "session": session}
+        for name, value in own.items():
+            if not isinstance(value, str) and (name == "text" or value is not None):
+                raise InvalidInput(
+                    f"{name} cannot be {value!r}", field=name, hint="it must be text"
+                )
         given = {name: value for name, value in stated.items() if value is not None}
         return super().__new__(cls, text, _checked(given), replaces, supersedes, session)
 
@@ -65,6 +72,14 @@ class Note(_Note):
         return self.stated.get(field)
 
 
+def as_note(given: Note | str) -> Note:
+    """A text alone is a note, too."""
+    if not isinstance(given, Note | str):
+        kind = type(given).__name__
+        raise InvalidInput(f"a note cannot be a {kind}", field="text", hint="a text or a Note")
+    return Note(given) if isinstance(given, str) else given
+
+
 def _checked(stated: Mapping[str, Any]) -> dict[str, Any]:
     """The fields as they are stored; a wrong one is an error that names it and what it may be."""
     return {name: _fitted(name, value) for name, value in stated.items() if value not in ((), [])}
@@ -76,6 +91,7 @@ def _fitted(name: str, value: Any) -> Any:
             f"a note has no {name!r}", field=name, hint="one of " + ", ".join(STATED_BY_NOTES)
         )
     field = FIELDS[name]
+    value = listed(name, value) if field.check.type is tuple else value
     try:
         value = fitted(field.check, value)
     except Unfit as error:

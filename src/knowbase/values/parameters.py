@@ -138,14 +138,44 @@ def _made(request: type, values: Mapping[str, Any]) -> Any:
     return request(**given)
 
 
+def values_of(request: Any) -> dict[str, Any]:
+    """The values that `build` makes the same request of; what is as it would be is left out."""
+    defaults: dict[str, Any] = request._field_defaults
+    kind: type = type(request)
+    given: dict[str, Any] = {}
+    for name, (_, param) in _annotated(kind).items():
+        value = getattr(request, name)
+        if isinstance(param, Group):
+            given |= values_of(value) if isinstance(param.of, type) else value
+        elif name not in defaults or value != defaults[name]:
+            given[name] = value
+    return given
+
+
 def checked(request: Request) -> Request:
     """A request that was made in Python, once its own values fit too."""
     fits = {
-        one.name: _checked(one, getattr(request, one.name))
+        one.name: _checked(one, _in_python(one, getattr(request, one.name)))
         for one in parameters(type(request))
         if hasattr(request, one.name) and getattr(request, one.name) != one.default
     }
     return request._replace(**fits)  # type: ignore[attr-defined,no-any-return]
+
+
+def _in_python(parameter: Parameter, value: Any) -> Any:
+    return listed(parameter.name, value) if parameter.kind is tuple else value
+
+
+def listed(name: str, value: Any) -> Any:
+    """A list as it is given in Python; a text is not taken for the list of its letters."""
+    if isinstance(value, str):
+        raise InvalidInput(
+            f"{name} takes a list, not the text {_shown(value)}",
+            field=name,
+            hint=f"such as {name}=[{_shown(value)}]",
+        )
+    is_list = isinstance(value, Iterable) and not isinstance(value, bytes | Mapping)
+    return tuple(value) if is_list else value
 
 
 def _checked(parameter: Parameter, value: Any) -> Any:

@@ -85,7 +85,7 @@ def _explanation(explanation: "Explanation") -> Iterable[str]:
 def _place(paint: Painter, hit: "Hit") -> str:
     path = os.path.join(paint.home, hit.path or "")
     shown = os.path.relpath(path)
-    shown = path if shown.startswith("../../..") else shown
+    shown = path if shown.startswith("../../..") or not paint.home else shown
     at = f" page {hit.page}" if hit.page else f":{hit.line}"
     return paint.link(safe(shown) + at, path)
 

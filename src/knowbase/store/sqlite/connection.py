@@ -25,6 +25,7 @@ from knowbase.errors import (
 from knowbase.store.rows import damaged
 from knowbase.store.sqlite.damage import is_damage
 from knowbase.store.sqlite.journal import Journal
+from knowbase.text.paths import matcher
 from knowbase.values.characters import storable
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ _MEANING: tuple[tuple[tuple[type[apsw.Error], ...], type[KnowbaseError], str, st
         "the base cannot be written or opened there",
         "check the permissions of the folder and the file",
     ),
+    ((apsw.ConnectionClosedError,), BaseError, "the base is closed", "open it again"),
     ((apsw.InterruptError,), TookTooLong, "this took too long", "ask for less at once"),
 )
 
@@ -321,10 +323,7 @@ def _connect(path: str, waiting: _Waiting) -> apsw.Connection:
 
 def _path_matches(*values: Any) -> bool:
     """SQLite has no regular expressions of its own."""
-    from knowbase.text.paths import matches, path_pattern
-
-    meant = path_pattern(values[0])
-    return meant is not None and matches(meant, values[1])
+    return matcher(values[0])(values[1])
 
 
 def _opened(path: str) -> apsw.Connection:

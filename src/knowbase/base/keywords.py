@@ -1,0 +1,54 @@
+"""What a search takes by keywords: the fields of SearchRequest, its filters by their own names.
+
+A test compares this with SearchRequest, so that tools can complete what there is.
+"""
+
+from collections.abc import Mapping
+from typing import TypeAlias, TypedDict
+
+from knowbase.query.conditions import Condition
+
+Texts: TypeAlias = list[str] | tuple[str, ...] | set[str] | frozenset[str]
+"""Not any sequence: a text would be one, too."""
+
+
+class SearchKeywords(TypedDict, total=False):
+    """base.search("words", tags=["ops"], path="docs/")."""
+
+    query: str
+    syntax: str
+    tags: Texts
+    tags_match: str | None
+    type: Texts
+    top: int | None
+    threshold: float | None
+    mode: str
+    unit: str | None
+    include: Texts
+    min_salience: float | None
+    session: str | None
+    session_filter: str | None
+    session_record: str | None
+    profile: str | None
+    explain: bool
+    strict: bool
+
+    # filters
+    path: str | None
+    created: str | None
+    updated: str | None
+    after: str | None
+    before: str | None
+    under: str | None
+    children: str | None
+    project: str | None
+    role: str | None
+    confidence: str | None
+    scope: str | None
+    sector: str | None
+    tier: str | None
+    salience: str | None
+
+    # of Python alone
+    filters: Mapping[str, str]
+    only: Condition
