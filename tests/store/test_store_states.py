@@ -17,6 +17,7 @@ from knowbase.query.conditions import (
     Compare,
     Condition,
     Contains,
+    InPath,
     InRole,
     InSession,
     Not,
@@ -27,6 +28,7 @@ from knowbase.query.conditions import (
 )
 from knowbase.query.words import FieldWeights, keyword_query
 from knowbase.text.analysis import Word
+from knowbase.text.paths import path_pattern
 from knowbase.upkeep.check import contents
 from knowbase.values.changes import Changes, Codes, Edit, Reinforcement, Verdict
 from knowbase.values.documents import Candidate, Page
@@ -39,6 +41,7 @@ from stores import BACKENDS, MODEL, copy_into, draft, section, vector
 
 WORDS = ("install", "installed", "git", "getUserName", "user", "C++", "東京", "京都", "café", "x")
 TAGS = ("ops", "production", "phase/active")
+PATTERNS = ("a.md", "*.MD", "[ab].md", "b*/", "/?.md")
 TIMES = tuple(f"2026-01-0{day}T00:00:00.000000Z" for day in range(1, 5))
 ALL = 50
 OTHER = Model("other", "2", 3)
@@ -88,6 +91,7 @@ conditions: st.SearchStrategy[Condition] = st.one_of(
     ),
     st.builds(lambda tag: Not(Tagged((tag,))), st.sampled_from(TAGS)),
     st.builds(Under, st.sampled_from(("p", "A-1", "b-2")).map(lambda name: (name,)), st.booleans()),
+    st.builds(InPath, st.sampled_from(PATTERNS).map(path_pattern)),
     st.builds(InRole, st.sampled_from(("dev", "qa"))),
     st.builds(InSession, st.sampled_from(SESSIONS)),
     st.builds(lambda number: Compare("seq", "<", number), st.integers(1, 5)),

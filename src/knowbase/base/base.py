@@ -112,7 +112,11 @@ class Base(BaseServices):
         """What a search of this base works with."""
         names = self.references
         language = Language(
-            self.types, names.find, names.nearest, lambda one: bool(self.store.sessions((one,)))
+            self.types,
+            names.find,
+            names.nearest,
+            lambda one: bool(self.store.sessions((one,))),
+            self.home,
         )
         return Services(self.store, lambda: self.embedder, language)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from knowbase.text.analysis import Word
+from knowbase.text.paths import PathPattern
 from knowbase.values.documents import STATES
 
 Operator: TypeAlias = Literal["=", "<", "<=", ">", ">=", "present"]
@@ -48,6 +49,12 @@ class Under(NamedTuple):
     direct: bool = False
 
 
+class InPath(NamedTuple):
+    """A document's file is one that the pattern means."""
+
+    pattern: PathPattern
+
+
 class InSession(NamedTuple):
     """A document was made or used in this session."""
 
@@ -83,7 +90,18 @@ class AnyOf(NamedTuple):
 
 
 Condition: TypeAlias = (
-    Compare | OneOf | Tagged | InRole | Under | InSession | Contains | Visible | Not | AllOf | AnyOf
+    Compare
+    | OneOf
+    | Tagged
+    | InRole
+    | Under
+    | InPath
+    | InSession
+    | Contains
+    | Visible
+    | Not
+    | AllOf
+    | AnyOf
 )
 
 EVERYTHING: Condition = AllOf()
@@ -154,6 +172,7 @@ _LEAVES_TOLD: dict[type, Callable[[Any], str]] = {
     Tagged: lambda c: (" AND " if c.match == "all" else " OR ").join(f"tag:{t}" for t in c.tags),
     InRole: lambda c: f"role:{c.role}",
     Under: lambda c: f"{'children' if c.direct else 'under'}:{c.names[0]}",
+    InPath: lambda c: f"path:{c.pattern}",
     InSession: lambda c: f"session:{c.session}",
     Contains: lambda c: f'"{c.word.surface}"' + "*" * c.word.prefix,
     Visible: lambda c: " ".join(["visible", *(f"include:{s}" for s in sorted(c.include))]),

@@ -117,7 +117,7 @@ class _Lexer:
 def _meant(word: str) -> str | None:
     """The operator that a word before a colon is nearly spelled like."""
     name, _, value = word.partition(":")
-    if not value or value.startswith((":", "/")) or not (name.isascii() and name.isalpha()):
+    if not value or value.startswith((":", "/")) or not (name.isascii() and name.isalnum()):
         return None
     from difflib import get_close_matches
 

@@ -10,6 +10,7 @@ from knowbase.query.conditions import (
     AnyOf,
     Compare,
     Condition,
+    InPath,
     InRole,
     InSession,
     OneOf,
@@ -18,6 +19,7 @@ from knowbase.query.conditions import (
     Under,
     in_state,
 )
+from knowbase.text.paths import LONGEST, MOST_WILDCARDS, path_pattern
 from knowbase.values.documents import FIELDS, Document
 from knowbase.values.kinds import Kind, Unfit, clean_tags, fitted
 
@@ -83,12 +85,14 @@ class Context:
         find: Callable[[str], Document | None],
         nearest: Callable[[str], str],  # a hint that names the codes most like a reference
         has_session: Callable[[str], bool],
+        home: str = "",  # the folder that paths start from
     ) -> None:
         self.now = now
         self.types = types
         self.find = find
         self.nearest = nearest
         self.has_session = has_session
+        self.home = home
 
 
 Meaning: TypeAlias = Condition | Similar | Like | Related | Depth | Include | Weights | Mistake
@@ -165,6 +169,35 @@ def _under(asked: OperatorValue, context: Context, *, direct: bool) -> Meaning:
         return _no_document(asked, context)
     names = tuple(n for n in (document.code, document.id, document.path) if n)
     return Under(names, direct=direct)
+
+
+def _path(asked: OperatorValue, context: Context) -> Meaning:
+    return _in_paths(asked, context, "")
+
+
+def _folder(asked: OperatorValue, context: Context) -> Meaning:
+    return _in_paths(asked, context, "/")
+
+
+def _in_paths(asked: OperatorValue, context: Context, end: str) -> Meaning:
+    """One of the paths, with commas between them."""
+    given = [part.strip() for part in asked.value.split(",") if part.strip()]
+    patterns = [path_pattern(_from_home(one, context.home) + end) for one in given]
+    if not patterns:
+        return Mistake(f"{asked.name}: needs a folder, a file or a pattern such as docs/*.md")
+    found = tuple(InPath(pattern) for pattern in patterns if pattern is not None)
+    if len(found) < len(patterns):
+        return Mistake(
+            f"{asked.name}: takes at most {LONGEST} characters and {MOST_WILDCARDS} wildcards"
+        )
+    return found[0] if len(found) == 1 else AnyOf(found)
+
+
+def _from_home(path: str, home: str) -> str:
+    """A whole path that lies in the base's home as the base keeps it."""
+    home = home.rstrip("/\\")
+    is_inside = home and path.startswith(home) and path[len(home) :][:1] in ("", "/", "\\")
+    return path[len(home) :] or "/" if is_inside else path
 
 
 def _no_document(asked: OperatorValue, context: Context) -> Mistake:
@@ -293,6 +326,8 @@ _RULES: dict[str, Callable[[OperatorValue, Context], Meaning]] = {
     "role": _role,
     "below": _below,
     "child": _child,
+    "path": _path,
+    "folder": _folder,
     "time": _time,
     "since": _since,
     "until": _until,

@@ -10,6 +10,7 @@ from knowbase.query.conditions import (
     Compare,
     Condition,
     Contains,
+    InPath,
     InRole,
     Not,
     OneOf,
@@ -18,6 +19,7 @@ from knowbase.query.conditions import (
     hidden,
 )
 from knowbase.text.analysis import Word
+from knowbase.text.paths import matches
 from knowbase.values.documents import Document
 
 HasWord = Callable[[Word], bool]
@@ -56,10 +58,15 @@ def _tagged(document: Document, condition: Tagged) -> bool:
     return check(tag in document.tags for tag in condition.tags)
 
 
+def _in_path(document: Document, condition: InPath) -> bool:
+    return document.path is not None and matches(condition.pattern, document.path)
+
+
 _LEAVES: dict[type, Callable[[Document, Any], bool]] = {
     Compare: _compare,
     OneOf: lambda document, c: getattr(document, c.field) in c.values,
     Tagged: _tagged,
     InRole: lambda document, c: c.role in document.roles or "all" in document.roles,
+    InPath: _in_path,
     Visible: lambda document, c: not passes(document, hidden(c)),
 }

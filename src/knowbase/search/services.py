@@ -19,17 +19,20 @@ class Language:
         find: "Callable[[str], Document | None]",
         nearest: Callable[[str], str],
         has_session: Callable[[str], bool],
+        home: str = "",
     ) -> None:
         self.types = types
         self.find = find
         self.nearest = nearest
         self.has_session = has_session
+        self.home = home
 
     def context(self, now: str) -> "Context":
         """What the meaning of an operator depends on."""
         from knowbase.query.operators import Context
 
-        return Context(now, self.types, self.find, self.nearest, self.has_session)
+        known = self.types, self.find, self.nearest, self.has_session
+        return Context(now, *known, home=self.home)
 
 
 class Services:

@@ -9,6 +9,7 @@ from knowbase.query.conditions import (
     Compare,
     Condition,
     Contains,
+    InPath,
     InRole,
     InSession,
     Not,
@@ -20,6 +21,7 @@ from knowbase.query.conditions import (
     hidden,
 )
 from knowbase.text.analysis import Word
+from knowbase.text.paths import PathPattern
 from knowbase.values.documents import FIELDS
 
 LONG_CHAIN = 16
@@ -76,6 +78,18 @@ class Compiler(ABC):
         test = f"({column} IS NOT NULL AND {column} {condition.operator} {self.place})"
         return Compiled(test, [condition.value])
 
+    def _in_path(self, condition: InPath) -> Compiled:
+        pattern = condition.pattern
+        if not pattern.is_plain:
+            return self.like_path(pattern)
+        test = f"{self.place_in(self.path_subject(pattern))} {'=' if pattern.anchored else '>='} 1"
+        return Compiled(f"(d.path IS NOT NULL AND {test})", [pattern.needle])
+
+    def path_subject(self, pattern: PathPattern) -> str:
+        """A document's path as text/paths.py compares it."""
+        end = "" if pattern.folder else " || '/'"
+        return f"'/' || ltrim(replace(lower(d.path), '\\', '/'), '/'){end}"
+
     def _joined(self, parts: list[Compiled], word: str) -> Compiled:
         if not parts:
             return Compiled(self.true if word == "AND" else self.false, [])
@@ -105,6 +119,14 @@ class Compiler(ABC):
         """That it lies below another one."""
 
     @abstractmethod
+    def place_in(self, subject: str) -> str:
+        """Where a text stands in another one, from 1; 0 for nowhere."""
+
+    @abstractmethod
+    def like_path(self, pattern: PathPattern) -> Compiled:
+        """That its path is one that a pattern with wildcards means."""
+
+    @abstractmethod
     def in_session(self, condition: InSession) -> Compiled:
         """That it took part in a session."""
 
@@ -123,6 +145,7 @@ _METHODS = {
     Tagged: "tagged",
     InRole: "in_role",
     Under: "under",
+    InPath: "_in_path",
     InSession: "in_session",
     Visible: "_visible",
     Not: "_not",

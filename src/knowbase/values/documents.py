@@ -15,6 +15,7 @@ TIERS = ("session", "project", "global")
 DEFAULT_SALIENCE = 0.5
 _DATE = "2026-01-15, 2026-01, 7d, yesterday; > < >= <= before it"
 _DIGITS = 17  # of a number that every store can hold
+_PATH = "a folder, a file or a pattern: docs/, deploy.md, docs/**/*.md"
 _SHARE = "0 to 1, such as >=0.8"
 
 
@@ -54,7 +55,16 @@ class Document(NamedTuple):
             ),
         ),
     ]
-    path: Annotated[str | None, Field("its file, seen from the base's home")]
+    path: Annotated[
+        str | None,
+        Field(
+            "its file, seen from the base's home",
+            filters=(
+                Filter("path", "path", "only files there: docs/, '*.md'", "PATH", _PATH),
+                Filter("folder", "folder", value="a folder: docs, api/v*"),
+            ),
+        ),
+    ]
     created_at: Annotated[
         str,
         Field(

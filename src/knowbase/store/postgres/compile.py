@@ -8,6 +8,7 @@ from psycopg import sql
 from knowbase.query.conditions import Condition, InRole, InSession, OneOf, Tagged, Under
 from knowbase.store.compile import Compiled, Compiler
 from knowbase.text.analysis import Word
+from knowbase.text.paths import PathPattern, expression
 
 Statement: TypeAlias = tuple[sql.Composable, list[Any]]
 """An SQL expression that can be put into a statement, and its parameters."""
@@ -48,6 +49,13 @@ class _PostgresCompiler(Compiler):
             " AND e.parent_key IN (b.code_key, b.id, b.path)) SELECT seq FROM below)",
             names,
         )
+
+    def place_in(self, subject: str) -> str:
+        return f"strpos({subject}, %s)"
+
+    def like_path(self, pattern: PathPattern) -> Compiled:
+        test = f"(d.path IS NOT NULL AND ({self.path_subject(pattern)}) ~ %s)"
+        return Compiled(test, [expression(pattern, atomic=False)])
 
     def in_session(self, condition: InSession) -> Compiled:
         return Compiled(

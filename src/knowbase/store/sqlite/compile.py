@@ -4,6 +4,7 @@ from knowbase.query.conditions import Condition, InRole, InSession, OneOf, Tagge
 from knowbase.query.words import KeywordQuery
 from knowbase.store.compile import Compiled, Compiler
 from knowbase.text.analysis import Word
+from knowbase.text.paths import PathPattern
 
 
 class _SqliteCompiler(Compiler):
@@ -36,6 +37,13 @@ class _SqliteCompiler(Compiler):
             " ON e.parent IN (b.code, b.id, b.path)) SELECT seq FROM below)",
             list(condition.names),
         )
+
+    def place_in(self, subject: str) -> str:
+        return f"instr({subject}, ?)"
+
+    def like_path(self, pattern: PathPattern) -> Compiled:
+        test = "(d.path IS NOT NULL AND path_matches(?, d.path))"
+        return Compiled(test, [str(pattern)])
 
     def in_session(self, condition: InSession) -> Compiled:
         sql = "d.seq IN (SELECT document FROM uses WHERE session = ?)"

@@ -309,6 +309,7 @@ def _connect(path: str, waiting: _Waiting) -> apsw.Connection:
         raise BaseMissing("there is no base here", hint="make one with: kb init")
     connection = _opened(os.path.abspath(path))
     connection.set_busy_handler(waiting)
+    connection.create_scalar_function("path_matches", _path_matches, 2, deterministic=True)
     connection.set_progress_handler(deadline.is_over, LOOK_EVERY)
     # What is committed is on the disk itself; on macOS, that takes a call of its own.
     connection.execute(
@@ -316,6 +317,14 @@ def _connect(path: str, waiting: _Waiting) -> apsw.Connection:
         "PRAGMA checkpoint_fullfsync = ON"
     )
     return connection
+
+
+def _path_matches(*values: Any) -> bool:
+    """SQLite has no regular expressions of its own."""
+    from knowbase.text.paths import matches, path_pattern
+
+    meant = path_pattern(values[0])
+    return meant is not None and matches(meant, values[1])
 
 
 def _opened(path: str) -> apsw.Connection:
