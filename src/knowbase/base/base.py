@@ -13,7 +13,7 @@ from knowbase.search.answer import Answer
 from knowbase.search.request import SearchRequest
 from knowbase.search.search import search
 from knowbase.search.services import Language, Services
-from knowbase.store.location import is_url, locate, new_place
+from knowbase.store.location import home_of, is_url, locate, new_place
 from knowbase.store.opening import create_store
 from knowbase.values.characters import storable
 from knowbase.values.documents import ALL, Document, Page
@@ -43,10 +43,17 @@ def open(path: str | None = None) -> "Base":  # noqa: A001 - knowbase.open reads
     return Base(locate(path))
 
 
-def create(path: str | None = None) -> "Base":
-    """A new base at `path` (a file, a folder to hold .kb/base.db, or a URL), else here."""
+def create(path: str | None = None, *, profile: str | None = None) -> "Base":
+    """A new base at `path` (a file, a folder to hold .kb/base.db, or a URL), else here; its
+    ranking recipe is kept in kb.toml."""
     target = new_place(path or os.environ.get("KB_BASE") or os.getcwd())
+    if profile is not None:
+        from knowbase.base.choosing import check_profile, keep_profile
+
+        check_profile(profile, home_of(target))
     is_new = create_store(target)
+    if profile is not None:
+        keep_profile(profile, home_of(target))
     base = Base(target)
     base.is_new = is_new
     return base
@@ -135,7 +142,7 @@ class Base(BaseServices):
         """A document by code, id, number or path; `:slug` behind it names one section."""
         from knowbase.text.sections import content_of
 
-        document, slug = self.references.resolve(reference)
+        document, slug = self.references.resolve(reference, by_name=True)
         content = content_of(document, self.store.chunks(document.id), slug)
         head = self.store.heads((document.id,)).get(document.id) if document.superseded_by else None
         return content._replace(current=head.code if head else None)

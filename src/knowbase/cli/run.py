@@ -76,7 +76,7 @@ def _dispatch(arguments: list[str]) -> int:
         print(help_of(operation))
         return 0
     request = build(operation.request, _with_input(operation.terminal.input_field, values))
-    with _open(operation, surface) as base:
+    with _open(operation, surface, request) as base:
         if base is not None and not operation.by_place and base.store.has_lost_writes():
             print(_LOST_WRITES, file=sys.stderr)
         if base is not None and not surface.yes:
@@ -112,7 +112,9 @@ def _special(name: str, rest: list[str]) -> str:
     return overview(asked)
 
 
-def _open(operation: Operation, surface: Surface) -> "AbstractContextManager[Base | None]":
+def _open(
+    operation: Operation, surface: Surface, request: Any
+) -> "AbstractContextManager[Base | None]":
     from knowbase.base import create
     from knowbase.base import open as open_base
     from knowbase.store.location import place_of
@@ -124,7 +126,7 @@ def _open(operation: Operation, surface: Surface) -> "AbstractContextManager[Bas
     if operation.by_place:
         return nullcontext(Place(place_of(surface.base)))  # type: ignore[arg-type]
     if operation.creates_base:
-        return create(surface.base)
+        return create(surface.base, profile=request.profile)
     try:
         return open_base(surface.base)
     except BaseMissing:

@@ -6,7 +6,7 @@ different for agents.
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from knowbase.contracts.entries import OPERATIONS as ENTRIES
 from knowbase.errors import InvalidInput, NotAllowed
@@ -17,6 +17,9 @@ from knowbase.operations.schema import Schema, request_schema, result_schema
 from knowbase.operations.wire import refuse_too_long
 from knowbase.values.access import Access
 from knowbase.values.parameters import build, parameters, refuse_unknown
+
+if TYPE_CHECKING:
+    from knowbase.base import Base
 
 NAMED_ONLY = ("Document", "FileRecord", "Source", "StoredModel", "SimilarDocument")
 """Objects whose fields are told by docs/agents.md, not by each schema."""
@@ -65,7 +68,7 @@ def tools() -> Mapping[str, Tool]:
             "kb_get",
             "Read",
             load("get"),
-            "Read a document, or one section of it (CODE:slug), as search results name them.",
+            "Read a document by its code, path or file name, or one section of it (CODE:slug).",
             view=("max_tokens", "cursor"),
         ),
         Tool(
@@ -133,6 +136,14 @@ def _own(tool: Tool) -> tuple[str, ...]:
     return tool.takes or tuple(field.name for field in parameters(tool.operation.request))
 
 
+def description_of(tool: Tool, base: "Base") -> str:
+    """What a tool does; S4-24: a service is named where one is asked, and nowhere else."""
+    service = base.models.service if tool.name == "kb_search" else None
+    if service is None:
+        return tool.description
+    return f"{tool.description} Falls back to keyword-only if {service} is unavailable."
+
+
 def input_schema(tool: Tool) -> Schema:
     """What a tool takes; whatever it does not name is refused."""
     whole, view = request_schema(tool.operation.request), request_schema(View)
@@ -147,18 +158,46 @@ def input_schema(tool: Tool) -> Schema:
 def output_schema(tool: Tool) -> Schema:
     """What a tool gives, told shortly: agents pay for each word of it."""
     whole = _short(result_schema(tool.operation), 2)
+    if tool.name in SAID_OF_ENTRIES:
+        results = whole["properties"]["results"]
+        results["items"] = SAID_OF_ENTRIES[tool.name](results["items"])
     if "cursor" in tool.view:
-        whole["properties"]["next_cursor"] = {"type": "string"}
+        whole["properties"]["next_cursor"] = {"description": "for the rest"}
     return whole
 
 
+def _of_a_search(entry: Schema) -> Schema:
+    """An entry as a search gives it."""
+    fields = {name: part for name, part in entry["properties"].items() if name not in OF_RELATED}
+    fields["content_cursor"] = {"description": "cut: kb_get's cursor"}
+    return {**entry, "properties": fields}
+
+
+def _of_related(entry: Schema) -> Schema:
+    """The rest of an entry is as a search gives it, and described there."""
+    fields = {name: part for name, part in entry["properties"].items() if name in OF_RELATED}
+    return {**entry, "description": "an entry as kb_search gives it, and", "properties": fields}
+
+
+OF_RELATED = ("relation", "shared_tags", "proximity")
+SAID_OF_ENTRIES = {"kb_search": _of_a_search, "kb_get_related": _of_related}
+
+
 def _short(schema: Schema, depth: int) -> Schema:
-    """The properties of objects down to some depth, without saying which are always there."""
+    """The properties of objects down to some depth, without saying which are always there; of
+    what is described and has no parts, nothing else."""
+    about = {name: schema[name] for name in ("description",) if name in schema}
     kinds = [part for part in schema.get("anyOf", ()) if part != {"type": "null"}]
+    kinds = schema.get("allOf", kinds)
     if len(kinds) == 1:
-        inner = _short(kinds[0], depth)
-        return {**inner, "type": [inner["type"], "null"]} if "type" in inner else {}
-    short = {name: part for name, part in schema.items() if name in ("type", "enum")}
+        inner = _short({**kinds[0], **about}, depth)
+        is_nullable = "anyOf" in schema and "type" in inner
+        return {**inner, "type": [inner["type"], "null"]} if is_nullable else inner
+    parts = schema.get("items", schema)
+    if about and not ("properties" in parts and depth > 0):
+        return about
+    named = () if about else ("type", "enum")
+    short = {name: part for name, part in schema.items() if name in named} | about
     if "items" in schema:
         short["items"] = _short(schema["items"], depth)
     if "properties" in schema and depth > 0 and schema.get("title") not in NAMED_ONLY:

@@ -31,6 +31,16 @@ class Successor(NamedTuple):
     superseded_at: str | None = None  # since when
 
 
+class Copy(NamedTuple):
+    """Another document that has exactly the text of a hit."""
+
+    code: str
+    section: str  # CODE:slug
+    path: str | None
+    project: str | None
+    line: int
+
+
 class Hit(NamedTuple):
     """One line of the answer. Its document is at hand, and no part of the JSON."""
 
@@ -56,6 +66,7 @@ class Hit(NamedTuple):
     related_count: int = 0
     more: int = 0  # further matching chunks of this document, when the unit is documents
     explanation: Explanation | None = None
+    copies: tuple[Copy, ...] = ()  # other documents with exactly this text, the first of them
 
     @staticmethod
     def unshown() -> tuple[str, ...]:
