@@ -14,6 +14,8 @@ from knowbase.contracts.entries import kb_get_related, kb_search
 from knowbase.contracts.knowledge import Options, search_knowledge
 from knowbase.contracts.memory import SearchOptions, create_search_service
 from knowbase.errors import Conflict, InvalidInput
+from knowbase.ranking.profile import PROFILES
+from knowbase.values.access import Access
 from knowbase.values.vectors import Model, pack
 
 QUESTION = "may I release on a Friday?"
@@ -94,6 +96,22 @@ def test_typed_knowledge_and_memories_rank_by_their_recipes_when_it_is_set(tmp_p
         assert hit.score <= 1
         memory.flush()
         assert memory.whole(made.code).salience > made.salience
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_every_recipe_serves_every_contract(
+    handbook: Kb, monkeypatch: pytest.MonkeyPatch, profile: str
+) -> None:
+    """C27: KB_SEARCH_PROFILE"""
+    monkeypatch.setenv("KB_SEARCH_PROFILE", profile)
+    with knowbase.open(str(handbook.base)) as whole:
+        base = whole.within(Access(write=False))  # nothing is reinforced
+        found = kb_search(base, query="rollback", limit=3)
+        assert found.metadata.profile == profile
+        ids = [entry.id for entry in found.results]
+        assert [one.id for one in search_knowledge(base, "rollback", Options(limit=3))] == ids
+        [first, *_] = search_knowledge(base, "rollback")
+        assert set(first.sources) <= {"fts", "vec"}
 
 
 def test_three_candidates_a_hit_and_no_more_in_the_recipe_of_s1(base: Base) -> None:
