@@ -131,8 +131,3 @@ def _all_described(schema: dict[str, Any], where: str) -> None:
     for name, part in schema.get("properties", {}).items():
         assert part.get("description"), f"{where}.{name}"
         _all_described(part.get("items", part), f"{where}.{name}")
-
-
-def test_an_unknown_document_has_no_relatives_and_that_is_said(handbook: Kb) -> None:
-    """S4-15"""
-    assert "there is no document 'nobody'" in handbook.error("related", "nobody", code=3)
