@@ -52,11 +52,6 @@ READING: dict[str, tuple[dict[str, Any], Callable[[Base], Any], list[str]]] = {
         ["brief", "--max-tokens", "500"],
     ),
     "kb_status": ({}, lambda base: base.status(), ["status"]),
-    "kb_get_related": (
-        {"entry_id": "HB-T-0021", "detail": "full", "max_tokens": 100_000},
-        lambda base: kb_get_related(base, entry_id="HB-T-0021"),
-        ["related", "HB-T-0021", "--limit", "5", "--depth", "0"],
-    ),
 }
 
 
@@ -84,11 +79,28 @@ def test_a_search_gives_what_python_and_the_command_give(handbook: Kb) -> None:
         whole = plain(kb_search(base, **asked))
     assert given.pop("next_cursor") == "5"
     assert steady(given) == steady(whole)
-    told = handbook.json("search", QUERY, "--profile", "entries", "--top", "5", "--explain")
+    told = handbook.json("search", QUERY, "--unit", "document", "--top", "5", "--explain")
     assert [(hit["id"], hit["score"], hit["section"]) for hit in told["hits"]] == [
         (entry["id"], entry["score"], entry["section"]) for entry in given["results"]
     ]
     assert told["total"] == given["metadata"]["total"]
+    assert told["profile"] == given["metadata"]["profile"] == "best"
+
+
+def test_related_entries_are_those_of_the_command(handbook: Kb) -> None:
+    """S4-15, S4-29"""
+    given = call(
+        handbook, "kb_get_related", entry_id="HB-T-0021", limit=20, detail="full",
+        max_tokens=100_000,
+    ).structured_content  # fmt: skip
+    with knowbase.open(str(handbook.base)) as base:
+        assert steady(given) == steady(plain(kb_get_related(base, entry_id="HB-T-0021", limit=20)))
+    told = handbook.json("related", "HB-T-0021", "--limit", "20")
+    assert [(one["document"]["code"], one["relation"]) for one in told["results"]] == [
+        (one["code"], one["relation"]) for one in given["results"]
+    ]
+    assert told["metadata"] == given["metadata"]
+    assert "linked" in told["metadata"]["relationship_types"]
 
 
 def test_a_tool_that_writes_does_what_the_command_does(kb: Kb) -> None:

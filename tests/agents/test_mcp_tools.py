@@ -43,8 +43,7 @@ def tools(handbook: Kb) -> dict[str, Tool]:
 
 CONTRACTS: dict[str, dict[str, Any]] = {
     "kb_search": {
-        "description": "Search the knowledge base using hybrid semantic + keyword search. Falls"
-        " back to keyword-only if OpenAI is unavailable.",
+        "description": "Search the knowledge base using hybrid semantic + keyword search.",
         "properties": {
             "query": {"type": "string", "description": "Natural language search query"},
             "role": {
@@ -59,8 +58,8 @@ CONTRACTS: dict[str, dict[str, Any]] = {
             },
             "entry_type": {
                 "type": "string",
-                "enum": ["fact", "summary", "template"],
-                "description": "Filter by entry type (optional)",
+                "description": "Filter by entry type (optional): fact, decision, lesson, code,"
+                " pdf …",
             },
             "limit": {
                 "type": "integer",
@@ -80,8 +79,8 @@ CONTRACTS: dict[str, dict[str, Any]] = {
         "required": ["query"],
     },
     "kb_get_related": {
-        "description": "Find entries related to a specific entry via parent/sibling relationships"
-        " or tag overlap.",
+        "description": "Find entries related to a specific entry via parent/sibling"
+        " relationships, tag overlap or links.",
         "properties": {
             "entry_id": {
                 "type": "string",
@@ -300,7 +299,8 @@ def test_what_an_agent_remembers_is_found_rated_and_briefed(kb: Kb) -> None:
         )
         assert newer.structured_content["superseded"]["code"] == code
         unknown = await client.call_tool("kb_get_related", {"entry_id": "no-such-entry"})
-        assert unknown.structured_content["results"] == []
+        assert unknown.is_error
+        assert "there is no document 'no-such-entry'" in text_of(unknown)
 
     over_stdio(kb, work)
 

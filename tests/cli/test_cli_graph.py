@@ -27,7 +27,7 @@ def test_links_from_to_and_nowhere_are_shown(handbook: Kb) -> None:
     assert "there is no document" in handbook.error("links", "HB-T-9999", code=3)
 
 
-def test_related_work_is_shown_and_an_unknown_document_has_none(handbook: Kb) -> None:
+def test_related_work_is_shown_and_an_unknown_document_is_an_error(handbook: Kb) -> None:
     """S4-14, S4-15, S4-16"""
     result = handbook.json("related", "HB-T-0021")
     assert len(result["results"]) == 5
@@ -39,9 +39,8 @@ def test_related_work_is_shown_and_an_unknown_document_has_none(handbook: Kb) ->
     everything = handbook.json("related", "HB-T-0021", "--limit", "20")["results"]
     ids = [one["document"]["id"] for one in everything]
     assert len(set(ids)) == len(ids)
-    empty = {"results": [], "metadata": {"total": 0, "relationship_types": []}}
     unknown = "00000000-0000-0000-0000-000000000000"
-    assert handbook.json("related", unknown) == empty
+    assert f"there is no document '{unknown}'" in handbook.error("related", unknown, code=3)
     for limit in ("0", "21"):
         assert "from 1 to 20" in handbook.error("related", "HB-T-0021", "--limit", limit, code=2)
 

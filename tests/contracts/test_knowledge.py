@@ -27,7 +27,7 @@ LATER, EARLIER = "2999-01-01T00:00:00.000000Z", "2020-01-01T00:00:00.000000Z"
 @pytest.fixture
 def base(tmp_path: Path) -> Iterator[Base]:
     """Five entries with vectors of their own; one of them has expired."""
-    with create(str(tmp_path / "k.db")) as made:
+    with create(str(tmp_path / "k.db"), profile="typed") as made:
         made.store.use_model(Model("test", "1", 4))
         drafts = (
             draft(

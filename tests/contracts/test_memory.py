@@ -49,7 +49,7 @@ def clock() -> Clock:
 @pytest.fixture
 def base(tmp_path: Path, clock: Clock) -> Iterator[Base]:
     """The set-up of S2's hybrid tests: a session with three memories of three sectors."""
-    path = knowbase.create(str(tmp_path / "memory.db")).path
+    path = knowbase.create(str(tmp_path / "memory.db"), profile="memory").path
     with Base(path, embedder=EMBEDDER, clock=clock) as made:
         made.sessions.start("sess1", "proj1")
         for text, sector in ((REACT, "reflective"), (DEPLOY, "procedural"), (ROUTES, "semantic")):

@@ -12,7 +12,7 @@ from graphqlite import loadable_path
 
 from knowbase import SearchRequest, deadline
 from knowbase.base import Base
-from knowbase.errors import InvalidInput
+from knowbase.errors import InvalidInput, NotFound
 from knowbase.graph import cypher
 from knowbase.graph.cypher import answered
 from knowbase.query.conditions import EVERYTHING
@@ -151,8 +151,9 @@ def test_related_are_parent_siblings_shared_tags_in_this_order_and_once(family: 
     assert answer.metadata.relationship_types == ("parent", "sibling", "tag_overlap")
     few = family.graph.related("me", limit=2, depth=0)
     assert few.metadata == (5, ("parent", "sibling"))
-    for unknown in ("nobody", "alone"):
-        assert family.graph.related(unknown, depth=0) == ((), (0, ()))
+    assert family.graph.related("alone", depth=0) == ((), (0, ()))
+    with pytest.raises(NotFound, match="no document 'nobody'"):
+        family.graph.related("nobody", depth=0)
 
 
 def test_links_come_after_the_family_nearest_first(family: Base) -> None:

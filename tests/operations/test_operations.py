@@ -69,4 +69,6 @@ def test_every_operation_can_say_what_it_gives(name: str) -> None:
 
 def test_a_result_names_the_parts_of_its_parts() -> None:
     schema = type_schema(Answer)
-    assert schema["properties"]["hits"]["items"]["properties"]["code"] == {"type": "string"}
+    code = schema["properties"]["hits"]["items"]["properties"]["code"]
+    assert code["type"] == "string"
+    assert "short name" in code["description"]

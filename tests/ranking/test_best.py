@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from knowbase.ranking.fusion import lift
 from knowbase.ranking.profile import PROFILES
-from knowbase.ranking.rank import best_possible, rank, total
+from knowbase.ranking.rank import rank, total
+from knowbase.ranking.scale import best_possible
 from knowbase.ranking.trust import coverage, fluency
 from knowbase.text.analysis import Word, query_words
 from knowbase.values.documents import Candidate, Chunk, Document, Passage

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from knowbase.ranking.fusion import rrf
 from knowbase.ranking.profile import PROFILES
-from knowbase.ranking.rank import Ranked, best_possible, rank
+from knowbase.ranking.rank import Ranked, rank
+from knowbase.ranking.scale import best_possible
 from knowbase.values.documents import Candidate, Chunk, Document, Passage
 
 KB = PROFILES["kb"]
@@ -142,5 +143,9 @@ def test_pieces_of_a_section_and_copies_of_a_text_do_not_fill_the_page() -> None
     copies = {n: passage(n, n) for n in (4, 5)}
     copies = {n: one._replace(chunk=one.chunk._replace(hash="same")) for n, one in copies.items()}
     legs = {"keyword": candidates([1, 2, 4, 3, 5, 6])}
-    hits = rank(legs, {**pieces, **copies, 6: passage(6, 6)}, KB, NOW)
+    passages = {**pieces, **copies, 6: passage(6, 6)}
+    hits = rank(legs, passages, KB._replace(copies="together"), NOW)
     assert [(hit.chunk, hit.more) for hit in hits] == [(1, 2), (4, 1), (6, 0)]
+    assert [hit.copies for hit in hits] == [(), (5,), ()]
+    apart = rank(legs, passages, KB, NOW)
+    assert [(hit.chunk, hit.more) for hit in apart] == [(1, 2), (4, 0), (5, 0), (6, 0)]

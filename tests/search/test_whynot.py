@@ -116,8 +116,8 @@ def test_a_rank_beyond_the_depth_is_given_for_each_leg(base: Base) -> None:
     answer = base.why_not("D-39", SearchRequest("alpha", top=2, profile="kb"))
     assert answer.stage == "depth"
     places = {leg.leg: (leg.rank, leg.depth) for leg in answer.legs}
-    assert places["semantic"][1] == places["keyword"][1] == 30
-    assert all(rank is not None and rank > 30 for rank, _ in places.values())
+    assert places["semantic"][1] == places["keyword"][1] == 6
+    assert all(rank is not None and rank > 6 for rank, _ in places.values())
 
 
 def test_the_limit_is_named_with_the_margin(base: Base) -> None:

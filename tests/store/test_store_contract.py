@@ -264,6 +264,21 @@ def test_an_empty_vector_no_words_or_no_limit_find_nothing(store: Store) -> None
     assert store.keyword(KeywordQuery((Word("alpha"),)), EVERYTHING, 0, PLAIN) == []
 
 
+def test_documents_with_the_words_are_counted_whatever_a_leg_proposes(store: Store) -> None:
+    """S4-33"""
+    put(
+        store,
+        draft("a", section("alpha beta"), section("alpha", "s2", "More")),
+        draft("b", section("alpha"), tags=("x",)),
+        draft("c", section("gamma")),
+    )
+    words = KeywordQuery((Word("alpha"), Word("beta")))
+    assert store.matching(words, EVERYTHING) == 2
+    assert store.matching(words._replace(match="all"), EVERYTHING) == 1
+    assert store.matching(words, Tagged(("x",))) == 1
+    assert store.matching(KeywordQuery(()), EVERYTHING) == 0
+
+
 def test_chunks_without_a_vector_are_found_by_words_only(store: Store) -> None:
     put(store, draft("one", section("alpha"), vectors=(None,)))
     assert found(store, "alpha") == ["one"]

@@ -13,7 +13,7 @@ from knowbase.search.answer import Answer
 from knowbase.search.request import SearchRequest
 from knowbase.search.search import search
 from knowbase.search.services import Language, Services
-from knowbase.store.location import is_url, locate, new_place
+from knowbase.store.location import home_of, is_url, locate, new_place
 from knowbase.store.opening import create_store
 from knowbase.values.arguments import checks_arguments
 from knowbase.values.characters import storable
@@ -50,10 +50,17 @@ def open(path: "Path | None" = None) -> "Base":  # noqa: A001 - knowbase.open re
     return Base(locate(_place(path)))
 
 
-def create(path: "Path | None" = None) -> "Base":
-    """A new base at `path` (a file, a folder to hold .kb/base.db, or a URL), else here."""
+def create(path: "Path | None" = None, *, profile: str | None = None) -> "Base":
+    """A new base at `path` (a file, a folder to hold .kb/base.db, or a URL), else here; its
+    ranking recipe is kept in kb.toml."""
     target = new_place(_place(path) or os.environ.get("KB_BASE") or os.getcwd())
+    if profile is not None:
+        from knowbase.base.choosing import check_profile, keep_profile
+
+        check_profile(profile, home_of(target))
     is_new = create_store(target)
+    if profile is not None:
+        keep_profile(profile, home_of(target))
     base = Base(target)
     base.is_new = is_new
     return base
@@ -155,7 +162,7 @@ class Base(BaseServices):
         """A document by code, id, number or path; `:slug` behind it names one section."""
         from knowbase.text.sections import content_of
 
-        document, slug = self.references.resolve(reference)
+        document, slug = self.references.resolve(reference, by_name=True)
         content = content_of(document, self.store.chunks(document.id), slug)
         head = self.store.heads((document.id,)).get(document.id) if document.superseded_by else None
         return content._replace(current=head.code if head else None)
@@ -351,9 +358,7 @@ class Base(BaseServices):
 
         return remember(self._note_services(), as_note(note))
 
-    def tag(
-        self, references: "Texts", *, add: "Texts" = (), remove: "Texts" = ()
-    ) -> "Changed":
+    def tag(self, references: "Texts", *, add: "Texts" = (), remove: "Texts" = ()) -> "Changed":
         """Give notes and memories tags, or take tags from them; a file says its own."""
         from knowbase.memory.lifecycle import Changed
         from knowbase.memory.notes import retagged

@@ -69,6 +69,23 @@ class Models:
         except EmbeddingError:
             return len(self._embedders.load(Choice()).embedder.token_spans(text))
 
+    @property
+    def service(self) -> str | None:
+        """What is asked for the vectors of queries, if it is a service; no address is told."""
+        model = self._store.model()
+        said = self._settings.embed_model
+        if model is not None:
+            sources = {one.model: one.source for one in self._store.models()}
+            is_service = from_source(sources[model]).kind == "service"
+        else:
+            is_service = said.startswith("service:")
+        if not is_service or self._embedders.given is not None:
+            return None
+        from urllib.parse import urlsplit
+
+        host = urlsplit(self._settings.embed_url).hostname or ""
+        return "OpenAI" if host.endswith("openai.com") else "the embedding service"
+
     def drafter(self, types: Sequence[str], codes: "re.Pattern[str]") -> "Drafter":
         """What turns texts into drafts with vectors of the wanted model."""
         return self._drafter(cache(self.wanted), types, codes)

@@ -4,10 +4,13 @@ from typing import TYPE_CHECKING
 
 from knowbase.errors import InvalidInput, NotFound
 from knowbase.values.characters import clean
-from knowbase.values.documents import Document
+from knowbase.values.documents import Document, Page
 
 if TYPE_CHECKING:
     from knowbase.store.contract import DocumentStore
+
+MOST_NAMED = 5  # files of one name that are told
+MOST_LOOKED_AT = 100  # of those that lie in a folder of that name, too
 
 
 class References:
@@ -17,14 +20,19 @@ class References:
         self._store = store
         self._home = home
 
-    def resolve(self, reference: str) -> tuple[Document, str | None]:
-        """The document that a reference names, and the section's slug if it names one."""
+    def resolve(self, reference: str, *, by_name: bool = False) -> tuple[Document, str | None]:
+        """The document that a reference names, and the section's slug if it names one.
+
+        With `by_name` the end of a path will do, if one file alone ends so: for reading, where
+        a mistake costs nothing.
+        """
         reference = _text(reference)
-        whole = self.find(reference)
+        find = self._find_by_name if by_name else self.find
+        whole = find(reference)
         if whole is not None:
             return whole, None
         front, colon, slug = reference.rpartition(":")
-        document = self.find(front) if colon else None
+        document = find(front) if colon else None
         if document is None:
             raise NotFound(f"there is no document {reference!r}", hint=self.nearest(reference))
         return document, slug
@@ -51,10 +59,36 @@ class References:
         reference = _text(reference)
         return self._store.find(reference) or self._store.find(Home(self._home).stored(reference))
 
+    def _find_by_name(self, reference: str) -> Document | None:
+        found = self.find(reference)
+        if found is not None:
+            return found
+        named = self._files_called(reference)
+        if len(named) > 1:
+            raise NotFound(f"{reference!r} is the name of several files", hint=_told(named))
+        return named[0] if named else None
+
+    def _files_called(self, reference: str) -> list[Document]:
+        """The documents whose path ends so."""
+        from knowbase.query.conditions import FORGOTTEN, InPath, Not, both
+        from knowbase.text.paths import folded, path_pattern
+
+        pattern = path_pattern(reference)
+        if pattern is None or not (pattern.names and pattern.is_plain) or pattern.folder:
+            return []
+        end = "/".join(pattern.names)
+        there = both(Not(FORGOTTEN), InPath(pattern))
+        found = self._store.documents(there, Page(MOST_LOOKED_AT))
+        paths = [(one, "/" + folded(one.path or "").lstrip("/")) for one in found]
+        return [one for one, path in paths if path.endswith(f"/{end}")]
+
     def nearest(self, reference: str) -> str:
         """What to try instead of a reference that names nothing."""
         if self.find_any(reference) is not None:
             return f"it is forgotten; kb restore {reference} brings it back"
+        named = self._files_called(reference)
+        if named:
+            return f"did you mean {_told(named)}?"
         from difflib import get_close_matches
 
         near = get_close_matches(reference.upper(), self._store.codes(), n=3, cutoff=0.5)
@@ -69,3 +103,8 @@ def _text(reference: object) -> str:
             hint="a code, an id, a number or a path",
         )
     return clean(reference)
+
+
+def _told(named: list[Document]) -> str:
+    more = " …" if len(named) > MOST_NAMED else ""
+    return ", ".join(f"{one.code} ({one.path})" for one in named[:MOST_NAMED]) + more

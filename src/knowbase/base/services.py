@@ -226,8 +226,7 @@ class BaseServices:
         """Links between documents: related work, paths, communities, importance."""
         from knowbase.graph import Graph
 
-        find, whole = self.references.find, self.whole
-        return Graph(self.store, find, whole, self.now, self.settings, lambda: self.code_pattern)
+        return Graph(self.store, self.whole, self.now, self.settings, lambda: self.code_pattern)
 
     @property
     def references(self) -> References:

@@ -79,7 +79,7 @@ def _dispatch(arguments: list[str]) -> int:
     if _is_served(surface):
         _refuse_local(operation, name)
     request = build(operation.request, _with_input(operation.terminal.input_field, values))
-    with _open(operation, surface) as base:
+    with _open(operation, surface, request) as base:
         if _has_lost_writes(operation, base):
             print(_LOST_WRITES, file=sys.stderr)
         if base is not None and not surface.yes:
@@ -136,7 +136,9 @@ def _has_lost_writes(operation: Operation, base: "Base | Client | None") -> bool
     return base.store.has_lost_writes()
 
 
-def _open(operation: Operation, surface: Surface) -> "AbstractContextManager[Base | Client | None]":
+def _open(
+    operation: Operation, surface: Surface, request: Any
+) -> "AbstractContextManager[Base | Client | None]":
     from knowbase.base import create
     from knowbase.base import open as open_base
     from knowbase.store.location import place_of
@@ -152,7 +154,7 @@ def _open(operation: Operation, surface: Surface) -> "AbstractContextManager[Bas
     if operation.by_place:
         return nullcontext(Place(place_of(surface.base)))  # type: ignore[arg-type]
     if operation.creates_base:
-        return create(surface.base)
+        return create(surface.base, profile=request.profile)
     try:
         return open_base(surface.base)
     except BaseMissing:

@@ -8,25 +8,32 @@ What is asked is checked before any database is touched: an unknown argument, a 
 value out of bounds is an `InvalidInput` that names the field and what it may be.
 """
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from knowbase.base import Base
 from knowbase.base import open as open_base
+from knowbase.contracts.entry import (
+    RelatedMetadata,
+    RelatedOutput,
+    SearchMetadata,
+    SearchOutput,
+    found_entries,
+)
+from knowbase.contracts.entry import related_entries as entries_of
 from knowbase.errors import InvalidInput
 from knowbase.operations.declare import Operation
-from knowbase.search.answer import Answer, Explanation, Hit
+from knowbase.query.conditions import both
+from knowbase.search.answer import Answer
 from knowbase.search.request import SYNTAXES, SearchRequest
-from knowbase.text.snippets import MARK
 from knowbase.values.parameters import Param, build
 
 if TYPE_CHECKING:
     from knowbase.embed import Embedder
-    from knowbase.graph.related import RelatedAnswer
+    from knowbase.ranking.profile import Profile
 
 ROLES = ("pm", "dev", "qa", "all")
-ENTRY_TYPES = ("fact", "summary", "template")
 MOST_SUGGESTED = 3
+_FILTERS = ("role", "project", "path", "after", "before")  # by the names of the query language
 
 
 class SearchInput(NamedTuple):
@@ -36,54 +43,23 @@ class SearchInput(NamedTuple):
     role: Annotated[str | None, Param("Filter by role (optional)", choices=ROLES)] = None
     tags: Annotated[tuple[str, ...], Param("Filter by tags - OR logic (optional)")] = ()
     entry_type: Annotated[
-        str | None, Param("Filter by entry type (optional)", choices=ENTRY_TYPES)
+        str | None, Param("Filter by entry type (optional): fact, decision, lesson, code, pdf …")
     ] = None
     limit: Annotated[int, Param("Maximum results to return", least=1, most=50)] = 10
     min_confidence: Annotated[
         float, Param("Minimum confidence threshold (optional)", least=0, most=1)
     ] = 0.0
+    project: Annotated[str | None, Param("only of this project")] = None
+    path: Annotated[str | None, Param("only files there: docs/, *.md")] = None
+    after: Annotated[str | None, Param("changed since: 2026-01-31, 7d")] = None
+    before: Annotated[str | None, Param("changed before")] = None
+    profile: Annotated[str | None, Param("ranking recipe instead of the base's")] = None
     explain: Annotated[bool, Param("with the component scores")] = False
     syntax: Annotated[
         str, Param("query: the text has operators (tag:x -word), none misspelt", choices=SYNTAXES)
     ] = "plain"
     session: Annotated[str | None, Param("record the results as recalled in it")] = None
-
-
-class Entry(NamedTuple):
-    """S4-02: one result."""
-
-    id: str
-    code: str
-    title: str
-    content: str
-    entry_type: str
-    roles: tuple[str, ...]
-    tags: tuple[str, ...]
-    confidence: float | None
-    created_at: str
-    updated_at: str
-    score: float
-    highlights: tuple[str, ...]  # what matched, marked; nothing for a match by meaning alone
-    section: str  # CODE:slug, where the best match is
-    snippet: str  # the start of that section, or what matched in it
-    explanation: Explanation | None = None
-
-
-class SearchMetadata(NamedTuple):
-    """S4-02. `total` counts the entries that the legs proposed, before the cut to `limit`.
-
-    Each leg proposes at most 100: when neither did, `total` is exact; else there are at least
-    so many.
-    """
-
-    total: int
-    total_is_exact: bool
-    fallback_mode: bool
-    query_time_ms: float
-    search_modes_used: tuple[str, ...]
-    notices: tuple[str, ...] = ()
-    suggestions: tuple[str, ...] = ()  # tags and words to try, when nothing was found
-    debug_info: dict[str, Any] | None = None
+    with_content: bool = True  # what no agent asks for: `detail` says it
 
 
 class RelatedInput(NamedTuple):
@@ -91,49 +67,58 @@ class RelatedInput(NamedTuple):
 
     entry_id: Annotated[str, Param("UUID of the entry to find related entries for", format="uuid")]
     limit: Annotated[int, Param("Maximum results to return", least=1, most=20)] = 5
-
-
-class SearchOutput(NamedTuple):
-    results: tuple[Entry, ...]
-    metadata: SearchMetadata
+    with_content: bool = True
 
 
 def kb_search(base: Base, **arguments: Any) -> SearchOutput:
-    """S4-01: hybrid search over entries, by the profile `entries`."""
+    """S4-01: hybrid search over entries, by the base's profile unless another is named."""
     return search_entries(base, build(SearchInput, arguments))
 
 
 def search_entries(base: Base, asked: SearchInput) -> SearchOutput:
     if not asked.query.strip():
         raise InvalidInput("query cannot be empty", field="query", hint="at least one word")
-    filters = {"role": asked.role} if asked.role else {}
+    request = _request(base, asked)
+    answer = base.search(request)
+    entries = found_entries(base, answer.hits, whole=asked.with_content)
+    return SearchOutput(entries, _metadata(base, asked, request, answer))
+
+
+def _request(base: Base, asked: SearchInput) -> SearchRequest:
+    """The same search as everybody's; an entry is a document, and any of the tags will do."""
+    try:
+        base.check_types((asked.entry_type,) if asked.entry_type else ())
+    except InvalidInput as error:
+        raise InvalidInput(error.message, field="entry_type", hint=error.hint) from None
+    filters = {name: getattr(asked, name) for name in _FILTERS if getattr(asked, name)}
     if asked.min_confidence > 0:
         filters["confidence"] = f">={asked.min_confidence}"
-    answer = base.search(
-        SearchRequest(
-            query=asked.query,
-            syntax=asked.syntax,
-            strict=asked.syntax == "query",
-            tags=asked.tags,
-            type=(asked.entry_type,) if asked.entry_type else (),
-            filters=filters,
-            top=asked.limit,
-            profile="entries",
-            explain=asked.explain,
-            session_record=asked.session,
-        )
+    return SearchRequest(
+        query=asked.query,
+        syntax=asked.syntax,
+        strict=asked.syntax == "query",
+        tags=asked.tags,
+        tags_match="any",
+        type=(asked.entry_type,) if asked.entry_type else (),
+        filters=filters,
+        top=asked.limit,
+        unit="document",
+        profile=asked.profile,
+        explain=asked.explain,
+        session_record=asked.session,
     )
-    return SearchOutput(_entries(base, answer.hits), _metadata(base, asked, answer))
 
 
-def kb_get_related(base: Base, **arguments: Any) -> "RelatedAnswer":
-    """S4-14: the parent, the siblings, then entries that share two tags or more; an unknown id
-    has nothing that is related."""
+def kb_get_related(base: Base, **arguments: Any) -> RelatedOutput:
+    """S4-14, S4-29: the parent, the siblings, entries that share two tags or more, then what
+    links lead to, as `kb related` has them; an id that nothing has is an error."""
     return related_entries(base, build(RelatedInput, arguments))
 
 
-def related_entries(base: Base, asked: RelatedInput) -> "RelatedAnswer":
-    return base.graph.related(asked.entry_id, asked.limit, depth=0)
+def related_entries(base: Base, asked: RelatedInput) -> RelatedOutput:
+    found = base.graph.related(asked.entry_id, asked.limit)
+    entries = entries_of(base, found.results, whole=asked.with_content)
+    return RelatedOutput(entries, RelatedMetadata(*found.metadata))
 
 
 OPERATIONS = {
@@ -141,15 +126,14 @@ OPERATIONS = {
     for operation in (
         Operation(
             "kb_search",
-            "Search the knowledge base using hybrid semantic + keyword search. Falls back to"
-            " keyword-only if OpenAI is unavailable.",
+            "Search the knowledge base using hybrid semantic + keyword search.",
             SearchInput,
             search_entries,
         ),
         Operation(
             "kb_get_related",
-            "Find entries related to a specific entry via parent/sibling relationships or tag"
-            " overlap.",
+            "Find entries related to a specific entry via parent/sibling relationships, tag"
+            " overlap or links.",
             RelatedInput,
             related_entries,
         ),
@@ -172,52 +156,38 @@ class KnowledgeBaseSearch:
     def search(self, **arguments: Any) -> SearchOutput:
         return kb_search(self.base, **arguments)
 
-    def get_related(self, **arguments: Any) -> "RelatedAnswer":
+    def get_related(self, **arguments: Any) -> RelatedOutput:
         return kb_get_related(self.base, **arguments)
 
     def close(self) -> None:
         self.base.close()
 
 
-def _entries(base: Base, hits: Sequence[Hit]) -> tuple[Entry, ...]:
-    """The hits with their texts: one query for all of them."""
-    texts = base.store.openings([hit.id for hit in hits]) if hits else {}
-    return tuple(_entry(hit, texts.get(hit.id, "")) for hit in hits)
-
-
-def _entry(hit: Hit, text: str) -> Entry:
-    document = hit.document
-    return Entry(
-        id=document.id,
-        code=document.code,
-        title=document.title,
-        content=text,
-        entry_type=document.type,
-        roles=document.roles,
-        tags=document.tags,
-        confidence=document.confidence,
-        created_at=document.created_at,
-        updated_at=document.updated_at,
-        score=hit.score,
-        highlights=(hit.snippet,) if MARK in hit.snippet else (),
-        section=hit.section,
-        snippet=hit.snippet,
-        explanation=hit.explanation,
-    )
-
-
-def _metadata(base: Base, asked: SearchInput, answer: Answer) -> SearchMetadata:
-    depth = base.profile("entries").candidates(asked.limit)
+def _metadata(
+    base: Base, asked: SearchInput, request: SearchRequest, answer: Answer
+) -> SearchMetadata:
+    profile = base.profile_for(asked.profile)
     return SearchMetadata(
         total=answer.total,
-        total_is_exact=answer.total < depth,
+        total_is_exact=answer.total < profile.candidates(asked.limit),
+        matching=_matching(base, request, profile),
         fallback_mode=answer.fallback_mode,
         query_time_ms=answer.query_time_ms,
         search_modes_used=answer.search_modes_used,
+        profile=answer.profile,
         notices=answer.notices,
         suggestions=() if answer.hits else _suggestions(base, asked, answer),
         debug_info=_debug_info(answer) if asked.explain else None,
     )
+
+
+def _matching(base: Base, request: SearchRequest, profile: "Profile") -> int:
+    """S4-33: how many entries have the words that were looked for, whatever the legs proposed."""
+    from knowbase.search.understand import understand
+
+    inquiry = understand(request, profile, base.search_services.language, base.now())
+    condition = both(inquiry.visible, inquiry.filter, inquiry.query.keyword_filter)
+    return base.store.matching(inquiry.query.keyword, condition)
 
 
 def _debug_info(answer: Answer) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""Typed knowledge search as plain functions (S0-19), over the profile `typed`.
+"""Typed knowledge search as plain functions (S0-19), ranked by the base's profile; `typed` has
+that document's recipe: type weights, use, places fused with `k`.
 
 >>> from knowbase.contracts.knowledge import Options, search_knowledge
 >>> search_knowledge(base, "SQLite storage", Options(types=("decision", "lesson")))
@@ -12,13 +13,13 @@ from knowbase.errors import InvalidInput
 from knowbase.query.conditions import Condition, both
 from knowbase.query.query import Query, plain_query
 from knowbase.query.words import FieldWeights, sanitize_fts_query
-from knowbase.ranking.profile import PROFILES, TYPE_WEIGHTS
+from knowbase.ranking.profile import PROFILES, TYPE_WEIGHTS, Profile
 from knowbase.ranking.rank import Ranked
 from knowbase.search.present import SOURCE_NAMES
 from knowbase.search.rank import rank_all
 from knowbase.search.request import SearchRequest
 from knowbase.search.services import Services
-from knowbase.search.understand import Inquiry, understand
+from knowbase.search.understand import Inquiry, understand, understand_query
 from knowbase.values.documents import Candidate, Passage
 from knowbase.values.vectors import Model, Vector, normalize_embedding, pack
 
@@ -38,7 +39,7 @@ __all__ = [
     "vector_search",
 ]
 
-PROFILE = PROFILES["typed"]
+RECIPE = PROFILES["typed"]
 SINGLE_LIMIT = 20  # S0-20: of one leg alone
 
 
@@ -48,7 +49,7 @@ class Options(NamedTuple):
     limit: int | None = None
     scope: str | None = None
     types: Sequence[str] = ()
-    k: float = PROFILE.rrf_k
+    k: float = RECIPE.rrf_k  # of a profile that fuses by places
 
 
 DEFAULTS = Options()
@@ -98,7 +99,7 @@ def search_knowledge(
     base: "Base", query: str, options: Options = DEFAULTS
 ) -> list[KnowledgeResult]:
     """Hybrid search; the query is embedded with the base's own model."""
-    return _hybrid(base, plain_query(query, "all"), base.embedder, options)
+    return _hybrid(base, _query(base, query), base.embedder, options)
 
 
 async def search_knowledge_async(
@@ -114,7 +115,7 @@ def hybrid_search(
     base: "Base", query: str, embedding: Sequence[float], options: Options = DEFAULTS
 ) -> list[KnowledgeResult]:
     """Hybrid search with an embedding of your own; either part may be empty."""
-    given = plain_query(query, "all")
+    given = _query(base, query)
     if not len(embedding):
         return _hybrid(base, given, None, options)
     similar = given._replace(similar=("the given embedding",))
@@ -176,7 +177,7 @@ def _hybrid(
 ) -> list[KnowledgeResult]:
     if query.is_empty:
         return []
-    limit = _limit(options, PROFILE.default_top)
+    limit = _limit(options, base.profile_for().default_top)
     mode = "hybrid" if embedder is not None else "keyword"
     inquiry = _understand(base, options, mode)._replace(query=query)
     known = base.search_services
@@ -191,15 +192,27 @@ def _understand(base: "Base", options: Options, mode: str = "hybrid") -> Inquiry
     base.check_types(options.types)
     filters = {"scope": options.scope} if options.scope is not None else {}
     request = SearchRequest(type=tuple(options.types), filters=filters, mode=mode)
-    profile = PROFILE._replace(rrf_k=options.k)
+    profile = _profile(base)._replace(rrf_k=options.k)
     return understand(request, profile, base.search_services.language, base.now())
+
+
+def _profile(base: "Base") -> Profile:
+    """The base's own, by documents: what is known is an entry, not a piece of one."""
+    return base.profile_for()._replace(unit="document")
+
+
+def _query(base: "Base", text: str) -> Query:
+    """Words and nothing else, as the profile matches them."""
+    request = SearchRequest(text, syntax="plain")
+    language = base.search_services.language
+    return understand_query(request, base.profile_for().match, language, base.now())
 
 
 def _limit(options: Options, default: int) -> int:
     limit = default if options.limit is None else options.limit
-    if not 1 <= limit <= PROFILE.max_top:
+    if not 1 <= limit <= RECIPE.max_top:
         raise InvalidInput(
-            f"limit cannot be {limit}", field="limit", hint=f"from 1 to {PROFILE.max_top}"
+            f"limit cannot be {limit}", field="limit", hint=f"from 1 to {RECIPE.max_top}"
         )
     return limit
 
@@ -232,6 +245,8 @@ def _result(hit: Ranked, passage: Passage) -> KnowledgeResult:
         type_weight=boosts.get("type", 1.0),
         access_boost=boosts.get("access", 1.0),
         final_score=hit.score,
-        sources=tuple(SOURCE_NAMES[part.leg] for part in hit.contributions),
+        sources=tuple(
+            SOURCE_NAMES[part.leg] for part in hit.contributions if part.leg in SOURCE_NAMES
+        ),
         project=document.project,
     )

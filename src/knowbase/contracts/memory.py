@@ -1,4 +1,4 @@
-"""The memory service of S2-03, over the profile `memory`.
+"""The memory service of S2-03, by the base's profile; `memory` has that document's recipe.
 
 >>> from knowbase.contracts.memory import SearchOptions, create_search_service
 >>> service = create_search_service(base)
@@ -142,7 +142,8 @@ class SearchService:
         self.base = base
 
     def search(self, options: SearchOptions | str) -> list[SearchResult]:
-        """Memories, and documents too if asked; what is returned is reinforced (S2-21)."""
+        """Memories, and documents too if asked; in the profile `memory`, what is returned is
+        reinforced (S2-21)."""
         options = SearchOptions(options) if isinstance(options, str) else options
         if not isinstance(options, SearchOptions):
             raise wrong("options", options, "words, or SearchOptions")
@@ -180,7 +181,7 @@ class SearchService:
             min_salience=options.min_salience or None,
             top=options.limit,
             mode=options.mode,
-            profile="memory",
+            unit="document",
             session=options.session_id,
             session_filter=options.session_filter,
             session_record=options.session_record,

@@ -43,14 +43,12 @@ class Graph:
     def __init__(
         self,
         store: LinkedDocuments,
-        find: Callable[[str], Document | None],
         whole: Callable[[str], Document],  # the document that a reference names
         clock: Callable[[], str],
         settings: Settings,
         code_pattern: Callable[[], re.Pattern[str]],
     ) -> None:
         self.store = store
-        self.find = find
         self.whole = whole
         self.clock = clock
         self.settings = settings
@@ -65,13 +63,10 @@ class Graph:
     def related(
         self, reference: str, limit: int = 5, depth: int = 2, include: Sequence[str] = ()
     ) -> "RelatedAnswer":
-        """Parent, siblings, documents with shared tags, then what links lead to; an unknown
-        document has nothing that is related (S4-15)."""
-        from knowbase.graph.related import NOTHING, Relatives
+        """Parent, siblings, documents with shared tags, then what links lead to."""
+        from knowbase.graph.related import Relatives
 
-        document = self.find(reference)
-        if document is None:
-            return NOTHING
+        document = self.whole(reference)
         return Relatives(self.store, document, self.shown(include)).answer(limit, depth)
 
     def path(self, source: str, target: str, include: Sequence[str] = ()) -> "Path":

@@ -35,9 +35,6 @@ class RelatedAnswer(NamedTuple):
     metadata: RelatedMetadata
 
 
-NOTHING = RelatedAnswer((), RelatedMetadata(0, ()))
-
-
 class _Relatives(NamedTuple):
     id: str
     relation: str

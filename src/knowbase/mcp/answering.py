@@ -72,7 +72,8 @@ class Answering:
         start, limit = self.call.view.start, self.call.request.limit
         most = self._most_results()
         asked = min(most, start + limit)
-        found = self._run(self.call.request._replace(limit=asked))
+        whole = self.call.view.detail == "full"
+        found = self._run(self.call.request._replace(limit=asked, with_content=whole))
         items = found.results[start:asked]
         is_last = asked == most or found.metadata.total <= asked
 
@@ -86,6 +87,9 @@ class Answering:
             number = self.budget.most_of(len(items), partial(tell, detail))
             if number or not items:
                 return tell(detail, number)
+            cut = self._first_cut(partial(tell, detail, 1)) if detail == "full" else None
+            if cut is not None:
+                return cut
         return tell("ids", 0)
 
     def listing(self) -> AgentAnswer:
@@ -124,6 +128,20 @@ class Answering:
         data = plain(self._run(self.call.request))
         return AgentAnswer(data, as_text(data))
 
+    def _first_cut(self, tell: "Callable[[], AgentAnswer]") -> AgentAnswer | None:
+        """A first result that is too long, with as much of its content as fits, and where
+        kb_get goes on; None when nothing of it does."""
+        data = tell().data
+        first = data["results"][0]
+        text = first["content"]
+
+        def tell_part(length: int) -> AgentAnswer:
+            part = {**first, "content": text[:length], "content_cursor": str(length)}
+            return self._fitted_answer({**data, "results": [part]})
+
+        length = self.budget.most_of(len(text), tell_part)
+        return tell_part(good_end(text, length)) if length else None
+
     def _most_results(self) -> int:
         """The limit's own bound: as far as pages go."""
         declared = parameters(self.call.tool.operation.request)
@@ -138,7 +156,7 @@ class Answering:
         length = self.budget.most_of(
             len(found.text) - start, lambda size: self._fitted_answer(shown.data(size))
         )
-        return self._fitted_answer(shown.data(shown.good_end(length)))
+        return self._fitted_answer(shown.data(good_end(found.text[start:], length)))
 
     def timeline(self) -> AgentAnswer:
         """The nearest on both sides, rather in few words than none; further ones are around
@@ -199,20 +217,22 @@ class _Text(NamedTuple):
         kept, place = [], 0
         for section in self.content.sections:
             if place < end and place + len(section.text) > start:
-                kept.append(section)
+                told = section.text[: max(0, start - place)]
+                kept.append(section._replace(line=section.line + told.count("\n")))
             place += len(section.text)
         return tuple(kept)
 
-    def good_end(self, length: int) -> int:
-        """Not within a line, nor within a word, if that costs little."""
-        part = self.content.text[self.start : self.start + length]
-        if self.start + length == len(self.content.text):
-            return length
-        for mark in ("\n", " "):
-            place = part.rfind(mark) + 1
-            if place > length * 3 // 4:
-                return place
+
+def good_end(text: str, length: int) -> int:
+    """Where a part of that length should end: not within a line, nor within a word, if that
+    costs little."""
+    if length == len(text):
         return length
+    for mark in ("\n", " "):
+        place = text[:length].rfind(mark) + 1
+        if place > length * 3 // 4:
+            return place
+    return length
 
 
 def _links(data: dict[str, Any]) -> tuple[str, ...]:

@@ -5,7 +5,6 @@ from typing import Any
 from knowbase.mcp.tools import Tool
 from knowbase.mcp.view import View
 from knowbase.operations.schema import Schema, request_schema, result_schema
-from knowbase.values.documents import FIELDS
 
 GIVES: dict[str, dict[str, str]] = {
     "kb_search": {
@@ -13,8 +12,8 @@ GIVES: dict[str, dict[str, str]] = {
         "metadata": "about the answer",
     },
     "kb_get_related": {
-        "results": "each with document, relation, shared_tags, proximity",
-        "metadata": "total: how many there are",
+        "results": "entries as kb_search gives them, and",
+        "metadata": "about the answer",
     },
     "kb_get": {
         "document": "id, code, title, type, tags, path, project, dates",
@@ -92,37 +91,7 @@ GIVES: dict[str, dict[str, str]] = {
 }
 """What an answer has, as agents are told of it. An answer may have more: docs/agents.md."""
 
-ABOUT = {
-    **{name: field.about for name, field in FIELDS.items()},
-    "content": "its text, with detail full",
-    "copies": "the same text elsewhere",
-    "debug_info": "with explain",
-    "entry_type": "what kind of entry it is",
-    "explanation": "how the score came about",
-    "fallback_mode": "true: words alone were searched",
-    "heading": "of that section",
-    "highlights": "what matched, marked",
-    "line": "where that starts",
-    "matching": "how many match, to the number",
-    "more": "further matches in it",
-    "next_cursor": "cursor of what follows",
-    "notices": "what to know about the answer",
-    "page": "of a PDF",
-    "profile": "the ranking recipe",
-    "proximity": "how near by links",
-    "query_time_ms": "how long it took",
-    "relation": "to the entry asked about",
-    "relationship_types": "of the results",
-    "score": "higher is better",
-    "search_modes_used": "keyword, semantic",
-    "section": "CODE:slug of the best match",
-    "shared_tags": "how many",
-    "snippet": "what matched there",
-    "suggestions": "tags and words to try",
-    "total": "how many there are",
-    "total_is_exact": "false: at least so many",
-}
-"""What the fields of an entry and of the metadata are."""
+OF_RELATED = ("relation", "shared_tags", "proximity")
 
 
 def input_schema(tool: Tool) -> Schema:
@@ -159,12 +128,16 @@ def output_schema(tool: Tool) -> Schema:
     properties: Schema = {
         name: {"description": text} for name, text in GIVES[tool.name].items() if name in whole
     }
-    if tool.name == "kb_search":
-        entries, metadata = whole["results"]["items"], whole["metadata"]
-        properties["results"]["items"] = {"type": "object", "properties": _fields(entries)}
-        properties["metadata"]["properties"] = _fields(metadata)
+    if tool.name in ("kb_search", "kb_get_related"):
+        is_related = tool.name == "kb_get_related"
+        entry = _fields(whole["results"]["items"])
+        entry = {name: part for name, part in entry.items() if (name in OF_RELATED) == is_related}
+        if not is_related:
+            entry["content_cursor"] = {"description": "cut: kb_get's cursor"}
+        properties["results"]["items"] = {"type": "object", "properties": entry}
+        properties["metadata"]["properties"] = _fields(whole["metadata"])
     if "cursor" in tool.view:
-        properties["next_cursor"] = {"description": ABOUT["next_cursor"]}
+        properties["next_cursor"] = {"description": "cursor of what follows"}
     return {"type": "object", "properties": properties}
 
 
@@ -178,7 +151,7 @@ def _properties(schema: Schema) -> Schema:
 
 def _fields(schema: Schema) -> Schema:
     return {
-        name: _short(part) | {"description": part.get("description") or ABOUT.get(name, name)}
+        name: _short(part) | {"description": part["description"]}
         for name, part in schema["properties"].items()
     }
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 INSTRUCTIONS = (
     "A knowledge base of documents, decisions and lessons. Search it before you act or assume:"
-    " kb_search, then kb_get with a code or section from the results. A query is plain words, and"
-    " may have operators: type:decision project:web tag:ops updated:>7d. Start work with kb_brief."
+    " kb_search, then kb_get with a code or section from the results. A query is plain words:"
+    ' filters are arguments, and syntax="query" allows operators. Start work with kb_brief.'
     " Keep what later work needs with kb_remember, one thing at a time. Codes such as KB-7 name"
     " documents everywhere, also as entry_id. kb_feedback says what helped."
 )
@@ -86,7 +86,7 @@ class _Handlers:
         self._tools = tuple(tools)
 
     async def list_tools(self, _: Any, __: Any) -> types.ListToolsResult:
-        return await self._protocol(lambda: _list_tools(self._tools))
+        return await self._protocol(lambda: _list_tools(self._seen(), self._tools))
 
     async def call_tool(
         self, context: Any, params: types.CallToolRequestParams
@@ -178,20 +178,21 @@ def _refused(text: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
 
 
-def _list_tools(names: "Sequence[str]" = ()) -> types.ListToolsResult:
+def _list_tools(base: "Base", names: "Sequence[str]" = ()) -> types.ListToolsResult:
     from knowbase.mcp.tools import listed
 
     found = listed(current.get(), names)
-    return types.ListToolsResult(tools=[_described(tool) for tool in found])
+    return types.ListToolsResult(tools=[_described(tool, base) for tool in found])
 
 
-def _described(tool: "Tool") -> types.Tool:
+def _described(tool: "Tool", base: "Base") -> types.Tool:
     from knowbase.mcp.schemas import input_schema, output_schema
+    from knowbase.mcp.tools import description_of
 
     return types.Tool(
         name=tool.name,
         title=tool.title,
-        description=tool.description,
+        description=description_of(tool, base),
         input_schema=input_schema(tool),
         output_schema=output_schema(tool),
         annotations=_hints(tool),

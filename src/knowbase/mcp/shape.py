@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from knowbase.base.status import Status
-from knowbase.contracts.entries import Entry, SearchMetadata
+from knowbase.contracts.entry import Entry, SearchMetadata
 from knowbase.memory.brief import Brief
 from knowbase.operations.results import plain
-from knowbase.search.answer import Answer, Hit
+from knowbase.search.answer import Answer, Copy, Hit
 from knowbase.text.sections import SectionText
 from knowbase.values.documents import Document
 
@@ -20,15 +20,16 @@ DOCUMENT = (
     "superseded_by", "created_at", "updated_at",
 )  # fmt: skip
 ENTRY = (
-    "id", "code", "title", "entry_type", "tags", "confidence", "updated_at", "score", "section",
-    "snippet", "explanation",
+    "id", "code", "title", "entry_type", "project", "tags", "confidence", "created_at",
+    "updated_at", "score", "relation", "shared_tags", "proximity", "path", "line", "page",
+    "heading", "section", "snippet", "copies", "explanation",
 )  # fmt: skip
 HIT = ("code", "title", "type", "path", "section", "line", "page", "snippet", "score")
 
 KEPT: dict[str, dict[type, tuple[str, ...]]] = {
     "ids": {
         Document: ("id", "code", "title"),
-        Entry: ("id", "code", "title", "score"),
+        Entry: ("id", "code", "title", "score", "relation"),
         SearchMetadata: tuple(name for name in SearchMetadata._fields if name != "debug_info"),
     },
     "snippets": {
@@ -36,11 +37,12 @@ KEPT: dict[str, dict[type, tuple[str, ...]]] = {
         Entry: ENTRY,
         Hit: HIT,
         Answer: ("query", "hits", "total", "notices"),
+        Copy: ("code", "path", "project", "line"),
         SectionText: ("section", "heading", "line", "page"),  # the text is told as a whole
         Brief: ("project", "max_tokens", "tokens", "left_out", "text"),  # its parts are the text
     },
 }
-PARTS = (Document, Entry, Hit, SectionText)  # of which there may be many: empty lists go, too
+PARTS = (Document, Entry, Hit, Copy, SectionText)  # of which there may be many: empty lists go, too
 ALWAYS = (Status,)  # shown whole: it is asked for to see what is not there
 
 

@@ -7,7 +7,7 @@ of a schema costs tokens, and one schema is shorter than four.
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from knowbase.contracts.entries import OPERATIONS as ENTRIES
 from knowbase.errors import InvalidInput, NotAllowed
@@ -18,6 +18,9 @@ from knowbase.operations.declare import Operation, held_to
 from knowbase.operations.wire import refuse_too_long
 from knowbase.values.access import Access
 from knowbase.values.parameters import build, parameters, refuse_unknown
+
+if TYPE_CHECKING:
+    from knowbase.base import Base
 
 PAGED = ("detail", "max_tokens", "cursor")
 CHATGPT = "chatgpt"  # of --tools: the pair that ChatGPT's connectors ask for by name
@@ -90,7 +93,7 @@ def tools() -> Mapping[str, Tool]:
             "kb_get",
             "Read",
             load("get"),
-            "Read a document, or one section of it (CODE:slug), as search results name them.",
+            "Read a document by its code, path or file name, or one section of it (CODE:slug).",
             view=("max_tokens", "cursor"),
         ),
         Tool(
@@ -243,3 +246,11 @@ def _own(tool: Tool) -> tuple[str, ...]:
     """The parameters that an agent may give, in the order of the tool's list."""
     declared = tuple(field.name for field in parameters(tool.operation.request))
     return tuple(name for name in tool.takes if name in declared) if tool.takes else declared
+
+
+def description_of(tool: Tool, base: "Base") -> str:
+    """What a tool does; S4-24: a service is named where one is asked, and nowhere else."""
+    service = base.models.service if tool.name == "kb_search" else None
+    if service is None:
+        return tool.description
+    return f"{tool.description} Falls back to keyword-only if {service} is unavailable."

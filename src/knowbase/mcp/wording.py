@@ -31,7 +31,8 @@ def _search(data: Data) -> Iterable[str]:
         yield from _entry(entry)
     at_least = "" if metadata["total_is_exact"] else "at least "
     how = " + ".join(metadata["search_modes_used"])
-    yield f"{len(results)} of {at_least}{metadata['total']} found" + (f" ({how})" if how else "")
+    counted = f"{len(results)} of {at_least}{metadata['total']} found"
+    yield counted + (f" ({how})" if how else "") + f"; {metadata['matching']} have the words"
     yield from _more(data)
     yield from metadata["notices"]
     if metadata["suggestions"]:
@@ -41,18 +42,24 @@ def _search(data: Data) -> Iterable[str]:
 
 
 def _entry(entry: Data) -> Iterable[str]:
-    """A line for what it is, and what there is of its text."""
+    """A line for what it is, one for where it is, and what there is of its text."""
+    why = f" {entry['score']:.4f}" if entry.get("score") is not None else _relation(entry)
     if "entry_type" not in entry:
-        yield f"[{entry['code']}] {entry['title']}"
+        yield f"[{entry['code']}] {entry['title']}" + _relation(entry)
         return
-    yield _head(entry, entry["entry_type"]) + f" {entry['score']:.4f}"
-    is_opening = entry["section"].endswith(":_preamble")
-    if "content" in entry:
+    yield _head(entry, entry["entry_type"]) + why
+    where = _where(entry, entry.get("path"))
+    if where:
+        yield f"  {where}"
+    if entry.get("content") is not None:
         yield f"  {entry['content'].strip()}"
-    if "content" not in entry or not is_opening:
+    else:
         yield f"  {_unmarked(entry['snippet'])}"
-    if not is_opening:
-        yield f"  in {entry['section']}"
+    if "content_cursor" in entry:
+        cursor = entry["content_cursor"]
+        yield f'  … cut; it goes on with kb_get {entry["code"]}, cursor="{cursor}"'
+    if entry.get("copies"):
+        yield "  the same text: " + ", ".join(map(_copy, entry["copies"]))
     if entry.get("explanation"):
         legs = entry["explanation"]["contributions"]
         ranks = (f"{leg['leg']} rank {leg['rank']}: {leg['gain']:.4f}" for leg in legs)
@@ -60,8 +67,40 @@ def _entry(entry: Data) -> Iterable[str]:
 
 
 def _head(document: Data, kind: str) -> str:
-    tags = "".join(f" #{tag}" for tag in document.get("tags", ()))
-    return f"[{document['code']}] {document['title']} ({kind}, {document['updated_at'][:10]}){tags}"
+    tags = "".join(f" #{tag}" for tag in document.get("tags") or ())
+    project = document.get("project")
+    whose = f"{kind} of {project}" if project else kind
+    return f"[{document['code']}] {document['title']} ({whose}, {_dates(document)}){tags}"
+
+
+def _dates(document: Data) -> str:
+    """The day of the last change, and that of the making if it is another."""
+    made, changed = (str(document.get(name, ""))[:10] for name in ("created_at", "updated_at"))
+    return changed if made in ("", changed) else f"{made}, changed {changed}"
+
+
+def _where(place: Data, path: str | None) -> str:
+    """File and line, page and heading, and the section as kb_get takes it; nothing for the
+    opening of what has no file."""
+    is_opening = place["section"].endswith(":_preamble")
+    parts = [f"{path}:{place['line']}"] if path else []
+    parts += [f"page {place['page']}"] if place.get("page") else []
+    if not is_opening:
+        heading = place.get("heading")
+        parts.append(f"{heading} ({place['section']})" if heading else place["section"])
+    return ", ".join(parts)
+
+
+def _copy(copy: Data) -> str:
+    where = copy.get("path") or copy.get("project")
+    return f"[{copy['code']}]" + (f" {where}" if where else "")
+
+
+def _relation(entry: Data) -> str:
+    if not entry.get("relation"):
+        return ""
+    shared = f", {entry['shared_tags']} shared tags" if entry.get("shared_tags") else ""
+    return f": {entry['relation']}{shared}"
 
 
 def _document(document: Data) -> str:
@@ -82,8 +121,7 @@ def _more(data: Data) -> Iterable[str]:
 
 def _related(data: Data) -> Iterable[str]:
     for one in data["results"]:
-        shared = f", {one['shared_tags']} shared tags" if one["shared_tags"] else ""
-        yield f"{_document(one['document'])}: {one['relation']}{shared}"
+        yield from _entry(one)
     yield f"{len(data['results'])} of {data['metadata']['total']} related"
     yield from _more(data)
 
@@ -91,6 +129,9 @@ def _related(data: Data) -> Iterable[str]:
 def _get(data: Data) -> Iterable[str]:
     current = data.get("current")
     yield _document(data["document"]) + (f" by [{current}]" if current else "")
+    where = _where(data["sections"][0], data["document"].get("path")) if data["sections"] else ""
+    if where:
+        yield where
     yield ""
     yield data["text"]
     if "next_cursor" in data:
@@ -105,8 +146,12 @@ def _remember(data: Data) -> Iterable[str]:
     if "superseded" in data:
         yield f"it takes the place of {_document(data['superseded'])}"
     for one in data.get("similar", ()):
-        opening = " ".join(one["opening"].split())
-        yield f"similar ({one['similarity']:.2f}): [{one['document']['code']}] {opening}"
+        opening, code = " ".join(one["opening"].split()), one["document"]["code"]
+        how = f"{one['similarity']:.2f}" + (f", {one['differs']}" if one.get("differs") else "")
+        what = "may contradict" if one.get("contradicts") else "similar"
+        yield f"{what} ({how}): [{code}] {opening}"
+    if data.get("similar") and "superseded" not in data:
+        yield "if this takes the place of one: remember it again with supersede=CODE"
 
 
 def _timeline(data: Data) -> Iterable[str]:

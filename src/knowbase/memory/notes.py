@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING
 
 from knowbase.errors import Conflict, InvalidInput, ReadError
 from knowbase.ingest.sync import IngestServices
+from knowbase.memory.alike import similar_documents
 from knowbase.memory.lifecycle import superseding
-from knowbase.query.conditions import Compare, Condition, Not, Visible, both
+from knowbase.query.conditions import Condition, Visible, both
 from knowbase.query.moments import span
-from knowbase.store.contract import DocumentStore, Store
+from knowbase.store.contract import DocumentStore
 from knowbase.store.rules import known_text, same_project
 from knowbase.text.sections import content_of, sections_of
 from knowbase.values.changes import Changes, Draft, Edit, session_name
 from knowbase.values.characters import storable
 from knowbase.values.documents import FIELDS, STATED, Document, Page
 from knowbase.values.kinds import clean_tags
-from knowbase.values.notes import Note, Remembered, SimilarDocument
+from knowbase.values.notes import Note, Remembered
 from knowbase.values.reading import Reading
 from knowbase.values.sessions import Session, Use
 
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from knowbase.values.vectors import Model
 
 EPOCH = "1970-01-01T00:00:00.000000Z"
-NEARLY_THE_SAME = 0.95  # cosine similarity from which a text is reported as known
-MOST_COMPARED = 16  # chunks of a new text that are looked for
-MOST_SIMILAR = 5
 
 
 class NoteServices:
@@ -60,7 +58,10 @@ def remember(services: NoteServices, note: Note) -> Remembered:
     draft = writing.draft()
     if writing.old is None and writing.superseded is None:
         draft = draft._replace(once=True)  # somebody else may be about to write it
-    similar = _similar(services.ingest.store, draft, writing)
+    replaced = writing.superseded.id if writing.superseded else ""
+    similar = similar_documents(
+        services.ingest.store, draft, writing.neighbours, writing.model, replaced
+    )
     document = writing.write(draft)
     superseded = services.whole(writing.superseded.id) if writing.superseded else None
     return Remembered(document, document.id == draft.id, similar, superseded)
@@ -226,37 +227,6 @@ def _moment(text: str) -> str:
             f"expires_at cannot be {text!r}", field="expires_at", hint="such as 2030-12-31"
         )
     return found.start
-
-
-def _similar(store: Store, draft: Draft, writing: _Writing) -> tuple[SimilarDocument, ...]:
-    """Documents that have something almost the same for each chunk of the new one."""
-    others = both(writing.neighbours, Not(Compare("id", "=", draft.id)))
-    found: dict[str, list[float]] = {}
-    documents: dict[str, Document] = {}
-    vectors = [vector for vector in draft.vectors[:MOST_COMPARED] if vector is not None]
-    for vector in vectors:
-        near = [
-            c
-            for c in store.semantic(vector, others, 20, writing.model)
-            if c.score >= NEARLY_THE_SAME
-        ]
-        passages = store.passages([candidate.chunk for candidate in near])
-        best: dict[str, float] = {}
-        for candidate in near:
-            if candidate.chunk in passages:
-                document = passages[candidate.chunk].document
-                documents[document.id] = document
-                best.setdefault(document.id, candidate.score)
-        for document_id, score in best.items():
-            found.setdefault(document_id, []).append(score)
-    whole = {one: min(scores) for one, scores in found.items() if len(scores) == len(vectors)}
-    if writing.superseded is not None:
-        whole.pop(writing.superseded.id, None)
-    nearest = sorted(whole, key=lambda one: (-whole[one], documents[one].seq))[:MOST_SIMILAR]
-    openings = store.openings(nearest)
-    return tuple(
-        SimilarDocument(documents[one], whole[one], openings.get(one, "")[:200]) for one in nearest
-    )
 
 
 def _lasting_title(store: DocumentStore, old: Document) -> str | None:

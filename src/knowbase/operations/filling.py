@@ -20,14 +20,21 @@ DEFER = Param("store the text at once, and leave the vectors to kb embed")
 VERIFY = Param("read every file, also one that the disk calls unchanged")
 
 
+class Init(NamedTuple):
+    profile: Annotated[
+        str | None, Param("its ranking recipe, kept in kb.toml; see kb profiles", metavar="NAME")
+    ] = None
+
+
 class Made(NamedTuple):
     base: str
     is_new: bool
+    profile: str = ""  # the ranking recipe in force
 
 
-def init(base: "Base", _: NoParameters) -> Made:
+def init(base: "Base", _: Init) -> Made:
     """The surface has made it by now: what is left is to say where, or that it was there."""
-    return Made(base.shown, base.is_new)
+    return Made(base.shown, base.is_new, base.profile_for().name)
 
 
 class Add(NamedTuple):
@@ -118,12 +125,12 @@ OPERATIONS = {
         Operation(
             "init",
             "Make a base here (.kb/base.db), or at --base PATH",
-            NoParameters,
+            Init,
             init,
             writes=True,
             local=True,
             creates_base=True,
-            examples=("kb init", "kb init --base ~/notes.db"),
+            examples=("kb init", "kb init --base ~/notes.db", "kb init --profile entries"),
         ),
         Operation(
             "add",

@@ -9,6 +9,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from knowbase.operations.declare import Operation
+from knowbase.operations.described import description_of
 from knowbase.values.parameters import Parameter, parameters
 
 Schema = dict[str, Any]
@@ -89,9 +90,17 @@ def _object_schema(kind: Any) -> Schema:
     return {
         "type": "object",
         "title": kind.__name__,
-        "properties": {name: type_schema(hints[name]) for name in shown},
+        "properties": {name: _described(kind.__name__, name, hints[name]) for name in shown},
         "required": shown,
     }
+
+
+def _described(result: str, field: str, hint: Any) -> Schema:
+    """A field with what it is; an object that is described elsewhere stays as it is, beside it."""
+    schema, text = type_schema(hint), description_of(result, field)
+    if text is None:
+        return schema
+    return {**({"allOf": [schema]} if "title" in schema else schema), "description": text}
 
 
 @cache

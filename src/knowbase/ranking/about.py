@@ -24,6 +24,7 @@ PROFILE_FIELDS = {
     "superseded_factor": "a factor for what is superseded, when it is shown",
     "clamp": "keep the score within 0 and 1",
     "unit": "a hit is a chunk, or a document",
+    "copies": "one text in several places: a hit for each (apart), or one that lists them",
     "tags_match": "whether --tags means all of them or any",
     "default_top": "hits when nothing is asked",
     "max_top": "the most hits that may be asked for",

@@ -13,6 +13,7 @@ CHOICES = {
     "match": ("any", "all", "any_prefix", "boolean"),
     "fusion": ("rrf", "linear", "minmax", "lift"),
     "unit": ("chunk", "document"),
+    "copies": ("apart", "together"),
     "tags_match": ("all", "any"),
     "recency_clock": ("created_at", "updated_at"),
     "record_use": ("off", "returned", "confirmed"),

@@ -44,6 +44,7 @@ class Profile(NamedTuple):
     superseded_factor: float = 1.0
     clamp: bool = False
     unit: str = "chunk"
+    copies: str = "apart"
     tags_match: str = "all"
     default_top: int = 10
     max_top: int = 1000
@@ -66,7 +67,6 @@ PROFILES = {
             "kb",
             "files and notes; both legs count alike",
             source="S1",
-            depth_least=30,
             record_use="confirmed",
         ),
         Profile(
@@ -141,6 +141,7 @@ PROFILES = {
             fluent_at=0.3,
             foreign_at=0.6,
             fills_up=True,
+            copies="together",
             record_use="confirmed",
         ),
     )

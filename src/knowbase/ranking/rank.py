@@ -18,6 +18,7 @@ class Ranked(NamedTuple):
     factors: tuple[Factor, ...] = ()
     more: int = 0  # further proposed chunks that stand for the same
     relaxed: bool = False  # it has the words, and not what the query requires
+    copies: tuple[int, ...] = ()  # of them, one of each other document that has the same text
 
 
 def rank(
@@ -45,37 +46,48 @@ def rank(
     ranked.sort(key=lambda hit: (passages[hit.chunk].document.seq, hit.chunk))
     ranked.sort(key=lambda hit: passages[hit.chunk].document.updated_at, reverse=True)
     ranked.sort(key=lambda hit: hit.score, reverse=True)
-    return _distinct(ranked, passages, profile.unit)
+    return _distinct(ranked, passages, profile)
 
 
-def keys_of(passage: Passage, unit: str) -> tuple[object, object]:
-    """What a chunk stands for: its document or section, and its exact text.
+def keys_of(passage: Passage, profile: Profile) -> tuple[object, ...]:
+    """What a chunk stands for: its document or section; where copies stand together, its exact
+    text, too.
 
-    Two hits never share one of them: pieces of one section, or copies of one text, do not
-    fill the page.
+    Two hits never share one of them: pieces of one section do not fill the page.
     """
     document, chunk = passage.document.seq, passage.chunk
-    return (document if unit == "document" else (document, chunk.slug)), chunk.hash
+    place: object = document if profile.unit == "document" else (document, chunk.slug)
+    return (place, chunk.hash) if profile.copies == "together" else (place,)
 
 
-def _distinct(ranked: list[Ranked], passages: Mapping[int, Passage], unit: str) -> list[Ranked]:
-    """The best of what stands for the same, with how many more there are."""
+def _distinct(
+    ranked: list[Ranked], passages: Mapping[int, Passage], profile: Profile
+) -> list[Ranked]:
+    """The best of what stands for the same, with how many more there are, and where."""
     proposed: dict[object, int] = {}
     for passage in passages.values():
-        place = keys_of(passage, unit)[0]
+        place = keys_of(passage, profile)[0]
         proposed[place] = proposed.get(place, 0) + 1
     first: dict[object, int] = {}  # key → place in `kept`
     kept: list[Ranked] = []
     for hit in ranked:
-        keys = keys_of(passages[hit.chunk], unit)
+        keys = keys_of(passages[hit.chunk], profile)
         known = next((first[key] for key in keys if key in first), None)
         if known is None:
             known = len(kept)
             kept.append(hit._replace(more=proposed[keys[0]] - 1))
         elif keys[0] not in first:
-            kept[known] = kept[known]._replace(more=kept[known].more + proposed[keys[0]])
+            kept[known] = _with_copy(kept[known], hit, passages, proposed[keys[0]])
         first.update(dict.fromkeys(keys, known))
     return kept
+
+
+def _with_copy(kept: Ranked, copy: Ranked, passages: Mapping[int, Passage], chunks: int) -> Ranked:
+    """The hit with what stands for the same elsewhere; each other document is named once."""
+    known = {passages[one].document.seq for one in (kept.chunk, *kept.copies)}
+    is_new = passages[copy.chunk].document.seq not in known
+    copies = (*kept.copies, copy.chunk) if is_new else kept.copies
+    return kept._replace(more=kept.more + chunks, copies=copies)
 
 
 def total(
@@ -86,21 +98,6 @@ def total(
     for factor in boosts:
         score *= factor.value
     return min(1.0, max(0.0, score)) if clamp else score
-
-
-def best_possible(legs: Sequence[str], profile: Profile) -> float:
-    """The score of a chunk that is first in each of these legs, no document boosts applied.
-
-    With boosts, or with signals of the document, there is no such bound.
-    """
-    if profile.clamp:
-        return 1.0
-    if profile.type_weights or profile.access_boost or profile.sector_weights:
-        return float("inf")
-    weights = profile.weights
-    if profile.fusion == "rrf":
-        return sum(weights.get(leg, 0.0) for leg in legs) / (profile.rrf_k + 1)
-    return sum(weights.get(leg, 0.0) for leg in (*legs, "salience", "recency"))
 
 
 def _usable(

@@ -32,6 +32,16 @@ class Successor(NamedTuple):
     superseded_at: str | None = None  # since when
 
 
+class Copy(NamedTuple):
+    """Another document that has exactly the text of a hit."""
+
+    code: str
+    section: str  # CODE:slug
+    path: str | None
+    project: str | None
+    line: int
+
+
 class Hit(NamedTuple):
     """One line of the answer. Its document and its text are at hand, and no part of the JSON."""
 
@@ -59,6 +69,7 @@ class Hit(NamedTuple):
     explanation: Explanation | None = None
     is_relaxed: bool = False  # it has the words, and not what quotes or + in the query require
     text: str = ""  # of the chunk that was found, whole
+    copies: tuple[Copy, ...] = ()  # other documents with exactly this text, the first of them
 
     @staticmethod
     def unshown() -> tuple[str, ...]:

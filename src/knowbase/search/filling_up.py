@@ -20,12 +20,12 @@ def filled_up(outcome: Outcome, services: Services, wanted: int) -> Outcome:
         return outcome
     more = rank_all(softer.inquiry, services, inquiry.profile.candidates(wanted))
     passages = {**more.proposals.passages, **outcome.proposals.passages}
-    unit = inquiry.profile.unit
-    known = {key for hit in outcome.ranked for key in keys_of(passages[hit.chunk], unit)}
+    profile = inquiry.profile
+    known = {key for hit in outcome.ranked for key in keys_of(passages[hit.chunk], profile)}
     others: list[Ranked] = [
         hit._replace(relaxed=True)
         for hit in more.ranked
-        if known.isdisjoint(keys_of(passages[hit.chunk], unit))
+        if known.isdisjoint(keys_of(passages[hit.chunk], profile))
     ]
     return outcome._replace(
         proposals=outcome.proposals._replace(passages=passages),

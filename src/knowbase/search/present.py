@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from knowbase.query.conditions import Contains, Visible, both, has_text
 from knowbase.ranking.profile import Profile
-from knowbase.ranking.rank import Ranked, best_possible, total
-from knowbase.search.answer import Answer, Explanation, Hit, Suggestion
+from knowbase.ranking.rank import Ranked, total
+from knowbase.search.answer import Answer, Copy, Explanation, Hit, Suggestion
 from knowbase.search.rank import Outcome
 from knowbase.search.services import Services
 from knowbase.search.surroundings import surroundings
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from knowbase.store.contract import DocumentStore, RetrievalStore, Store
 
 SOURCE_NAMES = {"keyword": "fts", "semantic": "vec", "graph": "graph"}
+MOST_COPIES = 20  # of a hit that are named
 MOST_CHECKED = 16  # words that are looked up in the vocabulary
 
 
@@ -44,7 +45,7 @@ def present(outcome: Outcome, services: Services) -> Answer:
         notices=(
             *(f"{problem.message}; {problem.instead}" for problem in query.problems),
             *proposals.notices,
-            *_threshold_notices(inquiry, tuple(proposals.legs)),
+            *_threshold_notices(outcome),
             *_relaxed(outcome),
             *_left_out(outcome, services.store),
             *(_unknown_names(inquiry, services.store) if not outcome.ranked else ()),
@@ -66,6 +67,7 @@ def _hits(shown: Sequence[Ranked], outcome: Outcome, store: "Store") -> tuple[Hi
             superseded_by=around.successors.get(document.id),
             source_session=around.sessions.get(document.id),
             related_count=around.related.get(document.id, 0),
+            copies=tuple(_copy(passages[one]) for one in hit.copies[:MOST_COPIES]),
         )
         for hit, document in zip(shown, documents, strict=True)
     )
@@ -99,6 +101,12 @@ def _hit(ranked: Ranked, passage: Passage, inquiry: Inquiry) -> Hit:
     )
 
 
+def _copy(passage: Passage) -> Copy:
+    document, chunk = passage.document, passage.chunk
+    section = f"{document.code}:{chunk.slug}"
+    return Copy(document.code, section, document.path, document.project, chunk.line)
+
+
 def _match_type(proposed: set[str]) -> str:
     """S2-15: which legs proposed it, whatever their scores."""
     legs = proposed & {"keyword", "semantic"} or proposed & {"graph"}
@@ -120,15 +128,17 @@ def _threshold(inquiry: Inquiry) -> float:
     return float("-inf") if threshold is None or inquiry.query.is_empty else threshold
 
 
-def _threshold_notices(inquiry: Inquiry, legs: tuple[str, ...]) -> list[str]:
-    """C7: a threshold that no score of this search could reach is said."""
-    best = best_possible(legs, inquiry.profile)
-    if not legs or _threshold(inquiry) <= best:
+def _threshold_notices(outcome: Outcome) -> list[str]:
+    """C7: a threshold that cannot mean anything on the profile's scale is said."""
+    inquiry, legs = outcome.inquiry, tuple(outcome.proposals.legs)
+    if inquiry.request.threshold is None or inquiry.query.is_empty or not legs:
         return []
-    return [
-        f"no score can reach the threshold {inquiry.request.threshold:g} here:"
-        f" first place in {' and '.join(legs)} scores {best:.4f}"
-    ]
+    from knowbase.ranking.scale import about_threshold
+
+    profile, scores = inquiry.profile, [hit.score for hit in outcome.ranked]
+    depth = profile.candidates(inquiry.top)
+    said = about_threshold(inquiry.request.threshold, legs, profile, depth, scores)
+    return [said] if said else []
 
 
 def _relaxed(outcome: Outcome) -> list[str]:

@@ -159,13 +159,12 @@ class _Retrieval:
     def _first_different(self, found: list[Candidate]) -> tuple[list[Candidate], int]:
         """The candidates up to the first one that would be a hit too many, and how many hits
         they make."""
-        unit = self._profile.unit
         seen: set[object] = set()
         different = 0
         for place, one in enumerate(found):
             if one.chunk not in self.passages:
                 continue
-            keys = keys_of(self.passages[one.chunk], unit)
+            keys = keys_of(self.passages[one.chunk], self._profile)
             if seen.isdisjoint(keys):
                 if different == self._depth:
                     return found[:place], different

@@ -50,11 +50,11 @@ def why_not(inquiry: Inquiry, services: Services, document: Document) -> WhyNot:
     )
     blank = blank._replace(legs=legs)
     outcome = _within(everything, depth)
-    mine = [hit for hit in outcome.ranked if _stands_for(hit.chunk, outcome, document)]
+    mine = [hit for hit in outcome.ranked if document.id in _shown_by(hit, outcome)]
     if not mine:
         stage, reason = _not_proposed(legs, inquiry.query, profile.min_similarity)
         return blank._replace(stage=stage, reason=reason)
-    return _placed(blank, mine[0], outcome)
+    return _as_copy(_placed(blank, mine[0], outcome), mine[0], outcome, document)
 
 
 def _among_relaxed(
@@ -66,7 +66,7 @@ def _among_relaxed(
     outcome = rank_all(inquiry, services, inquiry.profile.candidates(inquiry.top))
     outcome = filled_up(outcome, services, inquiry.top)
     for hit in outcome.ranked:
-        if hit.relaxed and _stands_for(hit.chunk, outcome, document):
+        if hit.relaxed and document.id in _shown_by(hit, outcome):
             found = _placed(blank, hit, outcome)
             lacks = f"; it does not have {', '.join(outcome.required)}"
             return found._replace(reason=found.reason + lacks)
@@ -75,12 +75,12 @@ def _among_relaxed(
 
 def _units(found: list[Candidate], outcome: Outcome) -> list[tuple[Candidate, set[str]]]:
     """A leg's candidates as the hits that they would be, each with the documents it stands for."""
-    unit, passages = outcome.inquiry.profile.unit, outcome.proposals.passages
+    profile, passages = outcome.inquiry.profile, outcome.proposals.passages
     places: dict[object, int] = {}
     units: list[tuple[Candidate, set[str]]] = []
     for one in found:
         passage = passages[one.chunk]
-        keys = keys_of(passage, unit)
+        keys = keys_of(passage, profile)
         place = next((places[key] for key in keys if key in places), len(units))
         if place == len(units):
             units.append((one, set()))
@@ -188,8 +188,17 @@ def _placed(blank: WhyNot, hit: Ranked, outcome: Outcome) -> WhyNot:
     return known._replace(stage="hit", reason=f"it is there: hit number {place}")
 
 
-def _stands_for(chunk: int, outcome: Outcome, document: Document) -> bool:
-    """Whether a hit shows the document, or another one with exactly its text."""
+def _shown_by(hit: Ranked, outcome: Outcome) -> list[str]:
+    """The ids of the documents that a hit shows: its own, then those with the same text."""
     passages = outcome.proposals.passages
-    own = {p.chunk.hash for p in passages.values() if p.document.id == document.id}
-    return passages[chunk].document.id == document.id or passages[chunk].chunk.hash in own
+    return [passages[chunk].document.id for chunk in (hit.chunk, *hit.copies)]
+
+
+def _as_copy(known: WhyNot, hit: Ranked, outcome: Outcome, document: Document) -> WhyNot:
+    """A document that another one stands for is not shown itself, only named."""
+    first = outcome.proposals.passages[hit.chunk].document
+    if first.id == document.id:
+        return known
+    stands = f"{first.code} has exactly the same text and stands for it"
+    named = ", which names it as a copy" if known.stage == "hit" else ""
+    return known._replace(reason=f"{known.reason}; {stands}{named}")

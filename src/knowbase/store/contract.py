@@ -72,6 +72,9 @@ class RetrievalStore(Protocol):
     ) -> list[Candidate]:
         """Chunks with any, or all, of the words, best BM25 first."""
 
+    def matching(self, query: KeywordQuery, condition: Condition) -> int:
+        """How many documents the keyword leg could find, were it asked for all."""
+
     def semantic(
         self, vector: Vector, condition: Condition, limit: int, model: Model | None = None
     ) -> list[Candidate]:

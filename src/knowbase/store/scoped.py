@@ -228,6 +228,10 @@ class ScopedStore:
         return self._store.keyword(query, self._of_ours(condition), limit, weights)
 
     @_of_project
+    def matching(self, query: KeywordQuery, condition: Condition) -> int:
+        return self._store.matching(query, self._of_ours(condition))
+
+    @_of_project
     def semantic(
         self, vector: Vector, condition: Condition, limit: int, model: Model | None = None
     ) -> list[Candidate]:

@@ -104,11 +104,13 @@ def _fitted(name: str, value: Any) -> Any:
 
 
 class SimilarDocument(NamedTuple):
-    """A document that says almost the same."""
+    """A document that says almost the same, or says otherwise."""
 
     document: Document
-    similarity: float  # cosine
+    similarity: float  # cosine; of what has no vectors, the share of the words
     opening: str
+    contradicts: bool = False  # it may: its words differ where the others agree
+    differs: str = ""  # how: its words → those of the new text
 
 
 class Remembered(NamedTuple):

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from knowbase.cli.terminal import Painter, safe
+from knowbase.config import DEFAULTS
 
 if TYPE_CHECKING:
     from knowbase.ingest.removal import Removal
@@ -16,6 +17,8 @@ MOST_LISTED = 10
 
 def render_made(paint: Painter, made: "Made") -> Iterable[str]:
     yield f"{'base ready' if made.is_new else 'there is a base already'}: {made.base}"
+    if made.profile != DEFAULTS.search_profile:
+        yield f"ranking: {safe(made.profile)}"
     yield paint("dim", "next: kb add FOLDER")
 
 

@@ -44,7 +44,9 @@ def render_remembered(paint: Painter, result: "Remembered") -> Iterable[str]:
         yield f"  takes the place of {safe(result.superseded.code)}"
     for one in result.similar:
         code = safe(one.document.code)
-        yield f"  very like {code} ({one.similarity:.2f}): {safe(' '.join(one.opening.split()))}"
+        what = f"may contradict {code}" if one.contradicts else f"very like {code}"
+        how = f"{one.similarity:.2f}" + (f", {safe(one.differs)}" if one.differs else "")
+        yield f"  {what} ({how}): {safe(' '.join(one.opening.split()))}"
         yield f"  if it takes its place: kb supersede {code} {safe(document.code)}"
 
 

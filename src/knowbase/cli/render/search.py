@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from knowbase.search.answer import Answer, Explanation, Hit
     from knowbase.search.plan import QueryPlan
 
+MOST_COPIES = 5  # of a hit that are shown
+
 
 def render_answer(paint: Painter, answer: "Answer") -> Iterable[str]:
     for hit in answer.hits:
@@ -54,6 +56,10 @@ def _hit(paint: Painter, hit: "Hit") -> Iterable[str]:
     yield paint("dim", f"  {score}{safe(hit.section)}{more}")
     if hit.is_relaxed:
         yield paint("dim", "  without what the query requires")
+    if hit.copies:
+        places = ", ".join(one.path or one.code for one in hit.copies[:MOST_COPIES])
+        further = " …" if len(hit.copies) > MOST_COPIES else ""
+        yield paint("dim", f"  the same text: {safe(places)}{further}")
     if hit.is_superseded:
         by = hit.superseded_by
         when = f" on {by.superseded_at[:10]}" if by is not None and by.superseded_at else ""

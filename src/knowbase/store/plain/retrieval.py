@@ -27,6 +27,10 @@ class PlainRetrieval(PlainDocuments):
         rows = {key: one.row for key, one in stored if one.document in counted}
         return self._best(scores(rows, query, weights), condition, limit)
 
+    def matching(self, query: KeywordQuery, condition: Condition) -> int:
+        found = self.keyword(query, condition, len(self._state.chunks), FieldWeights())
+        return len({self._state.chunks[one.chunk].document for one in found})
+
     def semantic(
         self, vector: Vector, condition: Condition, limit: int, model: Model | None = None
     ) -> list[Candidate]:

@@ -31,6 +31,7 @@ from knowbase.text.spelling import as_written, nearest, stem_of
 from knowbase.values.documents import Candidate, Passage
 from knowbase.values.vectors import Model, Vector
 
+MOST = 2**31 - 1  # as many as there are
 EXACT = 20_000  # up to so many vectors that pass are compared one by one
 LIFECYCLE = (
     "archived OR expires_at IS NOT NULL OR superseded_by IS NOT NULL"
@@ -53,6 +54,13 @@ class PostgresRetrieval(Connected):
         return self._connections.consistently(
             lambda connection: self._keyword(connection, query, condition, (limit, weights))
         )
+
+    def matching(self, query: KeywordQuery, condition: Condition) -> int:
+        found = self.keyword(query, condition, MOST, FieldWeights())
+        statement = SQL(
+            "SELECT count(DISTINCT document) FROM chunks WHERE base_id = %s AND id = ANY(%s)"
+        )
+        return int(self._read(statement, (self._base, [one.chunk for one in found]))[0][0])
 
     def _keyword(
         self,

@@ -43,6 +43,18 @@ class SqliteRetrieval(Connected):
         )
         return [Candidate(chunk, score) for chunk, score in found]
 
+    def matching(self, query: KeywordQuery, condition: Condition) -> int:
+        query.check_rule()
+        if not query.words:
+            return 0
+        where, values = self._passing("+rowid", condition)
+        found = self._read(
+            "SELECT count(DISTINCT document) FROM chunks WHERE id IN"
+            f" (SELECT rowid FROM chunks_fts WHERE chunks_fts MATCH ?{where})",
+            (match_expression(query), *values),
+        )
+        return int(found[0][0])
+
     def _keyword_among(
         self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
     ) -> list[Candidate]:
