@@ -114,7 +114,8 @@ class Base(BaseServices):
         language = Language(
             self.types, names.find, names.nearest, lambda one: bool(self.store.sessions((one,)))
         )
-        return Services(self.store, lambda: self.embedder, language)
+        grouping = lambda passing: self.graph.communities_among(passing)  # noqa: E731 - lazy
+        return Services(self.store, lambda: self.embedder, language, grouping)
 
     def _profile_of(self, request: SearchRequest) -> Profile:
         self.check_types(request.type)

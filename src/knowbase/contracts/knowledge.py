@@ -222,6 +222,8 @@ def _result(hit: Ranked, passage: Passage) -> KnowledgeResult:
         type_weight=boosts.get("type", 1.0),
         access_boost=boosts.get("access", 1.0),
         final_score=hit.score,
-        sources=tuple(SOURCE_NAMES[part.leg] for part in hit.contributions),
+        sources=tuple(
+            SOURCE_NAMES[part.leg] for part in hit.contributions if part.leg in SOURCE_NAMES
+        ),
         project=document.project,
     )

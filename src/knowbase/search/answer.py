@@ -8,6 +8,7 @@ from knowbase.values.documents import Document
 
 if TYPE_CHECKING:
     from knowbase.query.tree import Problem
+    from knowbase.values.communities import Communities
     from knowbase.values.sessions import Session
 
 
@@ -87,3 +88,4 @@ class Answer(NamedTuple):
     timings: dict[str, float] = {}  # noqa: RUF012 - milliseconds of each part, never changed
     problems: "tuple[Problem, ...]" = ()
     suggestions: tuple[Suggestion, ...] = ()
+    communities: "Communities | None" = None  # when the query asks for them
