@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import knowbase
 from knowbase import Base, Note
@@ -51,7 +52,7 @@ def placed_base(folder: Path, clock: Clock | None = None) -> Base:
     return Base(path, embedder=Placed(), clock=clock or Clock())
 
 
-def write(base: Base, code: str, text: str, cosine: float = 0.0, **fields: object) -> Document:
+def write(base: Base, code: str, text: str, cosine: float = 0.0, **fields: Any) -> Document:
     """A note that has a similarity to every query; its words are the text's and its own code."""
     fields = {"title": code, **fields}
     return base.note(Note(f"{text} cos{cosine:.3f}", code=code, **fields))

@@ -75,6 +75,15 @@ def test_the_api_page_has_a_section_for_each_route_and_no_other() -> None:
     assert re.findall(r"(?m)^### (.+)$", page) == routes
 
 
+def test_the_page_on_postgresql_argues_its_choices() -> None:
+    """S4-22: what the document asks to be written down."""
+    page = (DOCS / "postgres.md").read_text(encoding="utf-8")
+    arguments = page.split("## Why it is so")[1].split("\n## ")[0]
+    for word in ("IVFFlat", "GIN", "Any of the tags", "parent", "siblings", "60", "Cormack",
+                 "empty", "SHA-256", "READ COMMITTED"):  # fmt: skip
+        assert word in arguments, word
+
+
 def test_links_between_pages_lead_somewhere() -> None:
     links = set()
     for page in (*DOCS.rglob("*.md"), *ROOT.glob("*.md")):
