@@ -233,13 +233,11 @@ class Base(BaseServices):
     def watch(self) -> "Iterator[Report]":
         """A report for each round of changes on disk, for as long as it is asked for more."""
         from knowbase.ingest.watch import watch
+        from knowbase.store.sqlite.beside import files_of
 
         services = self.ingest_services()
         roots = [services.home.absolute(source.path) for source in self.store.sources()]
-        own = {
-            os.path.abspath(self.path) + end for end in ("", "-wal", "-shm", "-journal", "-seen")
-        }
-        return watch(self.sync, roots, own)
+        return watch(self.sync, roots, set(files_of(os.path.abspath(self.path))))
 
     def note(self, note: "Note") -> Document:
         """Write a note; it is sectioned and embedded like a file."""
