@@ -76,6 +76,15 @@ def test_what_has_the_word_stands_before_what_has_not(
     assert {hit.code for hit in literal} == having
 
 
+@pytest.mark.parametrize("query", ["who is stuck (an impediment)", "stuck impediment", "a (b) c"])
+def test_several_words_are_weighed_as_ever(base: Base, query: str) -> None:
+    """Parentheses, as people write them in a question, require nothing and move nothing."""
+    answer = base.search(SearchRequest(query, explain=True))
+    explained = [hit.explanation for hit in answer.hits if hit.explanation is not None]
+    assert explained
+    assert not any(part.leg == "word" for one in explained for part in one.contributions)
+
+
 def test_the_use_cases_are_asked_by_the_command(work: Kb) -> None:
     """S3-07, S3-18"""
     for query, having in (

@@ -19,10 +19,18 @@ def fitting(profile: Profile, query: Query) -> Profile:
     if query.similar or query.like:
         floor = profile.min_similarity if profile.min_similarity > -1 else SIMILAR_FLOOR
         profile = profile._replace(min_similarity=floor, default_top=SIMILAR_TOP)
-    # One word, a beginning*, AND and OR leave no doubt which words are meant.
-    are_meant = len(query.keyword.words) == 1 or query.keyword_filter != query.filter
-    word_first = profile.word_first and are_meant and query.intent == "keyword"
-    return profile._replace(word_first=word_first)
+    return profile._replace(word_first=profile.word_first and _has_no_doubt(query))
+
+
+def _has_no_doubt(query: Query) -> bool:
+    """Whether one word is asked for, a beginning*, or words with AND or OR: they are meant."""
+    if query.intent != "keyword":
+        return False
+    if len(query.keyword.words) == 1 or query.tree is None:
+        return len(query.keyword.words) == 1
+    from knowbase.query.meaning import says_which_words
+
+    return says_which_words(query.tree)
 
 
 def bound(query: Query, is_narrowed: bool) -> Query:
