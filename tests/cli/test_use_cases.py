@@ -6,7 +6,7 @@ import pytest
 
 import knowbase
 from conftest import Kb
-from knowbase import Base, SearchRequest
+from knowbase import Base, Note, SearchRequest
 
 INITIATIVE = "METIS-I-0018"
 TASKS = {
@@ -133,3 +133,43 @@ def test_the_documents_calls_run_as_they_are_written(work: Kb, base: Base) -> No
     scores = [row["score"] for row in ranked]
     assert scores == sorted(scores, reverse=True)
     assert base.get(str(ranked[0]["nodeId"])).document == base.graph.rank(1).documents[0].document
+
+
+@pytest.fixture(scope="module")
+def themes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Base]:
+    """Documents of the other use cases, some of them tagged and linked."""
+    folder = tmp_path_factory.mktemp("themes")
+    texts = {
+        "METIS-T-0012": ("#backend #perf", "Caching", "Cache rendered pages to make them faster."),
+        "METIS-T-0013": ("#backend #refactor", "Split", "Split the monolith, see METIS-T-0012."),
+        "METIS-T-0014": ("#backend #refactor", "Tidy", "Rename the modules of the server."),
+        "METIS-T-0015": ("#ops", "Plan", "The database migration of last spring went well."),
+        "METIS-T-0016": ("#ops", "Birds", "The migration of birds over the lake in autumn."),
+        "METIS-T-0017": ("#ops", "Disk", "The database server needs a larger disk."),
+        "METIS-T-0018": ("#food", "Lunch", "Soup on Mondays, fish on Fridays."),
+    }
+    with knowbase.create(str(folder / "base.db")) as base:
+        for code, (tags, title, text) in texts.items():
+            base.note(Note(text, code=code, title=title, tags=tuple(tags.split())))
+        yield base
+
+
+@pytest.mark.parametrize("profile", ["best", "work"])
+def test_the_other_use_cases_find_what_the_document_says(themes: Base, profile: str) -> None:
+    """S3-02, S3-05, S3-10, S3-11, S3-12: UC-1, UC-4, UC-5, UC-6 and UC-7 as they are written."""
+
+    def codes(query: str) -> list[str]:
+        request = SearchRequest(query, profile=profile, unit="document")
+        return [hit.code for hit in themes.search(request).hits]
+
+    assert set(codes("tag:backend AND tag:refactor")) == {"METIS-T-0013", "METIS-T-0014"}
+    assert codes("database migration")[0] == "METIS-T-0015"
+    assert {"METIS-T-0016", "METIS-T-0017"} <= set(codes("database migration"))
+    similar = codes('similar:"improve API response times"')
+    assert similar[0] == "METIS-T-0012"
+    assert "METIS-T-0012" not in codes("like:METIS-T-0012")
+    # By a reference, then by two tags in common with what is referred to.
+    near = codes("related:METIS-T-0013 depth:2")
+    assert near[0] == "METIS-T-0012"
+    assert "METIS-T-0014" in near
+    assert "METIS-T-0018" not in near
