@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).parent
 STANDING_FOR = {
     "conftest": ("command", {"Kb", "COMMAND"}),
     "servers": ("HTTP", {"Served", "serving"}),
-    "agent": ("agents", {"call", "calls", "over_stdio", "over_http", "served_over_http"}),
+    "agent": ("agents", {"call", "calls", "over_stdio", "http_server"}),
+    "mcp": ("agents", {"Client"}),
+    "knowbase.http.application": ("HTTP", {"application"}),
     "knowbase": ("Python", {"Base", "open", "create", "restore", "repair"}),
     "knowbase.base": ("Python", {"Base", "open", "create"}),
     "knowbase.base.base": ("Python", {"Base", "open", "create"}),

@@ -7,13 +7,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
 import knowbase
-from knowbase import Note, SearchRequest
+from knowbase import Base, Note, SearchRequest
 from knowbase.errors import (
     BaseLocked,
     BaseMissing,
@@ -23,11 +24,12 @@ from knowbase.errors import (
     VectorsUnavailable,
 )
 from knowbase.query.conditions import EVERYTHING
-from knowbase.query.words import FieldWeights, KeywordQuery, keyword_query
+from knowbase.query.words import FieldWeights, keyword_query
 from knowbase.store.postgres import PostgresStore, create, schema
 from knowbase.values.changes import Changes
 from knowbase.values.documents import Page
 from knowbase.values.vectors import Model
+from linked import FarApart
 from postgres import database, new_base, own_server, server
 from stores import MODEL, NOW, draft, fill, section, vector
 
@@ -48,28 +50,24 @@ def store(url: str) -> Iterator[PostgresStore]:
     made.close()
 
 
-def test_cover_density_needs_every_word_and_counts_length(store: PostgresStore) -> None:
+def test_cover_density_needs_every_word_and_counts_length(
+    store: PostgresStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """S4-05"""
-    store.apply(
-        Changes(
-            drafts=(
-                draft("near", section("vector search is fast")),
-                draft("far", section("search, which is said to be fast, is no vector " * 3)),
-                draft("half", section("search alone")),
-            )
-        ),
-        NOW,
-    )
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "kb.toml").write_text('[profiles.entries]\nkeyword = "ts_rank_cd"\n')
+    with Base(store.url, embedder=FarApart()) as base:
+        base.note(Note("vector search is fast", code="NEAR"))
+        base.note(Note("search, which is said to be fast, is no vector " * 3, code="FAR"))
+        base.note(Note("search alone", code="HALF"))
 
-    def found(text: str) -> list[str]:
-        query = KeywordQuery(keyword_query(text).words, rule="ts_rank_cd", text=text)
-        near = store.keyword(query, EVERYTHING, 10, PLAIN)
-        passages = store.passages([c.chunk for c in near])
-        return [passages[c.chunk].document.id for c in near]
+        def codes(query: str) -> list[str]:
+            request = SearchRequest(query, syntax="plain", mode="keyword", profile="entries")
+            return [hit.code for hit in base.search(request).hits]
 
-    assert found("vector search") == ["near", "far"]
-    assert found(r".*+?[]{}() vector & | ! <->") == ["near", "far"]
-    assert found("nothing") == []
+        assert codes("vector search") == ["NEAR", "FAR"]
+        assert codes(r".*+?[]{}() vector & | ! <->") == ["NEAR", "FAR"]
+        assert codes("nothing") == []
 
 
 def test_bases_of_one_database_do_not_meet(store: PostgresStore) -> None:

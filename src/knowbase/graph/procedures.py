@@ -19,7 +19,7 @@ _CALL = re.compile(
 def translated(query: str) -> str:
     """The query in graphqlite's words, without the comments before it: `--` is none of Cypher's,
     and S3 writes them so."""
-    query = _HEAD.sub("", query, count=1) if _HEAD.match(query) else query
+    query = _HEAD.sub("", query, count=1)
     call = _CALL.match(query)
     if call is None:
         return query
