@@ -9,6 +9,7 @@ from typing import NamedTuple
 from surfaces import ORDER, surfaces_of
 
 TESTS = Path(__file__).parent
+TESTED = ast.FunctionDef | ast.AsyncFunctionDef
 NUMBER = re.compile(r"\b(S[0-4]-\d\d|C\d{1,2})\b")
 KEY = {
     "S0": "typed knowledge: decisions, lessons and summaries, searched by plain functions",
@@ -42,7 +43,7 @@ def covered() -> dict[str, list[Trial]]:
     found: dict[str, list[Trial]] = {}
     for path in sorted(TESTS.rglob("test_*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+            if isinstance(node, TESTED) and node.name.startswith("test_"):
                 numbers = set(NUMBER.findall(ast.get_docstring(node) or ""))
                 trial = Trial(node.name, surfaces_of(path, node.name) if numbers else ())
                 for number in sorted(numbers):

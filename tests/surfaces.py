@@ -20,6 +20,7 @@ STANDING_FOR = {
     "knowbase.base": ("Python", {"Base", "open", "create"}),
     "knowbase.base.base": ("Python", {"Base", "open", "create"}),
     "linked": ("Python", {"new_base"}),
+    "placed": ("Python", {"placed_base"}),
 }
 CONTRACTS = "knowbase.contracts"
 ORDER = ("command", "HTTP", "agents", "Python")
@@ -39,7 +40,7 @@ class _Module:
         self._functions = {
             one.name: one
             for one in ast.walk(tree)
-            if isinstance(one, ast.FunctionDef | ast.ClassDef)
+            if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
         }
         self._imported = dict(_imports(tree))
 
