@@ -6,15 +6,16 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import settings
 
-import knowbase.store  # noqa: F401 - brings the tokenizer
 import postgres
+from knowbase.store.contract import Store
+from stores import BACKENDS, MODEL
 
 FIXTURES = Path(__file__).parent / "fixtures"
 COMMAND = (sys.executable, "-m", "knowbase.cli")
@@ -140,6 +141,15 @@ def kb(tmp_path: Path) -> Kb:
     kb.folder.mkdir()
     kb("init")
     return kb
+
+
+@pytest.fixture(params=list(BACKENDS))
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    """An empty store, of every kind in turn."""
+    made = BACKENDS[request.param](tmp_path)
+    made.use_model(MODEL)
+    yield made
+    made.close()
 
 
 STORES = ("store", "postgres", "same_answers", "move", "saved", "soak", "campaign")

@@ -1,8 +1,6 @@
 """The pages of docs/ that are made from the code: `python3 dev.py docs` writes them."""
 
-import ast
 import re
-import tomllib
 from pathlib import Path
 
 from knowbase.cli.commands import NAMES, load
@@ -12,69 +10,10 @@ from knowbase.errors import KnowbaseError
 from knowbase.values.documents import FIELDS, STATES
 from knowbase.values.fields import Field
 from knowbase.values.parameters import Parameter, parameters
+from rows import conformance
 
 ROOT = Path(__file__).parent.parent
 SERVERS_MOST = "`serve.max_request_kb`"
-NUMBER = re.compile(r"\b(S[0-4]-\d\d|C\d{1,2})\b")
-
-
-KEY = {
-    "S0": "typed knowledge: decisions, lessons and summaries, searched by plain functions",
-    "S1": "`kb search`: hybrid search of files and notes on the command line",
-    "S2": "memory: what agents remember, with sectors, sessions and time, as a service",
-    "S3": "the query language: tags, structure, meaning and the graph of documents",
-    "S4": "entries: what a team's agents ask for with `kb_search`, from PostgreSQL",
-    "C": "choices: what holds where those five differ or leave something open",
-}
-"""What the letters of a requirement's number stand for: five documents, and what ties them."""
-
-
-def requirements() -> dict[str, str]:
-    return tomllib.loads((ROOT / "tests" / "requirements.toml").read_text(encoding="utf-8"))
-
-
-def notes() -> dict[str, str]:
-    """What differs on purpose, and why."""
-    return tomllib.loads((ROOT / "tests" / "differences.toml").read_text(encoding="utf-8"))
-
-
-def covered() -> dict[str, list[str]]:
-    """The tests that name each requirement in their docstring, or in their module's."""
-    found: dict[str, list[str]] = {}
-    for path in sorted((ROOT / "tests").rglob("test_*.py")):
-        module = ast.parse(path.read_text(encoding="utf-8"))
-        for node in ast.walk(module):
-            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-                place = f"{path.relative_to(ROOT / 'tests')}::{node.name}"
-                for number in sorted(set(NUMBER.findall(ast.get_docstring(node) or ""))):
-                    found.setdefault(number, []).append(place)
-    return found
-
-
-def conformance() -> str:
-    """docs/conformance.md."""
-    tests, different = covered(), notes()
-    lines = [
-        "# Conformance",
-        "",
-        "Every requirement, and the tests that hold it (`pytest -k NAME` runs one). Written by",
-        "`python3 dev.py docs` from the numbers that tests name in their docstrings.",
-        "",
-        "| numbers | are about |",
-        "|---|---|",
-        *(f"| {letters} | {text} |" for letters, text in KEY.items()),
-        "",
-        "| | requirement | held by |",
-        "|---|---|---|",
-    ]
-    for number, text in requirements().items():
-        names = [f"`{place.split('::')[1]}`" for place in tests.get(number, [])]
-        reason = [different[number]] if number in different else []
-        shown = "<br>".join([*reason, *names]) or "not built yet"
-        lines.append(f"| {number} | {text.replace('|', chr(92) + '|')} | {shown} |")
-    done = sum(number in tests for number in requirements())
-    lines += ["", f"{done} of {len(requirements())} requirements have tests."]
-    return "\n".join(lines) + "\n"
 
 
 def commands() -> str:

@@ -1,5 +1,6 @@
 """What the store tests share: every backend, and documents made from few words."""
 
+import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from knowbase.store.plain import PlainStore
 from knowbase.store.postgres import create as create_postgres
 from knowbase.store.sqlite import create
 from knowbase.text.splitting import Limits, chunks_of
-from knowbase.values.changes import Draft
+from knowbase.values.changes import Changes, Draft
 from knowbase.values.reading import Reading, Section
 from knowbase.values.vectors import Model, Vector, normalize_embedding, pack
 from postgres import new_base
@@ -67,3 +68,24 @@ def copy_into(target: Store, source: Store) -> None:
     copy.paste(whole.copies(whole.seqs()))
     copy.paste_shared(whole.shared())
     copy.end()
+
+
+def fill(store: Store, number: int, dimensions: int = 4) -> None:
+    """Documents with words, tags, roles and vectors around a few centres."""
+    chance = random.Random(7)
+    drafts = []
+    for n in range(number):
+        centre = n % 10
+        numbers = [
+            chance.gauss(1.0 if axis == centre % 4 else 0.2, 0.3) for axis in range(dimensions)
+        ]
+        drafts.append(
+            draft(
+                f"d{n}",
+                section(f"document number {n} about topic{n % 50} and word{n}"),
+                vectors=(vector(*numbers),),
+                tags=(f"tag{n % 40}",),
+                roles=("dev",) if n % 100 == 0 else ("qa",),
+            )
+        )
+    store.apply(Changes(drafts=tuple(drafts)), NOW)

@@ -134,6 +134,7 @@ READS: dict[str, Call] = {
     "graph.code_pattern": lambda b, t, f: b.graph.code_pattern(),
     "graph.around": lambda b, t, f: b.graph.around(t.code(), 3),
     "graph.communities": lambda b, t, f: b.graph.communities(),
+    "graph.communities_among": lambda b, t, f: b.graph.communities_among(b.graph.shown()),
     "graph.export": lambda b, t, f: (
         b.graph.export(str(f / "graph.json")),
         (f / "graph.json").read_text(),

@@ -43,6 +43,16 @@ def test_title_and_code_can_be_given(kb: Kb) -> None:
     assert kb.json("get", "ops-7")["document"]["id"] == document["id"]
 
 
+def test_a_code_is_short_and_can_be_seen(kb: Kb) -> None:
+    """C26: what a file calls its code is cleaned, or another one is given; a note is refused."""
+    kb.write("a.md", '---\ncode: "OPS\\e[31m-\\u200b8"\n---\n# A\n\nalpha\n')
+    kb.write("b.md", f"---\ncode: {'x' * 5000}\n---\n# B\n\nbeta\n")
+    kb("add", ".", "--defer")
+    assert kb.codes() == {"OPS[31m-8", "KB-2"}
+    for code in ("x" * 121, "OPS\x1b-9"):
+        assert "(up to 120 characters" in kb.error("note", "text", "--code", code, code=2)
+
+
 def test_hash_tags_in_the_text_are_tags(kb: Kb) -> None:
     """S3-01"""
     document = kb.json("note", "Descale the machine #office #phase/active", "--tags", "#Coffee")

@@ -152,7 +152,7 @@ def test_an_unknown_document_is_an_error(base: Base) -> None:
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_every_profile_explains_its_hits_to_the_digit(base: Base, profile: str) -> None:
-    """S3-39, C27"""
+    """S3-39, C3, C27"""
     answer = base.search(SearchRequest("alpha", profile=profile, explain=True, top=5))
     assert answer.profile == profile
     assert answer.returned == 5

@@ -2,20 +2,19 @@
 
 import logging
 import os
-import random
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
-from psycopg.sql import SQL
 
 import knowbase
-from knowbase import Note, SearchRequest
+from knowbase import Base, Note, SearchRequest
 from knowbase.errors import (
     BaseLocked,
     BaseMissing,
@@ -24,15 +23,15 @@ from knowbase.errors import (
     InvalidInput,
     VectorsUnavailable,
 )
-from knowbase.query.conditions import EVERYTHING, Condition, InRole, OneOf, Tagged
-from knowbase.query.words import FieldWeights, KeywordQuery, keyword_query
-from knowbase.store.postgres import PostgresStore, create, retrieval, schema, vector_tables
-from knowbase.store.postgres.compile import compile_condition
+from knowbase.query.conditions import EVERYTHING
+from knowbase.query.words import FieldWeights, keyword_query
+from knowbase.store.postgres import PostgresStore, create, schema
 from knowbase.values.changes import Changes
 from knowbase.values.documents import Page
 from knowbase.values.vectors import Model
+from linked import FarApart
 from postgres import database, new_base, own_server, server
-from stores import MODEL, NOW, draft, section, vector
+from stores import MODEL, NOW, draft, fill, section, vector
 
 PLAIN = FieldWeights()
 MODES = ("hybrid", "keyword", "semantic")
@@ -51,141 +50,24 @@ def store(url: str) -> Iterator[PostgresStore]:
     made.close()
 
 
-def fill(store: PostgresStore, number: int, dimensions: int = 4) -> None:
-    """Documents with words, tags, roles and vectors around a few centres."""
-    chance = random.Random(7)
-    drafts = []
-    for n in range(number):
-        centre = n % 10
-        numbers = [
-            chance.gauss(1.0 if axis == centre % 4 else 0.2, 0.3) for axis in range(dimensions)
-        ]
-        drafts.append(
-            draft(
-                f"d{n}",
-                section(f"document number {n} about topic{n % 50} and word{n}"),
-                vectors=(vector(*numbers),),
-                tags=(f"tag{n % 40}",),
-                roles=("dev",) if n % 100 == 0 else ("qa",),
-            )
-        )
-    store.apply(Changes(drafts=tuple(drafts)), NOW)
-
-
-def plan(store: PostgresStore, statement: Any, values: tuple[Any, ...]) -> str:
-    def explain(connection: psycopg.Connection) -> str:
-        connection.execute("ANALYZE documents, chunks, words, postings")
-        with connection.transaction():
-            connection.execute("SET LOCAL enable_seqscan = off")
-            rows = connection.execute(SQL("EXPLAIN {}").format(statement), values)
-            return "\n".join(row[0] for row in rows)
-
-    return store._connections.run(explain)
-
-
-@pytest.mark.parametrize(
-    ("condition", "index"),
-    [
-        (Tagged(("tag1",)), "documents_tags"),
-        (Tagged(("tag1", "tag2"), "any"), "documents_tags"),
-        (InRole("dev"), "documents_roles"),
-        (OneOf("id", ("d1",)), "documents_base_id_id_key"),
-    ],
-)
-def test_filters_use_their_indexes(store: PostgresStore, condition: Condition, index: str) -> None:
-    """S4-22"""
-    fill(store, 400)
-    test, values = compile_condition(condition)
-    statement = SQL("SELECT d.seq FROM documents d WHERE {}").format(test)
-    assert index in plan(store, statement, tuple(values))
-
-
-def test_words_and_vectors_use_their_indexes(store: PostgresStore) -> None:
-    """S4-22"""
-    fill(store, 400)
-    entry = SQL("SELECT id FROM chunks WHERE entry @@ plainto_tsquery('english', %s)")
-    assert "chunks_entry" in plan(store, entry, ("topic1",))
-    posting = SQL("SELECT chunk FROM postings WHERE base_id = %s AND word = %s")
-    assert "postings_pkey" in plan(store, posting, (store._base, 1))
-    nearest = SQL("SELECT chunk FROM vectors_4 ORDER BY embedding <=> %s::vector LIMIT 10")
-    assert "vectors_4_hnsw" in plan(store, nearest, ("[1,0,0,0]",))
-
-
-def test_an_approximate_index_is_complete_under_a_selective_filter_and_recall_is_high(
-    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+def test_cover_density_needs_every_word_and_counts_length(
+    store: PostgresStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """C33: HNSW as an accelerator; what it proposes is scored exactly"""
-    fill(store, 3000)
-    queries = [vector(1, 0.2, 0.1, 0.3), vector(0.2, 1, 0.3, 0.1), vector(0.3, 0.3, 0.3, 1)]
-    exact = {q: store.semantic(q, EVERYTHING, 10) for q in queries}
-    few = {q: store.semantic(q, InRole("dev"), 10) for q in queries}
-    assert all(len(found) == 10 for found in few.values())
-    monkeypatch.setattr(retrieval, "EXACT", 10)
-    hits = 0
-    for q in queries:
-        near = store.semantic(q, EVERYTHING, 10)
-        hits += len({c.chunk for c in near} & {c.chunk for c in exact[q]})
-        assert near == sorted(near, key=lambda c: (-c.score, c.chunk))
-        assert len(store.semantic(q, InRole("dev"), 10)) == 10
-    assert hits >= 27
-
-
-def test_ivfflat_is_built_from_what_is_there_and_answers_as_an_exact_search(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """C33: what it proposes is scored exactly, and a filter starves it of nothing"""
-    other = Model("of five", "1", 5)  # a table of its own: no index of another test
-    create(url).close()
-    store = PostgresStore(url, vector_index="ivfflat")
-    try:
-        store.use_model(other)
-        fill(store, 3000, dimensions=5)
-        queries = [vector(1, 0.2, 0.1, 0.3, 0.1), vector(0.3, 0.3, 0.3, 1, 0.2)]
-        conditions = (EVERYTHING, InRole("dev"), Tagged(("tag1",)))
-        exact = [store.semantic(q, c, 10) for q in queries for c in conditions]
-        assert all(len(found) == 10 for found in exact)
-        assert store._connections.run(lambda c: vector_tables.lists_of(c, 5)) == 0
-        monkeypatch.setattr(retrieval, "EXACT", 10)
-        far = (vector(-1, -1, -1, -1, -1),)
-        more = tuple(draft(f"e{n}", section("x"), vectors=far) for n in range(50))
-        store.apply(Changes(drafts=more), NOW)
-        assert (
-            store._connections.run(lambda c: vector_tables.lists_of(c, 5))
-            == vector_tables.LEAST_LISTS
-        )
-        nearest = SQL("SELECT chunk FROM vectors_5 ORDER BY embedding <=> %s::vector LIMIT 10")
-        assert "vectors_5_ivfflat" in plan(store, nearest, ("[1,0,0,0,0]",))
-        assert [store.semantic(q, c, 10) for q in queries for c in conditions] == exact
-    finally:
-        store.close()
-
-
-def test_many_lists_are_not_all_looked_at() -> None:
-    assert [vector_tables.probes_of(lists) for lists in (1, 10, 100, 1000)] == [1, 10, 20, 110]
-
-
-def test_cover_density_needs_every_word_and_counts_length(store: PostgresStore) -> None:
     """S4-05"""
-    store.apply(
-        Changes(
-            drafts=(
-                draft("near", section("vector search is fast")),
-                draft("far", section("search, which is said to be fast, is no vector " * 3)),
-                draft("half", section("search alone")),
-            )
-        ),
-        NOW,
-    )
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "kb.toml").write_text('[profiles.entries]\nkeyword = "ts_rank_cd"\n')
+    with Base(store.url, embedder=FarApart()) as base:
+        base.note(Note("vector search is fast", code="NEAR"))
+        base.note(Note("search, which is said to be fast, is no vector " * 3, code="FAR"))
+        base.note(Note("search alone", code="HALF"))
 
-    def found(text: str) -> list[str]:
-        query = KeywordQuery(keyword_query(text).words, rule="ts_rank_cd", text=text)
-        near = store.keyword(query, EVERYTHING, 10, PLAIN)
-        passages = store.passages([c.chunk for c in near])
-        return [passages[c.chunk].document.id for c in near]
+        def codes(query: str) -> list[str]:
+            request = SearchRequest(query, syntax="plain", mode="keyword", profile="entries")
+            return [hit.code for hit in base.search(request).hits]
 
-    assert found("vector search") == ["near", "far"]
-    assert found(r".*+?[]{}() vector & | ! <->") == ["near", "far"]
-    assert found("nothing") == []
+        assert codes("vector search") == ["NEAR", "FAR"]
+        assert codes(r".*+?[]{}() vector & | ! <->") == ["NEAR", "FAR"]
+        assert codes("nothing") == []
 
 
 def test_bases_of_one_database_do_not_meet(store: PostgresStore) -> None:

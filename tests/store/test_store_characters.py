@@ -20,7 +20,7 @@ from knowbase.values.documents import ALL, Page
 from knowbase.values.sessions import Session, Use
 from linked import FarApart
 from postgres import new_base
-from stores import BACKENDS, MODEL, NOW, draft, section
+from stores import NOW, draft, section
 
 ODD = ("a\0b", "a\ud800b", "\0", "\udcff", "x\udfffy\0z", "漢\0", "𐍈\udc00")
 
@@ -39,14 +39,6 @@ def test_a_character_that_cannot_be_held_is_replaced(odd: str) -> None:
 def test_what_is_sound_stays_the_very_same() -> None:
     value = Changes(drafts=(draft("one", section("text 漢𐍈"), metadata={"a": [1]}),))
     assert storable(value) is value
-
-
-@pytest.fixture(params=BACKENDS)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    made = BACKENDS[request.param](tmp_path)
-    made.use_model(MODEL)
-    yield made
-    made.close()
 
 
 def test_every_store_holds_and_finds_them_alike(store: Store) -> None:

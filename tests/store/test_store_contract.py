@@ -1,8 +1,6 @@
 """What every store promises. Each test runs against each backend."""
 
 import math
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -15,17 +13,9 @@ from knowbase.values.changes import Changes
 from knowbase.values.documents import Counts, Page
 from knowbase.values.files import FileRecord, Source
 from knowbase.values.vectors import Model
-from stores import BACKENDS, MODEL, NOW, draft, section, vector
+from stores import MODEL, NOW, draft, section, vector
 
 PLAIN = FieldWeights()
-
-
-@pytest.fixture(params=list(BACKENDS))
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    made = BACKENDS[request.param](tmp_path)
-    made.use_model(MODEL)
-    yield made
-    made.close()
 
 
 def put(store: Store, *drafts: object) -> None:

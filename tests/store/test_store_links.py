@@ -1,6 +1,5 @@
 """The graph as every store keeps it. Each test runs against each backend."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import apsw
@@ -19,15 +18,7 @@ from knowbase.values.changes import Changes, Codes, Draft, Edit
 from knowbase.values.edges import Edge, Relation
 from knowbase.values.reading import Link
 from postgres import database, new_base
-from stores import BACKENDS, MODEL, NOW, draft, section, vector
-
-
-@pytest.fixture(params=list(BACKENDS))
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    made = BACKENDS[request.param](tmp_path)
-    made.use_model(MODEL)
-    yield made
-    made.close()
+from stores import MODEL, NOW, draft, section, vector
 
 
 def page(identity: str, *links: Link, **fields: object) -> Draft:

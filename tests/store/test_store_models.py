@@ -1,8 +1,5 @@
 """What every store promises of models and their vectors. Each test runs against each backend."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from test_store_contract import near, put
 
@@ -11,16 +8,7 @@ from knowbase.query.conditions import EVERYTHING
 from knowbase.store.contract import Store
 from knowbase.values.changes import Changes
 from knowbase.values.vectors import Model, StoredModel
-from stores import BACKENDS, MODEL, NOW, draft, section, vector
-
-
-@pytest.fixture(params=list(BACKENDS))
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    made = BACKENDS[request.param](tmp_path)
-    made.use_model(MODEL)
-    yield made
-    made.close()
-
+from stores import MODEL, NOW, draft, section, vector
 
 OTHER = Model("other", "2", 3)
 

@@ -1,8 +1,5 @@
 """What every store promises of parts of a base, of numbers and of codes."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -15,17 +12,9 @@ from knowbase.store.plain import PlainStore
 from knowbase.text.analysis import Word
 from knowbase.values.changes import Changes
 from knowbase.values.documents import Document
-from stores import BACKENDS, MODEL, NOW, draft, section, vector
+from stores import NOW, draft, section, vector
 
 PLAIN = FieldWeights()
-
-
-@pytest.fixture(params=list(BACKENDS))
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    made = BACKENDS[request.param](tmp_path)
-    made.use_model(MODEL)
-    yield made
-    made.close()
 
 
 def put(store: Store, *drafts: object) -> None:

@@ -234,3 +234,20 @@ def test_a_damaged_base_is_not_backed_up(tmp_path: Path) -> None:
         with pytest.raises(BaseDamaged):
             base.backup(str(tmp_path / "backups"), keep=1)
     assert [str(one) for one in (tmp_path / "backups").iterdir()] == [good.file]
+
+
+def test_what_a_damaged_base_is_restored_with_is_said(store: Store, tmp_path: Path) -> None:
+    """A file is put aside as it is; a database's damaged rows cannot be kept."""
+    place = store.url if isinstance(store, PostgresStore) else store.path  # type: ignore[attr-defined]
+    with knowbase.open(place) as base:
+        file = base.backup(str(tmp_path / "good.db")).file
+    change(store, "UPDATE documents SET metadata = 'no JSON' WHERE id = 'n2'")
+    if isinstance(store, PostgresStore):
+        with pytest.raises(BaseDamaged, match="cannot be kept") as refusal:
+            knowbase.restore(file, place)
+        assert str(refusal.value.hint).startswith("--discard restores")
+        knowbase.restore(file, place, discard=True)
+    else:
+        assert knowbase.restore(file, place).kept is not None
+    with knowbase.open(place) as base:
+        assert len(base.documents(include=("archived",)).documents) == 2

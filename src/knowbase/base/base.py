@@ -145,7 +145,8 @@ class Base(BaseServices):
             lambda one: bool(self.store.sessions((one,))),
             self.home,
         )
-        return Services(self.store, lambda: self.embedder, language)
+        grouping = lambda passing: self.graph.communities_among(passing)  # noqa: E731 - lazy
+        return Services(self.store, lambda: self.embedder, language, grouping)
 
     def _profile_of(self, request: SearchRequest) -> Profile:
         self.check_types(request.type)
@@ -291,13 +292,11 @@ class Base(BaseServices):
     def watch(self) -> "Iterator[Report]":
         """A report for each round of changes on disk, for as long as it is asked for more."""
         from knowbase.ingest.watch import watch
+        from knowbase.store.sqlite.beside import files_of
 
         services = self.ingest_services()
         roots = [services.home.absolute(source.path) for source in self.store.sources()]
-        own = {
-            os.path.abspath(self.path) + end for end in ("", "-wal", "-shm", "-journal", "-seen")
-        }
-        return watch(self.sync, roots, own)
+        return watch(self.sync, roots, set(files_of(os.path.abspath(self.path))))
 
     def note(self, note: "Note | str") -> Document:
         """Write a note; it is sectioned and embedded like a file."""

@@ -3,6 +3,7 @@
 import hashlib
 import os
 from collections.abc import Callable
+from contextlib import suppress
 
 import knowbase
 from knowbase.base import Base, create
@@ -13,6 +14,7 @@ from knowbase.ingest.batch import BATCH_CHUNKS, BATCH_DOCUMENTS
 from knowbase.ingest.sync import Progress
 from knowbase.query.conditions import EVERYTHING
 from knowbase.read.plain import whole
+from knowbase.store.sqlite.beside import remove_journals
 from knowbase.values.changes import Changes, Draft
 from knowbase.values.characters import clean
 from knowbase.values.documents import Page
@@ -45,9 +47,9 @@ class Shelf:
         """The corpus as a base: the kept one, gone on with where it was left."""
         path = os.path.join(self.folder, self._name(corpus))
         if self.fresh:
-            for end in ("", "-wal", "-shm", "-seen"):
-                if os.path.exists(path + end):
-                    os.remove(path + end)
+            with suppress(FileNotFoundError):
+                os.remove(path)
+            remove_journals(path)
         create(path).close()
         base = Base(path, embedder=self.embedder, configuration=self.configuration)
         try:

@@ -15,10 +15,11 @@ from knowbase.values.changes import Changes, Codes
 from knowbase.values.documents import ALL, Document, Page
 
 if TYPE_CHECKING:
-    from knowbase.graph.clusters import Communities, Ranking
+    from knowbase.graph.clusters import Ranking
     from knowbase.graph.export import Exported
     from knowbase.graph.related import RelatedAnswer
     from knowbase.graph.walks import DocumentLinks, Path
+    from knowbase.values.communities import Communities
 
 BATCH = 200  # documents that are read again at once
 
@@ -85,9 +86,18 @@ class Graph:
         relations: Sequence[str] = (),
     ) -> "Communities":
         """Documents that are linked among each other more than with others."""
+        return self._communities(self.network(relations), algorithm, seed, resolution)
+
+    def communities_among(self, passing: Condition) -> "Communities":
+        """S3-13: the communities of the documents that pass, by Louvain."""
+        return self._communities(self.network(passing=passing))
+
+    def _communities(
+        self, network: Network, algorithm: str = "louvain", seed: int = 1, resolution: float = 1.0
+    ) -> "Communities":
         from knowbase.graph.clusters import communities
 
-        return communities(self.network(relations), algorithm, seed, resolution)
+        return communities(network, algorithm, seed, resolution)
 
     def rank(self, top: int = 20, relations: Sequence[str] = ()) -> "Ranking":
         """Documents by PageRank: what is linked from what matters, matters."""
@@ -95,9 +105,9 @@ class Graph:
 
         return ranking(self.network(relations), top)
 
-    def network(self, relations: Sequence[str] = ()) -> Network:
+    def network(self, relations: Sequence[str] = (), passing: Condition | None = None) -> Network:
         """Every document that is shown, and every link between them, of these relations or all."""
-        shown = self.shown()
+        shown = passing if passing is not None else self.shown()
         edges = [
             edge for edge in self.store.edges(shown) if not relations or edge.relation in relations
         ]

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from knowbase.errors import ToolMissing
 from knowbase.graph.network import Network
 from knowbase.text.stopwords import STOP_WORDS
+from knowbase.values.communities import Communities, Community
 from knowbase.values.documents import Document
 from knowbase.values.edges import SYMMETRIC
 
@@ -33,24 +34,6 @@ class Ranking(NamedTuple):
 
     documents: tuple[Important, ...]
     total: int
-
-
-class Community(NamedTuple):
-    """Documents that belong together."""
-
-    label: str  # its most telling words and tags
-    size: int
-    central: tuple[Document, ...]  # its most important ones
-    codes: tuple[str, ...]  # of all of its documents
-
-
-class Communities(NamedTuple):
-    """The largest first; documents without any link are in none."""
-
-    communities: tuple[Community, ...]
-    modularity: float
-    algorithm: str
-    unlinked: int
 
 
 def igraph_module() -> Any:

@@ -14,6 +14,7 @@ import apsw
 from knowbase.errors import InvalidInput, ToolMissing
 from knowbase.graph.network import Network
 from knowbase.graph.nodes import properties
+from knowbase.graph.procedures import translated
 from knowbase.process import resident_bytes
 
 LABEL = "Document"
@@ -31,7 +32,7 @@ REFUSALS = {
 
 
 class _NumberedEdge(NamedTuple):
-    """A link between nodes, which are numbered from 1."""
+    """A link between nodes, which have the numbers of their documents."""
 
     source: int
     target: int
@@ -70,7 +71,7 @@ def ask(network: Network, query: str, seconds: float, memory_mb: int) -> list[di
     _check(query)
     _extension()  # that it is missing is said before anything is started
     pool = children(JOB, Limits(seconds, memory_mb, at_once=AT_ONCE, calls=1))
-    facts = {"query": query, "memory_mb": memory_mb}
+    facts = {"query": translated(query), "memory_mb": memory_mb}
     try:
         rows: list[dict[str, object]] = pool.call(facts, json.dumps(_contents(network)).encode())
     except ChildFailed as error:
@@ -107,10 +108,10 @@ class _Memory:
 
 
 def _contents(network: Network) -> _Contents:
-    place = network.places()
+    number = {document.id: document.seq for document in network.documents}
     edges = [
         _NumberedEdge(
-            place[edge.source] + 1, place[edge.target] + 1, edge.relation, edge.weight, edge.origin
+            number[edge.source], number[edge.target], edge.relation, edge.weight, edge.origin
         )
         for edge in network.directed()
     ]
@@ -182,17 +183,17 @@ def _fill(connection: apsw.Connection, contents: _Contents) -> None:
     nodes, edges = contents
     keys = _keys(connection, {name for node in nodes for name in node} | {"weight", "origin"})
     with connection:
-        numbers = [(number,) for number in range(1, len(nodes) + 1)]
-        connection.executemany("INSERT INTO nodes (id) VALUES (?)", numbers)
+        numbers = [node["number"] for node in nodes]
+        connection.executemany("INSERT INTO nodes (id) VALUES (?)", [(one,) for one in numbers])
         connection.executemany(
-            "INSERT INTO node_labels VALUES (?, ?)", [(number, LABEL) for (number,) in numbers]
+            "INSERT INTO node_labels VALUES (?, ?)", [(one, LABEL) for one in numbers]
         )
         for kind, table in ((str, "node_props_text"), (int, "node_props_int")):
             connection.executemany(
                 f"INSERT INTO {table} VALUES (?, ?, ?)",  # noqa: S608 - a name of ours
                 [
-                    (number, keys[name], value)
-                    for number, node in enumerate(nodes, start=1)
+                    (node["number"], keys[name], value)
+                    for node in nodes
                     for name, value in node.items()
                     if type(value) is kind
                 ],

@@ -13,6 +13,7 @@ from knowbase.store.contract import VectorStore
 from knowbase.text.splitting import Limits, are_whole, chunks_of, embedding_text
 from knowbase.values.changes import Draft
 from knowbase.values.characters import storable
+from knowbase.values.codes import fit_code
 from knowbase.values.documents import DOCUMENT_TYPES, Passage
 from knowbase.values.kinds import clean_tags
 from knowbase.values.reading import Reading
@@ -83,6 +84,8 @@ class Drafter:
     def draft(self, document: str, reading: Reading, path: str | None, updated: str) -> Draft:
         """The document with its chunks, not yet embedded, and the codes that its text names."""
         reading = storable(reading).stating(split_by=self._settings_for(reading))
+        if reading.value("code"):  # one that is none is left out: the store gives another
+            reading = reading.stating(code=fit_code(reading.value("code")))
         text = "".join(section.header + section.text for section in reading.sections)
         if self.codes is not None:
             links = (*reading.links, *code_links(text, self.codes))

@@ -15,6 +15,7 @@ from knowbase.store.rules import known_text, same_project
 from knowbase.text.sections import content_of, sections_of
 from knowbase.values.changes import Changes, Draft, Edit, session_name
 from knowbase.values.characters import storable
+from knowbase.values.codes import MOST, fit_code
 from knowbase.values.documents import FIELDS, STATED, Document, Page
 from knowbase.values.kinds import clean_tags
 from knowbase.values.notes import Note, Remembered
@@ -248,7 +249,11 @@ def _replaced(services: NoteServices, note: Note) -> Document | None:
 
 
 def _check_code(store: DocumentStore, code: str | None, replaced: Document | None) -> None:
-    """Refuse a code that another document has."""
+    """Refuse what is not a code, and one that another document has."""
+    if code and fit_code(code) != code:
+        raise InvalidInput(
+            "this cannot be a code", field="code", hint=f"up to {MOST} characters that can be seen"
+        )
     owner = store.find(code) if code else None
     if owner is None or (replaced is not None and owner.id == replaced.id):
         return

@@ -10,10 +10,11 @@ from knowbase.values.parameters import Param
 if TYPE_CHECKING:
     from knowbase.base import Base
     from knowbase.graph import Answers, Rebuilt
-    from knowbase.graph.clusters import Communities, Ranking
+    from knowbase.graph.clusters import Ranking
     from knowbase.graph.export import Exported
     from knowbase.graph.related import RelatedAnswer
     from knowbase.graph.walks import DocumentLinks, Path
+    from knowbase.values.communities import Communities
 
 REFERENCE = Param("a code, id, number or path", positional=True, single=True, metavar="DOCUMENT")
 RELATIONS = Param("only these links", choices=tuple(WEIGHTS), metavar="RELATION,RELATION")

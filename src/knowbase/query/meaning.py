@@ -308,6 +308,16 @@ def _is_optional(node: Node) -> bool:
     return isinstance(node, And | Or | Together) and bool(list(_positive(node)))
 
 
+def says_which_words(tree: Node) -> bool:
+    """Whether its words are joined by AND or OR, or are one beginning: parentheses alone, as
+    people write them in a question, say nothing."""
+    parts = tree.parts if isinstance(tree, Together) else (tree,)
+    optional = [part for part in parts if _is_optional(part)]
+    return len(optional) == 1 and (
+        isinstance(optional[0], And | Or) or getattr(optional[0], "prefix", False)
+    )
+
+
 def _is_plain(node: Node) -> bool:
     """Words and nothing else: what they mean is what they meant before there were operators."""
     if isinstance(node, Together):

@@ -14,6 +14,7 @@ PROFILE_FIELDS = {
     "min_similarity": "the least cosine similarity of a semantic candidate",
     "fluent_at": "lift: tokens a letter of query, up to which meaning counts in full",
     "foreign_at": "… and from which on it hardly counts: the model lacks the language; 0: never",
+    "word_first": "who asks for one word, or with AND or OR, means it: what has it stands first",
     "field_weights": "how much a word counts in the title, heading, text and added terms",
     "keyword_full_at": "linear: the BM25 score that counts as a full match",
     "recency_rate": "how fast age fades: exp(-rate × days)",

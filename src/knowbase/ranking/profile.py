@@ -34,6 +34,7 @@ class Profile(NamedTuple):
     min_similarity: float = -1.0
     fluent_at: float = 0.0
     foreign_at: float = 0.0
+    word_first: bool = False
     field_weights: Mapping[str, float] = {"title": 1.0, "heading": 1.0, "text": 1.0, "terms": 1.0}
     keyword_full_at: float = 10.0
     recency_rate: float = 0.0
@@ -142,6 +143,7 @@ PROFILES = {
             foreign_at=0.6,
             fills_up=True,
             copies="together",
+            word_first=True,
             record_use="confirmed",
         ),
     )

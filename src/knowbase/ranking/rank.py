@@ -42,11 +42,34 @@ def rank(
         parts = (*gains, *signals(document, profile, now))
         boosts = factors(document, profile, now)
         ranked.append(Ranked(chunk, total(parts, boosts, profile.clamp), parts, boosts))
+    if profile.word_first:
+        ranked = _word_first(ranked, profile.clamp)
     # Stable sorts, the least telling key first.
     ranked.sort(key=lambda hit: (passages[hit.chunk].document.seq, hit.chunk))
     ranked.sort(key=lambda hit: passages[hit.chunk].document.updated_at, reverse=True)
     ranked.sort(key=lambda hit: hit.score, reverse=True)
+    if profile.word_first:
+        ranked.sort(key=_has_the_word, reverse=True)
     return _distinct(ranked, passages, profile)
+
+
+def _word_first(ranked: list[Ranked], clamp: bool) -> list[Ranked]:
+    """S3-07, S3-18: what has the word gets as much as the best of what has not, so that it stands
+    before that, and scores still fall."""
+    most = max((hit.score for hit in ranked if not _has_the_word(hit)), default=0.0)
+    if most <= 0:
+        return ranked
+    part = Contribution("word", None, 1.0, 1.0, most, most)
+    return [_with(part, hit, clamp) if _has_the_word(hit) else hit for hit in ranked]
+
+
+def _with(part: Contribution, hit: Ranked, clamp: bool) -> Ranked:
+    parts = (*hit.contributions, part)
+    return hit._replace(score=total(parts, hit.factors, clamp), contributions=parts)
+
+
+def _has_the_word(hit: Ranked) -> bool:
+    return any(part.leg == "keyword" for part in hit.contributions)
 
 
 def keys_of(passage: Passage, profile: Profile) -> tuple[object, ...]:

@@ -20,7 +20,10 @@ def best_possible(legs: Sequence[str], profile: Profile) -> float:
     weights = profile.weights
     if profile.fusion == "rrf":
         return sum(weights.get(leg, 0.0) for leg in legs) / (profile.rrf_k + 1)
-    return sum(weights.get(leg, 0.0) for leg in (*legs, "salience", "recency"))
+    best = sum(weights.get(leg, 0.0) for leg in (*legs, "salience", "recency"))
+    if profile.word_first and "keyword" in legs:
+        best += best - weights.get("keyword", 0.0)  # at most what has not the word
+    return best
 
 
 def least_possible(legs: Sequence[str], profile: Profile, depth: int) -> float:

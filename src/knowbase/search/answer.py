@@ -9,6 +9,7 @@ from knowbase.values.plain import as_dict
 
 if TYPE_CHECKING:
     from knowbase.query.tree import Problem
+    from knowbase.values.communities import Communities
     from knowbase.values.sessions import Session
 
 
@@ -105,6 +106,7 @@ class Answer(NamedTuple):
     timings: dict[str, float] = {}  # noqa: RUF012 - milliseconds of each part, never changed
     problems: "tuple[Problem, ...]" = ()
     suggestions: tuple[Suggestion, ...] = ()
+    communities: "Communities | None" = None  # when the query asks for them
 
     def to_dict(self) -> dict[str, Any]:
         """As `kb search --json` has it."""

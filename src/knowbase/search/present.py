@@ -7,6 +7,7 @@ from knowbase.query.conditions import Contains, Visible, both, has_text
 from knowbase.ranking.profile import Profile
 from knowbase.ranking.rank import Ranked, total
 from knowbase.search.answer import Answer, Copy, Explanation, Hit, Suggestion
+from knowbase.search.clusters import clusters
 from knowbase.search.rank import Outcome
 from knowbase.search.services import Services
 from knowbase.search.surroundings import surroundings
@@ -31,6 +32,7 @@ def present(outcome: Outcome, services: Services) -> Answer:
     kept = [hit for hit in outcome.ranked if hit.score >= _threshold(inquiry)]
     hits = _hits(kept[: inquiry.top], outcome, services.store)
     is_searched = not query.is_empty
+    grouped = clusters(inquiry, services)
     return Answer(
         query=request.query,
         profile=profile.name,
@@ -46,6 +48,7 @@ def present(outcome: Outcome, services: Services) -> Answer:
             *(f"{problem.message}; {problem.instead}" for problem in query.problems),
             *proposals.notices,
             *_threshold_notices(outcome),
+            *grouped.notices,
             *_relaxed(outcome),
             *_left_out(outcome, services.store),
             *(_unknown_names(inquiry, services.store) if not outcome.ranked else ()),
@@ -53,6 +56,7 @@ def present(outcome: Outcome, services: Services) -> Answer:
         timings={**proposals.timings, "ranking_ms": outcome.milliseconds} if is_searched else {},
         problems=query.problems,
         suggestions=_suggestions(inquiry, services.store) if "keyword" in proposals.legs else (),
+        communities=grouped.communities,
     )
 
 

@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from knowbase.embed import Embedder
+    from knowbase.query.conditions import Condition
     from knowbase.query.operators import Context
     from knowbase.store.contract import Store
+    from knowbase.values.communities import Communities
     from knowbase.values.documents import Document
 
 
@@ -39,8 +41,13 @@ class Services:
     """A base's store, its query language, and its embedder, made only when a leg asks for it."""
 
     def __init__(
-        self, store: "Store", embedder: "Callable[[], Embedder]", language: Language
+        self,
+        store: "Store",
+        embedder: "Callable[[], Embedder]",
+        language: Language,
+        communities: "Callable[[Condition], Communities] | None" = None,
     ) -> None:
         self.store = store
         self.embedder = embedder
         self.language = language
+        self.communities = communities  # of the documents that pass

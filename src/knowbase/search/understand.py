@@ -14,6 +14,7 @@ from knowbase.query.conditions import (
 )
 from knowbase.query.query import Query, is_plain, plain_query
 from knowbase.ranking.profile import Profile
+from knowbase.search.fitting import bound, fitting
 from knowbase.search.request import SearchRequest
 from knowbase.search.services import Language
 from knowbase.values.kinds import clean_tags
@@ -24,8 +25,6 @@ LEGS_OF_MODE = {
     "keyword": ("keyword",),
     "semantic": ("semantic",),
 }
-SIMILAR_TOP = 15  # S3-25: hits of similar: and like: when nothing is asked
-SIMILAR_FLOOR = 0.5  # S3-26: their least cosine similarity, unless the profile has its own
 
 
 class Inquiry(NamedTuple):
@@ -69,7 +68,8 @@ def understand(request: SearchRequest, profile: Profile, language: Language, now
             hint=f"without strict, {problem.instead}",
         )
     filters = filters_of(request, profile, language, now)
-    return Inquiry(request, query, _fitting(profile, query), filters, now)
+    query = bound(query, bool(filters)) if profile.match == "boolean" else query
+    return Inquiry(request, query, fitting(profile, query), filters, now)
 
 
 def understand_query(request: SearchRequest, match: str, language: Language, now: str) -> Query:
@@ -101,20 +101,6 @@ def softened(inquiry: Inquiry, language: Language) -> Softer | None:
     context = language.context(inquiry.now)
     query = understand(inquiry.request.query, inquiry.profile.match, context, soft=True)
     return Softer(inquiry._replace(query=query), found.required)
-
-
-def _fitting(profile: Profile, query: Query) -> Profile:
-    """The profile as the query changes it."""
-    if query.weights is not None:
-        weights = {**profile.weights, **query.weights._asdict()}
-        profile = profile._replace(weights=weights, intents={})
-    elif query.related and "graph" not in profile.weights:
-        counts = max(profile.weights.get(leg, 0.0) for leg in LEGS_OF_MODE["hybrid"])
-        profile = profile._replace(weights={**profile.weights, "graph": counts})
-    if query.similar or query.like:
-        floor = profile.min_similarity if profile.min_similarity > -1 else SIMILAR_FLOOR
-        profile = profile._replace(min_similarity=floor, default_top=SIMILAR_TOP)
-    return profile
 
 
 def filters_of(

@@ -17,6 +17,7 @@ from knowbase.store.contract import Snapshot, Store
 from knowbase.store.location import FILE, FOLDER, is_url, shown, split_url
 from knowbase.store.opening import create_store, open_store
 from knowbase.store.sqlite import backups
+from knowbase.store.sqlite.beside import remove_all
 from knowbase.upkeep.digests import Part, digests
 from knowbase.values.copies import batches
 from knowbase.values.findings import DAMAGE
@@ -174,7 +175,7 @@ def part_of(path: str) -> Iterator[str]:
         try:
             yield part
         finally:
-            backups.remove_all(part)
+            remove_all(part)
 
 
 @contextmanager
@@ -202,7 +203,7 @@ def _remove_stale(path: str) -> None:
             with suppress(OSError):
                 is_old = time.time() - os.path.getmtime(one) > _STALE
                 if is_old and (os.path.getsize(one) == 0 or backups.is_ours(one)):
-                    backups.remove_all(one)
+                    remove_all(one)
 
 
 def _copy(whole: Snapshot, part: str, progress: Progress) -> None:

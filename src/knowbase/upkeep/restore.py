@@ -152,6 +152,8 @@ def _put(
         try:
             with store.copying().snapshot() as whole:
                 here.copying().replace(whole, lambda: _keep(here, kept, progress))
+        except BaseDamaged as error:
+            raise _not_kept(base, kept, error) from error
         finally:
             here.close()
         return
@@ -171,6 +173,16 @@ def _put(
         if kept is not None:
             backups.put_aside(base, kept)
         backups.move_to(copy, base)
+
+
+def _not_kept(base: str, kept: str | None, error: BaseDamaged) -> BaseDamaged:
+    """A database has no file that could be put aside as it is."""
+    if kept is None:
+        return error
+    return BaseDamaged(
+        f"{shown(base)} is damaged and cannot be kept: {error.message}",
+        hint="--discard restores without keeping it; kb repair first saves what it still holds",
+    )
 
 
 def _keep(store: Store, kept: str | None, progress: Progress) -> None:

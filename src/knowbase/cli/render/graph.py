@@ -7,10 +7,11 @@ from knowbase.cli.terminal import Painter, safe, states_of
 
 if TYPE_CHECKING:
     from knowbase.graph import Answers, Rebuilt
-    from knowbase.graph.clusters import Communities, Ranking
+    from knowbase.graph.clusters import Ranking
     from knowbase.graph.export import Exported
     from knowbase.graph.related import RelatedAnswer
     from knowbase.graph.walks import DocumentLinks, LinkLine, Path
+    from knowbase.values.communities import Communities
     from knowbase.values.documents import Document
 
 WIDE = 60  # characters of a value in a table

@@ -15,6 +15,11 @@ MOST_COPIES = 5  # of a hit that are shown
 
 
 def render_answer(paint: Painter, answer: "Answer") -> Iterable[str]:
+    if answer.communities is not None:
+        from knowbase.cli.render.graph import render_communities
+
+        yield from render_communities(paint, answer.communities)
+        yield ""
     for hit in answer.hits:
         yield from _hit(paint, hit)
         yield ""

@@ -11,6 +11,7 @@ import apsw
 from knowbase.errors import BaseError, BaseReadOnly, DiskFull
 from knowbase.process import sync_names
 from knowbase.store.sqlite import rows, schema
+from knowbase.store.sqlite.beside import remove_all, remove_journals
 from knowbase.store.sqlite.connection import BaseFile, Connections, translated
 from knowbase.store.sqlite.documents import SqliteDocuments
 from knowbase.store.sqlite.files import SqliteFiles
@@ -44,7 +45,7 @@ def create(path: str) -> "SqliteStore":
 def _make_file(path: str) -> None:
     """A whole base appears at once, its owner's alone; whoever is second finds the first one's."""
     new = f"{path}.{os.getpid()}.new"
-    _remove_with_journal(new)  # of a process that was killed and had our number
+    remove_all(new)  # of a process that was killed and had our number
     connection = None
     try:
         _make_private(new)
@@ -59,7 +60,7 @@ def _make_file(path: str) -> None:
         if connection is not None:
             with suppress(apsw.Error):
                 connection.close(True)
-        _remove_with_journal(new)
+        remove_all(new)
 
 
 @contextmanager
@@ -85,9 +86,7 @@ def _put(new: str, path: str) -> None:
     is_free = not os.path.exists(path)
     if not is_free and os.path.getsize(path) > 0:
         return
-    for end in ("-journal", "-wal", "-shm", "-seen"):
-        with suppress(FileNotFoundError):
-            os.remove(path + end)
+    remove_journals(path)
     if is_free:
         with suppress(FileExistsError):
             os.link(new, path)
@@ -98,12 +97,6 @@ def _put(new: str, path: str) -> None:
 def _make_private(path: str) -> None:
     """An empty file that only its owner can open; what SQLite puts beside it is as it is."""
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-
-
-def _remove_with_journal(path: str) -> None:
-    for end in ("", "-journal", "-wal", "-shm"):
-        with suppress(OSError):
-            os.remove(path + end)
 
 
 def _make_folder(path: str) -> None:

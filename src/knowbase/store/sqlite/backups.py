@@ -10,10 +10,10 @@ import apsw
 from knowbase.errors import NotABase
 from knowbase.store.rows import damaged
 from knowbase.store.sqlite import schema
+from knowbase.store.sqlite.beside import JOURNALS, remove_journals
 from knowbase.store.sqlite.connection import translated
 
 PAGES_A_STEP = 2000
-ENDS = ("", "-wal", "-shm", "-journal", "-seen")
 _HEADER = b"SQLite format 3\0"
 _WRITE_VERSION = 18  # the byte of the header that says whether there is a WAL
 _ROLLBACK = 1
@@ -52,13 +52,6 @@ def synced(path: str) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def remove_all(path: str) -> None:
-    """A file with whatever SQLite left beside it."""
-    for end in ENDS:
-        with suppress(OSError):
-            os.remove(path + end)
 
 
 def is_ours(path: str) -> bool:
@@ -183,26 +176,20 @@ _WRITING = apsw.SQLITE_OPEN_READWRITE
 def put_aside(base: str, aside: str) -> None:
     """Give a base that cannot be opened another name, with its journals; where a file can have
     two names it keeps its own, until another file takes it."""
-    there = [end for end in ENDS if end != "-seen" and os.path.exists(base + end)]
+    ends = ("", *(end for end in JOURNALS if end != "-seen"))
+    there = [end for end in ends if os.path.exists(base + end)]
     try:
         for end in there:
             os.link(base + end, aside + end)
     except OSError:
         for end in there:
             os.replace(base + end, aside + end)
-    _drop_journals(base)
-
-
-def _drop_journals(base: str) -> None:
-    """SQLite knows a journal by its name alone, and would read it as the next file's."""
-    for end in ENDS[1:]:
-        with suppress(FileNotFoundError):
-            os.remove(base + end)
+    remove_journals(base)
 
 
 def move_to(new: str, base: str) -> None:
     """A finished file takes a name that is free, or replaces what has it."""
-    _drop_journals(base)
+    remove_journals(base)
     os.replace(new, base)
     synced(os.path.dirname(os.path.abspath(base)))
 

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import apsw
 
 from knowbase.store.sqlite import schema
-from knowbase.store.sqlite.backups import new_file, remove_all
+from knowbase.store.sqlite.backups import new_file
+from knowbase.store.sqlite.beside import remove_all
 from knowbase.store.sqlite.connection import load_vector_extension
 from knowbase.store.sqlite.pages import HEADER, USUAL, Damaged, Pages, Row
 

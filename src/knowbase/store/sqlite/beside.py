@@ -1,0 +1,27 @@
+"""A base's file, and the files that stand beside it."""
+
+import os
+from contextlib import suppress
+
+JOURNALS = ("-wal", "-shm", "-journal", "-seen")
+"""How their names end. SQLite knows a journal by its name alone: one that stayed would be read as
+the next file's."""
+
+
+def files_of(path: str) -> tuple[str, ...]:
+    """The file, and all that may stand beside it."""
+    return (path, *(path + end for end in JOURNALS))
+
+
+def remove_journals(path: str) -> None:
+    """Remove what stands beside a file that is gone, or goes."""
+    for name in files_of(path)[1:]:
+        with suppress(FileNotFoundError):
+            os.remove(name)
+
+
+def remove_all(path: str) -> None:
+    """Remove a file with whatever stands beside it, as far as that can be done."""
+    for name in files_of(path):
+        with suppress(OSError):
+            os.remove(name)
