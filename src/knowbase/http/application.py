@@ -10,7 +10,6 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
-from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
@@ -32,6 +31,7 @@ from knowbase.http.failures import (
     wrong_method,
 )
 from knowbase.http.guard import Door, Guard, SafeHeaders
+from knowbase.http.negotiation import Packed
 from knowbase.http.observe import Observed
 from knowbase.http.openapi import document
 from knowbase.http.readiness import Readiness
@@ -184,7 +184,7 @@ def application(
         Middleware(Guard, door=door),
         Middleware(Admission, most=share(_most_under_way(base)), streams=tuple(server.mounted)),
         *_cors(door.names.origins),
-        Middleware(GZipMiddleware, minimum_size=WORTH_PACKING),
+        Middleware(Packed, minimum_size=WORTH_PACKING),
     ]
     app = Starlette(
         routes=server.routes(),
