@@ -6,7 +6,6 @@ import socket
 from collections.abc import Iterator
 from contextlib import closing
 from http.client import HTTPResponse
-from pathlib import Path
 from typing import Any
 
 import httpx

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from knowbase.base.services import BaseServices
-from knowbase.errors import InvalidInput, NotAllowed
+from knowbase.errors import Conflict, InvalidInput, NotAllowed
 from knowbase.query.conditions import Visible, both
 from knowbase.ranking.profile import Profile
 from knowbase.search.answer import Answer
@@ -339,7 +339,7 @@ class Base(BaseServices):
         if not delete:
             return self.lifecycle.due(within, page)
         if within is not None:
-            raise InvalidInput(
+            raise Conflict(
                 "what has not expired is not deleted", field="within", hint="without within"
             )
         return self.remove([one.id for one in self.lifecycle.due(page=ALL).documents])

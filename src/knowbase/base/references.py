@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from knowbase.errors import InvalidInput, NotFound
+from knowbase.errors import Conflict, NotFound
 from knowbase.values.characters import clean
 from knowbase.values.documents import Document
 
@@ -33,7 +33,7 @@ class References:
         """The document that a reference names; a section does not stand for its document."""
         document, slug = self.resolve(reference)
         if slug is not None:
-            raise InvalidInput(
+            raise Conflict(
                 f"{reference!r} is a section",
                 field="reference",
                 hint=f"the document is {document.code}",

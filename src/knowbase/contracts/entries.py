@@ -32,7 +32,7 @@ MOST_SUGGESTED = 3
 class SearchInput(NamedTuple):
     """S4-01."""
 
-    query: Annotated[str, Param("Natural language search query")]
+    query: Annotated[str, Param("Natural language search query", grammar="text")]
     role: Annotated[str | None, Param("Filter by role (optional)", choices=ROLES)] = None
     tags: Annotated[tuple[str, ...], Param("Filter by tags - OR logic (optional)")] = ()
     entry_type: Annotated[

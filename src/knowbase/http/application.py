@@ -41,6 +41,7 @@ from knowbase.http.workers import Workers
 from knowbase.logs import log
 from knowbase.mcp.server import Run
 from knowbase.operations.declare import Operation
+from knowbase.operations.grammar import Known
 from knowbase.values.access import current
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -116,7 +117,8 @@ class Server:
 
     @cached_property
     def _description(self) -> bytes:
-        return as_json(document())
+        known = Known(self.base.types, tuple(self.base.profiles()))
+        return as_json(document(known))
 
     async def live(self, _: Request) -> Response:
         return Response(as_json({"alive": True}), media_type="application/json")

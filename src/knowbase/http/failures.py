@@ -87,7 +87,7 @@ STATUSES: tuple[tuple[type[KnowbaseError], int, str], ...] = (
     (errors.NotFound, 404, "no such document, session or path"),
     (WrongMethod, 405, "not with this method"),
     (TooSlow, 408, "the request did not arrive in time"),
-    (errors.Conflict, 409, "it is taken, or there already"),
+    (errors.Conflict, 409, "it is taken, or the values do not go together"),
     (errors.ModelMismatch, 409, "the base was made with another embedding model"),
     (TooLarge, 413, "the request is too large"),
     (WrongMediaType, 415, "the body is not application/json"),

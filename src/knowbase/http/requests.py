@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
@@ -10,11 +10,17 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from knowbase.errors import InvalidInput
 from knowbase.http.failures import Overloaded, TooLarge, TooSlow, Unreadable, WrongMediaType
 from knowbase.operations.declare import Operation
 from knowbase.operations.wire import most_bytes_of, refuse_surrogates
-from knowbase.values.parameters import parameters
+from knowbase.values.parameters import LONGEST_SHOWN, parameters
 
+_NAMES: dict[type, str] = {
+    int: "a whole number",
+    float: "a number",
+    tuple: 'a list of texts, such as ["one"]',
+}
 TRUTH = {"true": True, "1": True, "": True, "false": False, "0": False}
 
 
@@ -72,7 +78,21 @@ async def values_of(
         return {}
     if not _is_json(request.headers.get("content-type", "")):
         raise WrongMediaType("the body must be JSON", hint="Content-Type: application/json")
-    return _from_json(body)
+    values = _from_json(body)
+    refuse_other_kinds(operation, values)
+    return values
+
+
+def refuse_other_kinds(operation: Operation, values: Mapping[str, Any]) -> None:
+    """JSON has numbers and lists: here no text stands for one, as it does in a URL."""
+    for field in parameters(operation.request):
+        value = values.get(field.name)
+        if isinstance(value, str) and field.kind in _NAMES:
+            raise InvalidInput(
+                f"{field.name} cannot be the text {value[:LONGEST_SHOWN]!r}",
+                field=field.name,
+                hint=f"it must be {_NAMES[field.kind]}",
+            )
 
 
 class Bounded:

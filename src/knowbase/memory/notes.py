@@ -238,7 +238,7 @@ def _replaced(services: NoteServices, note: Note) -> Document | None:
     """The note that this one takes the place of, when that may be."""
     replaced = services.whole(note.replaces) if note.replaces else None
     if replaced is not None and replaced.path is not None:
-        raise InvalidInput(
+        raise Conflict(
             f"{replaced.code} comes from a file",
             field="replace",
             hint="change the file instead",

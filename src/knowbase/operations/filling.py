@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from knowbase.errors import InvalidInput
 from knowbase.operations.declare import REFERENCES_KB, TEXT_KB, NoParameters, Operation, Terminal
 from knowbase.values.parameters import Group, Param
 
@@ -66,7 +65,9 @@ def _note_parameters() -> Mapping[str, Param]:
 
 
 class NoteRequest(NamedTuple):
-    text: Annotated[str, Param("the text; else standard input or $EDITOR", positional=True)] = ""
+    text: Annotated[
+        str, Param("the text; else standard input or $EDITOR", positional=True, grammar="text")
+    ] = ""
     stated: Annotated[Mapping[str, Any], Group(_note_parameters)] = {}
     replace: Annotated[str | None, Param("write it in place of this note", metavar="CODE")] = None
 
@@ -85,8 +86,6 @@ class Remove(NamedTuple):
 
 
 def remove(base: "Base", request: Remove) -> "Removal":
-    if not request.references:
-        raise InvalidInput("name at least one document, file or folder", field="references")
     return base.remove(request.references, dry_run=request.dry_run)
 
 

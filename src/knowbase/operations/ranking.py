@@ -33,7 +33,10 @@ class Profiles(NamedTuple):
 
 
 class ProfilesRequest(NamedTuple):
-    name: Annotated[str, Param("every constant of this one", positional=True, single=True)] = ""
+    name: Annotated[
+        str,
+        Param("every constant of this one", positional=True, single=True, grammar="profiles"),
+    ] = ""
 
 
 def profiles(base: "Base", request: ProfilesRequest) -> Profiles:

@@ -20,7 +20,7 @@ _SAVED = Group(SearchRequest, texts={"query": "the query; a {place} is filled in
 
 
 class SaveRequest(NamedTuple):
-    name: Annotated[str, Param("its name", positional=True)]
+    name: Annotated[str, Param("its name", positional=True, grammar="name")]
     search: Annotated[SearchRequest, _SAVED]
     replace: Annotated[bool, Param("take the place of the one with this name")] = False
 
@@ -45,7 +45,10 @@ class RunRequest(NamedTuple):
     set: Annotated[
         tuple[str, ...],
         Param(
-            "fill in a place: name=value; once for each", metavar="NAME=VALUE", keeps_commas=True
+            "fill in a place: name=value; once for each",
+            metavar="NAME=VALUE",
+            keeps_commas=True,
+            grammar="assignment",
         ),
     ] = ()
     search: Annotated[Mapping[str, Any], Group(_changeable)] = {}

@@ -9,7 +9,9 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from knowbase.operations.declare import Operation
-from knowbase.values.parameters import Parameter, parameters
+from knowbase.operations.grammar import Known, constraints
+from knowbase.values.kinds import MOST_WHOLE
+from knowbase.values.parameters import MOST_ITEMS, Parameter, parameters
 
 Schema = dict[str, Any]
 
@@ -42,6 +44,43 @@ def _field_schema(field: Parameter) -> Schema:
     if field.default not in (None, (), ""):
         whole["default"] = field.default
     return {**whole, "description": param.text}
+
+
+def exact_schema(operation: Operation, known: Known) -> Schema:
+    """The same to the letter, for programs that check by it: what may be null, how long a list
+    may be, and how texts are read. Agents are spared it: they pay for each word."""
+    fields = parameters(operation.request)
+    asked = operation.terminal.input_field  # a terminal asks for it; nobody else does
+    return {
+        "type": "object",
+        "properties": {one.name: _exact_field(one, known, one.name == asked) for one in fields},
+        "required": [one.name for one in fields if one.required or one.name == asked],
+        "additionalProperties": False,
+    }
+
+
+def _exact_field(field: Parameter, known: Known, is_asked: bool) -> Schema:
+    schema = _field_schema(field)
+    if field.kind is tuple:
+        items = schema["items"] | constraints(field, known)
+        if "enum" in items and not field.required:
+            items["enum"] = [*items["enum"], ""]  # what is empty is left out
+        schema["items"] = items
+        if field.required:
+            schema["items"].setdefault("pattern", r"\S")
+            schema["minItems"] = 1
+        if not field.param.positional:
+            schema["maxItems"] = MOST_ITEMS
+    else:
+        schema |= constraints(field, known)
+    if field.kind is int:
+        schema = {"minimum": 1 - MOST_WHOLE, "maximum": MOST_WHOLE - 1, **schema}
+    return schema if field.required or is_asked else _or_null(schema)
+
+
+def _or_null(schema: Schema) -> Schema:
+    enum = {"enum": [*schema["enum"], None]} if "enum" in schema else {}
+    return {**schema, **enum, "type": [schema["type"], "null"]}
 
 
 def result_schema(operation: Operation) -> Schema:

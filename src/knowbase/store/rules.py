@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from knowbase.errors import Conflict, InvalidInput
+from knowbase.errors import Conflict
 from knowbase.query.conditions import Compare, Condition, Not, Visible, both
 from knowbase.values.changes import Draft, Edit
 from knowbase.values.documents import Document
@@ -47,7 +47,7 @@ def check_chain(edit: Edit, find: Callable[[str], Document | None]) -> None:
         chain.append(document.code)
         if document.id == edit.document:
             chain[0] = document.code
-            raise InvalidInput(
+            raise Conflict(
                 f"this would be a circle: {' → '.join(chain)}",
                 field="new",
                 hint="a document cannot come before itself",

@@ -12,6 +12,7 @@ from knowbase.values.characters import storable
 from knowbase.values.kinds import Kind, Unfit, fitted
 
 MOST_ITEMS = 1000  # of a list that filters or describes; references and paths may be more
+LONGEST_SESSION = 200  # letters of a session's name
 LONGEST_SHOWN = 200  # letters of a wrong value in what is said about it
 Request = TypeVar("Request", bound=tuple[Any, ...])
 
@@ -30,6 +31,7 @@ class Param(NamedTuple):
     short: str | None = None
     aliases: Mapping[str, str] = {}  # flags that stand for a value: --fts-only → keyword
     format: str | None = None  # as JSON Schema names it; stated, not checked
+    grammar: str = ""  # how its text is read, where any text is not: see operations/grammar.py
     type: "type" = str  # in a table of a group alone: elsewhere the annotation says it
 
 
@@ -154,17 +156,26 @@ def _checked(parameter: Parameter, value: Any) -> Any:
     param = parameter.param
     if parameter.kind is tuple:
         value = _split(param, value)
+        if isinstance(value, list) and len(value) > MOST_ITEMS and not param.positional:
+            raise InvalidInput(
+                f"{parameter.name} has {len(value)} items",
+                field=parameter.name,
+                hint=f"at most {MOST_ITEMS}",
+            )
     try:
         value = fitted(Kind(parameter.kind, param.least, param.most, param.choices), value)
     except Unfit as error:
         name, shown = parameter.name, _shown(error.value)
         raise InvalidInput(f"{name} cannot be {shown}", field=name, hint=error.expected) from None
-    if isinstance(value, tuple) and len(value) > MOST_ITEMS and not param.positional:
+    if param.grammar == "session" and not 0 < len(value.strip()) <= LONGEST_SESSION:
         raise InvalidInput(
-            f"{parameter.name} has {len(value)} items",
+            f"{parameter.name} cannot be {_shown(value)}",
             field=parameter.name,
-            hint=f"at most {MOST_ITEMS}",
+            hint=f"1 to {LONGEST_SESSION} characters",
         )
+    if parameter.required and value == ():
+        name = param.metavar or parameter.name
+        raise InvalidInput(f"{name} is missing", field=parameter.name, hint=param.text)
     return storable(value)
 
 
