@@ -39,7 +39,7 @@ _PATTERNS = {
     "share": f"^{_SIGN}{_SHARE}$",
     "assignment": "^[A-Za-z0-9_]+=",
     "text": r"\S",
-    "word": r"^\S+$",
+    "cursor": "^[0-9]{1,9}-[0-9a-f]{16}$",
     "session": r"\S",
     "name": r"^[A-Za-z0-9][A-Za-z0-9_.\-]*$",
 }

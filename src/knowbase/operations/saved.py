@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from knowbase.errors import InvalidInput
 from knowbase.operations.declare import NoParameters, Operation
-from knowbase.search.request import SearchRequest
+from knowbase.search.request import PAGE, SearchRequest
 from knowbase.values.parameters import Group, Param, parameters
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def show_all(base: "Base", _: NoParameters) -> "SavedList":
 
 def _changeable() -> Mapping[str, Param]:
     """What can be said anew when a saved search is run."""
-    names = ("top", "threshold", "mode", "unit", "profile", "explain")
+    names = ("top", "threshold", "mode", "unit", "profile", "explain", *PAGE)
     known = {field.name: field for field in parameters(SearchRequest)}
     return {name: known[name].param._replace(type=known[name].kind) for name in names}
 

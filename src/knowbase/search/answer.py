@@ -7,6 +7,8 @@ from knowbase.ranking.fusion import Contribution
 from knowbase.values.documents import Document
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from knowbase.query.tree import Problem
     from knowbase.values.sessions import Session
 
@@ -70,6 +72,13 @@ class Suggestion(NamedTuple):
     nearest: tuple[str, ...]
 
 
+class FacetCount(NamedTuple):
+    """How many of the documents that match have this value."""
+
+    value: str
+    documents: int
+
+
 class Answer(NamedTuple):
     """What was found, how, and what should be known about it."""
 
@@ -87,3 +96,6 @@ class Answer(NamedTuple):
     timings: dict[str, float] = {}  # noqa: RUF012 - milliseconds of each part, never changed
     problems: "tuple[Problem, ...]" = ()
     suggestions: tuple[Suggestion, ...] = ()
+    offset: int = 0  # how many hits come before these
+    next_cursor: str | None = None  # asks for the next page, if there may be one
+    facets: "Mapping[str, tuple[FacetCount, ...]]" = {}  # noqa: RUF012 - as were asked for

@@ -8,6 +8,9 @@ from knowbase.values.documents import FIELDS
 from knowbase.values.parameters import Group, Param
 
 MODES = ("hybrid", "keyword", "semantic")
+PAGE = ("offset", "cursor", "facets")
+"""The parameters that say which part of an answer is shown, and what is counted beside it."""
+FACETS = ("type", "tag", "project", "folder", "age")
 SYNTAXES = ("query", "plain")
 TAGS = Param("only documents with all of these tags", metavar="TAG,TAG")
 TYPE = Param(
@@ -52,6 +55,18 @@ class SearchRequest(NamedTuple):
         int | None,
         Param("how many hits; else what the profile says", least=1, metavar="N", short="n"),
     ] = None
+    offset: Annotated[
+        int,
+        Param("how many hits to leave out first", least=0, most=100_000, metavar="N"),
+    ] = 0
+    cursor: Annotated[
+        str | None,
+        Param("next_cursor of the page before; of this search alone", grammar="cursor"),
+    ] = None
+    facets: Annotated[
+        tuple[str, ...],
+        Param("also count what matches by these", choices=FACETS, metavar="FACET,FACET"),
+    ] = ()
     threshold: Annotated[float | None, Param("leave out lower scores", metavar="SCORE")] = None
     mode: Annotated[
         str,

@@ -5,6 +5,7 @@ import time
 from knowbase.logs import log
 from knowbase.ranking.profile import Profile
 from knowbase.search.answer import Answer
+from knowbase.search.paging import reaching
 from knowbase.search.present import present
 from knowbase.search.rank import rank_all
 from knowbase.search.request import SearchRequest
@@ -19,7 +20,7 @@ def search(request: SearchRequest, profile: Profile, services: Services, now: st
     log("info", "search starting", query=request.query[:50], mode=request.mode, project=project)
     inquiry = understand(request, profile, services.language, now)
     outcome = rank_all(inquiry, services, inquiry.profile.candidates(inquiry.top))
-    answer = present(outcome, services)
+    answer = present(reaching(outcome, services), services)
     milliseconds = round((time.perf_counter() - started) * 1000, 3)
     log(
         "info",
