@@ -177,7 +177,12 @@ def test_pages_and_facets_are_on_every_surface(kb: Kb) -> None:
     assert second["offset"] == 5
     assert kb.json(*asked, "--offset", "5")["hits"] == second["hits"]
     with serving(kb.folder) as server:
-        values = {"query": "harbour", "mode": "keyword", "top": 5, "facets": ["type", "project"]}
+        values: dict[str, Any] = {
+            "query": "harbour",
+            "mode": "keyword",
+            "top": 5,
+            "facets": ["type", "project"],
+        }
         answer = server.json("search", **values)
         assert (answer["facets"], answer["next_cursor"]) == (told["facets"], told["next_cursor"])
         response = server.client.get("/api/search", params={**values, "facets": "type,project"})

@@ -8,15 +8,15 @@ What is asked is checked before any database is touched: an unknown argument, a 
 value out of bounds is an `InvalidInput` that names the field and what it may be.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from knowbase.base import Base
 from knowbase.base import open as open_base
 from knowbase.errors import InvalidInput
 from knowbase.operations.declare import Operation
-from knowbase.search.answer import Answer, Explanation, Hit
-from knowbase.search.request import SYNTAXES, SearchRequest
+from knowbase.search.answer import Answer, Explanation, FacetCount, Hit
+from knowbase.search.request import FACETS, SYNTAXES, SearchRequest
 from knowbase.text.snippets import MARK
 from knowbase.values.parameters import Param, build
 
@@ -43,6 +43,7 @@ class SearchInput(NamedTuple):
         float, Param("Minimum confidence threshold (optional)", least=0, most=1)
     ] = 0.0
     explain: Annotated[bool, Param("with the component scores")] = False
+    facets: Annotated[tuple[str, ...], Param("count all that match by these", choices=FACETS)] = ()
     syntax: Annotated[
         str, Param("query: the text has operators (tag:x -word), none misspelt", choices=SYNTAXES)
     ] = "plain"
@@ -83,6 +84,7 @@ class SearchMetadata(NamedTuple):
     notices: tuple[str, ...] = ()
     suggestions: tuple[str, ...] = ()  # tags and words to try, when nothing was found
     debug_info: dict[str, Any] | None = None
+    facets: Mapping[str, tuple[FacetCount, ...]] | None = None  # when they were asked for
 
 
 class RelatedInput(NamedTuple):
@@ -119,6 +121,7 @@ def search_entries(base: Base, asked: SearchInput) -> SearchOutput:
             top=asked.limit,
             profile="entries",
             explain=asked.explain,
+            facets=asked.facets,
         )
     )
     return SearchOutput(_entries(base, answer.hits), _metadata(base, asked, answer))
@@ -215,6 +218,7 @@ def _metadata(base: Base, asked: SearchInput, answer: Answer) -> SearchMetadata:
         notices=answer.notices,
         suggestions=() if answer.hits else _suggestions(base, asked, answer),
         debug_info=_debug_info(answer) if asked.explain else None,
+        facets=answer.facets if asked.facets else None,
     )
 
 

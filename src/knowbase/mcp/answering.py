@@ -57,7 +57,7 @@ class Answering:
 
     def results(self) -> AgentAnswer:
         """A page of results: those that fit, the others behind the cursor."""
-        start, limit = self.call.view.start, self.call.request.limit
+        start, limit = self.call.start, self.call.request.limit
         most = self._most_results()
         asked = min(most, start + limit)
         found = self._run(self.call.request._replace(limit=asked))
@@ -66,7 +66,7 @@ class Answering:
 
         def tell(detail: str, number: int) -> AgentAnswer:
             more = number < len(items) or (items and not is_last)
-            following = {"next_cursor": str(start + number)} if more else {}
+            following = {"next_cursor": self.call.cursor(start + number)} if more else {}
             page = shaped(found._replace(results=items[:number]), detail)
             return self._fitted_answer({**page, **following})
 
@@ -85,8 +85,8 @@ class Answering:
     def document(self) -> AgentAnswer:
         """A document's text from the cursor on."""
         found: Content = self._run(self.call.request)
-        start = min(self.call.view.start, len(found.text))
-        shown = _Text(found, start)
+        start = min(self.call.start, len(found.text))
+        shown = _Text(found, start, self.call)
         length = self.budget.most_of(
             len(found.text) - start, lambda size: self._fitted_answer(shown.data(size))
         )
@@ -136,6 +136,7 @@ class _Text(NamedTuple):
 
     content: "Content"
     start: int
+    call: Call
 
     def data(self, length: int) -> dict[str, Any]:
         end = self.start + length
@@ -143,7 +144,7 @@ class _Text(NamedTuple):
         part = self.content._replace(
             text=text[self.start : end], sections=self._sections(self.start, end)
         )
-        following = {"next_cursor": str(end)} if end < len(text) else {}
+        following = {"next_cursor": self.call.cursor(end)} if end < len(text) else {}
         return {**shaped(part, "snippets"), **following}
 
     def _sections(self, start: int, end: int) -> tuple[Any, ...]:

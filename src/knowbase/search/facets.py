@@ -9,7 +9,7 @@ from knowbase.search.understand import Inquiry
 from knowbase.store.contract import RetrievalStore
 from knowbase.store.facets import Ages
 
-MOST_VALUES = 50  # of one facet, those with the most documents
+MOST_VALUES = 20  # of one facet, those with the most documents
 _AGES = {"day": "1d", "week": "7d", "month": "30d", "year": "365d"}
 
 
