@@ -31,6 +31,7 @@ from knowbase.http.failures import (
     wrong_method,
 )
 from knowbase.http.guard import Door, Guard, SafeHeaders
+from knowbase.http.issuer import METADATA, Issuer
 from knowbase.http.negotiation import Packed
 from knowbase.http.observe import Observed
 from knowbase.http.openapi import document
@@ -55,10 +56,15 @@ class Server:
     """What the routes share."""
 
     def __init__(
-        self, base: Base, mounted: Mapping[str, Mounting], operations: Mapping[str, Operation]
+        self,
+        base: Base,
+        mounted: Mapping[str, Mounting],
+        operations: Mapping[str, Operation],
+        issuer: Issuer | None = None,
     ) -> None:
         settings = base.settings
         self.base = base
+        self.issuer = issuer
         self.operations = operations
         self.metrics = numbers.Metrics()
         self.workers = Workers(
@@ -85,6 +91,7 @@ class Server:
             Route("/health/live", self.live, methods=["GET"]),
             Route("/health/ready", self.ready, methods=["GET"]),
             *self._described(),
+            *self._protected(),
             *(
                 Route(path, self._endpoint(operation), methods=list(methods_of(operation)))
                 for path, operation in self.operations.items()
@@ -99,6 +106,20 @@ class Server:
         if not self.operations:
             return []
         return [Route("/openapi.json", self.openapi, methods=["GET"])]
+
+    def _protected(self) -> list[BaseRoute]:
+        """RFC 9728, for the server and for each path that is mounted."""
+        if self.issuer is None:
+            return []
+        paths = ("", *self.mounted)
+        return [Route(METADATA + path, self._metadata_of(path), methods=["GET"]) for path in paths]
+
+    def _metadata_of(self, path: str) -> Endpoint:
+        async def endpoint(request: Request) -> Response:
+            told = as_json(self.issuer.metadata(path)) if self.issuer else b""
+            return unless_known(request, told, {})
+
+        return endpoint
 
     def _endpoint(self, operation: Operation) -> Endpoint:
         async def endpoint(request: Request) -> Response:
@@ -118,7 +139,7 @@ class Server:
     @cached_property
     def _description(self) -> bytes:
         known = Known(self.base.types, tuple(self.base.profiles()))
-        return as_json(document(known))
+        return as_json(document(known, self.base.settings.serve_url or "/"))
 
     async def live(self, _: Request) -> Response:
         return Response(as_json({"alive": True}), media_type="application/json")
@@ -179,7 +200,7 @@ def application(
 ) -> Starlette:
     """The application for a base. `mounted` makes further ones by their path, such as /mcp: they
     stand behind the same checks and limits, and find the caller's access in `access.current`."""
-    server = Server(base, mounted or {}, {} if only_mounted else served())
+    server = Server(base, mounted or {}, {} if only_mounted else served(), door.issuer)
     stack = [
         Middleware(Observed, metrics=server.metrics, route_of=server.route_of),
         Middleware(SafeHeaders),

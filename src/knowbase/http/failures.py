@@ -27,6 +27,12 @@ class NotAuthenticated(KnowbaseError):
     code = "unauthorized"
 
 
+class IssuerUnavailable(KnowbaseError):
+    """503: a token cannot be verified now."""
+
+    code = "issuer_unavailable"
+
+
 class WrongMethod(KnowbaseError):
     """405."""
 
@@ -95,6 +101,7 @@ STATUSES: tuple[tuple[type[KnowbaseError], int, str], ...] = (
     (TooMany, 429, "too many requests of one client at once, or too many wrong tokens"),
     (errors.ToolMissing, 501, str(errors.ToolMissing.outside)),
     (Overloaded, 503, "too many requests wait already"),
+    (IssuerUnavailable, 503, "the keys of the tokens' issuer cannot be had"),
     (Stopping, 503, "the server is being stopped"),
     (errors.EmbeddingError, 503, str(errors.EmbeddingError.outside)),
     (errors.TookTooLong, 504, "the answer took too long"),
@@ -104,7 +111,7 @@ STATUSES: tuple[tuple[type[KnowbaseError], int, str], ...] = (
 )
 """The first class that an error is of decides."""
 
-TOLD = (Overloaded, Stopping, errors.TookTooLong, Internal)
+TOLD = (Overloaded, IssuerUnavailable, Stopping, errors.TookTooLong, Internal)
 """Trouble of the server that is no secret."""
 
 
@@ -129,7 +136,7 @@ class Refusal(Response):
         status = status_of(error)
         more = {"Vary": "Accept", **(headers or {})}
         if status == 401:
-            more["WWW-Authenticate"] = "Bearer"
+            more.setdefault("WWW-Authenticate", "Bearer")
         if status in (429, 503):
             more["Retry-After"] = str(getattr(error, "wait", 1))
         super().__init__(encoded({"error": shown(error)}), status, more, JSON)
