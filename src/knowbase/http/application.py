@@ -1,5 +1,6 @@
 """The application: routes made from the declarations, and what stands before them."""
 
+import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -18,6 +19,7 @@ import knowbase
 from knowbase.base import Base
 from knowbase.errors import KnowbaseError, NotAllowed
 from knowbase.http import metrics as numbers
+from knowbase.http import page
 from knowbase.http.admission import Admission
 from knowbase.http.api import Api, as_json, unless_known
 from knowbase.http.clients import share
@@ -105,7 +107,10 @@ class Server:
     def _described(self) -> list[BaseRoute]:
         if not self.operations:
             return []
-        return [Route("/openapi.json", self.openapi, methods=["GET"])]
+        return [
+            Route("/openapi.json", self.openapi, methods=["GET"]),
+            Route("/docs", self.docs, methods=["GET"]),
+        ]
 
     def _protected(self) -> list[BaseRoute]:
         """RFC 9728, for the server and for each path that is mounted."""
@@ -128,13 +133,23 @@ class Server:
         return endpoint
 
     async def index(self, _: Request) -> Response:
-        described = ("/openapi.json",) if self.operations else ()
+        described = ("/openapi.json", "/docs") if self.operations else ()
         paths = [*described, "/health", "/metrics", *self.mounted, *self.operations]
         told = {"name": "knowbase", "version": knowbase.__version__, "paths": paths}
         return Response(as_json(told), media_type="application/json")
 
     async def openapi(self, request: Request) -> Response:
         return unless_known(request, self._description, {})
+
+    async def docs(self, request: Request) -> Response:
+        """The same for people."""
+        answer = unless_known(request, self._page, page.HEADERS)
+        answer.headers["Content-Type"] = "text/html; charset=utf-8"
+        return answer
+
+    @cached_property
+    def _page(self) -> bytes:
+        return page.page(json.loads(self._description)).encode()
 
     @cached_property
     def _description(self) -> bytes:
@@ -162,7 +177,7 @@ class Server:
         """The route that a path is counted as; all unknown ones are one."""
         if (
             path in self.operations
-            or path in ("/", "/openapi.json", "/metrics")
+            or path in ("/", "/openapi.json", "/docs", "/metrics")
             or (path in ("/health", "/health/live", "/health/ready"))
         ):
             return path
@@ -178,7 +193,7 @@ class Server:
             try:
                 await self.workers.run(self._warm_up)
                 if self.operations:
-                    await self.workers.run(lambda: self._description)
+                    await self.workers.run(lambda: self._page)
             except KnowbaseError as error:
                 log("warning", "the embedding model is not ready", reason=error.message)
             yield
