@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from knowbase.ingest.removal import Removal
     from knowbase.ingest.sync import Progress, Report
     from knowbase.memory.brief import Brief
+    from knowbase.memory.bulk import WrittenNotes
     from knowbase.memory.notes import NoteServices
     from knowbase.memory.sessions import DocumentContext
     from knowbase.memory.use import Feedback
@@ -245,6 +246,13 @@ class Base(BaseServices):
         from knowbase.memory.notes import write_note
 
         return write_note(self._note_services(), note)
+
+    def notes(self, notes: "Sequence[Note | str]", *, key: str | None = None) -> "WrittenNotes":
+        """Write many notes, all or none; sent again with the same key, they are not written
+        again, and the answer is the first one."""
+        from knowbase.memory.bulk import write_notes
+
+        return write_notes(self._note_services(), notes, key, self.access.project or "")
 
     def _note_services(self) -> "NoteServices":
         from knowbase.memory.notes import NoteServices

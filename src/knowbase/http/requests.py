@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from knowbase.errors import InvalidInput
+from knowbase.errors import Conflict, InvalidInput
 from knowbase.http.failures import Overloaded, TooLarge, TooSlow, Unreadable, WrongMediaType
 from knowbase.operations.declare import Operation
 from knowbase.operations.wire import most_bytes_of, refuse_surrogates
@@ -21,6 +21,7 @@ _NAMES: dict[type, str] = {
     float: "a number",
     tuple: 'a list of texts, such as ["one"]',
 }
+KEY_HEADER = "Idempotency-Key"
 TRUTH = {"true": True, "1": True, "": True, "false": False, "0": False}
 
 
@@ -78,15 +79,27 @@ async def values_of(
         return {}
     if not _is_json(request.headers.get("content-type", "")):
         raise WrongMediaType("the body must be JSON", hint="Content-Type: application/json")
-    values = _from_json(body)
+    values = _with_key(request, operation, _from_json(body))
     refuse_other_kinds(operation, values)
     return values
+
+
+def _with_key(request: Request, operation: Operation, values: dict[str, Any]) -> dict[str, Any]:
+    """A key may be told as a header, as programs do that send a request again by themselves."""
+    key = request.headers.get(KEY_HEADER)
+    if key is None or "key" not in {one.name for one in parameters(operation.request)}:
+        return values
+    if values.get("key") not in (None, key):
+        raise Conflict("the key is told twice", field=KEY_HEADER, hint="as a header alone")
+    return {**values, "key": key}
 
 
 def refuse_other_kinds(operation: Operation, values: Mapping[str, Any]) -> None:
     """JSON has numbers and lists: here no text stands for one, as it does in a URL."""
     for field in parameters(operation.request):
         value = values.get(field.name)
+        if field.param.of is not None and isinstance(value, list):
+            value = next((one for one in value if isinstance(one, str)), None)
         if isinstance(value, str) and field.kind in _NAMES:
             raise InvalidInput(
                 f"{field.name} cannot be the text {value[:LONGEST_SHOWN]!r}",

@@ -45,12 +45,12 @@ class NoteServices:
 
 def write_note(services: NoteServices, note: Note) -> Document:
     """A note as a document: sectioned and embedded like a file."""
-    return _Writing(services, note, "note").write()
+    return Writing(services, note, "note").write()
 
 
 def remember(services: NoteServices, note: Note) -> Remembered:
     """A text, unless it is known: the same one is not written twice, a similar one is told."""
-    writing = _Writing(services, note, "fact")
+    writing = Writing(services, note, "fact")
     known = None if note.replaces else writing.the_same()
     if known is not None:
         changes = writing.changes_for(known.id, "reinforced")
@@ -66,7 +66,7 @@ def remember(services: NoteServices, note: Note) -> Remembered:
     return Remembered(document, document.id == draft.id, similar, superseded)
 
 
-class _Writing:
+class Writing:
     """One text on its way into the base."""
 
     def __init__(self, services: NoteServices, note: Note, default_type: str) -> None:
@@ -93,9 +93,16 @@ class _Writing:
 
     def draft(self) -> Draft:
         ingest = self._services.ingest
-        code = self.reading.value("code")
-        _check_code(ingest.store, code, self.old)
         document = self.old.id if self.old is not None else str(uuid.uuid4())
+        embedded = ingest.drafter.embed([self.unembedded(document)], ingest.store)
+        self.model = embedded.model
+        return embedded.drafts[0]
+
+    def unembedded(self, document: str) -> Draft:
+        """The draft of a document of this id, without vectors."""
+        ingest = self._services.ingest
+        code = self.reading.value("code")
+        _check_code(ingest.store, code, document)
         draft = ingest.drafter.draft(document, self.reading, None, self.now)
         draft = draft._replace(own_code=code is not None)
         if ingest.drafter.left_out(draft) is not None:  # nobody has the rest elsewhere
@@ -105,9 +112,7 @@ class _Writing:
                 field="text",
                 hint="read.max_chunks",
             )
-        embedded = ingest.drafter.embed([draft], ingest.store)
-        self.model = embedded.model
-        return embedded.drafts[0]
+        return draft
 
     def write(self, draft: Draft | None = None) -> Document:
         """The document, what it supersedes and its session, all at once."""
@@ -197,7 +202,7 @@ def _moment(text: str) -> str:
     return found.start
 
 
-def _similar(store: Store, draft: Draft, writing: _Writing) -> tuple[SimilarDocument, ...]:
+def _similar(store: Store, draft: Draft, writing: Writing) -> tuple[SimilarDocument, ...]:
     """Documents that have something almost the same for each chunk of the new one."""
     others = both(writing.neighbours, Not(Compare("id", "=", draft.id)))
     found: dict[str, list[float]] = {}
@@ -246,10 +251,10 @@ def _replaced(services: NoteServices, note: Note) -> Document | None:
     return replaced
 
 
-def _check_code(store: DocumentStore, code: str | None, replaced: Document | None) -> None:
+def _check_code(store: DocumentStore, code: str | None, document: str) -> None:
     """Refuse a code that another document has."""
     owner = store.find(code) if code else None
-    if owner is None or (replaced is not None and owner.id == replaced.id):
+    if owner is None or owner.id == document:
         return
     whose = repr(owner.title) if owner.deleted_at is None else "a forgotten document"
     raise Conflict(f"the code {owner.code} belongs to {whose}", field="code", hint="take another")

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from knowbase.base import Base
     from knowbase.ingest.removal import Removal
     from knowbase.ingest.sync import Progress, Report
+    from knowbase.memory.bulk import WrittenNotes
     from knowbase.values.documents import Document
 
 
@@ -76,6 +77,35 @@ def note(base: "Base", request: NoteRequest) -> "Document":
     from knowbase.values.notes import Note
 
     return base.note(Note(request.text, replaces=request.replace, **request.stated))
+
+
+class NoteItem(NamedTuple):
+    """One of many notes."""
+
+    text: Annotated[str, Param("the text", grammar="text")]
+    stated: Annotated[Mapping[str, Any], Group(_note_parameters)] = {}
+
+
+class NotesRequest(NamedTuple):
+    notes: Annotated[
+        tuple[NoteItem, ...],
+        Param(
+            "the notes, as kb note takes them; else lines of JSON from standard input",
+            of=NoteItem,
+            metavar="JSON",
+            keeps_commas=True,
+        ),
+    ] = ()
+    key: Annotated[
+        str | None,
+        Param("sent again with this key, they are not written again", grammar="session"),
+    ] = None
+
+
+def notes(base: "Base", request: NotesRequest) -> "WrittenNotes":
+    from knowbase.values.notes import Note
+
+    return base.notes([Note(one.text, **one.stated) for one in request.notes], key=request.key)
 
 
 class Remove(NamedTuple):
@@ -145,6 +175,19 @@ OPERATIONS = {
             examples=(
                 'kb note "Deploys freeze on Fridays" --tags ops,policy',
                 "git log -1 --format=%B | kb note --type decision",
+            ),
+        ),
+        Operation(
+            "notes",
+            "Write many notes at once, all or none; with a key, once",
+            NotesRequest,
+            notes,
+            writes=True,
+            most_kb=TEXT_KB,
+            terminal=Terminal(input_field="notes"),
+            examples=(
+                "kb notes < notes.jsonl",
+                "kb notes --key import-2026-01 < notes.jsonl",
             ),
         ),
         Operation(

@@ -40,6 +40,8 @@ def _field_schema(field: Parameter) -> Schema:
         one["maximum"] = param.most
     if param.format is not None:
         one["format"] = param.format
+    if param.of is not None:
+        one = request_schema(param.of)
     whole: Schema = {"type": "array", "items": one} if field.kind is tuple else one
     if field.default not in (None, (), ""):
         whole["default"] = field.default
@@ -49,8 +51,12 @@ def _field_schema(field: Parameter) -> Schema:
 def exact_schema(operation: Operation, known: Known) -> Schema:
     """The same to the letter, for programs that check by it: what may be null, how long a list
     may be, and how texts are read. Agents are spared it: they pay for each word."""
-    fields = parameters(operation.request)
-    asked = operation.terminal.input_field  # a terminal asks for it; nobody else does
+    return exact_object(operation.request, known, operation.terminal.input_field)
+
+
+def exact_object(request: type, known: Known, asked: str | None = None) -> Schema:
+    """`asked` is what a terminal asks for, and nobody else does."""
+    fields = parameters(request)
     return {
         "type": "object",
         "properties": {one.name: _exact_field(one, known, one.name == asked) for one in fields},
@@ -61,6 +67,9 @@ def exact_schema(operation: Operation, known: Known) -> Schema:
 
 def _exact_field(field: Parameter, known: Known, is_asked: bool) -> Schema:
     schema = _field_schema(field)
+    if field.param.of is not None:
+        items = exact_object(field.param.of, known)
+        return {**schema, "items": items, "minItems": 1, "maxItems": MOST_ITEMS}
     if field.kind is tuple:
         items = schema["items"] | constraints(field, known)
         if "enum" in items and not field.required:

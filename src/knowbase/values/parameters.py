@@ -32,6 +32,7 @@ class Param(NamedTuple):
     aliases: Mapping[str, str] = {}  # flags that stand for a value: --fts-only → keyword
     format: str | None = None  # as JSON Schema names it; stated, not checked
     grammar: str = ""  # how its text is read, where any text is not: see operations/grammar.py
+    of: "type | None" = None  # a list of requests of this type, each as an object of JSON
     type: "type" = str  # in a table of a group alone: elsewhere the annotation says it
 
 
@@ -154,6 +155,8 @@ def _checked(parameter: Parameter, value: Any) -> Any:
     if value is None and not parameter.required:
         return parameter.default
     param = parameter.param
+    if param.of is not None:
+        return _requests(parameter, param.of, value)
     if parameter.kind is tuple:
         value = _split(param, value)
         if isinstance(value, list) and len(value) > MOST_ITEMS and not param.positional:
@@ -177,6 +180,40 @@ def _checked(parameter: Parameter, value: Any) -> Any:
         name = param.metavar or parameter.name
         raise InvalidInput(f"{name} is missing", field=parameter.name, hint=param.text)
     return storable(value)
+
+
+def _requests(parameter: Parameter, of: type, value: Any) -> tuple[Any, ...]:
+    """Each of a list of objects, or of lines of JSON, as the request that it is."""
+    given = _lines(parameter.name, value)
+    if not isinstance(given, list | tuple) or not all(isinstance(one, dict) for one in given):
+        raise InvalidInput(
+            f"{parameter.name} cannot be {_shown(value)}",
+            field=parameter.name,
+            hint="it must be a list of objects",
+        )
+    built = []
+    for number, one in enumerate(given):
+        try:
+            built.append(build(of, one))
+        except InvalidInput as error:
+            place = f"{parameter.name}[{number}]"
+            field = f"{place}.{error.field}" if error.field else place
+            raise type(error)(f"{place}: {error.message}", field=field, hint=error.hint) from None
+    return tuple(built)
+
+
+def _lines(name: str, value: Any) -> Any:
+    """What JSON texts say: one a line, or one an item."""
+    texts = value.splitlines() if isinstance(value, str) else value
+    if not isinstance(texts, list | tuple) or not all(isinstance(one, str) for one in texts):
+        return value
+    import json
+
+    try:
+        return [json.loads(one) for one in texts if one.strip()]
+    except ValueError as error:
+        hint = 'an object a line, such as {"text": "…"}'
+        raise InvalidInput(f"{name} is not JSON: {error}", field=name, hint=hint) from None
 
 
 def _split(param: Param, value: Any) -> Any:

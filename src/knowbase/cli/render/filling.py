@@ -8,6 +8,7 @@ from knowbase.cli.terminal import Painter, safe
 if TYPE_CHECKING:
     from knowbase.ingest.removal import Removal
     from knowbase.ingest.sync import Report
+    from knowbase.memory.bulk import WrittenNotes
     from knowbase.operations.filling import Made
     from knowbase.values.documents import Document
 
@@ -17,6 +18,11 @@ MOST_LISTED = 10
 def render_made(paint: Painter, made: "Made") -> Iterable[str]:
     yield f"{'base ready' if made.is_new else 'there is a base already'}: {made.base}"
     yield paint("dim", "next: kb add FOLDER")
+
+
+def render_notes(paint: Painter, written: "WrittenNotes") -> Iterable[str]:
+    for one in written.notes:
+        yield paint("cyan", safe(one.code))
 
 
 def render_note(paint: Painter, document: "Document") -> Iterable[str]:
