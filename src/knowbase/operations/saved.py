@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 _NAME = Annotated[str, Param("its name", positional=True, single=True)]
 
 
-_SAVED = Group(SearchRequest, texts={"query": "the query; a {place} is filled in when it is run"})
+_SAVED = Group(
+    SearchRequest,
+    without=("offset", "cursor"),
+    texts={"query": "the query; a {place} is filled in when it is run"},
+)
 
 
 class SaveRequest(NamedTuple):
