@@ -8,6 +8,7 @@ import pytest
 from hypothesis import strategies as st
 
 import knowbase
+from knowbase.operations.grammar import NOT_BLANK
 from servers import Served, serving
 
 PATHS = ("search", "list", "notes", "expire", "session/start", "saved/run")
@@ -76,7 +77,7 @@ def unfit(schema: dict[str, Any]) -> list[Any]:
     if kind == "integer":
         wrong += [schema["minimum"] - 1, schema["maximum"] + 1, "5", True]
     if "pattern" in schema:
-        wrong += ["", "\u00a7"] if not schema["pattern"].startswith(r"\S") else [""]
+        wrong += ["", "\u00a7"] if schema["pattern"] != NOT_BLANK else ["", "\x1e "]
     if "maxLength" in schema:
         wrong.append("x" * (schema["maxLength"] + 1))
     return wrong

@@ -32,15 +32,17 @@ _MOMENT = f"(?:{_DATE}|{_NAMED}|{_LONG}(?: ago)?)"
 _SIGN = "(?:>=|<=|>|<|=)?"
 _SHARE = r"(?:0(?:\.[0-9]{1,9})?|1(?:\.0{1,9})?|\.[0-9]{1,9})"
 
+NOT_BLANK = r"[^\s\x1c-\x1f\x85]"  # not every language calls these letters spaces, as Python does
+
 _PATTERNS = {
     "moment": f"^{_SIGN}{_MOMENT}$",
     "ahead": f"^(?:{_LONG}|{_DATE}|{_NAMED})$",
     "duration": f"^{_LONG}$",
     "share": f"^{_SIGN}{_SHARE}$",
     "assignment": "^[A-Za-z0-9_]+=",
-    "text": r"\S",
+    "text": NOT_BLANK,
     "cursor": "^[0-9]{1,9}-[0-9a-f]{16}$",
-    "session": r"\S",
+    "session": NOT_BLANK,
     "name": r"^[A-Za-z0-9][A-Za-z0-9_.\-]*$",
 }
 _LONGEST = {"session": LONGEST_SESSION, "name": 64}

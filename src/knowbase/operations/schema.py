@@ -9,7 +9,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from knowbase.operations.declare import Operation
-from knowbase.operations.grammar import Known, constraints
+from knowbase.operations.grammar import NOT_BLANK, Known, constraints
 from knowbase.values.kinds import MOST_WHOLE
 from knowbase.values.parameters import MOST_ITEMS, Parameter, parameters
 
@@ -76,7 +76,7 @@ def _exact_field(field: Parameter, known: Known, is_asked: bool) -> Schema:
             items["enum"] = [*items["enum"], ""]  # what is empty is left out
         schema["items"] = items
         if field.required:
-            schema["items"].setdefault("pattern", r"\S")
+            schema["items"].setdefault("pattern", NOT_BLANK)
             schema["minItems"] = 1
         if not field.param.positional:
             schema["maxItems"] = MOST_ITEMS
