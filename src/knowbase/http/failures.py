@@ -31,6 +31,7 @@ class IssuerUnavailable(KnowbaseError):
     """503: a token cannot be verified now."""
 
     code = "issuer_unavailable"
+    outside = "the keys of the tokens' issuer cannot be had now"
 
 
 class WrongMethod(KnowbaseError):
@@ -101,7 +102,7 @@ STATUSES: tuple[tuple[type[KnowbaseError], int, str], ...] = (
     (TooMany, 429, "too many requests of one client at once, or too many wrong tokens"),
     (errors.ToolMissing, 501, str(errors.ToolMissing.outside)),
     (Overloaded, 503, "too many requests wait already"),
-    (IssuerUnavailable, 503, "the keys of the tokens' issuer cannot be had"),
+    (IssuerUnavailable, 503, IssuerUnavailable.outside),
     (Stopping, 503, "the server is being stopped"),
     (errors.EmbeddingError, 503, str(errors.EmbeddingError.outside)),
     (errors.TookTooLong, 504, "the answer took too long"),
@@ -111,7 +112,7 @@ STATUSES: tuple[tuple[type[KnowbaseError], int, str], ...] = (
 )
 """The first class that an error is of decides."""
 
-TOLD = (Overloaded, IssuerUnavailable, Stopping, errors.TookTooLong, Internal)
+TOLD = (Overloaded, Stopping, errors.TookTooLong, Internal)
 """Trouble of the server that is no secret."""
 
 
