@@ -66,6 +66,14 @@ class Settings(NamedTuple):
     serve_log: str = "text"
     serve_cypher: bool = False
     serve_tools: tuple[str, ...] = ()
+    serve_url: str = ""
+    serve_oauth_issuer: str = ""
+    serve_oauth_keys: str = ""
+    serve_oauth_audience: tuple[str, ...] = ()
+    serve_oauth_scope_claim: str = "scope"
+    serve_oauth_read: str = "kb:read"
+    serve_oauth_write: str = "kb:write"
+    serve_oauth_project_claim: str = ""
 
 
 class About(NamedTuple):
@@ -145,6 +153,16 @@ ABOUT: dict[str, About] = {
         "the tools of agents at /mcp, by name; or default, all, chatgpt: see docs/agents.md"
     ),
     "serve_cypher": About("whether those whom the base is served to may ask in Cypher"),
+    "serve_url": About("the address that clients know it by, such as https://kb.example.com"),
+    "serve_oauth_issuer": About("tokens of this authorization server are good here; its address"),
+    "serve_oauth_keys": About("where its keys are (JWKS); else where its metadata says"),
+    "serve_oauth_audience": About("whom its tokens are for; else serve.url and serve.url/mcp"),
+    "serve_oauth_scope_claim": About("the claim that has the scopes"),
+    "serve_oauth_read": About("the scope for reading"),
+    "serve_oauth_write": About("the scope for writing, which is reading, too"),
+    "serve_oauth_project_claim": About(
+        "the claim that has the one project of a token, or * for all; empty: every token has all"
+    ),
 }
 
 DEFAULTS = Settings()

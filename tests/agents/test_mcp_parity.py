@@ -77,7 +77,7 @@ def test_a_search_gives_what_python_and_the_command_give(handbook: Kb) -> None:
     ).structured_content
     with knowbase.open(str(handbook.base)) as base:
         whole = plain(kb_search(base, **asked))
-    assert given.pop("next_cursor") == "5"
+    assert given.pop("next_cursor").startswith("5-")
     assert steady(given) == steady(whole)
     told = handbook.json("search", QUERY, "--unit", "document", "--top", "5", "--explain")
     assert [(hit["id"], hit["score"], hit["section"]) for hit in told["hits"]] == [

@@ -20,6 +20,7 @@ from knowbase.errors import KnowbaseError, NotAllowed, NotFound
 from knowbase.query.conditions import EVERYTHING, Compare
 from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.contract import Store
+from knowbase.store.facets import Ages
 from knowbase.store.plain import PlainStore
 from knowbase.store.postgres import create as create_postgres
 from knowbase.store.scoped import POLICIES, Policy, ScopedStore
@@ -183,6 +184,9 @@ READS: dict[str, Call] = {
     "store.model": lambda b, t, f: b.store.model(),
     "store.models": lambda b, t, f: b.store.models(),
     "store.nearest_words": lambda b, t, f: b.store.nearest_words(Word(SECRET[:-1]), 3),
+    "store.facets": lambda b, t, f: b.store.facets(
+        EVERYTHING, ("type", "tag", "project", "folder", "age"), Ages((("day", "2026"),))
+    ),
     "store.newest": lambda b, t, f: b.store.newest(EVERYTHING, 99),
     "store.openings": lambda b, t, f: b.store.openings([t.id()]),
     "store.passages": lambda b, t, f: b.store.passages([t.chunk().chunk_id]),
@@ -212,6 +216,7 @@ READS: dict[str, Call] = {
 WRITES: dict[str, Call] = {
     "feedback": lambda b, t, f: b.feedback(t.code(), "good"),
     "note": lambda b, t, f: b.note(Note("Engines are loud", project=t.project)),
+    "notes": lambda b, t, f: b.notes((Note("Engines are hot", project=t.project),), key=t.project),
     "relate": lambda b, t, f: b.relate(t.code(2), t.code(3)),
     "tag": lambda b, t, f: b.tag((t.code(),), add=("hot",)),
     "remember": lambda b, t, f: b.remember(Note("Engines are hot", project=t.project)),

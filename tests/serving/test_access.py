@@ -80,6 +80,11 @@ ATTACKS: dict[str, list[dict[str, Any]]] = {
         {"text": "---\nproject: zeus\n---\nsmuggled"},
         {"text": "---\nparent: ZE-1\nsuperseded_by: ZE-2\n---\nbelow yours, see [[ZE-3]]"},
     ],
+    "notes": [
+        {"notes": [{"text": "mine now", "project": "zeus"}]},
+        {"notes": [{"text": "mine now"}, {"text": "mine, too", "code": "ZE-1"}], "key": "k"},
+        {"notes": [{"text": "mine now", "parent": "ZE-1"}]},
+    ],
     "remember": [
         {"text": "mine now", "project": "zeus"},
         {"text": "mine now", "code": "ZE-1"},
@@ -107,6 +112,7 @@ ATTACKS: dict[str, list[dict[str, Any]]] = {
         {"query": "engine", "session_record": "s-ze"},
         {"query": "launch window", "include": ["superseded"]},
         {"query": "is:superseded"},
+        {"query": "engine", "facets": ["type", "tag", "project", "folder", "age"], "offset": 5},
     ],
     "get": [{"reference": "ZE-1"}, {"reference": "ZE-1:_preamble"}, {"reference": "2"}],
     "list": [{"limit": 10_000, "include": ["superseded", "archived", "expired"]}],

@@ -33,7 +33,7 @@ def matches(shown: str, printed: str) -> bool:
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
-@pytest.mark.parametrize("heading", ["Asking", "Errors", "Tokens"])
+@pytest.mark.parametrize("heading", ["Asking", "Many notes at once", "Errors", "Tokens"])
 def test_the_examples_answer_what_the_page_shows(own_handbook: Kb, heading: str) -> None:
     token = ""
     if heading == "Tokens":

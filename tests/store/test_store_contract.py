@@ -4,10 +4,23 @@ import math
 
 import pytest
 
-from knowbase.errors import ModelMismatch
-from knowbase.query.conditions import EVERYTHING, AllOf, AnyOf, Compare, Not, OneOf, Tagged, Visible
+from knowbase.errors import Conflict, ModelMismatch
+from knowbase.query.conditions import (
+    EVERYTHING,
+    AllOf,
+    AnyOf,
+    Compare,
+    Contains,
+    Not,
+    OneOf,
+    Tagged,
+    Visible,
+    both,
+)
 from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.contract import Store
+from knowbase.store.facets import Ages
+from knowbase.store.rules import MARK
 from knowbase.text.analysis import Word, query_words
 from knowbase.values.changes import Changes
 from knowbase.values.documents import Counts, Page
@@ -340,6 +353,44 @@ def test_lists_are_newest_first_then_by_number_and_paged(store: Store) -> None:
     assert [d.id for d in store.documents(EVERYTHING, Page(2))] == ["x", "y"]
     assert [d.id for d in store.documents(EVERYTHING, Page(2, 2))] == ["old"]
     assert [p.document.id for p in store.newest(EVERYTHING, 3)] == ["x", "y", "old"]
+
+
+def test_facets_count_documents_with_a_chunk_that_passes(store: Store) -> None:
+    """One with two such chunks counts once; a root has a name of its own."""
+    put(
+        store,
+        draft("a", section("an engine"), section("an engine too", "two", "Two"), tags=("x", "y")),
+        draft("b", section("an engine"), path="docs/deep/b.md", project="web", tags=("x",)),
+        draft("c", section("an engine"), path="c.md", updated_at="2025-12-31T00:00:00.000000Z"),
+        draft("d", section("a kettle"), path="docs/deep/d.md", project="web", tags=("y",)),
+    )
+    every = ("type", "tag", "project", "folder", "age")
+    ages = Ages((("day", NOW),))
+    assert store.facets(Contains(Word("engine")), every, ages) == {
+        "type": [("markdown", 3)],
+        "tag": [("x", 2), ("y", 1)],
+        "project": [("web", 1)],
+        "folder": [(".", 1), ("docs/deep", 1)],
+        "age": [("day", 2), ("older", 1)],
+    }
+    only = both(Contains(Word("engine")), Compare("project", "=", "web"))
+    assert store.facets(only, ("folder",), ages) == {"folder": [("docs/deep", 1)]}
+    assert store.facets(EVERYTHING, (), ages) == {}
+    assert store.facets(Compare("project", "=", "none"), every, ages) == {}
+
+
+def test_a_draft_with_a_mark_is_written_once(store: Store) -> None:
+    """Whatever became of it since; with another mark, nothing is written."""
+    first = draft("a", section("one"), metadata={MARK: "m"})._replace(once=True, mark="m")
+    put(store, first)
+    put(store, draft("a", section("changed since"), metadata={MARK: "m"}))
+    again, new = store.apply(Changes(drafts=(first, draft("b", section("two")))), NOW)
+    assert (again.id, new.id) == ("a", "b")
+    assert store.chunks("a")[0].chunk.text == "changed since"
+    other = draft("a", section("three"), metadata={MARK: "n"})._replace(once=True, mark="n")
+    with pytest.raises(Conflict, match="used for other notes"):
+        store.apply(Changes(drafts=(draft("c", section("four")), other)), NOW)
+    assert store.find("c") is None
 
 
 def test_tags_are_counted_most_used_first(store: Store) -> None:

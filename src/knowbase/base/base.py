@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from knowbase.base import given
 from knowbase.base.services import BaseServices
-from knowbase.errors import InvalidInput, NotAllowed
+from knowbase.errors import Conflict, NotAllowed
 from knowbase.query.conditions import Visible, both
 from knowbase.ranking.profile import Profile
 from knowbase.search.answer import Answer
@@ -20,7 +20,7 @@ from knowbase.values.characters import storable
 from knowbase.values.documents import ALL, Document, Page
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Unpack
 
     from knowbase.base.keywords import SearchKeywords, Texts
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from knowbase.ingest.removal import Removal
     from knowbase.ingest.sync import Progress, Report
     from knowbase.memory.brief import Brief
+    from knowbase.memory.bulk import WrittenNotes
     from knowbase.memory.lifecycle import Changed
     from knowbase.memory.notes import NoteServices
     from knowbase.memory.sessions import DocumentContext
@@ -305,6 +306,13 @@ class Base(BaseServices):
 
         return write_note(self._note_services(), as_note(note))
 
+    def notes(self, notes: "Sequence[Note | str]", *, key: str | None = None) -> "WrittenNotes":
+        """Write many notes, all or none; sent again with the same key, they are not written
+        again, and the answer is the first one."""
+        from knowbase.memory.bulk import write_notes
+
+        return write_notes(self._note_services(), notes, key, self.access.project or "")
+
     def _note_services(self) -> "NoteServices":
         from knowbase.memory.notes import NoteServices
 
@@ -408,7 +416,7 @@ class Base(BaseServices):
         if not delete:
             return self.lifecycle.due(within, page)
         if within is not None:
-            raise InvalidInput(
+            raise Conflict(
                 "what has not expired is not deleted", field="within", hint="without within"
             )
         return self.remove([one.id for one in self.lifecycle.due(page=ALL).documents])

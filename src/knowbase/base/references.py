@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from knowbase.errors import InvalidInput, NotFound
+from knowbase.errors import Conflict, InvalidInput, NotFound
 from knowbase.values.characters import clean
 from knowbase.values.documents import Document, Page
 
@@ -41,7 +41,7 @@ class References:
         """The document that a reference names; a section does not stand for its document."""
         document, slug = self.resolve(reference)
         if slug is not None:
-            raise InvalidInput(
+            raise Conflict(
                 f"{reference!r} is a section",
                 field="reference",
                 hint=f"the document is {document.code}",

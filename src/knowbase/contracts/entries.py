@@ -24,7 +24,7 @@ from knowbase.errors import InvalidInput
 from knowbase.operations.declare import Operation
 from knowbase.query.conditions import both
 from knowbase.search.answer import Answer
-from knowbase.search.request import SYNTAXES, SearchRequest
+from knowbase.search.request import FACETS, SYNTAXES, SearchRequest
 from knowbase.values.parameters import Param, build
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _FILTERS = ("role", "project", "path", "after", "before")  # by the names of the
 class SearchInput(NamedTuple):
     """S4-01."""
 
-    query: Annotated[str, Param("Natural language search query")]
+    query: Annotated[str, Param("Natural language search query", grammar="text")]
     role: Annotated[str | None, Param("Filter by role (optional)", choices=ROLES)] = None
     tags: Annotated[tuple[str, ...], Param("Filter by tags - OR logic (optional)")] = ()
     entry_type: Annotated[
@@ -55,11 +55,13 @@ class SearchInput(NamedTuple):
     before: Annotated[str | None, Param("changed before")] = None
     profile: Annotated[str | None, Param("ranking recipe instead of the base's")] = None
     explain: Annotated[bool, Param("with the component scores")] = False
+    facets: Annotated[tuple[str, ...], Param("count all that match by these", choices=FACETS)] = ()
     syntax: Annotated[
         str, Param("query: the text has operators (tag:x -word), none misspelt", choices=SYNTAXES)
     ] = "plain"
     session: Annotated[str | None, Param("record the results as recalled in it")] = None
-    with_content: bool = True  # what no agent asks for: `detail` says it
+    offset: int = 0  # what no agent asks for: `cursor` says it
+    with_content: bool = True  # … and `detail` this
 
 
 class RelatedInput(NamedTuple):
@@ -67,6 +69,7 @@ class RelatedInput(NamedTuple):
 
     entry_id: Annotated[str, Param("UUID of the entry to find related entries for", format="uuid")]
     limit: Annotated[int, Param("Maximum results to return", least=1, most=20)] = 5
+    offset: int = 0
     with_content: bool = True
 
 
@@ -102,9 +105,11 @@ def _request(base: Base, asked: SearchInput) -> SearchRequest:
         type=(asked.entry_type,) if asked.entry_type else (),
         filters=filters,
         top=asked.limit,
+        offset=asked.offset,
         unit="document",
         profile=asked.profile,
         explain=asked.explain,
+        facets=asked.facets,
         session_record=asked.session,
     )
 
@@ -116,8 +121,8 @@ def kb_get_related(base: Base, **arguments: Any) -> RelatedOutput:
 
 
 def related_entries(base: Base, asked: RelatedInput) -> RelatedOutput:
-    found = base.graph.related(asked.entry_id, asked.limit)
-    entries = entries_of(base, found.results, whole=asked.with_content)
+    found = base.graph.related(asked.entry_id, asked.offset + asked.limit)
+    entries = entries_of(base, found.results[asked.offset :], whole=asked.with_content)
     return RelatedOutput(entries, RelatedMetadata(*found.metadata))
 
 
@@ -178,6 +183,7 @@ def _metadata(
         notices=answer.notices,
         suggestions=() if answer.hits else _suggestions(base, asked, answer),
         debug_info=_debug_info(answer) if asked.explain else None,
+        facets=answer.facets if asked.facets else None,
     )
 
 

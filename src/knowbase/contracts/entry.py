@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from knowbase.query.conditions import OneOf
-from knowbase.search.answer import Copy, Explanation, Hit
+from knowbase.search.answer import Copy, Explanation, FacetCount, Hit
 from knowbase.text.sections import content_of
 from knowbase.text.snippets import MARK, snippet
 from knowbase.values.documents import Document, Passage
@@ -59,6 +59,7 @@ class SearchMetadata(NamedTuple):
     notices: tuple[str, ...] = ()
     suggestions: tuple[str, ...] = ()  # tags and words to try, when nothing was found
     debug_info: dict[str, Any] | None = None
+    facets: Mapping[str, tuple[FacetCount, ...]] | None = None  # when they were asked for
 
 
 class RelatedMetadata(NamedTuple):

@@ -12,6 +12,7 @@ from knowbase.base import Base
 from knowbase.config import Settings, dotted
 from knowbase.errors import NotAllowed
 from knowbase.http.metrics import Metrics
+from knowbase.http.negotiation import JSON
 from knowbase.http.requests import Bounds, Held, values_of
 from knowbase.http.workers import Workers
 from knowbase.operations.declare import Operation, held_to
@@ -64,9 +65,12 @@ class Api:
 
         found = await self._workers.run(work, operation.name)
         self._metrics.searched(found.result)
-        if request.method == "POST" or hasattr(found.result, "query_time_ms"):
-            return Response(found.body, media_type="application/json")
-        return unless_known(request, found.body, _next_page(request, asked, found.result))
+        if request.method == "POST":
+            return Response(found.body, media_type=JSON)
+        following = _next_page(request, asked, found.result)
+        if hasattr(found.result, "query_time_ms"):
+            return Response(found.body, headers=following, media_type=JSON)
+        return unless_known(request, found.body, following)
 
 
 def check_access(operation: Operation, access: Access) -> None:
@@ -99,15 +103,25 @@ def unless_known(request: Request, body: bytes, headers: dict[str, str]) -> Resp
     known = {one.strip() for one in request.headers.get("if-none-match", "").split(",")}
     if {tag, tag.removeprefix("W/"), "*"} & known:
         return Response(status_code=304, headers=headers)
-    return Response(body, headers=headers, media_type="application/json")
+    return Response(body, headers=headers, media_type=JSON)
 
 
 def _next_page(request: Request, asked: Any, result: Any) -> dict[str, str]:
     """Where the list goes on, if it does."""
+    cursor = getattr(result, "next_cursor", None)
+    if cursor is not None:
+        return _link(request, "cursor", cursor)
     limit, offset = getattr(asked, "limit", None), getattr(asked, "offset", None)
     total = getattr(result, "total", None)
     if limit is None or offset is None or total is None or offset + limit >= total:
         return {}
-    items = [item for item in request.query_params.multi_items() if item[0] != "offset"]
-    query = urlencode([*items, ("offset", str(offset + limit))])
+    return _link(request, "offset", str(offset + limit))
+
+
+def _link(request: Request, name: str, value: str) -> dict[str, str]:
+    """The same URL with another place to go on from."""
+    items = [
+        one for one in request.query_params.multi_items() if one[0] not in ("offset", "cursor")
+    ]
+    query = urlencode([*items, (name, value)])
     return {"Link": f'<{request.url.path}?{query}>; rel="next"'}

@@ -1,5 +1,6 @@
 """The application: routes made from the declarations, and what stands before them."""
 
+import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -10,7 +11,6 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
-from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
@@ -19,6 +19,7 @@ import knowbase
 from knowbase.base import Base
 from knowbase.errors import KnowbaseError, NotAllowed
 from knowbase.http import metrics as numbers
+from knowbase.http import page
 from knowbase.http.admission import Admission
 from knowbase.http.api import Api, as_json, unless_known
 from knowbase.http.clients import share
@@ -32,6 +33,8 @@ from knowbase.http.failures import (
     wrong_method,
 )
 from knowbase.http.guard import Door, Guard, SafeHeaders
+from knowbase.http.issuer import METADATA, Issuer
+from knowbase.http.negotiation import Packed
 from knowbase.http.observe import Observed
 from knowbase.http.openapi import document
 from knowbase.http.readiness import Readiness
@@ -41,6 +44,7 @@ from knowbase.http.workers import Workers
 from knowbase.logs import log
 from knowbase.mcp.running import Run
 from knowbase.operations.declare import Operation
+from knowbase.operations.grammar import Known
 from knowbase.values.access import current
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -58,10 +62,15 @@ class Server:
     """What the routes share."""
 
     def __init__(
-        self, base: Base, mounted: Mapping[str, Mounting], operations: Mapping[str, Operation]
+        self,
+        base: Base,
+        mounted: Mapping[str, Mounting],
+        operations: Mapping[str, Operation],
+        issuer: Issuer | None = None,
     ) -> None:
         settings = base.settings
         self.base = base
+        self.issuer = issuer
         self.operations = operations
         self.metrics = numbers.Metrics()
         self.workers = Workers(
@@ -93,6 +102,7 @@ class Server:
             Route("/health/live", self.live, methods=["GET"]),
             Route("/health/ready", self.ready, methods=["GET"]),
             *self._described(),
+            *self._protected(),
             *(
                 Route(path, self._endpoint(operation), methods=list(methods_of(operation)))
                 for path, operation in self.operations.items()
@@ -106,7 +116,24 @@ class Server:
     def _described(self) -> list[BaseRoute]:
         if not self.operations:
             return []
-        return [Route("/openapi.json", self.openapi, methods=["GET"])]
+        return [
+            Route("/openapi.json", self.openapi, methods=["GET"]),
+            Route("/docs", self.docs, methods=["GET"]),
+        ]
+
+    def _protected(self) -> list[BaseRoute]:
+        """RFC 9728, for the server and for each path that is mounted."""
+        if self.issuer is None:
+            return []
+        paths = ("", *self.mounted)
+        return [Route(METADATA + path, self._metadata_of(path), methods=["GET"]) for path in paths]
+
+    def _metadata_of(self, path: str) -> Endpoint:
+        async def endpoint(request: Request) -> Response:
+            told = as_json(self.issuer.metadata(path)) if self.issuer else b""
+            return unless_known(request, told, {})
+
+        return endpoint
 
     def _endpoint(self, operation: Operation) -> Endpoint:
         async def endpoint(request: Request) -> Response:
@@ -115,7 +142,7 @@ class Server:
         return endpoint
 
     async def index(self, _: Request) -> Response:
-        described = ("/openapi.json",) if self.operations else ()
+        described = ("/openapi.json", "/docs") if self.operations else ()
         paths = [*described, "/health", "/metrics", *self.mounted, *self.operations]
         told = {"name": "knowbase", "version": knowbase.__version__, "paths": paths}
         return Response(as_json(told), media_type="application/json")
@@ -123,9 +150,20 @@ class Server:
     async def openapi(self, request: Request) -> Response:
         return unless_known(request, self._description, {})
 
+    async def docs(self, request: Request) -> Response:
+        """The same for people."""
+        answer = unless_known(request, self._page, page.HEADERS)
+        answer.headers["Content-Type"] = "text/html; charset=utf-8"
+        return answer
+
+    @cached_property
+    def _page(self) -> bytes:
+        return page.page(json.loads(self._description)).encode()
+
     @cached_property
     def _description(self) -> bytes:
-        return as_json(document())
+        known = Known(self.base.types, tuple(self.base.profiles()))
+        return as_json(document(known, self.base.settings.serve_url or "/"))
 
     async def live(self, _: Request) -> Response:
         return Response(as_json({"alive": True}), media_type="application/json")
@@ -148,7 +186,7 @@ class Server:
         """The route that a path is counted as; all unknown ones are one."""
         if (
             path in self.operations
-            or path in ("/", "/openapi.json", "/metrics")
+            or path in ("/", "/openapi.json", "/docs", "/metrics")
             or (path in ("/health", "/health/live", "/health/ready"))
         ):
             return path
@@ -164,7 +202,7 @@ class Server:
             try:
                 await self.workers.run(self._warm_up)
                 if self.operations:
-                    await self.workers.run(lambda: self._description)
+                    await self.workers.run(lambda: self._page)
             except KnowbaseError as error:
                 log("warning", "the embedding model is not ready", reason=error.message)
             yield
@@ -186,14 +224,14 @@ def application(
 ) -> Starlette:
     """The application for a base. `mounted` makes further ones by their path, such as /mcp: they
     stand behind the same checks and limits, and find the caller's access in `access.current`."""
-    server = Server(base, mounted or {}, {} if only_mounted else served())
+    server = Server(base, mounted or {}, {} if only_mounted else served(), door.issuer)
     stack = [
         Middleware(Observed, metrics=server.metrics, route_of=server.route_of),
         Middleware(SafeHeaders),
         Middleware(Guard, door=door),
         Middleware(Admission, most=share(_most_under_way(base)), streams=tuple(server.mounted)),
         *_cors(door.names.origins),
-        Middleware(GZipMiddleware, minimum_size=WORTH_PACKING),
+        Middleware(Packed, minimum_size=WORTH_PACKING),
     ]
     app = Starlette(
         routes=server.routes(),

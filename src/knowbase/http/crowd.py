@@ -8,20 +8,34 @@ makes room for the new one, so whoever sends a request at once is served.
 import asyncio
 import time
 from contextlib import suppress
+from http import HTTPStatus
 from typing import NamedTuple
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from knowbase.errors import KnowbaseError
 from knowbase.http.clients import address_of
+from knowbase.http.failures import Overloaded, TooSlow, Unreadable, response_to
+from knowbase.http.guard import HEADERS
 
 EVERY = 0.5  # seconds between two looks at the connections
 LEAST_RATE = 1024  # bytes a second of an answer that a client has to take
 SPARE_FILES = 256  # what the base, its models and the log have open beside the connections
-SLOW = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
-FULL = (
-    b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\nretry-after: 1\r\n"
-    b"content-length: 0\r\n\r\n"
-)
+
+
+def _last_words(error: KnowbaseError) -> bytes:
+    """An answer to what never became a request: like every other error, and the end."""
+    answer = response_to(error, HEADERS)
+    status = answer.status_code
+    answer.headers["connection"] = "close"
+    lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}".encode()]
+    lines += [name + b": " + value for name, value in answer.raw_headers]
+    return b"\r\n".join([*lines, b"", bytes(answer.body)])
+
+
+SLOW = _last_words(TooSlow("the headers did not arrive in time", hint="serve.header_timeout"))
+FULL = _last_words(Overloaded("there are too many connections", hint="try again later"))
+NOT_HTTP = _last_words(Unreadable("this is not a request of HTTP/1.1"))
 
 
 class Patience(NamedTuple):
@@ -71,6 +85,12 @@ class Connection(H11Protocol):
     def on_response_complete(self) -> None:
         self.began, self.idle = None, time.monotonic()
         super().on_response_complete()
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - uvicorn's own words
+        """Nothing of ours has seen what was sent; it is answered as what ours refuses, unless an
+        answer is on its way already."""
+        has_begun = not self.is_waiting and self.cycle.response_started
+        self.close(b"" if has_begun else NOT_HTTP)
 
     def close(self, last_words: bytes = b"") -> None:
         if not self.transport.is_closing():

@@ -3,11 +3,16 @@
 import json
 import math
 from collections.abc import Mapping
+from typing import Any
 
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from knowbase import errors
 from knowbase.errors import KnowbaseError
+from knowbase.http.negotiation import JSON, PROBLEM, wants_problem
+
+PROBLEM_TYPE = "urn:knowbase:problem:"  # its code behind it
 
 
 class Unreadable(KnowbaseError):
@@ -20,6 +25,13 @@ class NotAuthenticated(KnowbaseError):
     """401: a token is wanted, and none that is known was given."""
 
     code = "unauthorized"
+
+
+class IssuerUnavailable(KnowbaseError):
+    """503: a token cannot be verified now."""
+
+    code = "issuer_unavailable"
+    outside = "the keys of the tokens' issuer cannot be had now"
 
 
 class WrongMethod(KnowbaseError):
@@ -82,7 +94,7 @@ STATUSES: tuple[tuple[type[KnowbaseError], int, str], ...] = (
     (errors.NotFound, 404, "no such document, session or path"),
     (WrongMethod, 405, "not with this method"),
     (TooSlow, 408, "the request did not arrive in time"),
-    (errors.Conflict, 409, "it is taken, or there already"),
+    (errors.Conflict, 409, "it is taken, or the values do not go together"),
     (errors.ModelMismatch, 409, "the base was made with another embedding model"),
     (TooLarge, 413, "the request is too large"),
     (WrongMediaType, 415, "the body is not application/json"),
@@ -90,6 +102,7 @@ STATUSES: tuple[tuple[type[KnowbaseError], int, str], ...] = (
     (TooMany, 429, "too many requests of one client at once, or too many wrong tokens"),
     (errors.ToolMissing, 501, str(errors.ToolMissing.outside)),
     (Overloaded, 503, "too many requests wait already"),
+    (IssuerUnavailable, 503, IssuerUnavailable.outside),
     (Stopping, 503, "the server is being stopped"),
     (errors.EmbeddingError, 503, str(errors.EmbeddingError.outside)),
     (errors.TookTooLong, 504, "the answer took too long"),
@@ -115,16 +128,47 @@ def shown(error: KnowbaseError) -> dict[str, str | None]:
     return {"code": error.code, "message": about, "field": None, "hint": None}
 
 
+class Refusal(Response):
+    """An error for whoever asked: as our own object, or as a problem (RFC 9457) for who says
+    that those are wanted. Which it is, the request tells that it answers."""
+
+    def __init__(self, error: KnowbaseError, headers: Mapping[str, str] | None = None) -> None:
+        self.error = error
+        status = status_of(error)
+        more = {"Vary": "Accept", **(headers or {})}
+        if status == 401:
+            more.setdefault("WWW-Authenticate", "Bearer")
+        if status in (429, 503):
+            more["Retry-After"] = str(getattr(error, "wait", 1))
+        super().__init__(encoded({"error": shown(error)}), status, more, JSON)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if wants_problem(scope):
+            self.body = encoded(problem(self.error))
+            self.headers["content-length"] = str(len(self.body))
+            self.headers["content-type"] = PROBLEM
+        await super().__call__(scope, receive, send)
+
+
 def response_to(error: KnowbaseError, headers: Mapping[str, str] | None = None) -> Response:
     """The one shape of every error."""
-    status = status_of(error)
-    more = dict(headers or {})
-    if status == 401:
-        more["WWW-Authenticate"] = "Bearer"
-    if status in (429, 503):
-        more["Retry-After"] = str(getattr(error, "wait", 1))
-    body = json.dumps({"error": shown(error)}, ensure_ascii=False).encode("utf-8", "replace")
-    return Response(body, status, more, "application/json")
+    return Refusal(error, headers)
+
+
+def problem(error: KnowbaseError) -> dict[str, Any]:
+    """The error as RFC 9457 has it, with what ours has beyond it."""
+    told = shown(error)
+    return {
+        "type": f"{PROBLEM_TYPE}{told['code']}",
+        "title": next((text for kind, _, text in STATUSES if isinstance(error, kind)), ""),
+        "status": status_of(error),
+        "detail": told["message"],
+        **{name: told[name] for name in ("code", "field", "hint")},
+    }
+
+
+def encoded(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def unknown_path(path: str) -> errors.NotFound:

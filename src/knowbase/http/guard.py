@@ -18,11 +18,15 @@ from knowbase.http.attempts import FORGIVEN, Attempts, too_many
 from knowbase.http.clients import caller, client
 from knowbase.http.failures import NotAuthenticated, Unreadable, response_to
 from knowbase.http.gate import Gate
+from knowbase.http.issuer import METADATA, Expired, Issuer, TooLittle, WrongToken
 from knowbase.http.tokens import hashed
 from knowbase.values.access import Access, current
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
-OPEN_PATHS = ("/", "/health", "/health/live", "/health/ready", "/openapi.json")
+OPEN_PATHS = (
+    "/", "/health", "/health/live", "/health/ready", "/openapi.json", "/docs",
+    METADATA, METADATA + "/mcp",
+)  # fmt: skip
 """They tell nothing of what the base holds."""
 
 MOST_HEADER_BYTES = 32 << 10  # of a request's first line and headers
@@ -144,6 +148,7 @@ class Door(NamedTuple):
     names: Names
     gate: Gate
     most: Access = Access()
+    issuer: Issuer | None = None  # whose tokens are good here, too
 
 
 class Guard:
@@ -151,7 +156,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, door: Door) -> None:
         self._app = app
-        self._names, self._gate, self._most = door
+        self._names, self._gate, self._most, self._issuer = door
         self._attempts = Attempts()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -163,12 +168,22 @@ class Guard:
         try:
             current.set(await self._checked(scope))
         except KnowbaseError as error:
-            await response_to(error)(scope, receive, send)
+            await response_to(error, self._challenge(error, scope["path"]))(scope, receive, send)
         else:
             await self._app(scope, receive, send)
         finally:
             current.reset(held)
             client.reset(who)
+
+    def _challenge(self, error: KnowbaseError, path: str) -> dict[str, str]:
+        """What a client with an authorization server has to know to come back with a token."""
+        if self._issuer is None or not isinstance(error, NotAuthenticated | TooLittle):
+            return {}
+        kind = "insufficient_scope" if isinstance(error, TooLittle) else ""
+        if isinstance(error, WrongToken):
+            kind = "invalid_token"
+        told = self._issuer.challenge(path, kind, error.message if kind else "")
+        return {"WWW-Authenticate": told}
 
     async def _checked(self, scope: Scope) -> Access:
         headers = Headers(scope=scope)
@@ -186,7 +201,7 @@ class Guard:
         origins = headers.getlist("origin")
         origin = origins[0] if len(origins) == 1 else ",".join(origins) or None
         self._names.check_origin(origin, headers.get("sec-fetch-site"), told[0])
-        if self._gate.is_open:
+        if self._gate.is_open and self._issuer is None:
             return self._most
         if scope["method"] == "OPTIONS" and "origin" in headers:
             return Access(write=False)  # a browser asks what it may ask, without the token
@@ -203,11 +218,26 @@ class Guard:
             self._attempts.was_right(address, sha256)
             client.set(sha256)  # whoever has the token is one client, wherever it asks from
             return known.access.within(self._most)
+        if self._issuer is not None and token.count(".") == 2:
+            return await self._claimed(self._issuer, token)
         if token and self._attempts.was_wrong(address):
             raise too_many(FORGIVEN)
         raise NotAuthenticated(
             "a token is wanted", field="Authorization", hint="Authorization: Bearer TOKEN"
         )
+
+    async def _claimed(self, issuer: Issuer, token: str) -> Access:
+        """What a token of the issuer allows. Its owner is one client, with this token or the
+        next; one that has expired is no attempt at anything."""
+        try:
+            claimed = await issuer.claimed(token)
+        except WrongToken as error:
+            if not isinstance(error, Expired) and self._attempts.was_wrong(client.get()):
+                raise too_many(FORGIVEN) from None
+            raise
+        self._attempts.was_right(client.get(), hashed(token))
+        client.set(hashed(claimed.subject))
+        return claimed.access.within(self._most)
 
 
 class SafeHeaders:

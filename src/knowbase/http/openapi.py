@@ -5,26 +5,31 @@ from typing import Any
 
 import knowbase
 from knowbase.http.failures import STATUSES
+from knowbase.http.negotiation import JSON, PROBLEM
 from knowbase.http.served import methods_of, served
 from knowbase.operations.declare import TEXT_KB, Operation
-from knowbase.operations.schema import Schema, request_schema, result_schema
+from knowbase.operations.grammar import Known
+from knowbase.operations.schema import Schema, exact_schema, result_schema
 from knowbase.values.parameters import parameters
 
 ABOUT = "A knowledge base: put files and notes in, find them by words and by meaning."
 
 
-def document() -> dict[str, Any]:
-    """The whole description."""
-    shared = _Shared()
-    paths: dict[str, Any] = {path: _path(operation, shared) for path, operation in served().items()}
+def document(known: Known | None = None, url: str = "/") -> dict[str, Any]:
+    """The whole description, of the server at this URL; `known` is what its base knows."""
+    shared, known = _Shared(), known or Known()
+    paths: dict[str, Any] = {
+        path: _path(operation, shared, known) for path, operation in served().items()
+    }
     for path, (summary, media) in _OWN.items():
         paths[path] = {"get": _own(path, summary, media)}
     return {
         "openapi": "3.1.0",
         "info": {"title": "knowbase", "version": knowbase.__version__, "description": ABOUT},
+        "servers": [{"url": url}],
         "paths": paths,
         "components": {
-            "schemas": {**shared.schemas, "Error": _ERROR},
+            "schemas": {**shared.schemas, "Error": _ERROR, "Problem": _PROBLEM},
             "responses": _error_responses(),
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
@@ -58,6 +63,20 @@ _ERROR: Schema = {
 }
 
 
+_PROBLEM: Schema = {
+    "type": "object",
+    "description": "RFC 9457, for who asks for application/problem+json",
+    "properties": {
+        "type": {"type": "string", "format": "uri"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        **_ERROR["properties"]["error"]["properties"],
+    },
+    "required": ["type", "title", "status", "detail", "code"],
+}
+
+
 class _Shared:
     """Objects that results have in common, each described once."""
 
@@ -79,15 +98,19 @@ class _Shared:
         return {"$ref": f"#/components/schemas/{title}"}
 
 
-def _path(operation: Operation, shared: _Shared) -> dict[str, Any]:
+def _path(operation: Operation, shared: _Shared, known: Known) -> dict[str, Any]:
     answer = {
         "description": "the result",
         "content": {"application/json": {"schema": shared.put(result_schema(operation))}},
     }
-    return {method.lower(): _method(operation, method, answer) for method in methods_of(operation)}
+    schema = exact_schema(operation, known)
+    return {
+        method.lower(): _method(operation, method, schema, answer)
+        for method in methods_of(operation)
+    }
 
 
-def _method(operation: Operation, method: str, answer: Schema) -> dict[str, Any]:
+def _method(operation: Operation, method: str, schema: Schema, answer: Schema) -> dict[str, Any]:
     identity = operation.name.replace(" ", "_").replace("-", "_")
     told: dict[str, Any] = {
         "operationId": identity if method == "POST" else f"{identity}_by_query",
@@ -102,7 +125,6 @@ def _method(operation: Operation, method: str, answer: Schema) -> dict[str, Any]
             },
         },
     }
-    schema = request_schema(operation.request)
     if method == "POST":
         needed = bool(schema["required"])
         content = {"application/json": {"schema": schema}}
@@ -117,7 +139,7 @@ def _method(operation: Operation, method: str, answer: Schema) -> dict[str, Any]
 
 
 def _parameter(name: str, schema: Schema) -> dict[str, Any]:
-    described = dict(schema["properties"][name])
+    described = _without_null(schema["properties"][name])
     return {
         "name": name,
         "in": "query",
@@ -125,6 +147,16 @@ def _parameter(name: str, schema: Schema) -> dict[str, Any]:
         "description": described.pop("description"),
         "schema": described,
     }
+
+
+def _without_null(schema: Schema) -> Schema:
+    """No text of a URL is null: what is not said is left out."""
+    told = dict(schema)
+    if isinstance(told["type"], list):
+        told["type"] = told["type"][0]
+        if "enum" in told:
+            told["enum"] = [one for one in told["enum"] if one is not None]
+    return told
 
 
 def _own(path: str, summary: str, media: str) -> dict[str, Any]:
@@ -144,7 +176,10 @@ def _error_responses() -> dict[str, Any]:
     texts: dict[int, list[str]] = defaultdict(list)
     for _, status, text in STATUSES:
         texts[status].append(text)
-    content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    content = {
+        JSON: {"schema": {"$ref": "#/components/schemas/Error"}},
+        PROBLEM: {"schema": {"$ref": "#/components/schemas/Problem"}},
+    }
     listed = "; ".join(f"{status}: {' or '.join(told)}" for status, told in sorted(texts.items()))
     return {
         "Error": {"description": listed, "content": content},

@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
@@ -10,11 +11,19 @@ from urllib.parse import parse_qsl
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from knowbase.errors import Conflict, InvalidInput
 from knowbase.http.failures import Overloaded, TooLarge, TooSlow, Unreadable, WrongMediaType
 from knowbase.operations.declare import Operation
 from knowbase.operations.wire import most_bytes_of, refuse_surrogates
-from knowbase.values.parameters import parameters
+from knowbase.values.parameters import LONGEST_SHOWN, parameters
 
+_NAMES: dict[type, str] = {
+    int: "a whole number",
+    float: "a number",
+    tuple: 'a list of texts, such as ["one"]',
+}
+_UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+KEY_HEADER = "Idempotency-Key"
 TRUTH = {"true": True, "1": True, "": True, "false": False, "0": False}
 
 
@@ -64,7 +73,7 @@ async def values_of(
 ) -> dict[str, Any]:
     """What was given, by name; whether it may be is for the declaration to say."""
     if request.method != "POST":
-        return _from_query(operation, _asked(request))
+        return _in_form(operation, _from_query(operation, _asked(request)))
     if request.query_params:
         raise Unreadable("a POST takes its values as JSON", hint='send {"query": "words"}')
     body = await body_of(request, bounds.of(operation), take)
@@ -72,7 +81,46 @@ async def values_of(
         return {}
     if not _is_json(request.headers.get("content-type", "")):
         raise WrongMediaType("the body must be JSON", hint="Content-Type: application/json")
-    return _from_json(body)
+    values = _with_key(request, operation, _from_json(body))
+    refuse_other_kinds(operation, values)
+    return _in_form(operation, values)
+
+
+def _in_form(operation: Operation, values: dict[str, Any]) -> dict[str, Any]:
+    """The values, if those that are to be UUIDs look like one, as the description promises."""
+    for field in parameters(operation.request):
+        value = values.get(field.name)
+        if field.param.format == "uuid" and isinstance(value, str) and not _UUID.fullmatch(value):
+            raise InvalidInput(
+                f"{field.name} cannot be {value[:LONGEST_SHOWN]!r}",
+                field=field.name,
+                hint=field.param.text,
+            )
+    return values
+
+
+def _with_key(request: Request, operation: Operation, values: dict[str, Any]) -> dict[str, Any]:
+    """A key may be told as a header, as programs do that send a request again by themselves."""
+    key = request.headers.get(KEY_HEADER)
+    if key is None or "key" not in {one.name for one in parameters(operation.request)}:
+        return values
+    if values.get("key") not in (None, key):
+        raise Conflict("the key is told twice", field=KEY_HEADER, hint="as a header alone")
+    return {**values, "key": key}
+
+
+def refuse_other_kinds(operation: Operation, values: Mapping[str, Any]) -> None:
+    """JSON has numbers and lists: here no text stands for one, as it does in a URL."""
+    for field in parameters(operation.request):
+        value = values.get(field.name)
+        if field.param.of is not None and isinstance(value, list):
+            value = next((one for one in value if isinstance(one, str)), None)
+        if isinstance(value, str) and field.kind in _NAMES:
+            raise InvalidInput(
+                f"{field.name} cannot be the text {value[:LONGEST_SHOWN]!r}",
+                field=field.name,
+                hint=f"it must be {_NAMES[field.kind]}",
+            )
 
 
 class Bounded:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
 
 import uvicorn
 
@@ -19,6 +20,7 @@ from knowbase.http.application import Mounting, application
 from knowbase.http.crowd import Crowd, Patience, room_for
 from knowbase.http.gate import Gate
 from knowbase.http.guard import MOST_HEADER_BYTES, Door, Names, is_loopback
+from knowbase.http.issuer import Issuer, Resource
 from knowbase.http.listening import address_of, listen
 from knowbase.http.tokens import tokens_file
 from knowbase.logs import log, show_on
@@ -60,14 +62,18 @@ def serve(base: Base, place: Place) -> Iterator[Serving]:
     return_memory()
     settings = base.settings
     gate = Gate(tokens_file(base, os.environ), os.environ)
-    if gate.is_open and not is_loopback(place.host):
+    listening = listen(place.host, place.port)
+    issuer = _issuer(settings, place.host, address_of(listening))
+    if gate.is_open and issuer is None and not is_loopback(place.host):
         raise InvalidInput(
             "an address that others can reach wants a token",
             field="host",
             hint="kb token new makes one; or set KB_TOKEN",
         )
-    names = Names(place.host, settings.serve_hosts, settings.serve_origins)
-    door = Door(names, gate, place.most)
+    own = urlsplit(settings.serve_url).hostname
+    hosts = (*settings.serve_hosts, *((own,) if own else ()))
+    names = Names(place.host, hosts, settings.serve_origins)
+    door = Door(names, gate, place.most, issuer)
     app = application(base, door, mounted(base, place.tools), only_mounted=place.agents_only)
     listening = listen(place.host, place.port)
     show_on(sys.stderr, as_json=settings.serve_log == "json")
@@ -88,7 +94,7 @@ def serve(base: Base, place: Place) -> Iterator[Serving]:
         )
     )
     address = address_of(listening) + (agents.PATH if place.agents_only else "")
-    yield Serving(address, base.shown, gate.is_open)
+    yield Serving(address, base.shown, gate.is_open and issuer is None)
     log("info", "serving", address=address)
     server.run(sockets=[listening])
     gate.uses.write()
@@ -98,6 +104,19 @@ def serve(base: Base, place: Place) -> Iterator[Serving]:
         log("warning", "stopped while work was under way")
         sys.stdout.flush()
         os._exit(0)
+
+
+def _issuer(settings: Settings, host: str, address: str) -> Issuer | None:
+    """Whose tokens are good here, if somebody has said so."""
+    if not settings.serve_oauth_issuer:
+        return None
+    if not settings.serve_url and not is_loopback(host):
+        raise InvalidInput(
+            "tokens of an issuer are for an address, and this server does not know its own",
+            field="serve.url",
+            hint="such as https://kb.example.com",
+        )
+    return Issuer(settings, Resource((settings.serve_url or address).rstrip("/")))
 
 
 class Listening(uvicorn.Server):

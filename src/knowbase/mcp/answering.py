@@ -8,7 +8,6 @@ from knowbase.mcp.budget import AgentAnswer, Budget, as_text
 from knowbase.mcp.shape import shaped
 from knowbase.mcp.tools import Call
 from knowbase.operations.results import plain
-from knowbase.values.parameters import parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,17 +68,15 @@ class Answering:
 
     def results(self) -> AgentAnswer:
         """A page of results: those that fit, the others behind the cursor."""
-        start, limit = self.call.view.start, self.call.request.limit
-        most = self._most_results()
-        asked = min(most, start + limit)
+        start = self.call.start
         whole = self.call.view.detail == "full"
-        found = self._run(self.call.request._replace(limit=asked, with_content=whole))
-        items = found.results[start:asked]
-        is_last = asked == most or found.metadata.total <= asked
+        found = self._run(self.call.request._replace(offset=start, with_content=whole))
+        items = found.results
+        is_last = found.metadata.total <= start + len(items)
 
         def tell(detail: str, number: int) -> AgentAnswer:
             more = number < len(items) or (items and not is_last)
-            following = {"next_cursor": str(start + number)} if more else {}
+            following = {"next_cursor": self.call.cursor(start + number)} if more else {}
             page = shaped(found._replace(results=items[:number]), detail)
             return self._fitted_answer({**page, **following})
 
@@ -94,14 +91,14 @@ class Answering:
 
     def listing(self) -> AgentAnswer:
         """A page of a folder; its folders are told on the first page alone."""
-        start = self.call.view.start
+        start = self.call.start
         found: Folder = self._run(self.call.request._replace(limit=MOST_LISTED, offset=start))
         folders = found.folders if not start else ()
 
         def tell(detail: str, number: int) -> AgentAnswer:
             page = found._replace(folders=folders, documents=found.documents[:number])
             more = start + number < found.total
-            following = {"next_cursor": str(start + number)} if more else {}
+            following = {"next_cursor": self.call.cursor(start + number)} if more else {}
             return self._fitted_answer({**shaped(page, detail), **following})
 
         for detail in SHORTER[self.call.view.detail]:
@@ -142,17 +139,11 @@ class Answering:
         length = self.budget.most_of(len(text), tell_part)
         return tell_part(good_end(text, length)) if length else None
 
-    def _most_results(self) -> int:
-        """The limit's own bound: as far as pages go."""
-        declared = parameters(self.call.tool.operation.request)
-        limit = next(field for field in declared if field.name == "limit")
-        return int(limit.param.most or 0)
-
     def document(self) -> AgentAnswer:
         """A document's text from the cursor on."""
         found: Content = self._run(self.call.request)
-        start = min(self.call.view.start, len(found.text))
-        shown = _Text(found, start)
+        start = min(self.call.start, len(found.text))
+        shown = _Text(found, start, self.call)
         length = self.budget.most_of(
             len(found.text) - start, lambda size: self._fitted_answer(shown.data(size))
         )
@@ -202,6 +193,7 @@ class _Text(NamedTuple):
 
     content: "Content"
     start: int
+    call: Call
 
     def data(self, length: int) -> dict[str, Any]:
         end = self.start + length
@@ -209,7 +201,7 @@ class _Text(NamedTuple):
         part = self.content._replace(
             text=text[self.start : end], sections=self._sections(self.start, end)
         )
-        following = {"next_cursor": str(end)} if end < len(text) else {}
+        following = {"next_cursor": self.call.cursor(end)} if end < len(text) else {}
         return {**shaped(part, "snippets"), **following}
 
     def _sections(self, start: int, end: int) -> tuple[Any, ...]:

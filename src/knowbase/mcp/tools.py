@@ -71,6 +71,30 @@ class Call(NamedTuple):
     request: Any
     view: View
 
+    @property
+    def start(self) -> int:
+        """The place that the cursor stands for; one of another call is refused."""
+        place, dash, mark = (self.view.cursor or "").partition("-")
+        if dash and mark != self._mark:
+            raise InvalidInput(
+                "this cursor belongs to another call",
+                field="cursor",
+                hint="the same arguments as before, or no cursor",
+            )
+        return self.view._replace(cursor=place).start if dash else self.view.start
+
+    def cursor(self, place: int) -> str:
+        """What goes on from there, for the same call alone."""
+        return f"{place}-{self._mark}"
+
+    @property
+    def _mark(self) -> str:
+        import hashlib
+
+        unbound = {"limit": 0, "explain": False, "facets": ()}  # two pages may differ in these
+        fields = self.request._asdict() | unbound
+        return hashlib.sha256(repr((self.tool.name, fields)).encode()).hexdigest()[:8]
+
 
 def _several(  # noqa: PLR0913 - it declares one
     name: str, title: str, about: str, actions: Mapping[str, str], *,

@@ -115,6 +115,8 @@ def _unmarked(text: str) -> str:
 
 
 def _more(data: Data) -> Iterable[str]:
+    for name, counts in (data["metadata"].get("facets") or {}).items():
+        yield f"{name}: " + ", ".join(f"{one['value']} {one['documents']}" for one in counts)
     if "next_cursor" in data:
         yield f'more: cursor="{data["next_cursor"]}"' if data["results"] else NOTHING_FITS
 

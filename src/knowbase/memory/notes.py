@@ -44,12 +44,12 @@ class NoteServices:
 
 def write_note(services: NoteServices, note: Note) -> Document:
     """A note as a document: sectioned and embedded like a file."""
-    return _Writing(services, note, "note").write()
+    return Writing(services, note, "note").write()
 
 
 def remember(services: NoteServices, note: Note) -> Remembered:
     """A text, unless it is known: the same one is not written twice, a similar one is told."""
-    writing = _Writing(services, note, "fact")
+    writing = Writing(services, note, "fact")
     known = None if note.replaces else writing.the_same()
     if known is not None:
         changes = writing.changes_for(known.id, "reinforced")
@@ -94,12 +94,12 @@ def _retagged(services: NoteServices, document: Document, tags: tuple[str, ...])
     if set(tags) == set(document.tags):
         return document
     text = content_of(document, services.ingest.store.chunks(document.id), None).text
-    writing = _Writing(services, Note(text, replaces=document.code), "note")
+    writing = Writing(services, Note(text, replaces=document.code), "note")
     writing.reading = writing.reading.stating(tags=tags)
     return writing.write()
 
 
-class _Writing:
+class Writing:
     """One text on its way into the base."""
 
     def __init__(self, services: NoteServices, note: Note, default_type: str) -> None:
@@ -126,9 +126,16 @@ class _Writing:
 
     def draft(self) -> Draft:
         ingest = self._services.ingest
-        code = self.reading.value("code")
-        _check_code(ingest.store, code, self.old)
         document = self.old.id if self.old is not None else str(uuid.uuid4())
+        embedded = ingest.drafter.embed([self.unembedded(document)], ingest.store)
+        self.model = embedded.model
+        return embedded.drafts[0]
+
+    def unembedded(self, document: str) -> Draft:
+        """The draft of a document of this id, without vectors."""
+        ingest = self._services.ingest
+        code = self.reading.value("code")
+        _check_code(ingest.store, code, document)
         draft = ingest.drafter.draft(document, self.reading, None, self.now)
         draft = draft._replace(own_code=code is not None)
         if ingest.drafter.left_out(draft) is not None:  # nobody has the rest elsewhere
@@ -138,9 +145,7 @@ class _Writing:
                 field="text",
                 hint="read.max_chunks",
             )
-        embedded = ingest.drafter.embed([draft], ingest.store)
-        self.model = embedded.model
-        return embedded.drafts[0]
+        return draft
 
     def write(self, draft: Draft | None = None) -> Document:
         """The document, what it supersedes and its session, all at once."""
@@ -240,7 +245,7 @@ def _replaced(services: NoteServices, note: Note) -> Document | None:
     """The note that this one takes the place of, when that may be."""
     replaced = services.whole(note.replaces) if note.replaces else None
     if replaced is not None and replaced.path is not None:
-        raise InvalidInput(
+        raise Conflict(
             f"{replaced.code} comes from a file",
             field="replace",
             hint="change the file instead",
@@ -248,14 +253,14 @@ def _replaced(services: NoteServices, note: Note) -> Document | None:
     return replaced
 
 
-def _check_code(store: DocumentStore, code: str | None, replaced: Document | None) -> None:
+def _check_code(store: DocumentStore, code: str | None, document: str) -> None:
     """Refuse what is not a code, and one that another document has."""
     if code and fit_code(code) != code:
         raise InvalidInput(
             "this cannot be a code", field="code", hint=f"up to {MOST} characters that can be seen"
         )
     owner = store.find(code) if code else None
-    if owner is None or (replaced is not None and owner.id == replaced.id):
+    if owner is None or owner.id == document:
         return
     whose = repr(owner.title) if owner.deleted_at is None else "a forgotten document"
     raise Conflict(f"the code {owner.code} belongs to {whose}", field="code", hint="take another")

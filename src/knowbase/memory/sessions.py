@@ -203,7 +203,7 @@ class Sessions:
             hint = "one of " + ", ".join(RELATIONS) + "; kb supersede for what takes a place"
             raise InvalidInput(f"relation cannot be {relation!r}", field="relation", hint=hint)
         if first.id == second.id:
-            raise InvalidInput("a document is not related to itself", field="target")
+            raise Conflict("a document is not related to itself", field="target")
         if relation == "RELATED_TO":  # said in either direction, it is the same
             first, second = sorted((first, second), key=lambda document: document.seq)
         who = " ".join(clean(by).split())

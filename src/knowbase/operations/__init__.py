@@ -9,6 +9,7 @@ _HOMES = {
     "init": "filling",
     "add": "filling",
     "note": "filling",
+    "notes": "filling",
     "remember": "memory",
     "search": "search",
     "saved add": "saved",

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from knowbase.errors import InvalidInput
 from knowbase.operations.declare import REFERENCES_KB, TEXT_KB, NoParameters, Operation, Terminal
 from knowbase.values.parameters import Group, Param
 
@@ -13,6 +12,7 @@ if TYPE_CHECKING:
     from knowbase.base import Base
     from knowbase.ingest.removal import Removal
     from knowbase.ingest.sync import Progress, Report
+    from knowbase.memory.bulk import WrittenNotes
     from knowbase.values.documents import Document
 
 
@@ -73,7 +73,9 @@ def _note_parameters() -> Mapping[str, Param]:
 
 
 class NoteRequest(NamedTuple):
-    text: Annotated[str, Param("the text; else standard input or $EDITOR", positional=True)] = ""
+    text: Annotated[
+        str, Param("the text; else standard input or $EDITOR", positional=True, grammar="text")
+    ] = ""
     stated: Annotated[Mapping[str, Any], Group(_note_parameters)] = {}
     replace: Annotated[str | None, Param("write it in place of this note", metavar="CODE")] = None
 
@@ -84,6 +86,35 @@ def note(base: "Base", request: NoteRequest) -> "Document":
     return base.note(Note(request.text, replaces=request.replace, **request.stated))
 
 
+class NoteItem(NamedTuple):
+    """One of many notes."""
+
+    text: Annotated[str, Param("the text", grammar="text")]
+    stated: Annotated[Mapping[str, Any], Group(_note_parameters)] = {}
+
+
+class NotesRequest(NamedTuple):
+    notes: Annotated[
+        tuple[NoteItem, ...],
+        Param(
+            "the notes, as kb note takes them; else lines of JSON from standard input",
+            of=NoteItem,
+            metavar="JSON",
+            keeps_commas=True,
+        ),
+    ] = ()
+    key: Annotated[
+        str | None,
+        Param("sent again with this key, they are not written again", grammar="session"),
+    ] = None
+
+
+def notes(base: "Base", request: NotesRequest) -> "WrittenNotes":
+    from knowbase.values.notes import Note
+
+    return base.notes([Note(one.text, **one.stated) for one in request.notes], key=request.key)
+
+
 class Remove(NamedTuple):
     references: Annotated[
         tuple[str, ...], Param("codes, ids, paths or added folders", positional=True)
@@ -92,8 +123,6 @@ class Remove(NamedTuple):
 
 
 def remove(base: "Base", request: Remove) -> "Removal":
-    if not request.references:
-        raise InvalidInput("name at least one document, file or folder", field="references")
     return base.remove(request.references, dry_run=request.dry_run)
 
 
@@ -153,6 +182,19 @@ OPERATIONS = {
             examples=(
                 'kb note "Deploys freeze on Fridays" --tags ops,policy',
                 "git log -1 --format=%B | kb note --type decision",
+            ),
+        ),
+        Operation(
+            "notes",
+            "Write many notes at once, all or none; with a key, once",
+            NotesRequest,
+            notes,
+            writes=True,
+            most_kb=TEXT_KB,
+            terminal=Terminal(input_field="notes"),
+            examples=(
+                "kb notes < notes.jsonl",
+                "kb notes --key import-2026-01 < notes.jsonl",
             ),
         ),
         Operation(

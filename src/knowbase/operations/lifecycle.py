@@ -65,7 +65,8 @@ def _of_backup(words: Sequence[str]) -> str | None:
 
 class Expire(NamedTuple):
     within: Annotated[
-        str | None, Param("also what expires within this time: 7d, 12h", metavar="TIME")
+        str | None,
+        Param("also what expires within this time: 7d, 12h", metavar="TIME", grammar="ahead"),
     ] = None
     delete: Annotated[bool, Param("remove for good what has expired")] = False
     limit: Annotated[int, LIMIT] = 50

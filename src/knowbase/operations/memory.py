@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from knowbase.values.notes import Remembered
 
 REFERENCE = Param("a code, id, number or path", positional=True, single=True, metavar="DOCUMENT")
-SESSION = Param("the session that it happens in; made if need be", metavar="ID")
+SESSION = Param("the session that it happens in; made if need be", metavar="ID", grammar="session")
 PROJECT = Param("of this project")
 
 
 def stated_parameters() -> Mapping[str, Param]:
     """A parameter for each field of a document that a note may state."""
-    return {name: _parameter(field) for name, field in FIELDS.items() if field.note}
+    stated = {name: _parameter(field) for name, field in FIELDS.items() if field.note}
+    return {**stated, "code": stated["code"]._replace(grammar="text")}
 
 
 def _parameter(field: "Field") -> Param:
@@ -32,18 +33,29 @@ def _parameter(field: "Field") -> Param:
     metavars = {"tags": "TAG,TAG", "names": "NAME,NAME", "share": "SHARE", "code": "CODE"}
     metavar = metavars.get(field.kind)
     return Param(
-        field.note, check.least, check.most, check.choices, metavar=metavar, type=check.type
+        field.note,
+        check.least,
+        check.most,
+        check.choices,
+        metavar=metavar,
+        type=check.type,
+        grammar="types" if field.kind == "type" else "",
     )
 
 
 class Remember(NamedTuple):
-    text: Annotated[str, Param("the text; else standard input or $EDITOR", positional=True)] = ""
+    text: Annotated[
+        str, Param("the text; else standard input or $EDITOR", positional=True, grammar="text")
+    ] = ""
     stated: Annotated[Mapping[str, Any], Group(stated_parameters)] = {}
     session: Annotated[str | None, SESSION] = None
-    ttl: Annotated[str | None, Param("it expires after: 30min, 12h, 90d, 1y", metavar="TIME")] = (
-        None
-    )
-    expires: Annotated[str | None, Param("it expires on: 2026-12-31", metavar="DATE")] = None
+    ttl: Annotated[
+        str | None,
+        Param("it expires after: 30min, 12h, 90d, 1y", metavar="TIME", grammar="duration"),
+    ] = None
+    expires: Annotated[
+        str | None, Param("it expires on: 2026-12-31", metavar="DATE", grammar="ahead")
+    ] = None
     supersede: Annotated[str | None, Param("the document whose place it takes", metavar="CODE")] = (
         None
     )
@@ -65,11 +77,11 @@ def remember(base: "Base", request: Remember) -> "Remembered":
 
 
 def _expiry(base: "Base", ttl: str | None, expires: str | None) -> str | None:
-    from knowbase.errors import InvalidInput
+    from knowbase.errors import Conflict, InvalidInput
     from knowbase.query.moments import ahead
 
     if ttl is not None and expires is not None:
-        raise InvalidInput("ttl and expires say the same twice", field="ttl", hint="choose one")
+        raise Conflict("ttl and expires say the same twice", field="ttl", hint="choose one")
     given = expires if ttl is None else ttl
     if given is None:
         return None
@@ -78,7 +90,8 @@ def _expiry(base: "Base", ttl: str | None, expires: str | None) -> str | None:
         field, hint = "ttl", "such as 30min, 12h, 90d, 8w or 1y"
         if ttl is None:
             field, hint = "expires", "a day to come, such as 2030-12-31"
-        raise InvalidInput(f"{field} cannot be {given!r}", field=field, hint=hint)
+        refusal = InvalidInput if moment is None else Conflict  # it has passed already
+        raise refusal(f"{field} cannot be {given!r}", field=field, hint=hint)
     return moment
 
 

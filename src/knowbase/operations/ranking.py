@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from knowbase.operations.declare import Operation
 from knowbase.ranking.about import PROFILE_FIELDS
-from knowbase.search.request import SearchRequest
+from knowbase.search.request import PAGE, SearchRequest
 from knowbase.values.parameters import Group, Param
 
 if TYPE_CHECKING:
@@ -33,7 +33,10 @@ class Profiles(NamedTuple):
 
 
 class ProfilesRequest(NamedTuple):
-    name: Annotated[str, Param("every constant of this one", positional=True, single=True)] = ""
+    name: Annotated[
+        str,
+        Param("every constant of this one", positional=True, single=True, grammar="profiles"),
+    ] = ""
 
 
 def profiles(base: "Base", request: ProfilesRequest) -> Profiles:
@@ -58,7 +61,7 @@ def _fields(custom: "Custom") -> tuple[ProfileField, ...]:
     )
 
 
-_ASKED = Group(SearchRequest, without=("session", "session_record", "explain"))
+_ASKED = Group(SearchRequest, without=("session", "session_record", "explain", *PAGE))
 """What is asked of a search, but for what is recorded or shown of its answer."""
 
 

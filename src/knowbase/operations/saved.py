@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from knowbase.errors import InvalidInput
 from knowbase.operations.declare import NoParameters, Operation
-from knowbase.search.request import SearchRequest
+from knowbase.search.request import PAGE, SearchRequest
 from knowbase.values.parameters import Group, Param, parameters
 
 if TYPE_CHECKING:
@@ -16,11 +16,15 @@ if TYPE_CHECKING:
 _NAME = Annotated[str, Param("its name", positional=True, single=True)]
 
 
-_SAVED = Group(SearchRequest, texts={"query": "the query; a {place} is filled in when it is run"})
+_SAVED = Group(
+    SearchRequest,
+    without=("offset", "cursor"),
+    texts={"query": "the query; a {place} is filled in when it is run"},
+)
 
 
 class SaveRequest(NamedTuple):
-    name: Annotated[str, Param("its name", positional=True)]
+    name: Annotated[str, Param("its name", positional=True, grammar="name")]
     search: Annotated[SearchRequest, _SAVED]
     replace: Annotated[bool, Param("take the place of the one with this name")] = False
 
@@ -35,7 +39,7 @@ def show_all(base: "Base", _: NoParameters) -> "SavedList":
 
 def _changeable() -> Mapping[str, Param]:
     """What can be said anew when a saved search is run."""
-    names = ("top", "threshold", "mode", "unit", "profile", "explain")
+    names = ("top", "threshold", "mode", "unit", "profile", "explain", *PAGE)
     known = {field.name: field for field in parameters(SearchRequest)}
     return {name: known[name].param._replace(type=known[name].kind) for name in names}
 
@@ -45,7 +49,10 @@ class RunRequest(NamedTuple):
     set: Annotated[
         tuple[str, ...],
         Param(
-            "fill in a place: name=value; once for each", metavar="NAME=VALUE", keeps_commas=True
+            "fill in a place: name=value; once for each",
+            metavar="NAME=VALUE",
+            keeps_commas=True,
+            grammar="assignment",
         ),
     ] = ()
     search: Annotated[Mapping[str, Any], Group(_changeable)] = {}

@@ -10,7 +10,9 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from knowbase.operations.declare import Operation
 from knowbase.operations.described import description_of
-from knowbase.values.parameters import Parameter, parameters
+from knowbase.operations.grammar import NOT_BLANK, Known, constraints
+from knowbase.values.kinds import MOST_WHOLE
+from knowbase.values.parameters import MOST_ITEMS, Parameter, parameters
 
 Schema = dict[str, Any]
 
@@ -39,10 +41,56 @@ def _field_schema(field: Parameter) -> Schema:
         one["maximum"] = param.most
     if param.format is not None:
         one["format"] = param.format
+    if param.of is not None:
+        one = request_schema(param.of)
     whole: Schema = {"type": "array", "items": one} if field.kind is tuple else one
     if field.default not in (None, (), ""):
         whole["default"] = field.default
     return {**whole, "description": param.text}
+
+
+def exact_schema(operation: Operation, known: Known) -> Schema:
+    """The same to the letter, for programs that check by it: what may be null, how long a list
+    may be, and how texts are read. Agents are spared it: they pay for each word."""
+    return exact_object(operation.request, known, operation.terminal.input_field)
+
+
+def exact_object(request: type, known: Known, asked: str | None = None) -> Schema:
+    """`asked` is what a terminal asks for, and nobody else does."""
+    fields = parameters(request)
+    return {
+        "type": "object",
+        "properties": {one.name: _exact_field(one, known, one.name == asked) for one in fields},
+        "required": [one.name for one in fields if one.required or one.name == asked],
+        "additionalProperties": False,
+    }
+
+
+def _exact_field(field: Parameter, known: Known, is_asked: bool) -> Schema:
+    schema = _field_schema(field)
+    if field.param.of is not None:
+        items = exact_object(field.param.of, known)
+        return {**schema, "items": items, "minItems": 1, "maxItems": MOST_ITEMS}
+    if field.kind is tuple:
+        items = schema["items"] | constraints(field, known)
+        if "enum" in items and not field.required:
+            items["enum"] = [*items["enum"], ""]  # what is empty is left out
+        schema["items"] = items
+        if field.required:
+            schema["items"].setdefault("pattern", NOT_BLANK)
+            schema["minItems"] = 1
+        if not field.param.positional:
+            schema["maxItems"] = MOST_ITEMS
+    else:
+        schema |= constraints(field, known)
+    if field.kind is int:
+        schema = {"minimum": 1 - MOST_WHOLE, "maximum": MOST_WHOLE - 1, **schema}
+    return schema if field.required or is_asked else _or_null(schema)
+
+
+def _or_null(schema: Schema) -> Schema:
+    enum = {"enum": [*schema["enum"], None]} if "enum" in schema else {}
+    return {**schema, **enum, "type": [schema["type"], "null"]}
 
 
 def result_schema(operation: Operation) -> Schema:

@@ -22,7 +22,9 @@ def sessions(base: "Base", request: SessionsRequest) -> "SessionList":
 
 
 class Start(NamedTuple):
-    session: Annotated[str | None, Param("its name; else one is made up", positional=True)] = None
+    session: Annotated[
+        str | None, Param("its name; else one is made up", positional=True, grammar="session")
+    ] = None
     project: Annotated[str | None, Param("the project that it is about")] = None
 
 
@@ -31,7 +33,7 @@ def start(base: "Base", request: Start) -> "Session":
 
 
 class End(NamedTuple):
-    session: Annotated[str, Param("its name", positional=True)]
+    session: Annotated[str, Param("its name", positional=True, grammar="session")]
     summary: Annotated[str | None, Param("what came of it", metavar="TEXT")] = None
 
 
@@ -40,7 +42,7 @@ def end(base: "Base", request: End) -> "Session":
 
 
 class Show(NamedTuple):
-    session: Annotated[str, Param("its name", positional=True)]
+    session: Annotated[str, Param("its name", positional=True, grammar="session")]
 
 
 def show(base: "Base", request: Show) -> "SessionView":

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
-from knowbase.errors import InvalidInput
+from knowbase.errors import Conflict, InvalidInput
 from knowbase.query.conditions import (
     HIDDEN_STATES,
     AllOf,
@@ -73,6 +73,7 @@ class Mistake(NamedTuple):
     """A value that means nothing here; the operator is read as words instead."""
 
     message: str
+    is_unknown: bool = False  # it could mean something: nothing in this base goes by that name
 
 
 class Context:
@@ -128,7 +129,8 @@ def filter_of(name: str, value: object, context: Context) -> Condition:
         raise InvalidInput(f"{name} cannot be {value!r}", field=name, hint="it must be text")
     meaning = meaning_of(name, value, context)
     if isinstance(meaning, Mistake):
-        raise InvalidInput(meaning.message, field=name)
+        refusal = Conflict if meaning.is_unknown else InvalidInput
+        raise refusal(meaning.message, field=name)
     return cast("Condition", meaning)
 
 
@@ -144,7 +146,7 @@ def _listed(asked: OperatorValue, context: Context) -> Meaning:
     for one in values:
         if one not in allowed:
             return Mistake(f"{one!r} is not a {asked.name}: it is one of {', '.join(allowed)}")
-    return OneOf(asked.field, values)
+    return OneOf(asked.field, values) if values else Mistake(f"{asked.name}: needs a name")
 
 
 def _equal(asked: OperatorValue, _: Context) -> Meaning:
@@ -201,13 +203,15 @@ def _from_home(path: str, home: str) -> str:
 
 
 def _no_document(asked: OperatorValue, context: Context) -> Mistake:
-    return Mistake(f"there is no document {asked.value!r} ({context.nearest(asked.value)})")
+    hint = context.nearest(asked.value)
+    return Mistake(f"there is no document {asked.value!r} ({hint})", is_unknown=True)
 
 
 def _session(asked: OperatorValue, context: Context) -> Meaning:
     name = " ".join(asked.value.split())
     if not context.has_session(name):
-        return Mistake(f"there is no session {name!r} (see them with: kb sessions)")
+        hint = "see them with: kb sessions"
+        return Mistake(f"there is no session {name!r} ({hint})", is_unknown=True)
     return InSession(name)
 
 

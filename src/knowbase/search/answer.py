@@ -8,6 +8,8 @@ from knowbase.values.documents import Document
 from knowbase.values.plain import as_dict
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from knowbase.query.tree import Problem
     from knowbase.values.communities import Communities
     from knowbase.values.sessions import Session
@@ -89,6 +91,13 @@ class Suggestion(NamedTuple):
     nearest: tuple[str, ...]
 
 
+class FacetCount(NamedTuple):
+    """How many of the documents that match have this value."""
+
+    value: str
+    documents: int
+
+
 class Answer(NamedTuple):
     """What was found, how, and what should be known about it."""
 
@@ -107,6 +116,9 @@ class Answer(NamedTuple):
     problems: "tuple[Problem, ...]" = ()
     suggestions: tuple[Suggestion, ...] = ()
     communities: "Communities | None" = None  # when the query asks for them
+    offset: int = 0  # how many hits come before these
+    next_cursor: str | None = None  # asks for the next page, if there may be one
+    facets: "Mapping[str, tuple[FacetCount, ...]]" = {}  # noqa: RUF012 - as were asked for
 
     def to_dict(self) -> dict[str, Any]:
         """As `kb search --json` has it."""

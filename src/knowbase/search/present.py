@@ -1,13 +1,14 @@
 """An answer for whoever asked: hits with their snippets, and what should be known about them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from knowbase.query.conditions import Contains, Visible, both, has_text
 from knowbase.ranking.profile import Profile
 from knowbase.ranking.rank import Ranked, total
-from knowbase.search.answer import Answer, Copy, Explanation, Hit, Suggestion
+from knowbase.search.answer import Answer, Copy, Explanation, FacetCount, Hit, Suggestion
 from knowbase.search.clusters import clusters
+from knowbase.search.paging import cursor_at, is_cut, start_of
 from knowbase.search.rank import Outcome
 from knowbase.search.services import Services
 from knowbase.search.surroundings import surroundings
@@ -30,7 +31,8 @@ def present(outcome: Outcome, services: Services) -> Answer:
     inquiry, proposals = outcome.inquiry, outcome.proposals
     request, query, profile = inquiry.request, inquiry.query, inquiry.profile
     kept = [hit for hit in outcome.ranked if hit.score >= _threshold(inquiry)]
-    hits = _hits(kept[: inquiry.top], outcome, services.store)
+    start = start_of(inquiry)
+    hits = _hits(kept[start : start + inquiry.top], outcome, services.store)
     is_searched = not query.is_empty
     grouped = clusters(inquiry, services)
     return Answer(
@@ -57,6 +59,9 @@ def present(outcome: Outcome, services: Services) -> Answer:
         problems=query.problems,
         suggestions=_suggestions(inquiry, services.store) if "keyword" in proposals.legs else (),
         communities=grouped.communities,
+        offset=start,
+        next_cursor=_next(outcome, len(kept), start + len(hits)) if hits else None,
+        facets=_facets(inquiry, services.store) if request.facets else {},
     )
 
 
@@ -75,6 +80,20 @@ def _hits(shown: Sequence[Ranked], outcome: Outcome, store: "Store") -> tuple[Hi
         )
         for hit, document in zip(shown, documents, strict=True)
     )
+
+
+def _next(outcome: Outcome, kept: int, end: int) -> str | None:
+    """What asks for the hits behind these: known ones, or ones that a deeper look might find."""
+    inquiry, is_first = outcome.inquiry, end <= outcome.inquiry.top  # later ones looked far enough
+    depth = inquiry.profile.candidates(inquiry.top)
+    may_be_more = is_first and kept == len(outcome.ranked) and is_cut(outcome, depth)
+    return cursor_at(inquiry, end) if kept > end or may_be_more else None
+
+
+def _facets(inquiry: Inquiry, store: "RetrievalStore") -> "Mapping[str, tuple[FacetCount, ...]]":
+    from knowbase.search.facets import facets
+
+    return facets(inquiry, store)
 
 
 def _hit(ranked: Ranked, passage: Passage, inquiry: Inquiry) -> Hit:

@@ -8,16 +8,24 @@ from knowbase.values.documents import FIELDS
 from knowbase.values.parameters import Group, Param
 
 MODES = ("hybrid", "keyword", "semantic")
+PAGE = ("offset", "cursor", "facets")
+"""The parameters that say which part of an answer is shown, and what is counted beside it."""
+FACETS = ("type", "tag", "project", "folder", "age")
 SYNTAXES = ("query", "plain")
 TAGS = Param("only documents with all of these tags", metavar="TAG,TAG")
-TYPE = Param("only documents of this type: markdown, pdf, code, note …", metavar="TYPE")
+TYPE = Param(
+    "only documents of this type: markdown, pdf, code, note …", metavar="TYPE", grammar="types"
+)
+_GRAMMARS = {
+    "time": "moment", "since": "moment", "until": "moment", "share": "share", "listed": "listed",
+}  # fmt: skip
 INCLUDE = Param("also show what is hidden by default", choices=HIDDEN_STATES, metavar="STATE")
 
 
 def filter_parameters() -> Mapping[str, Param]:
     """A parameter for each filter of the field table."""
     return {
-        one.operator: Param(one.flag, metavar=one.metavar)
+        one.operator: Param(one.flag, metavar=one.metavar, grammar=_GRAMMARS.get(one.rule, ""))
         for field in FIELDS.values()
         for one in field.filters
         if one.flag
@@ -47,6 +55,18 @@ class SearchRequest(NamedTuple):
         int | None,
         Param("how many hits; else what the profile says", least=1, metavar="N", short="n"),
     ] = None
+    offset: Annotated[
+        int,
+        Param("how many hits to leave out first", least=0, most=100_000, metavar="N"),
+    ] = 0
+    cursor: Annotated[
+        str | None,
+        Param("next_cursor of the page before; of this search alone", grammar="cursor"),
+    ] = None
+    facets: Annotated[
+        tuple[str, ...],
+        Param("also count what matches by these", choices=FACETS, metavar="FACET,FACET"),
+    ] = ()
     threshold: Annotated[float | None, Param("leave out lower scores", metavar="SCORE")] = None
     mode: Annotated[
         str,
@@ -65,17 +85,23 @@ class SearchRequest(NamedTuple):
     ] = {}  # by operator: {"under": "X-1"}
     min_salience: Annotated[float | None, Param("at least this", least=0, most=1)] = None
     session: Annotated[
-        str | None, Param("only of this session; what is found is recalled in it", metavar="ID")
+        str | None,
+        Param(
+            "only of this session; what is found is recalled in it", metavar="ID", grammar="session"
+        ),
     ] = None
     session_filter: Annotated[
-        str | None, Param("only what was made or used in this session", metavar="ID")
+        str | None,
+        Param("only what was made or used in this session", metavar="ID", grammar="session"),
     ] = None
     session_record: Annotated[
-        str | None, Param("record what is found as recalled in this session", metavar="ID")
+        str | None,
+        Param("record what is found as recalled in this session", metavar="ID", grammar="session"),
     ] = None
-    profile: Annotated[str | None, Param("the ranking recipe; see kb profiles", metavar="NAME")] = (
-        None
-    )
+    profile: Annotated[
+        str | None,
+        Param("the ranking recipe; see kb profiles", metavar="NAME", grammar="profiles"),
+    ] = None
     explain: Annotated[bool, Param("show how each score came about")] = False
     strict: Annotated[
         bool, Param("a mistake in the query is an error, and no hit lacks what it requires")

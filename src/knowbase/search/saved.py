@@ -100,12 +100,10 @@ class SavedSearches:
         unknown = [one for one in values or {} if one not in saved.parameters]
         if unknown:
             named = ", ".join(saved.parameters) or "it has none"
-            raise InvalidInput(
-                f"{name} has no parameter {', '.join(unknown)}", field="set", hint=named
-            )
+            raise Conflict(f"{name} has no parameter {', '.join(unknown)}", field="set", hint=named)
         missing = [one for one in saved.parameters if one not in given]
         if missing:
-            raise InvalidInput(
+            raise Conflict(
                 f"{name} needs a value for {', '.join(missing)}",
                 field="set",
                 hint=", ".join(f"set {one}=…" for one in missing),

@@ -5,6 +5,7 @@ import time
 from knowbase.logs import log
 from knowbase.ranking.profile import Profile
 from knowbase.search.answer import Answer
+from knowbase.search.paging import reaching, start_of
 from knowbase.search.present import present
 from knowbase.search.rank import Outcome, rank_all
 from knowbase.search.request import SearchRequest
@@ -19,7 +20,7 @@ def search(request: SearchRequest, profile: Profile, services: Services, now: st
     log("info", "search starting", query=request.query[:50], mode=request.mode, project=project)
     inquiry = understand(request, profile, services.language, now)
     outcome = rank_all(inquiry, services, inquiry.profile.candidates(inquiry.top))
-    answer = present(_complete(outcome, services), services)
+    answer = present(_complete(reaching(outcome, services), services), services)
     milliseconds = round((time.perf_counter() - started) * 1000, 3)
     log(
         "info",
@@ -39,4 +40,5 @@ def _complete(outcome: Outcome, services: Services) -> Outcome:
         return outcome
     from knowbase.search.filling_up import filled_up
 
-    return filled_up(outcome, services, outcome.inquiry.top)
+    inquiry = outcome.inquiry
+    return filled_up(outcome, services, start_of(inquiry) + inquiry.top)

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from knowbase.errors import InvalidInput
+from knowbase.errors import Conflict, InvalidInput
 from knowbase.query.conditions import (
     EVERYTHING,
     Condition,
@@ -129,5 +129,5 @@ def check(request: SearchRequest, profile: Profile) -> SearchRequest:
     request = checked(request)
     if request.top is not None and request.top > profile.max_top:
         hint = f"from 1 to {profile.max_top}"
-        raise InvalidInput(f"top cannot be {request.top}", field="top", hint=hint)
+        raise Conflict(f"top cannot be {request.top}", field="top", hint=hint)
     return request

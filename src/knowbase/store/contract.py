@@ -6,6 +6,7 @@ from typing import Protocol
 
 from knowbase.query.conditions import EVERYTHING, Condition
 from knowbase.query.words import FieldWeights, KeywordQuery
+from knowbase.store.facets import Ages, Counted
 from knowbase.store.seals import Seals
 from knowbase.text.analysis import Word
 from knowbase.values.changes import Changes, SavedSearch
@@ -94,6 +95,9 @@ class RetrievalStore(Protocol):
         """The first chunk of each of the newest documents."""
 
     def passages(self, chunks: Collection[int]) -> dict[int, Passage]: ...
+
+    def facets(self, condition: Condition, wanted: Sequence[str], ages: Ages) -> Counted:
+        """How many documents with a chunk that passes have which type, tag …, most first."""
 
 
 class SessionStore(Protocol):

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Iterable
 
-from knowbase.errors import Conflict, InvalidInput
+from knowbase.errors import Conflict
 from knowbase.query.conditions import Compare, Condition, Not, Visible, both
 from knowbase.values.changes import Draft, Edit
 from knowbase.values.documents import Document
 from knowbase.values.reading import content_hash
+
+MARK = "idempotency"  # in a document's metadata: of what its key was first sent with
 
 
 def same_project(project: str | None) -> Condition:
@@ -18,6 +20,8 @@ def same_project(project: str | None) -> Condition:
 
 def known_text(draft: Draft, now: str) -> Condition:
     """The documents that make a draft unnecessary, when it is to be written once."""
+    if draft.mark:
+        return Compare("id", "=", draft.id)
     return both(
         Compare("content_hash", "=", content_hash(draft.reading)),
         Compare("type", "=", draft.reading.type),
@@ -28,11 +32,21 @@ def known_text(draft: Draft, now: str) -> Condition:
 
 def check_codes(drafts: Iterable[Draft], written: Iterable[Document]) -> None:
     """Refuse that a document which must have its own code was given another one."""
+    drafts, written = tuple(drafts), tuple(written)
+    check_marks((one.mark, there) for one, there in zip(drafts, written, strict=True) if one.mark)
     for draft, document in zip(drafts, written, strict=True):
         wanted = draft.reading.value("code") if draft.own_code else None
         is_it = document.id == draft.id
         if wanted is not None and is_it and wanted.lower() != document.code.lower():
             raise code_taken(wanted)
+
+
+def check_marks(marked: Iterable[tuple[str, Document]]) -> None:
+    """Refuse that a key which has written something is used for something else."""
+    if any(document.metadata.get(MARK) != mark for mark, document in marked):
+        raise Conflict(
+            "this key was used for other notes", field="key", hint="take a new key for new notes"
+        )
 
 
 def code_taken(code: str) -> Conflict:
@@ -47,7 +61,7 @@ def check_chain(edit: Edit, find: Callable[[str], Document | None]) -> None:
         chain.append(document.code)
         if document.id == edit.document:
             chain[0] = document.code
-            raise InvalidInput(
+            raise Conflict(
                 f"this would be a circle: {' → '.join(chain)}",
                 field="new",
                 hint="a document cannot come before itself",

@@ -23,6 +23,7 @@ from knowbase.query.conditions import (
 )
 from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.contract import FileStore, GraphStore, SavedSearchStore, Store, VectorStore
+from knowbase.store.facets import Ages, Counted
 from knowbase.store.naming import OwnNames
 from knowbase.text.analysis import Word
 from knowbase.values.access import Access
@@ -255,6 +256,10 @@ class ScopedStore:
     def passages(self, chunks: Collection[int]) -> dict[int, Passage]:
         found = self._store.passages(chunks)
         return {number: one for number, one in found.items() if self._is_ours(one.document)}
+
+    @_of_project
+    def facets(self, condition: Condition, wanted: Sequence[str], ages: Ages) -> Counted:
+        return self._store.facets(self._of_ours(condition), wanted, ages)
 
     # sessions and relations
 

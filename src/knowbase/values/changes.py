@@ -30,6 +30,7 @@ class Draft(NamedTuple):
     chunks: tuple[Chunk, ...]
     vectors: tuple[Vector | None, ...]  # one a chunk; None: not embedded
     once: bool = False  # unless a shown document of its project and type has this text
+    mark: str = ""  # with `once`: unless there is a document of its id, which has the same mark
     own_code: bool = False  # not at all when another document has its code
 
 

@@ -72,15 +72,24 @@ def _converted(wanted: type, value: Any) -> Any:
 
 def _number(wanted: type, value: Any) -> float | None:
     """The value as a finite number of that type; a whole number is no cut-off fraction."""
-    if isinstance(value, bool) or (wanted is int and isinstance(value, float)):
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
-    if isinstance(value, str) and not value.isascii():  # digits of other scripts
+    if isinstance(value, str) and (not value.isascii() or "_" in value):  # not what people write
         return None
     try:
-        number: float = wanted(value)
-    except (TypeError, ValueError, OverflowError):
+        number = _whole(value) if wanted is int else float(value)
+    except (ValueError, OverflowError):
         return None
-    return number if abs(number) < (MOST_WHOLE if wanted is int else float("inf")) else None
+    most = MOST_WHOLE if wanted is int else float("inf")
+    return number if number is not None and abs(number) < most else None
+
+
+def _whole(value: float | str) -> int | None:
+    """7.0 is one too: JSON does not tell them apart."""
+    if isinstance(value, str):
+        digits, _, zeros = value.partition(".")
+        return int(value if zeros.strip("0") or not zeros else digits)
+    return int(value) if isinstance(value, int) or value.is_integer() else None
 
 
 def _range(kind: Kind) -> str:

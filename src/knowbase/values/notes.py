@@ -98,6 +98,8 @@ def _fitted(name: str, value: Any) -> Any:
         raise InvalidInput(
             f"{name} cannot be {error.value!r}", field=name, hint=error.expected
         ) from None
+    if name == "code" and not value.strip():
+        raise InvalidInput(f"code cannot be {value!r}", field=name, hint="a name of its own")
     if field.kind == "names":
         return tuple(one.lower() for one in value)
     return clean_tags(value) if field.kind == "tags" else value

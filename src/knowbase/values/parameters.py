@@ -12,6 +12,7 @@ from knowbase.values.characters import storable
 from knowbase.values.kinds import Kind, Unfit, fitted
 
 MOST_ITEMS = 1000  # of a list that filters or describes; references and paths may be more
+LONGEST_SESSION = 200  # letters of a session's name
 LONGEST_SHOWN = 200  # letters of a wrong value in what is said about it
 Request = TypeVar("Request", bound=tuple[Any, ...])
 
@@ -30,6 +31,8 @@ class Param(NamedTuple):
     short: str | None = None
     aliases: Mapping[str, str] = {}  # flags that stand for a value: --fts-only → keyword
     format: str | None = None  # as JSON Schema names it; stated, not checked
+    grammar: str = ""  # how its text is read, where any text is not: see operations/grammar.py
+    of: "type | None" = None  # a list of requests of this type, each as an object of JSON
     type: "type" = str  # in a table of a group alone: elsewhere the annotation says it
 
 
@@ -182,20 +185,65 @@ def _checked(parameter: Parameter, value: Any) -> Any:
     if value is None and not parameter.required:
         return parameter.default
     param = parameter.param
+    if param.of is not None:
+        return _requests(parameter, param.of, value)
     if parameter.kind is tuple:
         value = _split(param, value)
+        if isinstance(value, list) and len(value) > MOST_ITEMS and not param.positional:
+            raise InvalidInput(
+                f"{parameter.name} has {len(value)} items",
+                field=parameter.name,
+                hint=f"at most {MOST_ITEMS}",
+            )
     try:
         value = fitted(Kind(parameter.kind, param.least, param.most, param.choices), value)
     except Unfit as error:
         name, shown = parameter.name, _shown(error.value)
         raise InvalidInput(f"{name} cannot be {shown}", field=name, hint=error.expected) from None
-    if isinstance(value, tuple) and len(value) > MOST_ITEMS and not param.positional:
+    if param.grammar == "session" and not 0 < len(value.strip()) <= LONGEST_SESSION:
         raise InvalidInput(
-            f"{parameter.name} has {len(value)} items",
+            f"{parameter.name} cannot be {_shown(value)}",
             field=parameter.name,
-            hint=f"at most {MOST_ITEMS}",
+            hint=f"1 to {LONGEST_SESSION} characters",
         )
+    if parameter.required and value == ():
+        name = param.metavar or parameter.name
+        raise InvalidInput(f"{name} is missing", field=parameter.name, hint=param.text)
     return storable(value)
+
+
+def _requests(parameter: Parameter, of: type, value: Any) -> tuple[Any, ...]:
+    """Each of a list of objects, or of lines of JSON, as the request that it is."""
+    given = _lines(parameter.name, value)
+    if not isinstance(given, list | tuple) or not all(isinstance(one, dict) for one in given):
+        raise InvalidInput(
+            f"{parameter.name} cannot be {_shown(value)}",
+            field=parameter.name,
+            hint="it must be a list of objects",
+        )
+    built = []
+    for number, one in enumerate(given):
+        try:
+            built.append(build(of, one))
+        except InvalidInput as error:
+            place = f"{parameter.name}[{number}]"
+            field = f"{place}.{error.field}" if error.field else place
+            raise type(error)(f"{place}: {error.message}", field=field, hint=error.hint) from None
+    return tuple(built)
+
+
+def _lines(name: str, value: Any) -> Any:
+    """What JSON texts say: one a line, or one an item."""
+    texts = value.splitlines() if isinstance(value, str) else value
+    if not isinstance(texts, list | tuple) or not all(isinstance(one, str) for one in texts):
+        return value
+    import json
+
+    try:
+        return [json.loads(one) for one in texts if one.strip()]
+    except ValueError as error:
+        hint = 'an object a line, such as {"text": "…"}'
+        raise InvalidInput(f"{name} is not JSON: {error}", field=name, hint=hint) from None
 
 
 def _split(param: Param, value: Any) -> Any:

@@ -28,6 +28,7 @@ RENDERERS = {
     "knowbase.ingest.sync.Report": "filling.render_report",
     "knowbase.mcp.install.Installed": "agents.render_installed",
     "knowbase.memory.brief.Brief": "memory.render_brief",
+    "knowbase.memory.bulk.WrittenNotes": "filling.render_notes",
     "knowbase.memory.lifecycle.Changed": "memory.render_changed",
     "knowbase.memory.lifecycle.Superseded": "memory.render_superseded",
     "knowbase.memory.sessions.DocumentContext": "memory.render_context",

@@ -9,6 +9,7 @@ from knowbase.config import DEFAULTS
 if TYPE_CHECKING:
     from knowbase.ingest.removal import Removal
     from knowbase.ingest.sync import Report
+    from knowbase.memory.bulk import WrittenNotes
     from knowbase.operations.filling import Made
     from knowbase.values.documents import Document
 
@@ -20,6 +21,11 @@ def render_made(paint: Painter, made: "Made") -> Iterable[str]:
     if made.profile != DEFAULTS.search_profile:
         yield f"ranking: {safe(made.profile)}"
     yield paint("dim", "next: kb add FOLDER")
+
+
+def render_notes(paint: Painter, written: "WrittenNotes") -> Iterable[str]:
+    for one in written.notes:
+        yield paint("cyan", safe(one.code))
 
 
 def render_note(paint: Painter, document: "Document") -> Iterable[str]:

@@ -29,12 +29,21 @@ def render_answer(paint: Painter, answer: "Answer") -> Iterable[str]:
         f"returned: {answer.returned} of {answer.total} · {how}"
         f" · {answer.query_time_ms:.0f} ms{_coverage(answer)}",
     )
+    yield from _facets(paint, answer)
+    if answer.next_cursor is not None:
+        yield paint("dim", f"more: the same with --cursor {answer.next_cursor}")
     yield from _problems(paint, answer)
     for notice in answer.notices[len(answer.problems) :]:
         yield paint("red", "note: ") + safe(notice)
     for suggestion in answer.suggestions:
         near = ", ".join(suggestion.nearest)
         yield f"nothing has {safe(suggestion.word)!r}; did you mean {safe(near)}?"
+
+
+def _facets(paint: Painter, answer: "Answer") -> Iterable[str]:
+    for name, counts in answer.facets.items():
+        told = ", ".join(f"{safe(one.value)} {one.documents}" for one in counts)
+        yield f"{paint('bold', name)}: {told or 'none'}"
 
 
 def _coverage(answer: "Answer") -> str:

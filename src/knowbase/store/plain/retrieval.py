@@ -1,17 +1,19 @@
 """The legs of retrieval in the plain store, and what they refer to."""
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 
 from knowbase.query.conditions import EVERYTHING, Condition
 from knowbase.query.predicate import passes
 from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.bm25 import has_word, scores
+from knowbase.store.facets import Ages, Counted, counted, values_of
 from knowbase.store.nearest import nearest as nearest_vectors
 from knowbase.store.plain.documents import PlainDocuments
 from knowbase.store.plain.filtering import resolved
 from knowbase.text.analysis import Word
 from knowbase.text.spelling import as_written, nearest, stem_of
-from knowbase.values.documents import Candidate, Passage
+from knowbase.values.documents import ALL, Candidate, Passage
 from knowbase.values.vectors import Model, Vector
 
 
@@ -67,6 +69,13 @@ class PlainRetrieval(PlainDocuments):
             chunks = [one for one in self.chunks(document.id) if one.chunk_id in allowed]
             found += chunks[:1]
         return found[:limit]
+
+    def facets(self, condition: Condition, wanted: Sequence[str], ages: Ages) -> Counted:
+        found = [one.document for one in self.newest(condition, ALL.limit)]
+        numbers = {
+            one: Counter(v for d in found for v in values_of(d, one, ages)) for one in wanted
+        }
+        return counted((one, *pair) for one in wanted for pair in numbers[one].items())
 
     def passages(self, chunks: Collection[int]) -> dict[int, Passage]:
         return {key: self._passage(key) for key in chunks if key in self._state.chunks}

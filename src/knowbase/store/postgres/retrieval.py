@@ -14,6 +14,7 @@ from knowbase.query.conditions import Condition, is_everything, is_lifecycle
 from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.bm25 import K1, B, Population, idf
 from knowbase.store.compile import Compiled
+from knowbase.store.facets import Ages, Counted, counted, statement
 from knowbase.store.nearest import nearest as nearest_vectors
 from knowbase.store.postgres import rows
 from knowbase.store.postgres.compile import Statement, compile_for_chunks
@@ -304,6 +305,22 @@ class PostgresRetrieval(Connected):
         ).format(test)
         found = connection.execute(statement, (self._base, *values, limit)).fetchall()
         return [rows.passage(row) for row in found]
+
+    def facets(self, condition: Condition, wanted: Sequence[str], ages: Ages) -> Counted:
+        def count(connection: Connection) -> Counted:
+            test, values = compile_for_chunks(condition, self._having(connection))
+            matching = (
+                "SELECT d.type, d.tags, d.project, d.path, d.updated_at FROM documents d"
+                " WHERE d.base_id = %s AND d.seq IN"
+                " (SELECT c.document FROM chunks c WHERE c.base_id = %s AND {})"
+            )
+            tags = "CROSS JOIN LATERAL unnest(m.tags) AS t (name)"
+            found = statement(matching, wanted, tags, ages, "%s")
+            query = SQL(found.sql).format(test)
+            own = (self._base, self._base, *values, *found.values)
+            return counted(connection.execute(query, own).fetchall())
+
+        return self._connections.consistently(count) if wanted else {}
 
     def passages(self, chunks: Collection[int]) -> dict[int, Passage]:
         found = self._read(

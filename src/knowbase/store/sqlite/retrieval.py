@@ -16,6 +16,7 @@ from knowbase.text.spelling import as_written, nearest, stem_of
 from knowbase.values.documents import Candidate, Passage
 
 if TYPE_CHECKING:
+    from knowbase.store.facets import Ages, Counted
     from knowbase.values.vectors import Model, Vector
 
 LAST = "\U0010ffff"  # sorts after every word
@@ -145,6 +146,18 @@ class SqliteRetrieval(Connected):
             (*values, limit),
         )
         return [rows.passage(row) for row in found]
+
+    def facets(self, condition: Condition, wanted: Sequence[str], ages: "Ages") -> "Counted":
+        from knowbase.store.facets import counted, statement
+
+        sql, values = compile_for_chunks(condition)
+        matching = (
+            "SELECT d.seq, d.type, d.project, d.path, d.updated_at FROM documents d"
+            f" WHERE d.seq IN (SELECT c.document FROM chunks c WHERE {sql})"
+        )
+        tags = "JOIN tags t ON t.document = m.seq"
+        found = statement(matching, wanted, tags, ages, "?")
+        return counted(self._read(found.sql, (*values, *found.values))) if wanted else {}
 
     def passages(self, chunks: Collection[int]) -> dict[int, Passage]:
         found = self._read(

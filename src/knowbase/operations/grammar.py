@@ -1,0 +1,70 @@
+"""What texts of a parameter are read as, told as JSON Schema tells it.
+
+Each `Param.grammar` has its line here. What stands here is what the server takes: a text that fits
+is accepted, but for what depends on the moment or on the base; tests make texts of it and try.
+"""
+
+from typing import Any
+
+from knowbase.values.documents import FIELDS
+from knowbase.values.parameters import LONGEST_SESSION, Parameter
+
+Schema = dict[str, Any]
+
+_YEAR = "[12][0-9]{3}"
+_LEAP = "(?:[12][0-9](?:0[48]|[2468][048]|[13579][26])|(?:12|16|20|24|28)00)"
+_DAY = (
+    f"(?:{_YEAR}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])"
+    f"|{_YEAR}-(?:0[13-9]|1[0-2])-(?:29|30)"
+    f"|{_YEAR}-(?:0[13578]|1[02])-31|{_LEAP}-02-29)"
+)
+_TIME = r"[T ](?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,6})?)?(?:Z|[+-]0[0-9]:00)?"
+_DATE = f"{_DAY}(?:{_TIME})?|{_YEAR}(?:-(?:0[1-9]|1[0-2]))?"
+_LONG = (
+    "(?:[0-9]{1,6} ?(?:min|minutes?|h|hours?)|[0-9]{1,5} ?(?:d|days?|w|weeks?)"
+    "|[0-9]{1,4} ?(?:m|months?)|[0-9]{1,3} ?(?:y|years?))"
+)
+_NAMED = (
+    "now|today|yesterday|(?:this|last) (?:week|month|year)"
+    "|(?:last )?(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+)
+_MOMENT = f"(?:{_DATE}|{_NAMED}|{_LONG}(?: ago)?)"
+_SIGN = "(?:>=|<=|>|<|=)?"
+_SHARE = r"(?:0(?:\.[0-9]{1,9})?|1(?:\.0{1,9})?|\.[0-9]{1,9})"
+
+NOT_BLANK = r"[^\s\x1c-\x1f\x85]"  # not every language calls these letters spaces, as Python does
+
+_PATTERNS = {
+    "moment": f"^{_SIGN}{_MOMENT}$",
+    "ahead": f"^(?:{_LONG}|{_DATE}|{_NAMED})$",
+    "duration": f"^{_LONG}$",
+    "share": f"^{_SIGN}{_SHARE}$",
+    "assignment": "^[A-Za-z0-9_]+=",
+    "text": NOT_BLANK,
+    "cursor": "^[0-9]{1,9}-[0-9a-f]{16}$",
+    "session": NOT_BLANK,
+    "name": r"^[A-Za-z0-9][A-Za-z0-9_.\-]*$",
+}
+_LONGEST = {"session": LONGEST_SESSION, "name": 64}
+
+
+class Known:
+    """What a base knows of its own: its types and its profiles."""
+
+    def __init__(self, types: tuple[str, ...] = (), profiles: tuple[str, ...] = ()) -> None:
+        self.lists = {"types": types, "profiles": profiles}
+
+
+def constraints(field: Parameter, known: Known) -> Schema:
+    """What a text has to be beyond a text; for a list, what each of its items has to be."""
+    grammar = field.param.grammar
+    names = known.lists.get(grammar)
+    if names is not None:
+        return {"enum": [*names, *([""] if field.default == "" else [])]} if names else {}
+    if grammar == "listed":
+        one = f"(?:{'|'.join(FIELDS[field.name].choices)})"
+        return {"pattern": f"^{one}(?:,{one})*$"}
+    told: Schema = {"pattern": _PATTERNS[grammar]} if grammar else {}
+    if grammar in _LONGEST:
+        told["maxLength"] = _LONGEST[grammar]
+    return told
