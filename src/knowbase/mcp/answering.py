@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from knowbase.mcp import wording
 from knowbase.mcp.budget import AgentAnswer, Budget
+from knowbase.mcp.quoting import cleaned
 from knowbase.mcp.shape import shaped
 from knowbase.mcp.tools import Call
 from knowbase.values.parameters import parameters
@@ -128,7 +129,8 @@ class Answering:
         return self.call.tool.operation.run(self.base, request)
 
     def _fitted_answer(self, data: dict[str, Any]) -> AgentAnswer:
-        return AgentAnswer(data, wording.text_of(self.call.tool.name, data), _links(data))
+        shown = cleaned(data)
+        return AgentAnswer(shown, wording.text_of(self.call.tool.name, shown), _links(data))
 
 
 class _Text(NamedTuple):

@@ -6,10 +6,12 @@ import mcp_types as types
 
 from knowbase.errors import NotFound
 from knowbase.mcp.links import DOCUMENT, SAVED, reference_in, saved_in, saved_uri, uri_of
+from knowbase.mcp.quoting import cleaned
 from knowbase.mcp.view import View
 from knowbase.mcp.wording import found_text
 from knowbase.operations.results import plain
 from knowbase.values.documents import Page
+from knowbase.values.visible import one_line, visible
 
 if TYPE_CHECKING:
     from knowbase.base import Base
@@ -56,7 +58,7 @@ def _resource(document: "Document") -> types.Resource:
     return types.Resource(
         uri=uri_of(document.code),
         name=document.code,
-        title=document.title,
+        title=one_line(document.title),
         mime_type=_mime_type(document),
         annotations=types.Annotations(last_modified=document.updated_at),
     )
@@ -67,7 +69,7 @@ def _saved_resource(saved: "Saved") -> types.Resource:
     return types.Resource(
         uri=saved_uri(saved.name),
         name=saved.name,
-        title=f"Saved search: {saved.query}",
+        title=one_line(f"Saved search: {saved.query}"),
         description=f"needs ?{places}" if places else None,
         mime_type="text/markdown",
     )
@@ -78,12 +80,12 @@ def read(base: "Base", uri: str) -> types.ReadResourceResult:
     saved = saved_in(uri)
     if saved is not None:
         found = plain(base.saved.run(saved.name, saved.values))
-        return _text(uri, "text/markdown", found_text(found))
+        return _text(uri, "text/markdown", found_text(cleaned(found)))
     reference = reference_in(uri)
     if reference is None:
         raise NotFound(f"there is no resource {uri!r}", hint=f"such as {DOCUMENT}CODE")
     content = base.get(reference)
-    return _text(uri, _mime_type(content.document), content.text)
+    return _text(uri, _mime_type(content.document), visible(content.text))
 
 
 def _text(uri: str, mime_type: str, text: str) -> types.ReadResourceResult:
