@@ -30,6 +30,8 @@ class Settings(NamedTuple):
     chunk_max_tokens: int = 512
     chunk_overlap: float = 0.1
     chunk_min_overlap: int = 50
+    embed_vectors: bool = True
+    embed_background: bool = True
     embed_model: str = ""
     embed_threads: int = 0
     embed_pooling: str = ""
@@ -91,6 +93,10 @@ ABOUT: dict[str, About] = {
     "chunk_max_tokens": About("a longer section is split", 128, 512),
     "chunk_overlap": About("how much of a piece the next one repeats", 0.0, 0.5),
     "chunk_min_overlap": About("the least number of tokens repeated", 0, 64),
+    "embed_vectors": About("whether vectors are made and used; without, words alone find"),
+    "embed_background": About(
+        "whether kb serve, kb mcp and kb watch make vectors that are missing"
+    ),
     "embed_model": About("the model of new bases and of kb embed; see kb models"),
     "embed_threads": About("threads that embed; 0: one a core", 0, 256),
     "embed_pooling": About("mean, cls or last; else as the model's folder says", choices=POOLINGS),

@@ -62,13 +62,20 @@ class Base(BaseServices):
 
     def search(self, request: SearchRequest | str) -> Answer:
         """Hits for a query, best first."""
-        request = self._recalling(_request(request))
+        request = self._recalling(self._request(request))
         profile = self._profile_of(request)
         answer = search(request, profile, self.search_services, self.now())
         use = profile.record_use == "returned" or request.recalled_in is not None
         if use and self.access.write:
             self.recorder.returned(request, answer, profile.record_use)
         return answer
+
+    def _request(self, request: SearchRequest | str) -> SearchRequest:
+        """The request as it is stored and run: without vectors, a search is one by words."""
+        request = storable(SearchRequest(request) if isinstance(request, str) else request)
+        if request.mode == "hybrid" and not self.settings.embed_vectors:
+            return request._replace(mode="keyword")
+        return request
 
     def _recalling(self, request: SearchRequest) -> SearchRequest:
         """The request with the name of its session as it is stored, if it records in one."""
@@ -103,7 +110,7 @@ class Base(BaseServices):
     def _understand(self, request: SearchRequest | str) -> "Inquiry":
         from knowbase.search.understand import understand
 
-        request = _request(request)
+        request = self._request(request)
         language = self.search_services.language
         return understand(request, self._profile_of(request), language, self.now())
 
@@ -114,7 +121,8 @@ class Base(BaseServices):
         language = Language(
             self.types, names.find, names.nearest, lambda one: bool(self.store.sessions((one,)))
         )
-        return Services(self.store, lambda: self.embedder, language)
+        has_vectors = self.settings.embed_vectors
+        return Services(self.store, lambda: self.embedder, language, has_vectors=has_vectors)
 
     def _profile_of(self, request: SearchRequest) -> Profile:
         self.check_types(request.type)
@@ -355,10 +363,6 @@ class Base(BaseServices):
         if not dry_run:
             self.store.apply(changes, self.now())
         return removal._replace(dry_run=dry_run)
-
-
-def _request(request: SearchRequest | str) -> SearchRequest:
-    return storable(SearchRequest(request) if isinstance(request, str) else request)
 
 
 def _size(path: str) -> int:

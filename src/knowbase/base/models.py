@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from knowbase.base.embedders import Chosen, Embedders
 from knowbase.config import Settings
 from knowbase.embed.choice import Choice, choice_of, from_source
-from knowbase.errors import EmbeddingError
+from knowbase.errors import EmbeddingError, VectorsUnavailable
 from knowbase.store.contract import Store
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ class Models:
 
     def active(self) -> Chosen:
         """The model of the base's vectors; of a base without any, the one that is set."""
+        if not self._settings.embed_vectors:
+            raise VectorsUnavailable.switched_off()
         if self._embedders.given is not None:
             return self._embedders.given
         model = self._store.model()
@@ -43,7 +45,10 @@ class Models:
         return self._embedders.load(from_source(self._sources[model]), model.dimensions)
 
     def wanted(self) -> Chosen:
-        """The model that new text is embedded with; the base refuses one that is not its own."""
+        """The model that new text is embedded with; the base refuses one that is not its own.
+        Without vectors, the packaged one counts tokens."""
+        if not self._settings.embed_vectors:
+            return self._embedders.load(Choice())
         if self._embedders.given is not None or not self._settings.embed_model:
             return self.active()
         return self.named(self._settings.embed_model, self._home)
@@ -81,6 +86,7 @@ class Models:
             tuple(types),
             codes,
             Reader(ReadLimits(said.read_timeout, said.read_memory_mb, said.read_max_chunks)),
+            said.embed_vectors,
         )
 
     def embed(
@@ -89,11 +95,19 @@ class Models:
         """The vectors that are missing of the wanted model, or of the one that is named."""
         from knowbase.ingest.embedding import drop_unused, embed_stored
 
+        if not self._settings.embed_vectors:
+            raise VectorsUnavailable.switched_off()
         chosen = self.named(name, os.getcwd()) if name else self.wanted()
         result = embed_stored(self._store, self._drafter(lambda: chosen), progress)
         if drop_old and not result.interrupted:
             result = result._replace(dropped=drop_unused(self._store))
         return result._replace(warnings=tuple(self._contradictions(chosen)))
+
+    def embed_missing(self, progress: "Callable[[Step], None]") -> "Embedding":
+        """The vectors that are missing of the base's own model; of no other one."""
+        from knowbase.ingest.embedding import embed_stored
+
+        return embed_stored(self._store, self._drafter(self.active), progress)
 
     def _contradictions(self, chosen: Chosen) -> list[str]:
         """A setting that would have the next kb add refused."""

@@ -170,7 +170,12 @@ def _hybrid(
     mode = "hybrid" if embedder is not None else "keyword"
     inquiry = _understand(base, options, mode)._replace(query=query)
     known = base.search_services
-    services = Services(known.store, lambda: embedder or base.embedder, known.language)
+    services = Services(
+        known.store,
+        lambda: embedder or base.embedder,
+        known.language,
+        has_vectors=known.has_vectors,
+    )
     outcome = rank_all(inquiry, services, inquiry.profile.candidates(limit))
     passages = outcome.proposals.passages
     return [_result(hit, passages[hit.chunk]) for hit in outcome.ranked[:limit]]

@@ -110,6 +110,7 @@ def _remember(data: Data) -> Iterable[str]:
     for one in data.get("similar", ()):
         opening = " ".join(one["opening"].split())
         yield f"similar ({one['similarity']:.2f}): [{one['document']['code']}] {opening}"
+    yield from data.get("notices", ())
 
 
 def _timeline(data: Data) -> Iterable[str]:

@@ -68,11 +68,16 @@ class _Retrieval:
                 if isinstance(error, ServiceUnavailable):
                     log("warning", FALLBACK)
                 log("info", "semantic search did not run", reason=error.message)
-                hint = f" ({error.hint})" if error.hint else ""
-                self.notices.append(f"semantic search did not run: {error.message}{hint}")
+                self._note(error)
+        elif (query.similar or query.like) and not self._services.has_vectors:
+            self._note(VectorsUnavailable.switched_off())
         if query.related:
             found["graph"] = self._timed("graph", self._graph)
         return found
+
+    def _note(self, error: EmbeddingError) -> None:
+        hint = f" ({error.hint})" if error.hint else ""
+        self.notices.append(f"semantic search did not run: {error.message}{hint}")
 
     def _timed(self, leg: str, run: Callable[[], list[Candidate]]) -> list[Candidate]:
         started = time.perf_counter()
@@ -98,12 +103,17 @@ class _Retrieval:
 
     def _semantic(self) -> list[Candidate]:
         log("debug", "semantic search", query_length=len(self._query.text), limit=self._depth)
+        if not self._services.has_vectors:
+            raise VectorsUnavailable.switched_off()
         store = self._store
         model = store.model()
         if model is None:
             if store.semantic_coverage() < 1:
                 raise VectorsUnavailable("no text here has a vector yet", hint="kb embed")
             return []
+        store.vectors(
+            (), model
+        )  # a database that cannot compare vectors says so before one is made
         vector = self._vector(model)
         condition = both(self._passing, self._query.filter)
         return self._deep_enough(lambda limit: store.semantic(vector, condition, limit, model))

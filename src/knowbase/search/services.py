@@ -36,8 +36,14 @@ class Services:
     """A base's store, its query language, and its embedder, made only when a leg asks for it."""
 
     def __init__(
-        self, store: "Store", embedder: "Callable[[], Embedder]", language: Language
+        self,
+        store: "Store",
+        embedder: "Callable[[], Embedder]",
+        language: Language,
+        *,
+        has_vectors: bool = True,  # whether they are to be used
     ) -> None:
         self.store = store
         self.embedder = embedder
         self.language = language
+        self.has_vectors = has_vectors

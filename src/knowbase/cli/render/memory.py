@@ -46,6 +46,8 @@ def render_remembered(paint: Painter, result: "Remembered") -> Iterable[str]:
         code = safe(one.document.code)
         yield f"  very like {code} ({one.similarity:.2f}): {safe(' '.join(one.opening.split()))}"
         yield f"  if it takes its place: kb supersede {code} {safe(document.code)}"
+    for notice in result.notices:
+        yield paint("red", "note: ") + safe(notice)
 
 
 def render_changed(paint: Painter, result: "Changed") -> Iterable[str]:
