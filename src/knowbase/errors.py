@@ -131,6 +131,7 @@ class ModelUnavailable(EmbeddingError):
 
 class ServiceUnavailable(EmbeddingError):
     code = "service_unavailable"
+    retries = 0  # how often it was asked again
 
 
 class BadVector(EmbeddingError):

@@ -79,15 +79,16 @@ class Models:
         from knowbase.text.splitting import Limits
 
         said = self._settings
-        return Drafter(
+        drafter = Drafter(
             lambda: chosen().embedder,
             lambda: chosen().source,
             Limits(said.chunk_max_tokens, said.chunk_overlap, said.chunk_min_overlap),
             tuple(types),
             codes,
             Reader(ReadLimits(said.read_timeout, said.read_memory_mb, said.read_max_chunks)),
-            said.embed_vectors,
         )
+        drafter.makes_vectors = said.embed_vectors
+        return drafter
 
     def embed(
         self, name: str | None, *, drop_old: bool, progress: "Callable[[Step], None]"

@@ -45,6 +45,8 @@ class Embedded(NamedTuple):
 class Drafter:
     """Makes drafts; the model is loaded when the first one needs it."""
 
+    makes_vectors = True  # False: they are switched off
+
     def __init__(
         self,
         embedder: Callable[[], Embedder],
@@ -53,7 +55,6 @@ class Drafter:
         types: tuple[str, ...],
         codes: re.Pattern[str] | None = None,  # what looks like the code of a document
         reader: Reader | None = None,
-        makes_vectors: bool = True,
     ) -> None:
         self.embedder = embedder
         self.source = source
@@ -61,7 +62,6 @@ class Drafter:
         self.types = types
         self.codes = codes
         self.reader = reader or Reader()
-        self.makes_vectors = makes_vectors
 
     def get_ready(self) -> None:
         """Load what splits texts. If that cannot be, the first text says so."""

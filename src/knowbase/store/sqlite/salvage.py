@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import apsw
 
 from knowbase.errors import VectorsUnavailable
-
 from knowbase.store.sqlite import schema
 from knowbase.store.sqlite.backups import new_file, remove_all
 from knowbase.store.sqlite.extension import load_vector_extension
