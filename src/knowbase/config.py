@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from knowbase.errors import InvalidInput
+from knowbase.logs import FORMATS, LEVELS
 from knowbase.values.kinds import Kind, Unfit, fitted, read_flag
 
 FILE_NAME = "kb.toml"
 OTHERS = (
-    "KB_SEARCH_DEFAULT_LIMIT",  # a profile's: see ranking/custom.py
+    "KB_SEARCH_DEFAULT_LIMIT",  # of every profile: see ranking/custom.py
     "KB_SEARCH_MAX_LIMIT",
     "KB_EMBED_KEY",  # a secret: read where it is used, never kept
     # KB_TOKEN and KB_TOKENS_FILE are no settings either: see http/tokens.py
@@ -66,6 +67,7 @@ class Settings(NamedTuple):
     serve_max_request_kb: int = 4096
     serve_shutdown: float = 30.0
     serve_log: str = "text"
+    serve_log_level: str = "requests"
     serve_cypher: bool = False
 
 
@@ -145,7 +147,12 @@ ABOUT: dict[str, About] = {
         "a larger request is refused; what takes no long text has its own, lower bound", 1, 1048576
     ),
     "serve_shutdown": About("seconds for what is under way when the server is stopped", 0, 3600),
-    "serve_log": About("one line a request: text or json", choices=("text", "json")),
+    "serve_log": About("the form of the log of kb serve and kb mcp", choices=FORMATS),
+    "serve_log_level": About(
+        "what it has: requests is one line a request, warnings and errors; info and debug also"
+        " have each part of a search",
+        choices=LEVELS,
+    ),
     "serve_cypher": About("whether those whom the base is served to may ask in Cypher"),
 }
 

@@ -6,6 +6,7 @@ import pytest
 
 import knowbase
 from conftest import Kb
+from knowbase.contracts.knowledge import search_knowledge, vector_search
 from knowbase.errors import VectorsUnavailable
 from knowbase.search.request import SearchRequest
 from knowbase.values.notes import Note
@@ -45,6 +46,8 @@ def test_without_sqlite_vec_reading_and_writing_go_on_with_words(
         with pytest.raises(VectorsUnavailable, match="sqlite-vec"):
             base.search(SearchRequest("zebra", mode="semantic"))
         assert base.search("like:KB-1").fallback_mode
+        assert [one.sources for one in search_knowledge(base, "zebra stripes")] == [("fts",)]
+        assert vector_search(base, [1.0] * 384) == []
 
         kb.write("docs/a.md", "# Zebra\n\nHorses are cousins.\n\n## Second\n\nGrass.\n")
         kb.write("docs/b.md", "# Giraffe\n\nA long neck.\n")

@@ -239,6 +239,7 @@ class Base(BaseServices):
 
     def watch(self) -> "Iterator[Report]":
         """A report for each round of changes on disk, for as long as it is asked for more."""
+        from knowbase.base.background import embedding
         from knowbase.ingest.watch import watch
 
         services = self.ingest_services()
@@ -246,7 +247,8 @@ class Base(BaseServices):
         own = {
             os.path.abspath(self.path) + end for end in ("", "-wal", "-shm", "-journal", "-seen")
         }
-        return watch(self.sync, roots, own)
+        with embedding(self):
+            yield from watch(self.sync, roots, own)
 
     def note(self, note: "Note") -> Document:
         """Write a note; it is sectioned and embedded like a file."""

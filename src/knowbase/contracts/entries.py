@@ -8,6 +8,7 @@ What is asked is checked before any database is touched: an unknown argument, a 
 value out of bounds is an `InvalidInput` that names the field and what it may be.
 """
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -15,6 +16,7 @@ from knowbase.base import Base
 from knowbase.base import open as open_base
 from knowbase.errors import InvalidInput
 from knowbase.operations.declare import Operation
+from knowbase.ranking.custom import limits
 from knowbase.search.answer import Answer, Explanation, Hit
 from knowbase.search.request import SYNTAXES, SearchRequest
 from knowbase.text.snippets import MARK
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 ROLES = ("pm", "dev", "qa", "all")
 ENTRY_TYPES = ("fact", "summary", "template")
 MOST_SUGGESTED = 3
+LIMITS = limits("entries", os.environ)  # S4-20
 
 
 class SearchInput(NamedTuple):
@@ -38,7 +41,9 @@ class SearchInput(NamedTuple):
     entry_type: Annotated[
         str | None, Param("Filter by entry type (optional)", choices=ENTRY_TYPES)
     ] = None
-    limit: Annotated[int, Param("Maximum results to return", least=1, most=50)] = 10
+    limit: Annotated[int, Param("Maximum results to return", least=1, most=LIMITS.most)] = (
+        LIMITS.default
+    )
     min_confidence: Annotated[
         float, Param("Minimum confidence threshold (optional)", least=0, most=1)
     ] = 0.0

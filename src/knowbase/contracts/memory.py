@@ -7,11 +7,14 @@
 A memory is a document without a file; a document, here, is one with a file.
 """
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.errors import NotFound
+from knowbase.logs import log
 from knowbase.memory.sessions import SessionContext, Timeline
 from knowbase.query.conditions import EVERYTHING, Compare, Condition, Not
+from knowbase.ranking.custom import limits
 from knowbase.search.answer import Hit, Successor
 from knowbase.search.request import SearchRequest
 from knowbase.text.snippets import MARK
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SearchOptions", "SearchResult", "SearchService", "create_search_service"]
 
+LIMITS = limits("memory", os.environ)  # S4-20
 FROM_FILES: Condition = Compare("path", "present")
 
 
@@ -33,7 +37,7 @@ class SearchOptions(NamedTuple):
     project_id: str | None = None
     sector: str | None = None
     tier: str | None = None
-    limit: int = 10
+    limit: int = LIMITS.default
     min_salience: float = 0.0
     include_documents: bool = False
     include_superseded: bool = False
@@ -71,7 +75,7 @@ class SearchService:
         return self._found(options, only)
 
     def search_documents(
-        self, query: str, project_id: str | None = None, limit: int = 10
+        self, query: str, project_id: str | None = None, limit: int = LIMITS.default
     ) -> list[SearchResult]:
         """The same search over files."""
         return self._found(SearchOptions(query, project_id, limit=limit), FROM_FILES)
@@ -90,6 +94,7 @@ class SearchService:
 
     def _found(self, options: SearchOptions, only: Condition) -> list[SearchResult]:
         if not options.query.strip():
+            log("debug", "Empty FTS query", original=options.query)
             return []
         request = SearchRequest(
             query=options.query,

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
+from knowbase.http.commands import LOG_FORMAT, LOG_LEVEL, log_style
 from knowbase.mcp.clients import PROJECT, READ_ONLY
 from knowbase.operations.declare import Operation
 from knowbase.values.access import Access
@@ -22,20 +23,23 @@ class Serve(NamedTuple):
     )
     read_only: Annotated[bool, READ_ONLY] = False
     project: Annotated[str | None, PROJECT] = None
+    log_level: Annotated[str | None, LOG_LEVEL] = None
+    log_format: Annotated[str | None, LOG_FORMAT] = None
 
 
 def serve(base: "Base", request: Serve) -> "Iterator[Serving]":
     """Serve until the client leaves, or until it is stopped."""
     access = Access(write=not request.read_only, project=request.project)
+    style = log_style(base.settings, request.log_level, request.log_format)
     if not request.http:
         from knowbase.mcp.commands import over_stdio
 
-        over_stdio(base, access)
+        over_stdio(base, access, style)
         return
     from knowbase.http.server import Place
     from knowbase.http.server import serve as run
 
-    yield from run(base, Place(request.host, request.port, access, agents_only=True))
+    yield from run(base, Place(request.host, request.port, access, True, style))
 
 
 COMMANDS = {

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import uvicorn
 
 from knowbase.base import Base
+from knowbase.base.background import embedding
 from knowbase.config import Settings
 from knowbase.errors import InvalidInput
 from knowbase.http.application import Mounting, application
@@ -21,7 +22,7 @@ from knowbase.http.gate import Gate
 from knowbase.http.guard import MOST_HEADER_BYTES, Door, Names, is_loopback
 from knowbase.http.listening import address_of, listen
 from knowbase.http.tokens import tokens_file
-from knowbase.logs import log, show_on
+from knowbase.logs import LogStyle, log, show_on
 from knowbase.mcp import web as agents
 from knowbase.values.access import Access
 
@@ -44,6 +45,7 @@ class Place(NamedTuple):
     port: int
     most: Access = Access()
     agents_only: bool = False
+    log: LogStyle = LogStyle()
 
 
 def mounted(base: Base) -> Mapping[str, Mounting]:
@@ -66,7 +68,7 @@ def serve(base: Base, place: Place) -> Iterator[Serving]:
     door = Door(names, gate, place.most)
     app = application(base, door, mounted(base), only_mounted=place.agents_only)
     listening = listen(place.host, place.port)
-    show_on(sys.stderr, as_json=settings.serve_log == "json")
+    show_on(sys.stderr, place.log)
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     server = Listening(
         uvicorn.Config(
@@ -86,7 +88,8 @@ def serve(base: Base, place: Place) -> Iterator[Serving]:
     address = address_of(listening) + (agents.PATH if place.agents_only else "")
     yield Serving(address, base.shown, gate.is_open)
     log("info", "serving", address=address)
-    server.run(sockets=[listening])
+    with embedding(base, when=place.most.write):
+        server.run(sockets=[listening])
     gate.uses.write()
     if app.state.is_busy():
         # A thread still works for nobody. Its connection cannot be closed under it: the process

@@ -8,7 +8,8 @@ import gc
 import sys
 from typing import TYPE_CHECKING
 
-from knowbase.logs import show_on
+from knowbase.base.background import embedding
+from knowbase.logs import LogStyle, show_on
 from knowbase.mcp.clients import Install
 from knowbase.operations.declare import Operation
 from knowbase.values.access import Access, current
@@ -18,17 +19,18 @@ if TYPE_CHECKING:
     from knowbase.mcp.install import Installed
 
 
-def over_stdio(base: "Base", access: Access) -> None:
+def over_stdio(base: "Base", access: Access, style: LogStyle) -> None:
     """Serve one client until it leaves."""
     current.set(access)
-    show_on(sys.stderr, as_json=False)
+    show_on(sys.stderr, style)
     gc.disable()  # a seventh of what it takes to load the SDK
     from knowbase.mcp.stdio import serve
 
     gc.enable()
     if sys.stdin.isatty():
         print("waiting for an MCP client on standard input; Ctrl-C stops", file=sys.stderr)
-    serve(base)
+    with embedding(base, when=access.write):
+        serve(base)
 
 
 def install(base: "Base", request: Install) -> "Installed":

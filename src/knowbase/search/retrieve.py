@@ -14,8 +14,11 @@ from knowbase.search.understand import Inquiry
 from knowbase.values.documents import Candidate, Passage
 
 if TYPE_CHECKING:
+    from knowbase.embed import Embedder
     from knowbase.values.vectors import Model, Vector
 
+EVENTS = {"keyword": "FTS", "semantic": "Vector", "graph": "Graph"}
+"""S2-27: by which name the log knows a leg."""
 FALLBACK = "OpenAI API unavailable, using keyword-only fallback"
 """S4-08: the words of the warning, whichever service it is."""
 BATCH = 1000  # documents that are asked for by name at once
@@ -49,6 +52,7 @@ class _Retrieval:
         self._visible = inquiry.visible
         self._passing = both(inquiry.visible, inquiry.filter)
         self._depth = depth
+        self._project = inquiry.request.filters.get("project")
         self.passages: dict[int, Passage] = {}
         self.notices: list[str] = []
         self.timings: dict[str, float] = {}
@@ -66,8 +70,11 @@ class _Retrieval:
                 if wanted == ("semantic",):
                     raise
                 if isinstance(error, ServiceUnavailable):
-                    log("warning", FALLBACK)
-                log("info", "semantic search did not run", reason=error.message)
+                    log("warning", FALLBACK, retries=error.retries, exc_info=error)
+                elif isinstance(error, VectorsUnavailable):  # a state, and no failure
+                    log("info", "Vector search did not run", reason=error.message)
+                else:
+                    log("warning", "Vector search did not run", exc_info=error)
                 self._note(error)
         elif (query.similar or query.like) and not self._services.has_vectors:
             self._note(VectorsUnavailable.switched_off())
@@ -84,16 +91,20 @@ class _Retrieval:
         found = run()
         took = round((time.perf_counter() - started) * 1000, 3)
         self.timings[f"{leg}_ms"] = took
-        log("info", f"{leg} search complete", results=len(found), ms=took)
+        log("info", f"{EVENTS[leg]} search complete", results=len(found), ms=took)
         return found
 
     def _keyword(self) -> list[Candidate]:
         store, query = self._store, self._query
-        log("debug", "keyword search", words=len(query.keyword.words), limit=self._depth)
+        words = " ".join(word.surface for word in query.keyword.words)
+        if words:
+            log("debug", "FTS search", query=words, project_id=self._project, limit=self._depth)
+        else:
+            log("debug", "Empty FTS query", original=query.text)
         condition = both(self._passing, query.keyword_filter)
         weights = FieldWeights(**self._profile.field_weights)
-        words = query.keyword._replace(rule=self._profile.keyword, text=query.text)
-        found = self._deep_enough(lambda limit: store.keyword(words, condition, limit, weights))
+        asked = query.keyword._replace(rule=self._profile.keyword, text=query.text)
+        found = self._deep_enough(lambda limit: store.keyword(asked, condition, limit, weights))
         if query.open_ended and len(found) < self._depth:
             known = {one.chunk for one in found}
             more = store.newest(condition, self._depth)
@@ -102,7 +113,13 @@ class _Retrieval:
         return found
 
     def _semantic(self) -> list[Candidate]:
-        log("debug", "semantic search", query_length=len(self._query.text), limit=self._depth)
+        log(
+            "debug",
+            "Vector search starting",
+            query_length=len(self._query.text),
+            project_id=self._project,
+            limit=self._depth,
+        )
         if not self._services.has_vectors:
             raise VectorsUnavailable.switched_off()
         store = self._store
@@ -198,8 +215,16 @@ class _Retrieval:
             embedder = self._services.embedder()
             if embedder.model != stored:
                 raise ModelMismatch.between(stored, embedder.model)
-            vectors += [embedder.embed_query(text) for text in texts]
+            vectors += self._embedded(embedder, texts)
         return vectors[0] if len(vectors) == 1 else _between(vectors)
+
+    def _embedded(self, embedder: "Embedder", texts: Sequence[str]) -> "list[Vector]":
+        started = time.perf_counter()
+        made = [embedder.embed_query(text) for text in texts]
+        took = round((time.perf_counter() - started) * 1000, 3)
+        self.timings["embedding_ms"] = took
+        log("debug", "Query embedded", model=embedder.model.name, ms=took)
+        return made
 
     def _vectors_of(self, document: str, model: "Model") -> "list[Vector]":
         """S3-11: a document's own vectors; nothing is embedded."""

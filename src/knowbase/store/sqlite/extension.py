@@ -6,17 +6,33 @@ which only sqlite-vec can write to: it is noted, and removed by the next one who
 
 import os
 from contextlib import suppress
+from functools import cache
 
 import apsw
 
 from knowbase.errors import VectorsUnavailable
+from knowbase.logs import log
 from knowbase.store.sqlite.vector_tables import vector_table
 
 _LEFT = "vectors_left"  # a table that is there as long as it holds something
 
 
 def load_vector_extension(connection: apsw.Connection) -> None:
-    """Load sqlite-vec by its path: importing its package would import numpy."""
+    """Load sqlite-vec; one that does not load is the same as one that is missing."""
+    try:
+        _load(connection)
+    except VectorsUnavailable as error:
+        _log_once(error.message, str(error.__cause__ or ""))
+        raise
+
+
+@cache
+def _log_once(message: str, cause: str) -> None:
+    log("warning", "vectors cannot be used, words alone find", reason=message, cause=cause)
+
+
+def _load(connection: apsw.Connection) -> None:
+    """By its path: importing its package would import numpy."""
     from importlib.util import find_spec
 
     spec = find_spec("sqlite_vec")
