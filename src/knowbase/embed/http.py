@@ -60,7 +60,7 @@ class Client:
                 if not (problem.again and tried < RETRIES and in_time):
                     raise self._given_up(problem, tried) from problem
                 log(
-                    "warning",
+                    "info",
                     "embedding service asked again",
                     retry=tried + 1,
                     **self._facts(problem),
