@@ -23,7 +23,7 @@ def cleaned(data: Any) -> Any:
     if isinstance(data, str):
         return visible(data)
     if isinstance(data, Mapping):
-        return {name: cleaned(part) for name, part in data.items()}
+        return {visible(name): cleaned(part) for name, part in data.items()}
     return [cleaned(part) for part in data] if isinstance(data, tuple | list) else data
 
 
@@ -33,7 +33,7 @@ def quoted(data: Any, name: str = "", source: str = "") -> Any:
         return _quoted_text(data, name, source)
     if isinstance(data, Mapping):
         source = _source(data) or source
-        return {key: quoted(part, key, source) for key, part in data.items()}
+        return {one_line(key): quoted(part, key, source) for key, part in data.items()}
     if isinstance(data, tuple | list):
         return [quoted(part, name, source) for part in data]
     return data

@@ -23,7 +23,7 @@ PLAIN = ("code", "text", "pdf")  # types whose text is no Markdown
 
 
 def link_to(code: str) -> types.ResourceLink:
-    return types.ResourceLink(uri=uri_of(code), name=code)
+    return types.ResourceLink(uri=uri_of(code), name=one_line(code))
 
 
 TEMPLATES = [
@@ -57,7 +57,7 @@ def listing(base: "Base", cursor: str | None) -> types.ListResourcesResult:
 def _resource(document: "Document") -> types.Resource:
     return types.Resource(
         uri=uri_of(document.code),
-        name=document.code,
+        name=one_line(document.code),
         title=one_line(document.title),
         mime_type=_mime_type(document),
         annotations=types.Annotations(last_modified=document.updated_at),
