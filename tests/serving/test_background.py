@@ -1,6 +1,7 @@
 """What a server does beside answering: it makes vectors that are missing, and keeps a log."""
 
 import json
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters, stdio_client
 
+import knowbase
 import services
 from conftest import COMMAND, Kb, environment
 from servers import PATIENCE, serving
@@ -126,3 +128,22 @@ def test_agents_server_logs_and_embeds_too(served: Kb, tmp_path: Path) -> None:
     facts = facts_of(log)
     assert facts["embedded in the background"]["chunks"] == 1
     assert {"query_time_ms", "result_count", *PHASES} <= facts["Hybrid search complete"].keys()
+
+
+def test_a_watch_embeds_what_waits(served: Kb) -> None:
+    """S3-24, S3-44"""
+    served.write("docs/a.md", "Deploys freeze on Fridays.\n")
+    served("add", "docs", env={"KB_EMBED_VECTORS": "false"})
+    watching = subprocess.Popen(
+        [*COMMAND, "watch"],
+        cwd=served.folder,
+        env=environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        with knowbase.open(str(served.base)) as base:
+            until(lambda: base.status().embedded == 1)
+    finally:
+        watching.terminate()
+        watching.wait(PATIENCE)
