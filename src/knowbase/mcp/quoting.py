@@ -15,7 +15,7 @@ from knowbase.values.visible import one_line, visible
 TITLES = ("title", "heading", "label", "summary")
 LINES = ("snippet", "opening", "highlights")
 TEXTS = ("content", "text")
-SOURCES = ("section", "code", "id")  # by what a text's document is named, the nearest first
+SOURCES = ("code", "id")  # by what a text's document is named
 
 
 def cleaned(data: Any) -> Any:
@@ -49,7 +49,7 @@ def _quoted_text(text: str, name: str, source: str) -> str:
     if name in TITLES:
         return '"' + one_line(text).replace('"', "'") + '"'
     if name in TEXTS and text:
-        return delimited(text, source)
+        return delimited(text.strip() if name == "content" else text, source)
     return f"> {one_line(text)}" if name in LINES else one_line(text)
 
 
