@@ -14,7 +14,7 @@ from knowbase import Note, SearchRequest
 from knowbase.base import Base
 from knowbase.errors import InvalidInput, ModelMismatch, ModelUnavailable, ServiceUnavailable
 from knowbase.ingest.embedding import BATCH, Step
-from knowbase.search.retrieve import FALLBACK
+from knowbase.search.events import FALLBACK
 
 NOTES = ("Deploys freeze on Fridays", "The coffee machine is descaled on Mondays", "Beans")
 

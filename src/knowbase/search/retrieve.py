@@ -4,11 +4,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from knowbase.errors import EmbeddingError, ModelMismatch, ServiceUnavailable, VectorsUnavailable
+from knowbase.errors import EmbeddingError, ModelMismatch, VectorsUnavailable
 from knowbase.logs import log
 from knowbase.query.conditions import OneOf, both
 from knowbase.query.words import FieldWeights
 from knowbase.ranking.rank import keys_of
+from knowbase.search import events
 from knowbase.search.services import Services
 from knowbase.search.understand import Inquiry
 from knowbase.values.documents import Candidate, Passage
@@ -17,10 +18,6 @@ if TYPE_CHECKING:
     from knowbase.embed import Embedder
     from knowbase.values.vectors import Model, Vector
 
-EVENTS = {"keyword": "FTS", "semantic": "Vector", "graph": "Graph"}
-"""S2-27: by which name the log knows a leg."""
-FALLBACK = "OpenAI API unavailable, using keyword-only fallback"
-"""S4-08: the words of the warning, whichever service it is."""
 BATCH = 1000  # documents that are asked for by name at once
 AT_FIRST = {"chunk": 1.25, "document": 2.0}
 """How many candidates a leg is asked for, for each hit of the depth: some fall together."""
@@ -69,12 +66,7 @@ class _Retrieval:
             except EmbeddingError as error:
                 if wanted == ("semantic",):
                     raise
-                if isinstance(error, ServiceUnavailable):
-                    log("warning", FALLBACK, retries=error.retries, exc_info=error)
-                elif isinstance(error, VectorsUnavailable):  # a state, and no failure
-                    log("info", "Vector search did not run", reason=error.message)
-                else:
-                    log("warning", "Vector search did not run", exc_info=error)
+                events.semantic_failed(error)
                 self._note(error)
         elif (query.similar or query.like) and not self._services.has_vectors:
             self._note(VectorsUnavailable.switched_off())
@@ -91,16 +83,12 @@ class _Retrieval:
         found = run()
         took = round((time.perf_counter() - started) * 1000, 3)
         self.timings[f"{leg}_ms"] = took
-        log("info", f"{EVENTS[leg]} search complete", results=len(found), ms=took)
+        events.leg_complete(leg, len(found), took)
         return found
 
     def _keyword(self) -> list[Candidate]:
         store, query = self._store, self._query
-        words = " ".join(word.surface for word in query.keyword.words)
-        if words:
-            log("debug", "FTS search", query=words, project_id=self._project, limit=self._depth)
-        else:
-            log("debug", "Empty FTS query", original=query.text)
+        events.keyword_starting(query, self._project, self._depth)
         condition = both(self._passing, query.keyword_filter)
         weights = FieldWeights(**self._profile.field_weights)
         asked = query.keyword._replace(rule=self._profile.keyword, text=query.text)
@@ -113,13 +101,7 @@ class _Retrieval:
         return found
 
     def _semantic(self) -> list[Candidate]:
-        log(
-            "debug",
-            "Vector search starting",
-            query_length=len(self._query.text),
-            project_id=self._project,
-            limit=self._depth,
-        )
+        events.semantic_starting(self._query, self._project, self._depth)
         if not self._services.has_vectors:
             raise VectorsUnavailable.switched_off()
         store = self._store
