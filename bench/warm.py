@@ -32,7 +32,7 @@ from knowbase.search import search as searching
 from knowbase.search.request import MODES, SearchRequest
 from knowbase.store.sqlite import SqliteStore
 from knowbase.store.sqlite.compile import match_expression
-from knowbase.store.sqlite.connection import load_vector_extension
+from knowbase.store.sqlite.extension import load_vector_extension
 from knowbase.values.vectors import Vector
 from measure import Row, arguments, interleaved, milliseconds, percentile, report, seconds
 

@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from knowbase.errors import InvalidInput
+from knowbase.logs import FORMATS, LEVELS
 from knowbase.values.kinds import Kind, Unfit, fitted, read_flag
 
 FILE_NAME = "kb.toml"
 OTHERS = (
-    "KB_SEARCH_DEFAULT_LIMIT",  # a profile's: see ranking/custom.py
+    "KB_SEARCH_DEFAULT_LIMIT",  # of every profile: see ranking/custom.py
     "KB_SEARCH_MAX_LIMIT",
     "KB_EMBED_KEY",  # a secret: read where it is used, never kept
     # KB_TOKEN and KB_TOKENS_FILE are no settings either: see http/tokens.py
@@ -30,6 +31,8 @@ class Settings(NamedTuple):
     chunk_max_tokens: int = 512
     chunk_overlap: float = 0.1
     chunk_min_overlap: int = 50
+    embed_vectors: bool = True
+    embed_background: bool = True
     embed_model: str = ""
     embed_threads: int = 0
     embed_pooling: str = ""
@@ -64,6 +67,7 @@ class Settings(NamedTuple):
     serve_max_request_kb: int = 4096
     serve_shutdown: float = 30.0
     serve_log: str = "text"
+    serve_log_level: str = "requests"
     serve_cypher: bool = False
     serve_tools: tuple[str, ...] = ()
     serve_url: str = ""
@@ -100,6 +104,10 @@ ABOUT: dict[str, About] = {
     "chunk_max_tokens": About("a longer section is split", 128, 512),
     "chunk_overlap": About("how much of a piece the next one repeats", 0.0, 0.5),
     "chunk_min_overlap": About("the least number of tokens repeated", 0, 64),
+    "embed_vectors": About("whether vectors are made and used; without, words alone find"),
+    "embed_background": About(
+        "whether kb serve, kb mcp and kb watch make vectors that are missing"
+    ),
     "embed_model": About("the model of new bases and of kb embed; see kb models"),
     "embed_threads": About("threads that embed; 0: one a core", 0, 256),
     "embed_pooling": About("mean, cls or last; else as the model's folder says", choices=POOLINGS),
@@ -148,7 +156,12 @@ ABOUT: dict[str, About] = {
         "a larger request is refused; what takes no long text has its own, lower bound", 1, 1048576
     ),
     "serve_shutdown": About("seconds for what is under way when the server is stopped", 0, 3600),
-    "serve_log": About("one line a request: text or json", choices=("text", "json")),
+    "serve_log": About("the form of the log of kb serve and kb mcp", choices=FORMATS),
+    "serve_log_level": About(
+        "what it has: requests is one line a request, warnings and errors; info and debug also"
+        " have each part of a search",
+        choices=LEVELS,
+    ),
     "serve_tools": About(
         "the tools of agents at /mcp, by name; or default, all, chatgpt: see docs/agents.md"
     ),

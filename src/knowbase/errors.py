@@ -131,6 +131,7 @@ class ModelUnavailable(EmbeddingError):
 
 class ServiceUnavailable(EmbeddingError):
     code = "service_unavailable"
+    retries = 0  # how often it was asked again
 
 
 class BadVector(EmbeddingError):
@@ -154,6 +155,14 @@ class ModelMismatch(EmbeddingError):
 
 class VectorsUnavailable(EmbeddingError):
     code = "vectors_unavailable"
+
+    @classmethod
+    def switched_off(cls) -> "VectorsUnavailable":
+        return cls(
+            "vectors are switched off in this base",
+            field="embed.vectors",
+            hint="set embed.vectors to true",
+        )
 
 
 class ReadError(KnowbaseError):

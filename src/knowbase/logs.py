@@ -5,7 +5,19 @@ than the rest of a keyword search's start-up.
 """
 
 import sys
-from typing import Any
+from typing import Any, NamedTuple
+
+LEVELS = ("error", "warning", "requests", "info", "debug")
+FORMATS = ("text", "json")
+SERVING = ("request", "serving")  # events of a server itself
+
+
+class LogStyle(NamedTuple):
+    """What a server shows of its log, and how. `requests` is one line a request beside warnings
+    and errors: `info` and `debug` have each part of a search too, and the start of its query."""
+
+    level: str = "requests"
+    format: str = "text"
 
 
 def log(level: str, event: str, **facts: Any) -> None:
@@ -26,15 +38,15 @@ def log(level: str, event: str, **facts: Any) -> None:
         logger.log(number, "%s", line, exc_info=exc_info, extra=extra)
 
 
-def show_on(stream: Any, *, as_json: bool) -> None:
-    """Show requests, warnings and errors on a stream, one line each."""
+def show_on(stream: Any, style: LogStyle = LogStyle()) -> None:  # noqa: B008 - a value
+    """Show the log on a stream, one line each."""
     import json
     import logging
 
     class Lines(logging.Formatter):
         def format(self, record: logging.LogRecord) -> str:
             moment = self.formatTime(record, "%Y-%m-%dT%H:%M:%S")
-            if not as_json:
+            if style.format != "json":
                 line = f"{moment} {record.levelname.lower()} {_visible(record.getMessage())}"
                 stack = self.formatException(record.exc_info) if record.exc_info else ""
                 # Indented: whatever stands in an error's message, it begins no line of its own.
@@ -48,14 +60,13 @@ def show_on(stream: Any, *, as_json: bool) -> None:
 
     handler = logging.StreamHandler(stream)
     handler.setFormatter(Lines())
-    # Each part of a search has its line too: for those who listen themselves.
-    handler.addFilter(
-        lambda record: (
-            record.levelno > logging.INFO or getattr(record, "event", "") in ("request", "serving")
+    if style.level == "requests":
+        handler.addFilter(
+            lambda record: record.levelno > logging.INFO or getattr(record, "event", "") in SERVING
         )
-    )
     logging.getLogger().addHandler(handler)
-    logging.getLogger("knowbase").setLevel(logging.INFO)
+    level = "info" if style.level == "requests" else style.level
+    logging.getLogger("knowbase").setLevel(level.upper())
 
 
 def _visible(text: str) -> str:

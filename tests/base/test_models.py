@@ -14,7 +14,7 @@ from knowbase import Note, SearchRequest
 from knowbase.base import Base
 from knowbase.errors import InvalidInput, ModelMismatch, ModelUnavailable, ServiceUnavailable
 from knowbase.ingest.embedding import BATCH, Step
-from knowbase.search.retrieve import FALLBACK
+from knowbase.search.events import FALLBACK
 
 NOTES = ("Deploys freeze on Fridays", "The coffee machine is descaled on Mondays", "Beans")
 
@@ -87,8 +87,10 @@ def test_when_the_service_is_away_words_answer_and_it_is_said(
         assert answer.search_modes_used == ("keyword",)
         assert "HTTP 500 (3 retries)" in answer.notices[0]
         assert len(server.asked) == 4
-        warnings = [record.getMessage() for record in caplog.records]
-        assert warnings == ["OpenAI API unavailable, using keyword-only fallback"] == [FALLBACK]
+        events = {record.event: record.facts for record in caplog.records}  # type: ignore[attr-defined]
+        assert list(events) == ["embedding service failed", FALLBACK]
+        assert FALLBACK == "OpenAI API unavailable, using keyword-only fallback"
+        assert [facts["retries"] for facts in events.values()] == [3, 3]
         with pytest.raises(ServiceUnavailable) as refusal:
             base.search(SearchRequest("deploys", mode="semantic"))
         assert refusal.value.hint

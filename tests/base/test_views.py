@@ -243,6 +243,7 @@ WHOLE: dict[str, Call] = {
     "sync": lambda b, t, f: b.add([str(f)]) and b.sync(),
     "graph.rebuild": lambda b, t, f: b.graph.rebuild(),
     "models.embed": lambda b, t, f: b.models.embed(None, drop_old=True, progress=lambda _: None),
+    "models.embed_missing": lambda b, t, f: b.models.embed_missing(lambda _: None),
     "saved.add": lambda b, t, f: b.saved.add(f"engines-{t.project}", "engine"),
     "saved.remove": lambda b, t, f: b.saved.remove(
         "engines" if t.project == "apollo" else "unwanted"

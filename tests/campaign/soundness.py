@@ -7,7 +7,7 @@ import apsw
 import psycopg
 
 from knowbase.store.postgres import PostgresStore
-from knowbase.store.sqlite.connection import load_vector_extension
+from knowbase.store.sqlite.extension import load_vector_extension
 
 
 def assert_sound(base: Path) -> None:

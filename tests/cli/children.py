@@ -15,7 +15,7 @@ from pathlib import Path
 import apsw
 
 from conftest import COMMAND, Kb, Result, environment
-from knowbase.store.sqlite.connection import load_vector_extension
+from knowbase.store.sqlite.extension import load_vector_extension
 
 PATIENCE = 30.0  # seconds until something that must happen counts as not happening
 

@@ -164,7 +164,9 @@ def test_mistakes_are_named(served: Kb, server: services.Service, tiny: Path) ->
     assert "'tiny' does not load" in served.error("embed", "--model", "models/tiny", code=5)
     server.always = services.status(404, "no such model")
     error = served.error("embed", "--model", "service:x", code=5)
-    assert "HTTP 404: no such model" in error
+    assert "HTTP 404" in error
+    debugged = served("embed", "--model", "service:x", "--debug", code=5).err
+    assert "HTTP 404: no such model" in debugged
     served.write("kb.toml", "[embed]\npooling = 'max'\n")
     assert "embed.pooling cannot be 'max' (one of mean, cls, last)" in served.error("list", code=2)
 

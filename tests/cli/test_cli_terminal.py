@@ -81,6 +81,30 @@ def test_control_characters_of_file_names_never_reach_the_terminal(kb: Kb) -> No
     assert_tame(in_terminal(kb, "status").out)
 
 
+def test_what_cannot_be_seen_never_reaches_the_terminal_and_stays_in_the_data(kb: Kb) -> None:
+    unseen = "\u200b\u2060\ufeff\u202e\u2066\u200f\U000e0041\U000e0042"
+    kb.write(
+        "docs/p\u202e.md",
+        f"# Ze{unseen}bra\n\nzebra {unseen} می‌خواهم 👩‍💻\u2028KB-9: forged (note)\n",
+    )
+    kb.write(
+        "docs/q.md", '---\ntitle: "Two\\nKB-8: forged"\ntags: ["a\\nKB-7: forged"]\n---\nzebra\n'
+    )
+    kb("add", "docs", "--defer")
+    for command in (("search", "zebra", "--fts-only"), ("list",), ("tags",), ("status",)):
+        out = in_terminal(kb, *command).out
+        assert not set(unseen) & set(out)
+        assert not [line for line in out.splitlines() if without_styles(line).startswith("KB-9")]
+        assert "\nKB-8" not in out
+        assert "\nKB-7" not in out
+    out = in_terminal(kb, "get", "docs/p\u202e.md").out
+    assert not set(unseen) & set(out)
+    assert "می‌خواهم 👩‍💻" in out
+    shown = in_terminal(kb, "get", "docs/p\u202e.md", "--json").out
+    assert not set(unseen) & set(shown)
+    assert unseen in kb.json("get", "docs/p\u202e.md")["text"]  # exact data, written out
+
+
 def test_a_progress_bar_is_drawn_and_wiped(kb: Kb) -> None:
     for number in range(12):
         kb.write(f"docs/{number}.md", f"# Page {number}\n\nWords of page {number}.\n")

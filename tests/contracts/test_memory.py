@@ -262,20 +262,32 @@ def test_files_are_searched_when_asked_for(
 
 
 def test_searches_are_logged(service: SearchService, caplog: pytest.LogCaptureFixture) -> None:
-    """S2-27, S4-18"""
+    """S2-27, S4-18, S4-30"""
     with caplog.at_level(logging.DEBUG, "knowbase"):
         service.search(SearchOptions("React " * 20, "proj1"))
     facts = {record.event: record.facts for record in caplog.records}  # type: ignore[attr-defined]
-    assert facts["search starting"] == {
-        "query": ("React " * 20)[:50], "mode": "hybrid", "project": "proj1",
+    assert facts["Hybrid search starting"] == {
+        "query": ("React " * 20)[:50], "mode": "hybrid", "project_id": "proj1",
     }  # fmt: skip
-    timings = {"keyword_ms", "semantic_ms", "ranking_ms"}  # S4-18
-    assert facts["search complete"].keys() == {"total", "returned", "mode", "ms", *timings}
-    assert facts["ranking complete"].keys() == {"results", "ms"}
-    assert facts["keyword search"].keys() == {"words", "limit"}
-    assert facts["keyword search complete"].keys() == {"results", "ms"}
-    assert facts["semantic search"].keys() == {"query_length", "limit"}
-    assert facts["semantic search complete"].keys() == {"results", "ms"}
+    phases = {"embedding_ms", "keyword_ms", "semantic_ms", "rrf_ms"}  # S4-18
+    counts = {"query_time_ms", "result_count"}
+    complete = facts["Hybrid search complete"]
+    assert complete.keys() == {"total", "returned", "mode", "ms", *counts, *phases}
+    assert complete["result_count"] == complete["returned"]
+    assert facts["Search phases"].keys() == phases
+    assert facts["RRF merging complete"].keys() == {"results", "ms"}
+    assert facts["FTS search"].keys() == {"query", "project_id", "limit"}
+    assert facts["FTS search complete"].keys() == {"results", "ms"}
+    assert facts["Vector search starting"].keys() == {"query_length", "project_id", "limit"}
+    assert facts["Query embedded"].keys() == {"model", "ms"}
+    assert facts["Vector search complete"].keys() == {"results", "ms"}
+    caplog.clear()
+    with caplog.at_level(logging.DEBUG, "knowbase"):
+        service.search(SearchOptions("  "))
+        service.timeline(service.search(SearchOptions("React"))[0].memory.id, 1, 2)
+    facts = {record.event: record.facts for record in caplog.records}  # type: ignore[attr-defined]
+    assert facts["Empty FTS query"] == {"original": "  "}
+    assert facts["Timeline query"].keys() == {"anchor_id", "depth_before", "depth_after"}
 
 
 # time
@@ -326,7 +338,7 @@ def test_an_unknown_or_forgotten_anchor_is_said(
             pytest.raises(NotFound, match=r"^Anchor memory not found$"),
         ):
             service.timeline(anchor)
-    assert "timeline anchor not found" in caplog.text
+    assert "Timeline anchor not found" in caplog.text
 
 
 def test_a_result_carries_the_whole_text_of_its_memory(base: Base, service: SearchService) -> None:

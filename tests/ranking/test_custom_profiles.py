@@ -50,6 +50,14 @@ def test_the_documents_variables_change_its_profile() -> None:
     assert (entries.default_top, entries.max_top, entries.min_similarity) == (7, 20, 0.25)
     assert custom.origins["min_similarity"] == "KB_SEMANTIC_SIMILARITY_THRESHOLD"
     assert profiles({}, {})["entries"].profile.default_top == 10
+    every = [one.profile for one in profiles({"mine": {}}, environment).values()]
+    assert {(one.default_top, one.max_top) for one in every} == {(7, 20)}
+    assert {one.weights["semantic"] for one in every if one.name != "entries"} == {
+        1.0,
+        1.5,
+        0.4,
+        0.2,
+    }
 
 
 @pytest.mark.parametrize(

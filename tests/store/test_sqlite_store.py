@@ -15,7 +15,7 @@ from knowbase.errors import BaseDamaged, BaseLocked, BaseMissing, BaseTooNew, Di
 from knowbase.query.conditions import EVERYTHING, Tagged
 from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.sqlite import SqliteStore, create, schema, vector_tables
-from knowbase.store.sqlite.connection import load_vector_extension
+from knowbase.store.sqlite.extension import load_vector_extension
 from knowbase.store.sqlite.schema import STEPS
 from knowbase.text.analysis import Word
 from knowbase.values.changes import Changes

@@ -81,13 +81,22 @@ class Base(BaseServices):
         self, request: SearchRequest | str = "", **keywords: "Unpack[SearchKeywords]"
     ) -> Answer:
         """Hits for a query, best first: search("words", tags=["ops"], path="docs/")."""
-        request = self._recalling(given.search_request(request, keywords))
+        request = self._recalling(self._request(request, keywords))
         profile = self._profile_of(request)
         answer = search(request, profile, self.search_services, self.now())
         use = profile.record_use == "returned" or request.recalled_in is not None
         if use and self.access.write:
             self.recorder.returned(request, answer, profile.record_use)
         return answer
+
+    def _request(
+        self, request: SearchRequest | str, keywords: "Mapping[str, Any]"
+    ) -> SearchRequest:
+        """The request as it is stored and run: without vectors, a search is one by words."""
+        request = given.search_request(request, keywords)
+        if request.mode == "hybrid" and not self.settings.embed_vectors:
+            return request._replace(mode="keyword")
+        return request
 
     def _recalling(self, request: SearchRequest) -> SearchRequest:
         """The request with the name of its session as it is stored, if it records in one."""
@@ -131,7 +140,7 @@ class Base(BaseServices):
     ) -> "Inquiry":
         from knowbase.search.understand import understand
 
-        request = given.search_request(request, keywords or {})
+        request = self._request(request, keywords or {})
         language = self.search_services.language
         return understand(request, self._profile_of(request), language, self.now())
 
@@ -147,7 +156,10 @@ class Base(BaseServices):
             self.home,
         )
         grouping = lambda passing: self.graph.communities_among(passing)  # noqa: E731 - lazy
-        return Services(self.store, lambda: self.embedder, language, grouping)
+        has_vectors = self.settings.embed_vectors
+        return Services(
+            self.store, lambda: self.embedder, language, grouping, has_vectors=has_vectors
+        )
 
     def _profile_of(self, request: SearchRequest) -> Profile:
         self.check_types(request.type)
@@ -292,12 +304,14 @@ class Base(BaseServices):
 
     def watch(self) -> "Iterator[Report]":
         """A report for each round of changes on disk, for as long as it is asked for more."""
+        from knowbase.base.background import embedding
         from knowbase.ingest.watch import watch
         from knowbase.store.sqlite.beside import files_of
 
         services = self.ingest_services()
         roots = [services.home.absolute(source.path) for source in self.store.sources()]
-        return watch(self.sync, roots, set(files_of(os.path.abspath(self.path))))
+        with embedding(self):
+            yield from watch(self.sync, roots, set(files_of(os.path.abspath(self.path))))
 
     def note(self, note: "Note | str") -> Document:
         """Write a note; it is sectioned and embedded like a file."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from knowbase.base.embedders import Chosen, Embedders
 from knowbase.config import Settings
 from knowbase.embed.choice import Choice, choice_of, from_source
-from knowbase.errors import EmbeddingError
+from knowbase.errors import EmbeddingError, VectorsUnavailable
 from knowbase.store.contract import Store
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ class Models:
 
     def active(self) -> Chosen:
         """The model of the base's vectors; of a base without any, the one that is set."""
+        if not self._settings.embed_vectors:
+            raise VectorsUnavailable.switched_off()
         if self._embedders.given is not None:
             return self._embedders.given
         model = self._store.model()
@@ -43,7 +45,10 @@ class Models:
         return self._embedders.load(from_source(self._sources[model]), model)
 
     def wanted(self) -> Chosen:
-        """The model that new text is embedded with; the base refuses one that is not its own."""
+        """The model that new text is embedded with; the base refuses one that is not its own.
+        Without vectors, the packaged one counts tokens."""
+        if not self._settings.embed_vectors:
+            return self._embedders.load(Choice())
         if self._embedders.given is not None or not self._settings.embed_model:
             return self.active()
         choice = choice_of(self._settings.embed_model, self._settings, self._home)
@@ -101,7 +106,7 @@ class Models:
         from knowbase.text.splitting import Limits
 
         said = self._settings
-        return Drafter(
+        drafter = Drafter(
             lambda: chosen().embedder,
             lambda: chosen().source,
             Limits(said.chunk_max_tokens, said.chunk_overlap, said.chunk_min_overlap),
@@ -109,6 +114,8 @@ class Models:
             codes,
             Reader(ReadLimits(said.read_timeout, said.read_memory_mb, said.read_max_chunks)),
         )
+        drafter.makes_vectors = said.embed_vectors
+        return drafter
 
     def embed(
         self, name: str | None, *, drop_old: bool, progress: "Callable[[Step], None]"
@@ -117,11 +124,19 @@ class Models:
         model that came with a newer knowbase, all of them."""
         from knowbase.ingest.embedding import drop_unused, embed_stored
 
+        if not self._settings.embed_vectors:
+            raise VectorsUnavailable.switched_off()
         chosen = self.named(name, os.getcwd()) if name else self.newer() or self.wanted()
         result = embed_stored(self._store, self._drafter(lambda: chosen), progress)
         if drop_old and not result.interrupted:
             result = result._replace(dropped=drop_unused(self._store))
         return result._replace(warnings=tuple(self._contradictions(chosen)))
+
+    def embed_missing(self, progress: "Callable[[Step], None]") -> "Embedding":
+        """The vectors that are missing of the base's own model; of no other one."""
+        from knowbase.ingest.embedding import embed_stored
+
+        return embed_stored(self._store, self._drafter(self.active), progress)
 
     def _contradictions(self, chosen: Chosen) -> list[str]:
         """A setting that would have the next kb add refused."""

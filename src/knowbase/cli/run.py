@@ -22,6 +22,7 @@ from knowbase.errors import BaseMissing, InvalidInput, KnowbaseError, ReadError
 from knowbase.operations.declare import Operation, Place
 from knowbase.values.characters import clean
 from knowbase.values.parameters import build
+from knowbase.values.visible import escaped
 
 if TYPE_CHECKING:
     from knowbase.base import Base
@@ -216,9 +217,8 @@ def _print_rendered(paint: Painter, result: Any) -> None:
 def _json(value: Any, indent: int | None = 2) -> str:
     import json
 
-    text = json.dumps(value, ensure_ascii=False, indent=indent)
-    # The second set of control characters is legal JSON, but steers some terminals.
-    return text.translate({code: f"\\u{code:04x}" for code in range(0x7F, 0xA0)})
+    # Exact data all the same: what cannot be seen, or steers a terminal, is written as \\u….
+    return escaped(json.dumps(value, ensure_ascii=False, indent=indent))
 
 
 def _stream(reports: Iterator[Any], output: _Output) -> int:
@@ -247,7 +247,7 @@ def _report_error(error: KnowbaseError, as_json: bool, debug: bool) -> None:
     if as_json:
         print(_json({"error": error.as_dict()}))
     line = f"kb: {error.message}" + (f" ({error.hint})" if error.hint else "")
-    print(safe(line.replace("\n", " ")), file=sys.stderr)
+    print(safe(line), file=sys.stderr)
 
 
 def _confirm(operation: Operation, base: "Base | Client", request: Any) -> None:

@@ -5,15 +5,13 @@ import sys
 import time
 from typing import TYPE_CHECKING, TextIO
 
+from knowbase.values.visible import visible
+
 if TYPE_CHECKING:
     from knowbase.ingest.embedding import Step
     from knowbase.ingest.sync import Progress
     from knowbase.values.documents import Document
 
-_CONTROL = dict.fromkeys(
-    (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F),
-     *range(0x2066, 0x206A))
-)  # fmt: skip
 _STYLES = {"bold": "1", "dim": "2", "mark": "1;33", "red": "31", "cyan": "36"}
 _FRAME = 0.1  # seconds between two drawings of the bar
 
@@ -23,8 +21,9 @@ def is_terminal(stream: TextIO) -> bool:
 
 
 def safe(text: str) -> str:
-    """Text from a document without control characters: it cannot steer the terminal."""
-    return text.translate(_CONTROL)
+    """Text from a document on one line, without what cannot be seen: it cannot steer the
+    terminal, nor pass for a line of ours."""
+    return visible(text).replace("\n", " ")
 
 
 def states_of(document: "Document") -> list[str]:
@@ -39,7 +38,7 @@ def states_of(document: "Document") -> list[str]:
 
 def safe_lines(text: str) -> str:
     """Like `safe`, with line ends kept."""
-    return "\n".join(safe(line) for line in text.split("\n"))
+    return visible(text)
 
 
 class Painter:

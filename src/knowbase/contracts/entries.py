@@ -8,6 +8,7 @@ What is asked is checked before any database is touched: an unknown argument, a 
 value out of bounds is an `InvalidInput` that names the field and what it may be.
 """
 
+import os
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from knowbase.base import Base
@@ -23,6 +24,7 @@ from knowbase.contracts.entry import related_entries as entries_of
 from knowbase.errors import InvalidInput
 from knowbase.operations.declare import Operation
 from knowbase.query.conditions import both
+from knowbase.ranking.custom import limits
 from knowbase.search.answer import Answer
 from knowbase.search.request import FACETS, SYNTAXES, SearchRequest
 from knowbase.values.parameters import Param, build
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 ROLES = ("pm", "dev", "qa", "all")
 MOST_SUGGESTED = 3
 _FILTERS = ("role", "project", "path", "after", "before")  # by the names of the query language
+LIMITS = limits("entries", os.environ)  # S4-20
 
 
 class SearchInput(NamedTuple):
@@ -45,7 +48,9 @@ class SearchInput(NamedTuple):
     entry_type: Annotated[
         str | None, Param("Filter by entry type (optional): fact, decision, lesson, code, pdf …")
     ] = None
-    limit: Annotated[int, Param("Maximum results to return", least=1, most=50)] = 10
+    limit: Annotated[int, Param("Maximum results to return", least=1, most=LIMITS.most)] = (
+        LIMITS.default
+    )
     min_confidence: Annotated[
         float, Param("Minimum confidence threshold (optional)", least=0, most=1)
     ] = 0.0

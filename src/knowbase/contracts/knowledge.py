@@ -6,13 +6,15 @@ that document's recipe: type weights, use, places fused with `k`.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from knowbase.errors import InvalidInput
+from knowbase.errors import InvalidInput, VectorsUnavailable
 from knowbase.query.conditions import Condition, both
 from knowbase.query.query import Query, plain_query
 from knowbase.query.words import FieldWeights, sanitize_fts_query
+from knowbase.ranking.custom import limits
 from knowbase.ranking.profile import PROFILES, TYPE_WEIGHTS, Profile
 from knowbase.ranking.rank import Ranked
 from knowbase.search.present import SOURCE_NAMES
@@ -40,6 +42,7 @@ __all__ = [
 ]
 
 RECIPE = PROFILES["typed"]
+LIMITS = limits("typed", os.environ)  # S4-20
 SINGLE_LIMIT = 20  # S0-20: of one leg alone
 
 
@@ -99,7 +102,7 @@ def search_knowledge(
     base: "Base", query: str, options: Options = DEFAULTS
 ) -> list[KnowledgeResult]:
     """Hybrid search; the query is embedded with the base's own model."""
-    return _hybrid(base, _query(base, query), base.embedder, options)
+    return _hybrid(base, _query(base, query), lambda: base.embedder, options)
 
 
 async def search_knowledge_async(
@@ -119,7 +122,8 @@ def hybrid_search(
     if not len(embedding):
         return _hybrid(base, given, None, options)
     similar = given._replace(similar=("the given embedding",))
-    return _hybrid(base, similar, _Given(base, embedding), options)
+    own = _Given(base, embedding)
+    return _hybrid(base, similar, lambda: own, options)
 
 
 def fts_search(base: "Base", query: str, options: Options = DEFAULTS) -> list[FtsResult]:
@@ -138,12 +142,23 @@ def vector_search(
 ) -> list[VectorResult]:
     """Semantic search alone; an empty embedding, or a base without vectors, finds nothing."""
     limit = _limit(options, SINGLE_LIMIT)
-    vector = _Given(base, embedding).embed_query("") if len(embedding) else b""
-    found = base.store.semantic(vector, _condition(base, options), limit)
+    try:
+        found = _nearest(base, embedding, options, limit)
+    except VectorsUnavailable:
+        return []
     return [
         VectorResult(*_common(passage), 1 - one.score, rank)
         for rank, (one, passage) in enumerate(_with_passages(base, found), start=1)
     ]
+
+
+def _nearest(
+    base: "Base", embedding: Sequence[float], options: Options, limit: int
+) -> list[Candidate]:
+    if not base.settings.embed_vectors:
+        return []
+    vector = _Given(base, embedding).embed_query("") if len(embedding) else b""
+    return base.store.semantic(vector, _condition(base, options), limit)
 
 
 class _Given:
@@ -173,15 +188,15 @@ class _Given:
 
 
 def _hybrid(
-    base: "Base", query: Query, embedder: "Embedder | None", options: Options
+    base: "Base", query: Query, embedder: "Callable[[], Embedder] | None", options: Options
 ) -> list[KnowledgeResult]:
     if query.is_empty:
         return []
     limit = _limit(options, base.profile_for().default_top)
-    mode = "hybrid" if embedder is not None else "keyword"
-    inquiry = _understand(base, options, mode)._replace(query=query)
     known = base.search_services
-    services = Services(known.store, lambda: embedder or base.embedder, known.language)
+    mode = "hybrid" if embedder is not None and known.has_vectors else "keyword"
+    inquiry = _understand(base, options, mode)._replace(query=query)
+    services = Services(known.store, embedder or known.embedder, known.language)
     outcome = rank_all(inquiry, services, inquiry.profile.candidates(limit))
     passages = outcome.proposals.passages
     return [_result(hit, passages[hit.chunk]) for hit in outcome.ranked[:limit]]
@@ -209,10 +224,10 @@ def _query(base: "Base", text: str) -> Query:
 
 
 def _limit(options: Options, default: int) -> int:
-    limit = default if options.limit is None else options.limit
-    if not 1 <= limit <= RECIPE.max_top:
+    limit = min(default, LIMITS.most) if options.limit is None else options.limit
+    if not 1 <= limit <= LIMITS.most:
         raise InvalidInput(
-            f"limit cannot be {limit}", field="limit", hint=f"from 1 to {RECIPE.max_top}"
+            f"limit cannot be {limit}", field="limit", hint=f"from 1 to {LIMITS.most}"
         )
     return limit
 

@@ -8,17 +8,20 @@ A memory is a document without a file; a document, here, is one with a file. Eac
 alone (`search_fts`, `search_vector`), and a score be computed (`compute_score`).
 """
 
+import os
 import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from knowbase.base.awaiting import Awaiting, awaited
 from knowbase.errors import NotFound
+from knowbase.logs import log
 from knowbase.memory.sessions import SessionContext, Timeline
 from knowbase.query.conditions import EVERYTHING, Compare, Condition, Not, Visible, both
 from knowbase.query.query import plain_query
 from knowbase.query.words import FieldWeights
 from knowbase.ranking.boosts import factors, signals
+from knowbase.ranking.custom import limits
 from knowbase.ranking.fusion import linear
 from knowbase.ranking.profile import PROFILES
 from knowbase.ranking.rank import total
@@ -54,6 +57,7 @@ __all__ = [
 
 PROFILE = PROFILES["memory"]
 CHUNKS_EACH = 4  # how many of a memory may be among the best
+LIMITS = limits("memory", os.environ)  # S4-20
 FROM_FILES: Condition = Compare("path", "present")
 
 
@@ -64,7 +68,7 @@ class SearchOptions(NamedTuple):
     project_id: str | None = None
     sector: str | None = None
     tier: str | None = None
-    limit: int = 10
+    limit: int = LIMITS.default
     min_salience: float = 0.0
     include_documents: bool = False
     include_superseded: bool = False
@@ -151,7 +155,7 @@ class SearchService:
         return self._found(options, only)
 
     def search_documents(
-        self, query: str, project_id: str | None = None, limit: int = 10
+        self, query: str, project_id: str | None = None, limit: int = LIMITS.default
     ) -> list[SearchResult]:
         """The same search over files."""
         return self._found(SearchOptions(query, project_id, limit=limit), FROM_FILES)
@@ -172,6 +176,7 @@ class SearchService:
         if not isinstance(options.query, str):
             raise wrong("query", options.query, "it must be text")
         if not options.query.strip():
+            log("debug", "Empty FTS query", original=options.query)
             return []
         request = SearchRequest(
             query=options.query,

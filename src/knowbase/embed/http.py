@@ -1,6 +1,7 @@
 """JSON over HTTP to one service: retries with backoff, a time budget, and a key nobody sees."""
 
 import json
+import os
 import random
 import re
 import time
@@ -21,11 +22,16 @@ _LOOKS_LIKE_A_KEY = re.compile(r"\b(sk|key|pk|api)[-_][\w-]{8,}", re.I)
 
 
 class _Failure(Exception):
-    """One try that failed; whether another one makes sense, and when."""
+    """One try that failed; whether another one makes sense, and when.
 
-    def __init__(self, reason: str, *, again: bool = True, after: float = 0.0) -> None:
-        super().__init__(reason)
-        self.reason, self.again, self.after = reason, again, after
+    The `reason` is for callers. What the service said beside it is for the log alone.
+    """
+
+    def __init__(
+        self, reason: str, *, said: str = "", again: bool = True, after: float = 0.0
+    ) -> None:
+        super().__init__(f"{reason}: {said}" if said else reason)
+        self.reason, self.said, self.again, self.after = reason, said, again, after
 
 
 class Client:
@@ -53,19 +59,31 @@ class Client:
                 in_time = time.monotonic() + wait < deadline
                 if not (problem.again and tried < RETRIES and in_time):
                     raise self._given_up(problem, tried) from problem
-                reason = problem.reason
-                log("info", "embedding service asked again", retry=tried + 1, reason=reason)
+                log(
+                    "info",
+                    "embedding service asked again",
+                    retry=tried + 1,
+                    **self._facts(problem),
+                )
                 self.sleep(wait)
         raise AssertionError("counting never ends")
 
     def _given_up(self, problem: _Failure, retries: int) -> ServiceUnavailable:
+        log("error", "embedding service failed", retries=retries, **self._facts(problem))
         told = f" ({retries} retries)" if problem.again else ""
-        return ServiceUnavailable(
-            f"the embedding service at {urlsplit(self.url).netloc} gives no answer:"
-            f" {problem.reason}{told}",
+        error = ServiceUnavailable(
+            f"the embedding service gives no answer: {problem.reason}{told}",
             field="embed.url",
-            hint="is it running, and are embed.url, embed.model and KB_EMBED_KEY right?",
+            hint="is it running, and are embed.url, embed.model and KB_EMBED_KEY right?"
+            " The log, or --debug, has what it said",
         )
+        error.retries = retries
+        return error
+
+    def _facts(self, problem: _Failure) -> dict[str, str]:
+        """For the log: where it is and what it said reach no caller."""
+        facts = {"address": urlsplit(self.url).netloc, "reason": problem.reason}
+        return {**facts, "said": problem.said} if problem.said else facts
 
     def _once(self, path: str, data: bytes, deadline: float) -> Any:
         import http.client
@@ -85,7 +103,7 @@ class Client:
             raise self._refused(error, deadline) from None
         except (OSError, http.client.HTTPException) as error:  # URLError is an OSError
             reason = getattr(error, "reason", error)
-            raise _Failure(str(reason) or type(error).__name__) from None
+            raise _Failure(_trouble(reason), said=str(reason)) from None
         except ValueError:
             raise _Failure("it answers with something else than JSON") from None
 
@@ -95,15 +113,31 @@ class Client:
         except (OSError, _Failure):
             text = ""
         told = self._without_secrets(" ".join(text.split()))[:200]
-        reason = f"HTTP {error.code}" + (f": {told}" if told else "")
+        reason = f"HTTP {error.code}"
         if error.code in AGAIN:
-            return _Failure(reason, after=_retry_after(error.headers.get("Retry-After")))
-        return _Failure(reason, again=False)
+            after = _retry_after(error.headers.get("Retry-After"))
+            return _Failure(reason, said=told, after=after)
+        return _Failure(reason, said=told, again=False)
 
     def _without_secrets(self, text: str) -> str:
         key = self.key()
         text = text.replace(key, "…") if key else text
         return _LOOKS_LIKE_A_KEY.sub("…", text)
+
+
+def _trouble(reason: object) -> str:
+    """What is wrong with a connection, without where it leads."""
+    import socket
+    import ssl
+
+    if isinstance(reason, ssl.SSLError):
+        return "its certificate is not accepted"
+    if isinstance(reason, TimeoutError):
+        return "it takes too long"
+    if isinstance(reason, socket.gaierror):
+        return "its name is not known"
+    number = reason.errno if isinstance(reason, OSError) else None
+    return os.strerror(number) if number else f"no connection ({type(reason).__name__})"
 
 
 def _opener(url: str) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property
 from typing import Any, NamedTuple
 
+from knowbase import deadline
 from knowbase.embed.granite import Granite
 from knowbase.embed.http import Client
 from knowbase.embed.runtime import bad_vector
@@ -91,6 +92,8 @@ class Service:
         asked: dict[str, Any] = {"model": self._wanted.name, "input": list(texts)}
         if self._wanted.dimensions:
             asked["dimensions"] = self._wanted.dimensions
+        left = deadline.seconds_left()  # half of it: what is done without an answer takes time too
+        budget = budget if left is None else min(budget, left / 2)
         return _embeddings(self._client().post("/embeddings", asked, budget), len(texts))
 
     def _vector(self, numbers: list[float]) -> Vector:

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
+from knowbase.http.commands import LOG_FORMAT, LOG_LEVEL, log_style
 from knowbase.mcp.clients import PROJECT, READ_ONLY, TOOLS
 from knowbase.operations.declare import Operation
 from knowbase.values.access import Access
@@ -23,22 +24,26 @@ class Serve(NamedTuple):
     read_only: Annotated[bool, READ_ONLY] = False
     project: Annotated[str | None, PROJECT] = None
     tools: Annotated[tuple[str, ...], TOOLS] = ()
+    log_level: Annotated[str | None, LOG_LEVEL] = None
+    log_format: Annotated[str | None, LOG_FORMAT] = None
 
 
 def serve(base: "Base", request: Serve) -> "Iterator[Serving]":
     """Serve until the client leaves, or until it is stopped."""
     access = Access(write=not request.read_only, project=request.project)
+    style = log_style(base.settings, request.log_level, request.log_format)
     if not request.http:
         from knowbase.mcp.commands import over_stdio
 
-        over_stdio(base, access, request.tools)
+        over_stdio(base, access, style, request.tools)
         return
     from knowbase.http.server import Place
     from knowbase.http.server import serve as run
 
-    yield from run(
-        base, Place(request.host, request.port, access, agents_only=True, tools=request.tools)
+    place = Place(
+        request.host, request.port, access, agents_only=True, tools=request.tools, log=style
     )
+    yield from run(base, place)
 
 
 COMMANDS = {

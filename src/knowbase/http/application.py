@@ -210,7 +210,7 @@ class Server:
             await workers.close(self.base.settings.serve_shutdown)
 
     def _warm_up(self) -> None:
-        if self.base.store.model() is not None:
+        if self.base.settings.embed_vectors and self.base.store.model() is not None:
             # A text that no cache has: only then is the model loaded.
             self.base.embedder.embed_query(f"ready {time.time()}")
 

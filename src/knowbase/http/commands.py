@@ -3,7 +3,9 @@
 import os
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
+from knowbase.config import Settings
 from knowbase.errors import Conflict, InvalidInput, NotFound
+from knowbase.logs import FORMATS, LEVELS, LogStyle
 from knowbase.operations.declare import NoParameters, Operation, Terminal
 from knowbase.values.access import TOKEN_SCOPES
 from knowbase.values.parameters import Param
@@ -16,11 +18,22 @@ if TYPE_CHECKING:
     from knowbase.http.server import Serving
 
 
+LOG_LEVEL = Param("what the log has; info and debug: each part of a search", choices=LEVELS)
+LOG_FORMAT = Param("the form of the log, on standard error", choices=FORMATS)
+
+
 class Serve(NamedTuple):
     host: Annotated[
         str | None, Param("the address; other than loopback, it wants a token", metavar="ADDRESS")
     ] = None
     port: Annotated[int | None, Param("the port; 0: any that is free", least=0, most=65535)] = None
+    log_level: Annotated[str | None, LOG_LEVEL] = None
+    log_format: Annotated[str | None, LOG_FORMAT] = None
+
+
+def log_style(settings: Settings, level: str | None, form: str | None) -> LogStyle:
+    """How the log is shown: as the flags say, else as the settings do."""
+    return LogStyle(level or settings.serve_log_level, form or settings.serve_log)
 
 
 def serve(base: "Base", request: Serve) -> "Iterator[Serving]":
@@ -30,7 +43,8 @@ def serve(base: "Base", request: Serve) -> "Iterator[Serving]":
     settings = base.settings
     host = settings.serve_host if request.host is None else request.host
     port = settings.serve_port if request.port is None else request.port
-    return run(base, Place(host, port))
+    style = log_style(settings, request.log_level, request.log_format)
+    return run(base, Place(host, port, log=style))
 
 
 class New(NamedTuple):

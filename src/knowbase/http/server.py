@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import uvicorn
 
 from knowbase.base import Base
+from knowbase.base.background import embedding
 from knowbase.config import Settings
 from knowbase.errors import InvalidInput
 from knowbase.http.application import Mounting, application
@@ -23,7 +24,7 @@ from knowbase.http.guard import MOST_HEADER_BYTES, Door, Names, is_loopback
 from knowbase.http.issuer import Issuer, Resource
 from knowbase.http.listening import address_of, listen
 from knowbase.http.tokens import tokens_file
-from knowbase.logs import log, show_on
+from knowbase.logs import LogStyle, log, show_on
 from knowbase.mcp import web as agents
 from knowbase.values.access import Access
 
@@ -50,6 +51,7 @@ class Place(NamedTuple):
     most: Access = Access()
     agents_only: bool = False
     tools: tuple[str, ...] = ()  # of agents; else as serve.tools says
+    log: LogStyle = LogStyle()
 
 
 def mounted(base: Base, tools: tuple[str, ...] = ()) -> Mapping[str, Mounting]:
@@ -76,7 +78,7 @@ def serve(base: Base, place: Place) -> Iterator[Serving]:
     door = Door(names, gate, place.most, issuer)
     app = application(base, door, mounted(base, place.tools), only_mounted=place.agents_only)
     listening = listen(place.host, place.port)
-    show_on(sys.stderr, as_json=settings.serve_log == "json")
+    show_on(sys.stderr, place.log)
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     server = Listening(
         uvicorn.Config(
@@ -96,7 +98,8 @@ def serve(base: Base, place: Place) -> Iterator[Serving]:
     address = address_of(listening) + (agents.PATH if place.agents_only else "")
     yield Serving(address, base.shown, gate.is_open and issuer is None)
     log("info", "serving", address=address)
-    server.run(sockets=[listening])
+    with embedding(base, when=place.most.write):
+        server.run(sockets=[listening])
     gate.uses.write()
     if app.state.is_busy():
         # A thread still works for nobody. Its connection cannot be closed under it: the process

@@ -6,7 +6,8 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from knowbase.embed import Embedder
-from knowbase.errors import EmbeddingError, VectorsUnavailable
+from knowbase.errors import EmbeddingError, ServiceUnavailable, VectorsUnavailable
+from knowbase.logs import log
 from knowbase.read.confined import MOST_LINKS, Reader, left_out
 from knowbase.read.links import code_links
 from knowbase.store.contract import VectorStore
@@ -44,6 +45,8 @@ class Embedded(NamedTuple):
 
 class Drafter:
     """Makes drafts; the model is loaded when the first one needs it."""
+
+    makes_vectors = True  # False: they are switched off
 
     def __init__(
         self,
@@ -129,14 +132,16 @@ class Drafter:
         """Vectors for every chunk: the stored one where the text is known, else a new one, or
         none yet when that is put off. A database that cannot hold vectors gets the text alone.
         """
+        if not self.makes_vectors:
+            return Embedded(tuple(drafts), None, 0, 0)
+        hashes = {chunk.hash for draft in drafts for chunk in draft.chunks}
         try:
             model = store.model() if defer else self._used_by(store)
+            vectors = dict(store.vectors(hashes, model)) if model is not None else {}
         except VectorsUnavailable as error:
             number = sum(len(draft.chunks) for draft in drafts)
-            told = f"{error.message}: {error.hint}"
+            told = f"{error.message}: words alone find it ({error.hint})"
             return Embedded(tuple(drafts), None, 0, 0, number, told)
-        hashes = {chunk.hash for draft in drafts for chunk in draft.chunks}
-        vectors = dict(store.vectors(hashes, model)) if model is not None else {}
         missing = {} if defer else self._texts_without(vectors, drafts)
         for digest, vector in zip(missing, self._embedded(missing), strict=True):
             vectors[digest] = vector
@@ -148,6 +153,15 @@ class Drafter:
         given = [vector is not None for draft in done for vector in draft.vectors]
         made = len(missing)
         return Embedded(done, model, made, sum(given) - made, len(given) - sum(given))
+
+    def embed_or_wait(self, drafts: Sequence[Draft], store: VectorStore) -> Embedded:
+        """The same, but a service that is away holds up the vectors, never the text."""
+        try:
+            return self.embed(drafts, store)
+        except ServiceUnavailable as error:
+            log("warning", "stored without vectors", reason=error.message, exc_info=error)
+            told = f"{error.message}: words alone find it until its vectors are made (kb embed)"
+            return self.embed(drafts, store, defer=True)._replace(warning=told)
 
     def _used_by(self, store: VectorStore) -> Model:
         """The embedder's model, once it is the base's own."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import NamedTuple
 
-from knowbase.errors import BaseLocked, DiskFull, ReadError, TookTooLong
+from knowbase.errors import BaseLocked, DiskFull, ReadError, TookTooLong, VectorsUnavailable
 from knowbase.ingest.ahead import Loaded, read_ahead, record_of
 from knowbase.ingest.batch import BATCH_DOCUMENTS, Batch, Prepared, is_of_one_file, reason_of
 from knowbase.ingest.drafts import Drafter
@@ -98,9 +98,11 @@ class IngestServices:
     def link_similar(self) -> None:
         """Compare what was written with everything. That is stored: when another writes, or space
         or time runs out, the next one does it."""
+        if not self.drafter.makes_vectors:
+            return
         try:
             self.store.link_similar(self.similar_above)
-        except (BaseLocked, DiskFull, TookTooLong) as error:
+        except (BaseLocked, DiskFull, TookTooLong, VectorsUnavailable) as error:
             log("info", "similar documents are linked later", reason=error.message)
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from knowbase.mcp import wording
 from knowbase.mcp.budget import AgentAnswer, Budget, as_text
+from knowbase.mcp.quoting import cleaned
 from knowbase.mcp.shape import shaped
 from knowbase.mcp.tools import Call
 from knowbase.operations.results import plain
@@ -122,7 +123,7 @@ class Answering:
 
     def as_json(self) -> AgentAnswer:
         """For clients that read the text as JSON."""
-        data = plain(self._run(self.call.request))
+        data = cleaned(plain(self._run(self.call.request)))
         return AgentAnswer(data, as_text(data))
 
     def _first_cut(self, tell: "Callable[[], AgentAnswer]") -> AgentAnswer | None:
@@ -185,7 +186,8 @@ class Answering:
         return self.call.tool.operation.run(self.base, request)
 
     def _fitted_answer(self, data: dict[str, Any]) -> AgentAnswer:
-        return AgentAnswer(data, wording.text_of(self.call.tool.name, data), _links(data))
+        shown = cleaned(data)
+        return AgentAnswer(shown, wording.text_of(self.call.tool.name, shown), _links(data))
 
 
 class _Text(NamedTuple):

@@ -8,7 +8,8 @@ import gc
 import sys
 from typing import TYPE_CHECKING
 
-from knowbase.logs import show_on
+from knowbase.base.background import embedding
+from knowbase.logs import LogStyle, show_on
 from knowbase.mcp.clients import Install
 from knowbase.operations.declare import Operation
 from knowbase.values.access import Access, current
@@ -18,20 +19,21 @@ if TYPE_CHECKING:
     from knowbase.mcp.install import Installed
 
 
-def over_stdio(base: "Base", access: Access, tools: tuple[str, ...] = ()) -> None:
+def over_stdio(base: "Base", access: Access, style: LogStyle, tools: tuple[str, ...] = ()) -> None:
     """Serve one client until it leaves."""
     from knowbase.mcp.tools import chosen
 
     chosen(tools or base.settings.serve_tools)  # refuses an unknown one before anybody waits
     current.set(access)
-    show_on(sys.stderr, as_json=False)
+    show_on(sys.stderr, style)
     gc.disable()  # a seventh of what it takes to load the SDK
     from knowbase.mcp.stdio import serve
 
     gc.enable()
     if sys.stdin.isatty():
         print("waiting for an MCP client on standard input; Ctrl-C stops", file=sys.stderr)
-    serve(base, tools)
+    with embedding(base, when=access.write):
+        serve(base, tools)
 
 
 def install(base: "Base", request: Install) -> "Installed":

@@ -17,11 +17,13 @@ from knowbase.mcp.links import (
     saved_uri,
     uri_of,
 )
+from knowbase.mcp.quoting import cleaned
 from knowbase.mcp.shape import shaped
 from knowbase.mcp.view import View
 from knowbase.mcp.wording import found_text, text_of
 from knowbase.operations.results import plain
 from knowbase.values.documents import Page
+from knowbase.values.visible import one_line, visible
 
 if TYPE_CHECKING:
     from knowbase.base import Base
@@ -33,7 +35,7 @@ PLAIN = ("code", "text", "pdf")  # types whose text is no Markdown
 
 
 def link_to(code: str) -> types.ResourceLink:
-    return types.ResourceLink(uri=uri_of(code), name=code)
+    return types.ResourceLink(uri=uri_of(code), name=one_line(code))
 
 
 TEMPLATES = [
@@ -75,8 +77,8 @@ def listing(base: "Base", cursor: str | None) -> types.ListResourcesResult:
 def _resource(document: "Document") -> types.Resource:
     return types.Resource(
         uri=uri_of(document.code),
-        name=document.code,
-        title=document.title,
+        name=one_line(document.code),
+        title=one_line(document.title),
         mime_type=_mime_type(document),
         annotations=types.Annotations(last_modified=document.updated_at),
     )
@@ -87,7 +89,7 @@ def _saved_resource(saved: "Saved") -> types.Resource:
     return types.Resource(
         uri=saved_uri(saved.name),
         name=saved.name,
-        title=f"Saved search: {saved.query}",
+        title=one_line(f"Saved search: {saved.query}"),
         description=f"needs ?{places}" if places else None,
         mime_type="text/markdown",
     )
@@ -98,7 +100,7 @@ def read(base: "Base", uri: str) -> types.ReadResourceResult:
     saved = saved_in(uri)
     if saved is not None:
         found = plain(base.saved.run(saved.name, saved.values))
-        return _text(uri, "text/markdown", found_text(found))
+        return _text(uri, "text/markdown", found_text(cleaned(found)))
     listed = listed_in(uri)
     if listed is not None:
         return _text(uri, "text/markdown", _listed(base, **listed))
@@ -106,7 +108,7 @@ def read(base: "Base", uri: str) -> types.ReadResourceResult:
     if reference is None:
         raise NotFound(f"there is no resource {uri!r}", hint=f"such as {DOCUMENT}CODE")
     content = base.get(reference)
-    return _text(uri, _mime_type(content.document), content.text)
+    return _text(uri, _mime_type(content.document), visible(content.text))
 
 
 def _listed(base: "Base", tag: str | None = None, project: str | None = None) -> str:

@@ -3,21 +3,25 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from knowbase.mcp.quoting import quoted
 from knowbase.mcp.worded import MORE
 from knowbase.text.snippets import END_MARK, MARK
 
 Data = Mapping[str, Any]
 
+QUOTED = ("kb_brief",)
+"""Tools whose text names a document on each line, and begins no line with a document's words."""
 NOTHING_FITS = "nothing fits: ask again with a larger max_tokens"
 
 
 def text_of(tool: str, data: Data) -> str:
     """The text of a tool's answer."""
-    return "\n".join(_TEXTS[tool](data))
+    return "\n".join(_TEXTS[tool](quoted(data) if tool not in QUOTED else data))
 
 
 def found_text(answer: Data) -> str:
     """What a search of the query language found."""
+    answer = quoted(answer)
     hits = [
         f"- [{hit['section']}] {hit['title']} ({hit['type']}): {_unmarked(hit['snippet'])}"
         for hit in answer["hits"]
@@ -154,6 +158,7 @@ def _remember(data: Data) -> Iterable[str]:
         yield f"{what} ({how}): [{code}] {opening}"
     if data.get("similar") and "superseded" not in data:
         yield "if this takes the place of one: remember it again with supersede=CODE"
+    yield from data.get("notices", ())
 
 
 def _timeline(data: Data) -> Iterable[str]:

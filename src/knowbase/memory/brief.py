@@ -10,6 +10,7 @@ from knowbase.query.moments import ahead
 from knowbase.values.documents import Document, Page
 from knowbase.values.sessions import Session
 from knowbase.values.times import days_between
+from knowbase.values.visible import one_line
 
 DECAY = 0.05  # a day: the rate of the memory profile's recency
 SOON = "7d"
@@ -125,7 +126,7 @@ class Briefing:
 
     def _cut(self, text: str) -> str:
         """The start of a text on one line, within LONGEST_ITEM tokens."""
-        line = " ".join(text.split())
+        line = one_line(text)
         cut = line[: LONGEST_ITEM * 8]
         while self.count_tokens(cut) > LONGEST_ITEM:
             shorter = cut[: len(cut) * 3 // 4]
@@ -150,12 +151,11 @@ class Briefing:
 
 
 def _line(item: BriefItem) -> str:
-    title = item.title.rstrip("…")
-    text = item.text if item.text.startswith(title) else f"{item.title}: {item.text}"
-    if item.code == item.title:
-        text = item.text
+    title = one_line(item.title)
+    starts_with_it = item.text.startswith(title.rstrip("…"))
+    text = item.text if starts_with_it or item.code == item.title else f"{title}: {item.text}"
     times = f", confirmed {item.confirmed}×" if item.confirmed > 0 else ""
-    return f"- [{item.code}] ({item.at[:10]}{times}) {text}\n"
+    return f"- [{one_line(item.code)}] ({item.at[:10]}{times}) {text}\n"
 
 
 def _text(title: str, parts: Sequence[BriefPart], left_out: int) -> str:

@@ -65,7 +65,8 @@ def remember(services: NoteServices, note: Note) -> Remembered:
     )
     document = writing.write(draft)
     superseded = services.whole(writing.superseded.id) if writing.superseded else None
-    return Remembered(document, document.id == draft.id, similar, superseded)
+    is_new = document.id == draft.id
+    return Remembered(document, is_new, similar, superseded, writing.notices if is_new else ())
 
 
 def retagged(
@@ -108,6 +109,7 @@ class Writing:
         self._note = note
         self.now = services.ingest.clock()
         self.model: Model | None = None  # whose vectors the draft has
+        self.notices: tuple[str, ...] = ()
         self.old = _replaced(services, note)
         self.superseded = services.whole(note.supersedes) if note.supersedes else None
         self.reading = self._read(default_type)
@@ -145,7 +147,9 @@ class Writing:
                 field="text",
                 hint="read.max_chunks",
             )
-        return draft
+        embedded = ingest.drafter.embed_or_wait([draft], ingest.store)
+        self.model, self.notices = embedded.model, tuple(filter(None, (embedded.warning,)))
+        return embedded.drafts[0]
 
     def write(self, draft: Draft | None = None) -> Document:
         """The document, what it supersedes and its session, all at once."""

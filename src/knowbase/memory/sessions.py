@@ -169,7 +169,7 @@ class Sessions:
         self, anchor: str, before: int = 5, after: int = 5, include: Sequence[str] = ()
     ) -> Timeline:
         """What was made in the same project before and after; superseded ones are shown too."""
-        log("debug", "timeline", anchor=anchor, before=before, after=after)
+        log("debug", "Timeline query", anchor_id=anchor, depth_before=before, depth_after=after)
         for state in include:
             if state not in HIDDEN_STATES:
                 hint = "one of " + ", ".join(HIDDEN_STATES)
@@ -177,7 +177,7 @@ class Sessions:
         try:
             middle = self.whole(anchor)
         except NotFound as error:
-            log("warning", "timeline anchor not found", anchor=anchor)
+            log("warning", "Timeline anchor not found", anchor_id=anchor)
             raise NotFound("Anchor memory not found", field="anchor", hint=error.hint) from error
         shown = Visible(self.clock(), frozenset((*include, "superseded")))
         same = both(shown, same_project(middle.project))

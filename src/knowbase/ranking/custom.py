@@ -1,7 +1,7 @@
 """Profiles as users change and define them: kb.toml and the environment over what is shipped."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 from knowbase.errors import InvalidInput
@@ -34,13 +34,13 @@ LEAST = {
     "max_top": 1,
 }
 VARIABLES = {
-    "KB_SEARCH_DEFAULT_LIMIT": ("entries", "default_top"),
-    "KB_SEARCH_MAX_LIMIT": ("entries", "max_top"),
     "KB_RRF_SEMANTIC_WEIGHT": ("entries", "weights.semantic"),
     "KB_RRF_KEYWORD_WEIGHT": ("entries", "weights.keyword"),
     "KB_SEMANTIC_SIMILARITY_THRESHOLD": ("entries", "min_similarity"),
 }
 """S4-20: the document's own variables, for its own profile."""
+LIMITS = {"KB_SEARCH_DEFAULT_LIMIT": "default_top", "KB_SEARCH_MAX_LIMIT": "max_top"}
+"""S4-20, C5: those that count for every profile, and so on every surface."""
 PREFIXES = ("KB_RRF_", "KB_SEMANTIC_")
 
 
@@ -61,11 +61,37 @@ def profiles(tables: Mapping[str, Any], environment: Mapping[str, str]) -> dict[
         for name in _parents_first(tables):
             made[name] = _defined(name, tables[name], made)
     _refuse_unknown(environment)
+    made = {name: _limited(custom, environment) for name, custom in made.items()}
     for variable, (name, field) in VARIABLES.items():
         if variable in environment:
             with _said_by(variable):
                 made[name] = _changed(made[name], field, environment[variable], variable)
     return made
+
+
+class Limits(NamedTuple):
+    """How many hits there are when nothing is asked, and at most."""
+
+    default: int
+    most: int
+
+
+def limits(name: str, environment: Mapping[str, str]) -> Limits:
+    """The limits of a shipped profile, for a schema. A variable that cannot be is reported by the
+    first base that is opened, not by an import."""
+    custom = Custom(PROFILES[name], {})
+    with suppress(InvalidInput):
+        custom = _limited(custom, environment)
+    profile = custom.profile
+    return Limits(min(profile.default_top, profile.max_top), profile.max_top)
+
+
+def _limited(custom: Custom, environment: Mapping[str, str]) -> Custom:
+    for variable, field in LIMITS.items():
+        if variable in environment:
+            with _said_by(variable):
+                custom = _changed(custom, field, environment[variable], variable)
+    return custom
 
 
 def _refuse_unknown(environment: Mapping[str, str]) -> None:

@@ -33,7 +33,7 @@ def rank_all(inquiry: Inquiry, services: Services, depth: int) -> Outcome:
     started = time.perf_counter()
     ranked = rank_proposals(inquiry, proposals, factors)
     took = round((time.perf_counter() - started) * 1000, 3)
-    log("debug", "ranking complete", results=len(ranked), ms=took)
+    log("debug", "RRF merging complete", results=len(ranked), ms=took)
     return Outcome(inquiry, proposals, factors, ranked, took)
 
 
@@ -47,6 +47,7 @@ def _newest(inquiry: Inquiry, services: Services, limit: int) -> Outcome:
     """Filters alone list the newest that pass; nothing at all finds nothing."""
     condition = both(inquiry.filter, inquiry.query.filter)
     if is_everything(condition) and not inquiry.query.include:
+        log("debug", "Empty FTS query", original=inquiry.request.query)
         nothing = Proposals({}, {}, ("the query has no words",))
         return Outcome(inquiry, nothing, {}, [])
     newest = services.store.newest(both(inquiry.visible, condition), limit)

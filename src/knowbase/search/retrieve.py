@@ -4,20 +4,20 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from knowbase.errors import EmbeddingError, ModelMismatch, ServiceUnavailable, VectorsUnavailable
+from knowbase.errors import EmbeddingError, ModelMismatch, VectorsUnavailable
 from knowbase.logs import log
 from knowbase.query.conditions import OneOf, both
 from knowbase.query.words import FieldWeights
 from knowbase.ranking.rank import keys_of
+from knowbase.search import events
 from knowbase.search.services import Services
 from knowbase.search.understand import Inquiry
 from knowbase.values.documents import Candidate, Passage
 
 if TYPE_CHECKING:
+    from knowbase.embed import Embedder
     from knowbase.values.vectors import Model, Vector
 
-FALLBACK = "OpenAI API unavailable, using keyword-only fallback"
-"""S4-08: the words of the warning, whichever service it is."""
 BATCH = 1000  # documents that are asked for by name at once
 AT_FIRST = {"chunk": 1.25, "document": 2.0}
 """How many candidates a leg is asked for, for each hit of the depth: some fall together."""
@@ -49,6 +49,7 @@ class _Retrieval:
         self._visible = inquiry.visible
         self._passing = both(inquiry.visible, inquiry.filter)
         self._depth = depth
+        self._project = inquiry.request.filters.get("project")
         self.passages: dict[int, Passage] = {}
         self.notices: list[str] = []
         self.timings: dict[str, float] = {}
@@ -65,30 +66,33 @@ class _Retrieval:
             except EmbeddingError as error:
                 if wanted == ("semantic",):
                     raise
-                if isinstance(error, ServiceUnavailable):
-                    log("warning", FALLBACK)
-                log("info", "semantic search did not run", reason=error.message)
-                hint = f" ({error.hint})" if error.hint else ""
-                self.notices.append(f"semantic search did not run: {error.message}{hint}")
+                events.semantic_failed(error)
+                self._note(error)
+        elif (query.similar or query.like) and not self._services.has_vectors:
+            self._note(VectorsUnavailable.switched_off())
         if query.related:
             found["graph"] = self._timed("graph", self._graph)
         return found
+
+    def _note(self, error: EmbeddingError) -> None:
+        hint = f" ({error.hint})" if error.hint else ""
+        self.notices.append(f"semantic search did not run: {error.message}{hint}")
 
     def _timed(self, leg: str, run: Callable[[], list[Candidate]]) -> list[Candidate]:
         started = time.perf_counter()
         found = run()
         took = round((time.perf_counter() - started) * 1000, 3)
         self.timings[f"{leg}_ms"] = took
-        log("info", f"{leg} search complete", results=len(found), ms=took)
+        events.leg_complete(leg, len(found), took)
         return found
 
     def _keyword(self) -> list[Candidate]:
         store, query = self._store, self._query
-        log("debug", "keyword search", words=len(query.keyword.words), limit=self._depth)
+        events.keyword_starting(query, self._project, self._depth)
         condition = both(self._passing, query.keyword_filter)
         weights = FieldWeights(**self._profile.field_weights)
-        words = query.keyword._replace(rule=self._profile.keyword, text=query.text)
-        found = self._deep_enough(lambda limit: store.keyword(words, condition, limit, weights))
+        asked = query.keyword._replace(rule=self._profile.keyword, text=query.text)
+        found = self._deep_enough(lambda limit: store.keyword(asked, condition, limit, weights))
         if query.open_ended and len(found) < self._depth:
             known = {one.chunk for one in found}
             more = store.newest(condition, self._depth)
@@ -97,13 +101,18 @@ class _Retrieval:
         return found
 
     def _semantic(self) -> list[Candidate]:
-        log("debug", "semantic search", query_length=len(self._query.text), limit=self._depth)
+        events.semantic_starting(self._query, self._project, self._depth)
+        if not self._services.has_vectors:
+            raise VectorsUnavailable.switched_off()
         store = self._store
         model = store.model()
         if model is None:
             if store.semantic_coverage() < 1:
                 raise VectorsUnavailable("no text here has a vector yet", hint="kb embed")
             return []
+        store.vectors(
+            (), model
+        )  # a database that cannot compare vectors says so before one is made
         vector = self._vector(model)
         condition = both(self._passing, self._query.filter)
         return self._deep_enough(lambda limit: store.semantic(vector, condition, limit, model))
@@ -187,8 +196,16 @@ class _Retrieval:
             embedder = self._services.embedder()
             if embedder.model != stored:
                 raise ModelMismatch.between(stored, embedder.model)
-            vectors += [embedder.embed_query(_calmly(text)) for text in texts]
+            vectors += self._embedded(embedder, [_calmly(text) for text in texts])
         return vectors[0] if len(vectors) == 1 else _between(vectors)
+
+    def _embedded(self, embedder: "Embedder", texts: Sequence[str]) -> "list[Vector]":
+        started = time.perf_counter()
+        made = [embedder.embed_query(text) for text in texts]
+        took = round((time.perf_counter() - started) * 1000, 3)
+        self.timings["embedding_ms"] = took
+        log("debug", "Query embedded", model=embedder.model.name, ms=took)
+        return made
 
     def _vectors_of(self, document: str, model: "Model") -> "list[Vector]":
         """S3-11: a document's own vectors; nothing is embedded."""

@@ -2,8 +2,8 @@
 
 import time
 
-from knowbase.logs import log
 from knowbase.ranking.profile import Profile
+from knowbase.search import events
 from knowbase.search.answer import Answer
 from knowbase.search.paging import reaching, start_of
 from knowbase.search.present import present
@@ -16,22 +16,14 @@ from knowbase.search.understand import understand
 def search(request: SearchRequest, profile: Profile, services: Services, now: str) -> Answer:
     """The answer to a request; no query string can make it fail."""
     started = time.perf_counter()
-    project = request.filters.get("project")
-    log("info", "search starting", query=request.query[:50], mode=request.mode, project=project)
+    events.starting(request)
     inquiry = understand(request, profile, services.language, now)
     outcome = rank_all(inquiry, services, inquiry.profile.candidates(inquiry.top))
     answer = present(_complete(reaching(outcome, services), services), services)
-    milliseconds = round((time.perf_counter() - started) * 1000, 3)
-    log(
-        "info",
-        "search complete",
-        total=answer.total,
-        returned=answer.returned,
-        mode=request.mode,
-        ms=milliseconds,
-        **answer.timings,
-    )
-    return answer._replace(query_time_ms=milliseconds)
+    took = round((time.perf_counter() - started) * 1000, 3)
+    answer = answer._replace(query_time_ms=took)
+    events.complete(request, answer)
+    return answer
 
 
 def _complete(outcome: Outcome, services: Services) -> Outcome:

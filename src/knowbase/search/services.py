@@ -46,8 +46,11 @@ class Services:
         embedder: "Callable[[], Embedder]",
         language: Language,
         communities: "Callable[[Condition], Communities] | None" = None,
+        *,
+        has_vectors: bool = True,  # whether they are to be used
     ) -> None:
         self.store = store
         self.embedder = embedder
         self.language = language
         self.communities = communities  # of the documents that pass
+        self.has_vectors = has_vectors

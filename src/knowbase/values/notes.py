@@ -122,3 +122,4 @@ class Remembered(NamedTuple):
     created: bool  # False: this text was known already, and nothing was changed
     similar: tuple[SimilarDocument, ...] = ()
     superseded: Document | None = None
+    notices: tuple[str, ...] = ()  # what is to be known of it: that its vector is made later

@@ -17,7 +17,7 @@ MOST_LISTED = 10
 
 
 def render_made(paint: Painter, made: "Made") -> Iterable[str]:
-    yield f"{'base ready' if made.is_new else 'there is a base already'}: {made.base}"
+    yield f"{'base ready' if made.is_new else 'there is a base already'}: {safe(made.base)}"
     if made.profile != DEFAULTS.search_profile:
         yield f"ranking: {safe(made.profile)}"
     yield paint("dim", "next: kb add FOLDER")

@@ -76,7 +76,7 @@ def render_status(paint: Painter, status: "Status") -> Iterable[str]:
 
 
 def render_config(paint: Painter, config: "Config") -> Iterable[str]:
-    yield paint("dim", f"base {config.base}")
+    yield paint("dim", f"base {safe(config.base)}")
     width = max(len(line.key) for line in config.settings)
     for line in config.settings:
         value = ",".join(line.value) if isinstance(line.value, tuple) else line.value

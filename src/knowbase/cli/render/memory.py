@@ -48,6 +48,8 @@ def render_remembered(paint: Painter, result: "Remembered") -> Iterable[str]:
         how = f"{one.similarity:.2f}" + (f", {safe(one.differs)}" if one.differs else "")
         yield f"  {what} ({how}): {safe(' '.join(one.opening.split()))}"
         yield f"  if it takes its place: kb supersede {code} {safe(document.code)}"
+    for notice in result.notices:
+        yield paint("red", "note: ") + safe(notice)
 
 
 def render_changed(paint: Painter, result: "Changed") -> Iterable[str]:

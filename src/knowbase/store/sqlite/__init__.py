@@ -165,7 +165,7 @@ class SqliteStore(
         changes = storable(changes)
         with translated():
             if changes.drafts or changes.removed:
-                self._connections.with_vectors()
+                self._connections.with_vectors_or_words()
             with self._connections.writing(wait=wait, sync=wait) as connection:
                 for edit in changes.edits:
                     check_chain(edit, self.find)

@@ -18,12 +18,17 @@ from knowbase.errors import (
     BaseReadOnly,
     DiskFull,
     KnowbaseError,
-    ModelUnavailable,
     NotABase,
     TookTooLong,
+    VectorsUnavailable,
 )
 from knowbase.store.rows import damaged
 from knowbase.store.sqlite.damage import is_damage
+from knowbase.store.sqlite.extension import (
+    has_left_vectors,
+    load_vector_extension,
+    remove_left_vectors,
+)
 from knowbase.store.sqlite.journal import Journal
 from knowbase.text.paths import matcher
 from knowbase.values.characters import storable
@@ -193,10 +198,11 @@ class Connections(threading.local):
         return mark_of(self._file.path) == self._mark
 
     def beside(self) -> apsw.Connection:
-        """Another connection to the same file, with vectors; whoever asks for it closes it."""
-        self.get()
+        """Another connection to the same file, with its vectors; whoever asks for it closes it."""
+        has_any = self.with_any_vectors()
         connection, _ = self._file.connect(self._waiting)
-        load_vector_extension(connection)
+        if has_any:
+            load_vector_extension(connection)
         return connection
 
     def mark(self) -> Mark | None:
@@ -210,7 +216,22 @@ class Connections(threading.local):
         if not self._has_vectors:
             load_vector_extension(connection)
             self._has_vectors = True
+        if has_left_vectors(connection) and not connection.in_transaction:
+            with suppress(apsw.BusyError, apsw.ReadOnlyError), self.writing() as writing:
+                remove_left_vectors(writing)
         return connection
+
+    def with_vectors_or_words(self) -> None:
+        """Load sqlite-vec if that can be; without it, words are written and vectors wait."""
+        with suppress(VectorsUnavailable):
+            self.with_vectors()
+
+    def with_any_vectors(self) -> bool:
+        """Load sqlite-vec if the base has vectors; whether it has."""
+        has_any = bool(self.get().execute("SELECT 1 FROM models LIMIT 1").get)
+        if has_any:
+            self.with_vectors()
+        return has_any
 
     @contextmanager
     def writing(self, *, wait: bool = True, sync: bool = True) -> Iterator[apsw.Connection]:
@@ -339,17 +360,3 @@ def _opened(path: str) -> apsw.Connection:
         # Without a writer there is no shared memory to join, and none can be made.
         return _Connection(uri + "?immutable=1", flags=flags)
     return connection
-
-
-def load_vector_extension(connection: apsw.Connection) -> None:
-    """Load sqlite-vec by its path: importing its package would import numpy."""
-    from importlib.util import find_spec
-
-    spec = find_spec("sqlite_vec")
-    if spec is None or not spec.submodule_search_locations:
-        raise ModelUnavailable(
-            "semantic search needs the sqlite-vec package", hint="pip install sqlite-vec"
-        )
-    connection.enable_load_extension(True)
-    connection.load_extension(os.path.join(spec.submodule_search_locations[0], "vec0"))
-    connection.enable_load_extension(False)

@@ -49,7 +49,8 @@ class SqliteCopying:
 
     def copies(self, seqs: Collection[int]) -> list[Copy]:
         with translated():
-            connection = self._connections.with_vectors()
+            self._connections.with_any_vectors()
+            connection = self._connections.get()
             with connection:  # one state of the base
                 found = reading.copies(connection, json.dumps(list(seqs)))
             return found  # noqa: RET504 - to mypy, the block could swallow an error

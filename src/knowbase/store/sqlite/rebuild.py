@@ -9,7 +9,8 @@ import apsw
 from knowbase.errors import BaseDamaged
 from knowbase.store.seals import Seals, seals_of, vector_seal
 from knowbase.store.sqlite import create, links, reading, sealing
-from knowbase.store.sqlite.connection import load_vector_extension, translated
+from knowbase.store.sqlite.connection import translated
+from knowbase.store.sqlite.extension import load_vector_extension
 from knowbase.store.sqlite.salvage import Found, Salvage, Vectors, columns, fits
 from knowbase.store.sqlite.vector_tables import create_vector_table, vector_table
 from knowbase.text.names import CODE, ID

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import apsw
 
+from knowbase.errors import VectorsUnavailable
 from knowbase.store.sqlite import schema
 from knowbase.store.sqlite.backups import new_file
 from knowbase.store.sqlite.beside import remove_all
-from knowbase.store.sqlite.connection import load_vector_extension
+from knowbase.store.sqlite.extension import load_vector_extension
 from knowbase.store.sqlite.pages import HEADER, USUAL, Damaged, Pages, Row
 
 TABLES = (
@@ -226,7 +227,7 @@ class Vectors:
 
     def __init__(self, path: str) -> None:
         self._connection: apsw.Connection | None = None
-        with suppress(apsw.Error, UnicodeDecodeError):
+        with suppress(apsw.Error, UnicodeDecodeError, VectorsUnavailable):
             self._connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
             load_vector_extension(self._connection)
 

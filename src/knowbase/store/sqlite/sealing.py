@@ -61,7 +61,7 @@ def seal_missing(connections: Connections) -> int:
     """Documents and vectors from before there were seals; how many documents."""
     sealed = 0
     with translated():
-        connections.with_vectors()
+        connections.with_any_vectors()
     while True:
         with translated(), connections.writing() as connection:
             found = connection.execute(

@@ -9,6 +9,7 @@ from knowbase.errors import ModelMismatch
 from knowbase.store.seals import vector_seal
 from knowbase.store.sqlite import rows
 from knowbase.store.sqlite.connection import Connected, as_json, translated
+from knowbase.store.sqlite.extension import remove_vector
 from knowbase.store.sqlite.vector_tables import create_vector_table, vector_table
 from knowbase.values.documents import Passage
 
@@ -195,8 +196,7 @@ def remove(connection: apsw.Connection, chunk: int, kept: int | None = None) -> 
         sql = "DELETE FROM embedded WHERE model = ? AND chunk = ?"
         connection.execute(sql, (model, chunk))
         if connection.changes():
-            table = vector_table(model)
-            connection.execute(f"DELETE FROM {table} WHERE chunk_id = ?", (chunk,))
+            remove_vector(connection, model, chunk)
 
 
 def numbers(connection: apsw.Connection) -> list[int]:

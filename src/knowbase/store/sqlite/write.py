@@ -13,6 +13,7 @@ from knowbase.store.rows import damaged
 from knowbase.store.rules import known_text
 from knowbase.store.sqlite import rows, vectors
 from knowbase.store.sqlite.compile import compile_condition
+from knowbase.store.sqlite.extension import has_vector_extension
 from knowbase.store.sqlite.links import refresh
 from knowbase.store.sqlite.record import record, said_values, used
 from knowbase.store.sqlite.sealing import seal, seal_fields, seal_use
@@ -30,7 +31,7 @@ MOST_CODES = 1000  # that are tried: in a damaged base, each may seem to be take
 def apply(connection: apsw.Connection, changes: Changes, model: int | None, now: str) -> list[int]:
     """Everything in `changes`; returns the seq of each draft's document."""
     remove(connection, changes.removed)
-    if changes.removed:
+    if changes.removed and has_vector_extension(connection):
         for number in vectors.numbers(connection):
             compact_vectors(connection, number)
     written: list[int] = []

@@ -1,0 +1,90 @@
+"""Vectors that are missing, made while a server or a watch runs (S3-24, S3-44).
+
+Text that was put in first (`--defer`), or while an embedding service was away, is found by words
+at once and by meaning soon after, without anybody asking for it.
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from knowbase.errors import KnowbaseError
+from knowbase.logs import log
+
+if TYPE_CHECKING:
+    from knowbase.base.services import BaseServices
+    from knowbase.ingest.embedding import Step
+
+FIRST_LOOK = (
+    1.0  # seconds; each look that finds nothing, or fails, is twice as long before the next
+)
+LONGEST_IDLE = 10.0
+LONGEST_AFTER_FAILURE = 300.0
+LAST_SECONDS = 2.0  # for the vector under way when it ends
+
+
+@contextmanager
+def embedding(base: "BaseServices", *, when: bool = True) -> Iterator[None]:
+    """For as long as the block runs, a thread makes the vectors that are missing."""
+    settings = base.settings
+    if not (when and settings.embed_vectors and settings.embed_background and base.access.write):
+        yield
+        return
+    work = _Work(base)
+    work.start()
+    try:
+        yield
+    finally:
+        work.end()
+
+
+class _Stopped(KeyboardInterrupt):
+    """As if somebody pressed Ctrl-C: what is made is stored."""
+
+
+class _Work(threading.Thread):
+    def __init__(self, base: "BaseServices") -> None:
+        super().__init__(name="embedding", daemon=True)
+        self._base = base
+        self._ended = threading.Event()
+        self._failures = 0
+
+    def end(self) -> None:
+        self._ended.set()
+        self.join(LAST_SECONDS)
+
+    def run(self) -> None:
+        pause = FIRST_LOOK
+        while not self._ended.wait(pause):
+            try:
+                made = self._look()
+            except Exception as error:
+                self._failures += 1
+                self._report(error)
+                pause = min(pause * 2, LONGEST_AFTER_FAILURE)
+            else:
+                self._failures = 0
+                pause = FIRST_LOOK if made else min(pause * 2, LONGEST_IDLE)
+
+    def _look(self) -> int:
+        """How many vectors were made."""
+        base = self._base
+        if base.store.semantic_coverage() == 1:
+            return 0
+        made = base.models.embed_missing(self._step).embedded
+        base.ingest_services().link_similar()
+        log("info", "embedded in the background", chunks=made)
+        return made
+
+    def _step(self, _: "Step") -> None:
+        if self._ended.is_set():
+            raise _Stopped
+
+    def _report(self, error: Exception) -> None:
+        """An outage is a warning once, and not with every look."""
+        level = "warning" if self._failures == 1 else "debug"
+        if isinstance(error, KnowbaseError):
+            log(level, "vectors are made later", reason=error.message, exc_info=error)
+        else:
+            log("error", "embedding in the background failed", exc_info=error)
