@@ -3,6 +3,7 @@
 import re
 from itertools import pairwise
 
+from knowbase.read.file import File
 from knowbase.read.plain import whole
 from knowbase.text.slugs import unique_slugs
 from knowbase.values.reading import Reading, Section
@@ -18,6 +19,11 @@ GRAMMARS = {
     "h": "c", "hh": "cpp", "hpp": "cpp", "hxx": "cpp", "ipp": "cpp", "inl": "cpp",
 }  # fmt: skip
 _CPLUSPLUS = re.compile(r"^\s*(?:class|namespace|template|using)\b|\w::\w", re.MULTILINE)
+
+
+def read_code_file(file: File) -> Reading:
+    """A source file."""
+    return read_code(file.text, file.name, file.extension)
 
 
 def read_code(text: str, name: str, extension: str) -> Reading:

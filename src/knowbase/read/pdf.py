@@ -5,6 +5,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from knowbase.errors import ReadError
+from knowbase.read.file import File
 from knowbase.values.reading import Reading, Section
 
 if TYPE_CHECKING:
@@ -21,6 +22,11 @@ _NO_TITLE = re.compile(
     r"|scan(?:ned document)?[\W\d_]*|[\W\d_]*",
     re.IGNORECASE,
 )
+
+
+def read_pdf_file(file: File) -> Reading:
+    """A PDF."""
+    return read_pdf(file.data, file.stem)
 
 
 def read_pdf(data: bytes, fallback_title: str) -> Reading:
