@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from knowbase.base.status import Status
     from knowbase.ingest.embedding import Embedding, Step
     from knowbase.ingest.removal import Removal
-    from knowbase.ingest.sync import Progress, Report
+    from knowbase.ingest.report import Progress, Report
     from knowbase.memory.brief import Brief
     from knowbase.memory.notes import NoteServices
     from knowbase.memory.sessions import DocumentContext

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from knowbase.ingest.embedding import Step
-    from knowbase.ingest.sync import Progress
+    from knowbase.ingest.report import Progress
     from knowbase.values.documents import Document
 
 _CONTROL = dict.fromkeys(

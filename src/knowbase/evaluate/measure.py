@@ -11,7 +11,7 @@ from knowbase.evaluate.corpus import Shelf
 from knowbase.evaluate.evaluation import Evaluation, differences_of, groups_of, scores_of, values_of
 from knowbase.evaluate.judged import Folder, Question, read_folders
 from knowbase.evaluate.own import reduced, resolved
-from knowbase.ingest.sync import Progress
+from knowbase.ingest.report import Progress
 
 
 class Job:

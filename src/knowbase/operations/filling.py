@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from knowbase.base import Base
     from knowbase.ingest.removal import Removal
-    from knowbase.ingest.sync import Progress, Report
+    from knowbase.ingest.report import Progress, Report
     from knowbase.values.documents import Document
 
 

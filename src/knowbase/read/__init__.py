@@ -5,7 +5,7 @@ from typing import Any
 
 from knowbase.read.decode import BinaryFile, NeedsReader
 from knowbase.read.file import MOST_DATA, File
-from knowbase.read.formats import PLAIN, Format, format_of, has_name, unread
+from knowbase.read.formats import PLAIN, Format, format_of, has_name, why_unread
 from knowbase.values.reading import Link, Part, Reading, Section
 
 __all__ = [
@@ -14,9 +14,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def read(
-    path: str, data: bytes, most: int | None = None, most_data: int = MOST_DATA
-) -> Reading:
+def read(path: str, data: bytes, most: int | None = None, most_data: int = MOST_DATA) -> Reading:
     """What the file at `path` with the content `data` says; ReadError when that is nothing.
     With `most`, no more headings than it takes to have that many sections; of tables and records,
     no more than `most_data` characters.
@@ -56,9 +54,9 @@ def _chosen(file: File) -> tuple[Format, tuple[str, ...]]:
     if by_content is not None and by_content is not named and _may_differ(named, by_content):
         told = (f"its name says otherwise, but it is a {by_content.name}",)
         return by_content, told if has_name(file.path) else ()
-    not_read = unread(file.path)
-    if not_read is not None and (is_ole(file.data) or file.data.startswith(b"PK")):
-        raise NeedsReader(f"{not_read.name}: {not_read.hint}")
+    told_why = why_unread(file.path)
+    if told_why is not None and (is_ole(file.data) or file.data.startswith(b"PK")):
+        raise NeedsReader(told_why)
     return (_of_text(file), ()) if named is PLAIN else (named, ())
 
 

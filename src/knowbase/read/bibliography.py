@@ -99,7 +99,7 @@ def _fields(body: str, macros: dict[str, str]) -> dict[str, str]:
         value, at = _value(body, match.end(), macros)
         text = " ".join(shown(value).split())
         name = match[1].lower()
-        found[name] = text.replace(" and ", ", ") if name in ("author", "editor") else text
+        found[name] = text.replace(" and ", "; ") if name in ("author", "editor") else text
     return found
 
 

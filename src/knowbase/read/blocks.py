@@ -7,6 +7,7 @@ from knowbase.text.slugs import unique_slugs
 from knowbase.values.reading import Reading, Section
 
 _DEEPEST_INDENT = 20
+_LEVELS = 2  # of headings at which sections begin
 
 
 class Block(NamedTuple):
@@ -35,18 +36,19 @@ def row(cells: Sequence[str], line: int = 1) -> Block:
 
 
 def reading_of(
-    kind: str, blocks: Sequence[Block], title: str | None, fallback_title: str, deepest: int = 2
+    kind: str, blocks: Sequence[Block], title: str | None, fallback_title: str
 ) -> Reading:
-    """The blocks as a document: sections at its two upper levels of headings. The heading that
-    stands above all others is its title."""
+    """The blocks as a document: sections at its two upper levels of headings. One heading that
+    stands above all others is its title, and does not count."""
     levels = sorted({block.level for block in blocks if block.level})
     rank = {level: number for number, level in enumerate(levels, 1)}
     ranked = [block._replace(level=rank.get(block.level, 0)) for block in blocks]
     tops = [number for number, block in enumerate(ranked) if block.level == 1]
     first = next((number for number, block in enumerate(ranked) if block.level), None)
     alone = len(tops) == 1 and tops[0] == first
+    deepest = _LEVELS + 1 if alone else _LEVELS
     starts = [number for number, block in enumerate(ranked) if 1 <= block.level <= deepest]
-    if alone and tops[0] == 0 and len(starts) > 1:
+    if alone and tops[0] == 0:
         starts = starts[1:]
     named = title or (ranked[tops[0]].text if alone else None)
     return Reading(kind, named or fallback_title, sections_at(ranked, starts))

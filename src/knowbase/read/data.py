@@ -112,7 +112,9 @@ def _with_header(columns: list[str], rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def _is_flat(record: Any) -> bool:
-    return isinstance(record, dict) and not any(isinstance(v, (dict, list)) for v in record.values())
+    return isinstance(record, dict) and not any(
+        isinstance(v, (dict, list)) for v in record.values()
+    )
 
 
 def _outlines(records: list[Any], budget: Budget) -> Iterator[Section]:
@@ -236,7 +238,8 @@ def _above(lines: list[str], start: _Start, comment: str) -> _Start:
 def _groups(lines: list[str], places: list[_Start]) -> Iterator[tuple[int, int, list[str]]]:
     """From line, to line, and the keys between."""
     ends = [*(place.line for place in places[1:]), len(lines)]
-    first, size, keys = 0, 0, []
+    first, size = 0, 0
+    keys: list[str] = []
     for place, end in zip(places, ends, strict=True):
         length = sum(map(len, lines[place.line : end]))
         if keys and size + length > GROUP:

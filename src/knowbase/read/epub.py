@@ -4,7 +4,7 @@ import posixpath
 from urllib.parse import unquote
 
 from knowbase.errors import ReadError
-from knowbase.read.about import moment, stated
+from knowbase.read.about import stated
 from knowbase.read.archive import Archive
 from knowbase.read.blocks import Block, reading_of
 from knowbase.read.decode import decode
@@ -78,5 +78,4 @@ def _about(book: Element) -> tuple[str | None, dict[str, object]]:
         "language": first("language"),
         "description": first("description"),
     }
-    written = moment(first("date"))
-    return first("title"), stated(metadata, ",".join(values("subject")), written)
+    return first("title"), stated(metadata, ",".join(values("subject")))

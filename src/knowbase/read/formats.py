@@ -182,6 +182,12 @@ def unread(path: str) -> Unread | None:
     return _UNREAD.get(PurePath(path).suffix[1:].lower())
 
 
+def why_unread(path: str) -> str | None:
+    """What is said of a file that nothing here reads; none once something does."""
+    found = unread(path)
+    return f"{found.name}: {found.hint}" if found is not None else None
+
+
 def has_name(path: str) -> bool:
     """Whether its name alone says what it is."""
     return format_of(path) is not PLAIN or PurePath(path).suffix[1:].lower() in PLAIN.extensions

@@ -14,6 +14,10 @@ _COMMENT = re.compile(r"(?<!\\)((?:\\\\)*)%.*")
 _HEADING = re.compile(r"\\(" + "|".join(_LEVELS) + r")\*?\s*(?:\[[^\]]*\])?\s*\{")
 _ABOUT = re.compile(r"\\(title|author|date|keywords)\s*(?:\[[^\]]*\])?\s*\{")
 _ENVIRONMENT = re.compile(r"\\(begin|end)\s*\{([\w*]+)\}(?:\s*\[[^\]\n]*\])?")
+_TARGET = re.compile(r"\\hypertarget\s*\{[^{}]*\}\s*\{|\\def\\\w+.*")
+_TABULAR = re.compile(
+    r"\\begin\s*\{(?:tabular[x*]?|longtable|array|tabulary)\}(?:\s*\[[^\]\n]*\])?\s*\{"
+)
 _INPUT = re.compile(r"\\(?:input|include|subfile)\s*\{([^{}]+)\}")
 _KEPT = re.compile(r"\\(?:cite\w*|parencite|textcite)\*?(?:\[[^\]]*\])*\s*\{([^{}]*)\}")
 _DROPPED = re.compile(
@@ -34,7 +38,9 @@ _ACCENTS = {'"': "\u0308", "'": "\u0301", "`": "\u0300", "^": "\u0302", "~": "\u
 _LETTERS = {"ss": "ß", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "o": "ø", "O": "Ø", "l": "ł",
             "L": "Ł", "aa": "å", "AA": "Å", "i": "i", "j": "j", "dots": "…", "ldots": "…",
             "LaTeX": "LaTeX", "TeX": "TeX", "textendash": "–", "textemdash": "—"}  # fmt: skip
-_LETTER = re.compile(r"\\(" + "|".join(sorted(_LETTERS, key=len, reverse=True)) + r")(?![a-zA-Z])(?:\{\}| )?")
+_LETTER = re.compile(
+    r"\\(" + "|".join(sorted(_LETTERS, key=len, reverse=True)) + r")(?![a-zA-Z])(?:\{\}| )?"
+)
 _SIGNS = re.compile(r"\\([&%$#_{}])")
 _PLACE = "\ue000"
 _RUNS = 12  # how deep braces lie in braces
@@ -43,6 +49,7 @@ _RUNS = 12  # how deep braces lie in braces
 def read_latex(file: File) -> Reading:
     """A LaTeX file."""
     source = "\n".join(_COMMENT.sub(r"\1", line) for line in file.text.split("\n"))
+    source = _without_columns(_TARGET.sub("", source))
     links = [document_link(name) for name in _INPUT.findall(source)]
     said = _about(source)
     paragraphs = Paragraphs()
@@ -64,6 +71,16 @@ def _about(source: str) -> dict[str, str]:
         text = " ".join(shown(inside.replace("\\and", ", ").replace("\\\\", " ")).split())
         found.setdefault(match[1], text)
     return found
+
+
+def _without_columns(source: str) -> str:
+    """How the columns of a table are to look is no text."""
+    parts, at = [], 0
+    for match in _TABULAR.finditer(source):
+        if match.start() >= at:
+            parts.append(source[at : match.start()])
+            at = braced(source, match.end())[1]
+    return "".join((*parts, source[at:]))
 
 
 def braced(source: str, start: int) -> tuple[str, int]:
@@ -112,8 +129,10 @@ def shown(text: str) -> str:
         return f"{_PLACE}{len(formulas) - 1}{_PLACE}"
 
     text = _MATH.sub(keep, text)
-    text = _ENVIRONMENT.sub(lambda m: "Abstract." if m[2] == "abstract" and m[1] == "begin" else "", text)
-    text = _SIGNS.sub(lambda match: chr(0xE100 + ord(match[1])), text)
+    text = _ENVIRONMENT.sub(
+        lambda m: "Abstract." if m[2] == "abstract" and m[1] == "begin" else "", text
+    )
+    text = _SIGNS.sub(lambda match: chr(0xE100 + ord(match[1])), text).replace("&", "|")
     text = re.sub(r"\\\\(?:\[[^\]]*\])?|~", " ", _ACCENT.sub(_accented, text))
     text = _LETTER.sub(lambda match: _LETTERS[match[1]], text)
     text = re.sub(r"\\item\b\s?(?:\[([^\]]*)\])?", lambda m: f"- {m[1] or ''}", text)

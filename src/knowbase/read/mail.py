@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from email import policy
-from email.message import EmailMessage
+from email.message import EmailMessage, MIMEPart
 from email.parser import BytesParser
 from typing import Any
 
@@ -61,7 +61,9 @@ def read_mbox(file: File, read_inside: ReadInside) -> Reading:
     parts, told = [], []
     for name, message in zip(names, messages, strict=True):
         reading = _document(message, file, read_inside)
-        links = [Link(ids[one], "wiki") for one in _references(message) if ids.get(one, name) != name]
+        links = [
+            Link(ids[one], "wiki") for one in _references(message) if ids.get(one, name) != name
+        ]
         thread = _answered(message)
         links = links or ([Link(thread, "wiki")] if thread else [])
         told += [f"{reading.title}: {warning}" for warning in reading.warnings]
@@ -166,7 +168,7 @@ def _body(message: EmailMessage) -> str:
     return text
 
 
-def _content(part: EmailMessage) -> str:
+def _content(part: "MIMEPart[Any, Any]") -> str:
     try:
         found = part.get_content()
         if isinstance(found, str):
@@ -189,7 +191,10 @@ def _attachments(message: EmailMessage) -> Iterator[tuple[str, bytes]]:
             yield name or f"message-{number}.eml", bytes(inner)  # type: ignore[arg-type]
         elif name:
             data = part.get_payload(decode=True)
-            yield name.replace("/", "_").replace("\0", "_"), data if isinstance(data, bytes) else b""
+            yield (
+                name.replace("/", "_").replace("\0", "_"),
+                data if isinstance(data, bytes) else b"",
+            )
 
 
 def _is_whole(message: EmailMessage) -> bool:

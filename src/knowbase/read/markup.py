@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
-from xml.parsers import expat  # noqa: S406 (entities are refused below)
+from xml.parsers import expat
 
 from knowbase.errors import ReadError
 
@@ -163,19 +163,22 @@ def optional_tree(data: bytes, what: str) -> Element:
         return Element("", {})
 
 
+def _seen(found: Iterable[Event], unseen: frozenset[str]) -> Iterator[Event]:
+    hidden = 0
+    for event in found:
+        if isinstance(event, (Start, End)) and event.name in unseen:
+            hidden += 1 if isinstance(event, Start) else -1
+        elif not hidden:
+            yield event
+
+
 def outermost(
     found: Iterable[Event], names: frozenset[str], unseen: frozenset[str] = frozenset()
 ) -> Iterator[Element]:
     """Each outermost element of these names with its content, one after the other: no more than
     one of them is held. Nothing in `unseen` counts."""
     stack: list[Element] = []
-    hidden = 0
-    for event in found:
-        if isinstance(event, (Start, End)) and event.name in unseen:
-            hidden += 1 if isinstance(event, Start) else -1
-            continue
-        if hidden:
-            continue
+    for event in _seen(found, unseen) if unseen else found:
         if isinstance(event, Start):
             if not stack and event.name not in names:
                 continue

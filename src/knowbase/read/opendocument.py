@@ -162,6 +162,8 @@ def _slide(page: Element, number: int) -> list[Block]:
             blocks += [Block("Notes: " + "\n".join(told))] if told else []
         elif frame.get("class") == "title" and not title:
             title = " ".join(" ".join(text).split())
+        elif (table := next(frame.all("table"), None)) is not None:
+            blocks += _blocks(table, 0)
         elif frame.get("class") not in ("date-time", "footer", "header", "page-number"):
             blocks += [item(line) for line in text]
     if not title and not blocks:

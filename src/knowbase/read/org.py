@@ -30,19 +30,19 @@ def read_org(file: File) -> Reading:
     def shown(text: str) -> str:
         return _LINK.sub(lambda match: _linked(match, links), text)
 
-    for number, line in enumerate(file.text.split("\n"), 1):
+    for number, line in enumerate(shown(file.text).split("\n"), 1):
         if in_drawer:
             in_drawer = not _END.match(line)
         elif _DRAWER.match(line):
             in_drawer = True
         elif match := _HEADING.match(line):
-            paragraphs.heading(shown(match[2]), len(match[1]), number)
+            paragraphs.heading(match[2], len(match[1]), number)
             tags += (match[3] or "").split(":")
         elif match := _KEYWORD.match(line):
             key = match[1].lower()
             said[key] = f"{said[key]} {match[2]}" if key in said else match[2]
         elif not (_BLOCK.match(line) or _RULE.match(line) or line.startswith("# ")):
-            paragraphs.add(shown(line), number)
+            paragraphs.add(line, number)
     paragraphs.end()
     tags += re.split(r"[:\s]+", said.get("filetags", ""))
     date = _DATE.search(said.get("date", ""))

@@ -44,6 +44,7 @@ def read_rst(file: File) -> Reading:
         with _lenient(links):
             document = _parsed(file.text)
             blocks = list(_blocks(document, 0, 0))
+            links += _references(document)
     except Exception as error:  # docutils gives up on some texts; their words are still there
         told = f"it cannot be parsed ({type(error).__name__}); read as plain text"
         return read_plain(file.text, file.stem)._replace(warnings=(told,))
@@ -51,6 +52,14 @@ def read_rst(file: File) -> Reading:
     reading = reading_of("text", blocks, None, file.stem)
     stated = {"metadata": metadata} if metadata else {}
     return reading._replace(stated=stated, links=tuple(dict.fromkeys(links)))
+
+
+def _references(document: Any) -> Iterator[Link]:
+    from docutils import nodes
+
+    for one in document.findall(nodes.reference):
+        if link := document_link(str(one.get("refuri", ""))):
+            yield link
 
 
 def _parsed(text: str) -> Any:
@@ -87,11 +96,12 @@ def _lenient(links: list[Link]) -> Iterator[None]:
         found, messages = known_role(name, language, line, reporter)
         return (found, messages) if found is not None else (_role(links), [])
 
-    directives.directive, roles.role = directive, role
+    patched: Any = (directives, roles)
+    patched[0].directive, patched[1].role = directive, role
     try:
         yield
     finally:
-        directives.directive, roles.role = known_directive, known_role
+        patched[0].directive, patched[1].role = known_directive, known_role
 
 
 def _role(links: list[Link]) -> Any:
@@ -175,35 +185,48 @@ def _blocks(node: Any, level: int, depth: int) -> Iterator[Block]:
     """What a person reads below a node."""
     from docutils import nodes
 
-    unseen, admonition = _kinds()
+    unseen, _ = _kinds()
     for child in node.children:
         if isinstance(child, unseen):
             continue
-        line = child.line or 1
         if isinstance(child, nodes.section):
             yield from _blocks(child, level + 1, 0)
         elif isinstance(child, nodes.title):
             yield Block(_line(child), _title_line(child), max(level, 1))
-        elif isinstance(child, (nodes.literal_block, nodes.doctest_block, nodes.math_block)):
-            yield Block(child.astext(), line)
-        elif isinstance(child, nodes.line_block):
-            yield Block("\n".join(_lines(child)), line)
-        elif isinstance(child, (nodes.bullet_list, nodes.enumerated_list)):
-            yield from _list(child, level, depth)
-        elif isinstance(child, (nodes.definition_list, nodes.option_list, nodes.field_list)):
-            yield from _pairs(child, level, depth)
-        elif isinstance(child, nodes.row):
-            yield row([_line(cell) for cell in child.children], line)
-        elif isinstance(child, nodes.image):
-            if child.get("alt"):
-                yield Block(str(child["alt"]), line)
-        elif isinstance(child, admonition):
-            yield from _named(child, level, depth)
-        elif isinstance(child, (nodes.TextElement, nodes.Text)):
-            if text := _line(child):
-                yield Block(text, line)
         else:
-            yield from _blocks(child, level, depth)
+            yield from _below(child, level, depth)
+
+
+def _below(node: Any, level: int, depth: int) -> Iterator[Block]:
+    """The blocks of one node that is no section."""
+    from docutils import nodes
+
+    if isinstance(node, (nodes.bullet_list, nodes.enumerated_list)):
+        yield from _list(node, level, depth)
+    elif isinstance(node, (nodes.definition_list, nodes.option_list, nodes.field_list)):
+        yield from _pairs(node, level, depth)
+    elif isinstance(node, _kinds()[1]):
+        yield from _named(node, level, depth)
+    elif (text := _whole(node)) is not None:
+        if text.strip():
+            yield Block(text, node.line or 1)
+    elif isinstance(node, nodes.row):
+        yield row([_line(cell) for cell in node.children], node.line or 1)
+    else:
+        yield from _blocks(node, level, depth)
+
+
+def _whole(node: Any) -> str | None:
+    """The text of a node that has no blocks in it; none for others."""
+    from docutils import nodes
+
+    if isinstance(node, (nodes.literal_block, nodes.doctest_block, nodes.math_block)):
+        return str(node.astext())
+    if isinstance(node, nodes.line_block):
+        return "\n".join(_lines(node))
+    if isinstance(node, nodes.image):
+        return str(node.get("alt", ""))
+    return _line(node) if isinstance(node, (nodes.TextElement, nodes.Text)) else None
 
 
 def _title_line(title: Any) -> int:

@@ -11,7 +11,8 @@ from knowbase.read.file import File
 from knowbase.values.reading import Reading
 
 _TOKEN = re.compile(
-    rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|[\r\n]+|([^\\{}\r\n]+)"
+    rb"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])"
+    rb"|[\r\n]+|([^\\{}\r\n]+)"
 )
 _UNSEEN = frozenset({
     "fonttbl", "colortbl", "pict", "object", "themedata", "colorschememapping", "latentstyles",
@@ -20,6 +21,7 @@ _UNSEEN = frozenset({
     "filetbl", "revtbl", "operator", "company", "comment", "doccomm", "nonshppict", "bkmkstart",
     "bkmkend", "pntext", "listtext", "userprops", "template", "mmathPr", "wgrffmtfilter", "do",
 })  # fmt: skip
+_LAYOUT = ("par", "sect", "page", "cell", "row", "pard", "s", "outlinelevel", "intbl")
 _INFO = ("title", "author", "subject", "keywords")
 _MARKS = {
     "tab": "\t", "line": "\n", "emdash": "—", "endash": "–", "lquote": "‘", "rquote": "’",
@@ -67,6 +69,7 @@ class _Text:
         self._level = 0
         self._left = 0  # characters to be skipped
         self._is_optional = False
+        self._in_table = False
 
     def take(self, data: bytes) -> None:
         for match in _TOKEN.finditer(data):
@@ -114,7 +117,9 @@ class _Text:
             self._codec = _known(f"cp{number}") or self._codec
         elif word in _MARKS:
             self._put(_MARKS[word])
-        elif word in ("par", "sect", "page", "cell", "row", "pard", "s", "outlinelevel"):
+        elif word == "footnote":
+            self._put(" ")
+        elif word in _LAYOUT:
             self._layout(word, number)
         elif word == "stylesheet" or word in _INFO:
             self._flush()
@@ -127,7 +132,9 @@ class _Text:
 
     def _layout(self, word: str, number: int | None) -> None:
         if word == "pard":
-            self._style, self._level = None, 0
+            self._style, self._level, self._in_table = None, 0, False
+        elif word == "intbl":
+            self._in_table = True
         elif word == "s":
             self._style = number
         elif word == "outlinelevel":
@@ -141,7 +148,7 @@ class _Text:
             if any(cell.strip() for cell in self._cells):
                 self.blocks.append(row(self._cells))
             self._cells = []
-        elif self._cells:  # several paragraphs in a cell
+        elif self._cells or self._in_table:  # several paragraphs in a cell
             self._put(" ")
         else:
             self._paragraph()

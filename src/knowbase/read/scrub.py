@@ -4,7 +4,9 @@ import re
 
 from knowbase.values.reading import Reading, Section
 
-_DATA_URI = re.compile(r"(data:[\w.+-]{1,60}/[\w.+-]{1,60}(?:;[\w.=-]{1,60}){0,4},)[\w+/=%.~-]{24,}")
+_DATA_URI = re.compile(
+    r"(data:[\w.+-]{1,60}/[\w.+-]{1,60}(?:;[\w.=-]{1,60}){0,4},)[\w+/=%.~-]{24,}"
+)
 _RUN = re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/]{200,}={0,2}(?![\w+/=-])")
 _LINES = re.compile(
     r"(?m)^([ \t>\"']*)[A-Za-z0-9+/]{56,160}[\"',\\]*\n"

@@ -37,7 +37,8 @@ def read_sheets(file: File) -> Reading:
     budget = Budget(file.most_data)
     groups: list[Group] = []
     number = 0
-    for number, (name, target) in enumerate(sheets, 1):
+    for name, target in sheets:
+        number += 1
         if target is not None and target[0] == "worksheet":
             rows = cells.rows(archive, target[1])
             groups += grouped(rows, budget, name if len(sheets) > 1 else "")

@@ -95,7 +95,9 @@ def grouped(rows: Iterable[Row], budget: Budget, name: str = "") -> Iterator[Gro
     head = list(islice(filled, _LOOKED_AT))
     at = _header(head)
     header = " | ".join(head[at].cells) if at is not None else ""
-    rest = _chain(head[: at or 0], head[at + 1 if at is not None else 0 :], filled)
+    above = [" | ".join(row.cells) for row in head[: at or 0]]
+    header = "\n".join((*above, header))
+    rest = _chain(head[at + 1 if at is not None else 0 :], filled)
     group: list[str] = []
     first = last = head[at].number if at is not None else 1
     for row in rest:
@@ -104,7 +106,7 @@ def grouped(rows: Iterable[Row], budget: Budget, name: str = "") -> Iterator[Gro
             break
         if group and sum(map(len, group)) + len(text) > GROUP:
             yield _group(name, header, group, first, last)
-            group = []
+            header, group = header.rpartition("\n")[2], []
         first = first if group else row.number
         group.append(text)
         last = row.number

@@ -28,9 +28,9 @@ def read_xml(file: File) -> Reading:
     try:
         blocks = list(_outline(events((_utf8(file),), "XML"), budget))
     except NotXml:
-        told = "it is not well-formed XML; read as plain text"
         text = file.text[: file.most_data]
-        return Reading("text", file.name, whole(text), warnings=(told,))
+        broken = "it is not well-formed XML; read as plain text"
+        return Reading("text", file.name, whole(text), warnings=(broken,))
     starts = list(_starts(blocks))
     named = [block._replace(level=0) for block in blocks]
     for start in starts:
