@@ -26,7 +26,9 @@ _OTHERS = (
     "iso8859-5", "cp866", "windows-1253", "iso8859-7", "windows-1255", "windows-1256", "tis-620",
     "windows-1250", "windows-1252",
 )  # fmt: skip
+_HIGH_LINE = re.compile(rb"[^\n]*[\x80-\xff][^\n]*")
 _FEW = 8  # bytes beyond ASCII: too few to tell anything but Western text
+_GUESS = "it is not in UTF-8; read as {}, which is a guess"
 _GUESSED = 0.012  # what the detector is less sure of than this is said
 
 
@@ -117,22 +119,23 @@ def _eight_bit(data: bytes) -> Decoded:
 def _detected(data: bytes) -> Decoded:
     """What the detector takes it for. Letters beyond ASCII stand alone in Latin scripts, side by
     side in all others, so that only half of the encodings come into question."""
-    high = re.findall(rb"[\x80-\xff]+", data[:_SAMPLE])
+    sample = b"\n".join(_HIGH_LINE.findall(data))[:_SAMPLE]  # the others tell nothing
+    high = re.findall(rb"[\x80-\xff]+", sample)
     number = sum(map(len, high))
     is_latin = number < 2 * len(high)
     if number < _FEW and is_latin:
-        return Decoded(_western(data))
+        return Decoded(_western(data), _GUESS.format("Windows-1252"))
     import chardet
 
     candidates = _LATIN if is_latin else _OTHERS
-    found = chardet.detect(data[:_SAMPLE], include_encodings=candidates)
+    found = chardet.detect(sample, include_encodings=candidates)
     encoding, confidence = found["encoding"], found["confidence"] or 0.0
     if encoding is None:
         return Decoded(_western(data))
     text = data.decode(encoding, "replace")
     if text.count("\ufffd") * 20 > len(text):
         raise BinaryFile("The file is binary, not text.")
-    told = f"it is not in UTF-8; read as {encoding}, which is a guess"
+    told = _GUESS.format(encoding)
     return Decoded(text, told if confidence < _GUESSED or "\ufffd" in text else None)
 
 

@@ -190,4 +190,5 @@ def why_unread(path: str) -> str | None:
 
 def has_name(path: str) -> bool:
     """Whether its name alone says what it is."""
-    return format_of(path) is not PLAIN or PurePath(path).suffix[1:].lower() in PLAIN.extensions
+    extension = PurePath(path).suffix[1:].lower()
+    return format_of(path) is not PLAIN or extension in PLAIN.extensions or extension in _UNREAD

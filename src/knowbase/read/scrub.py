@@ -8,10 +8,10 @@ _DATA_URI = re.compile(
     r"(data:[\w.+-]{1,60}/[\w.+-]{1,60}(?:;[\w.=-]{1,60}){0,4},)[\w+/=%.~-]{24,}"
 )
 _RUN = re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/]{200,}={0,2}(?![\w+/=-])")
-_LINES = re.compile(
-    r"(?m)^([ \t>\"']*)[A-Za-z0-9+/]{56,160}[\"',\\]*\n"
-    r"(?:[ \t>\"']*[A-Za-z0-9+/]{56,160}[\"',\\]*\n){3,}"
-    r"(?:[ \t>\"']*[A-Za-z0-9+/]{1,160}={0,2}[\"',\\]*$)?"
+_PIECE = r"[A-Za-z0-9+/]{56,160}"
+_LINES = re.compile(  # of the length at which programs break them, and the shorter last one
+    rf"(?<![\w+/=-]){_PIECE}(?:[\"',\\]*\s[ \t>\"']*{_PIECE}){{3,}}"
+    r"(?:[\"',\\]*\s[ \t>\"']*[A-Za-z0-9+/]{1,160}={1,2})?(?![\w+/=-])"
 )
 _KINDS = (re.compile("[a-z]"), re.compile("[A-Z]"), re.compile(r"\d"))
 
@@ -44,4 +44,4 @@ def _is_coded(run: str) -> bool:
 def _blank(match: re.Match[str]) -> str:
     if not _is_coded(match[0]):
         return match[0]
-    return match[1] + "…" + "\n" * match[0].count("\n")
+    return "…" + "\n" * match[0].count("\n")
