@@ -3,13 +3,15 @@
 from importlib import import_module
 from typing import Any
 
+from knowbase.errors import ReadError
 from knowbase.read.decode import BinaryFile, NeedsReader
 from knowbase.read.file import MOST_DATA, File
 from knowbase.read.formats import PLAIN, Format, format_of, has_name, why_unread
 from knowbase.values.reading import Link, Part, Reading, Section
 
 __all__ = [
-    "BinaryFile", "File", "Link", "NeedsReader", "Part", "Reading", "Section", "read", "read_file",
+    "BinaryFile", "File", "Link", "NeedsReader", "Part", "ReadError", "Reading", "Section", "read",
+    "read_file",
     "type_of",
 ]  # fmt: skip
 

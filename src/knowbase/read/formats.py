@@ -79,7 +79,7 @@ SHEETS = Format(
     "rows in groups under the header of their sheet; dates as dates",
 )  # fmt: skip
 ODT = Format(
-    "OpenDocument text", ("odt", "ott", "fodt"), "office", "opendocument:read_text",
+    "OpenDocument text", ("odt", "ott"), "office", "opendocument:read_text",
     "sections at headings; lists, tables, notes",
 )  # fmt: skip
 ODS = Format(
@@ -99,7 +99,7 @@ HTML = Format(
 _TEXTS = (
     Format("Org", ("org",), "text", "org:read_org", "sections at headings; tags, links, date"),
     Format(
-        "AsciiDoc", ("adoc", "asciidoc", "asc"), "text", "asciidoc:read_asciidoc",
+        "AsciiDoc", ("adoc", "asciidoc"), "text", "asciidoc:read_asciidoc",
         "sections at headings; text without attributes and macros; links",
     ),
     Format(
