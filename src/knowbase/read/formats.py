@@ -4,7 +4,7 @@ import re
 from pathlib import PurePath
 from typing import NamedTuple
 
-from knowbase.read.code import GRAMMARS
+from knowbase.read.code import FURTHER, GRAMMARS
 
 
 class Format(NamedTuple):
@@ -16,7 +16,6 @@ class Format(NamedTuple):
     reader: str  # module:function in this package
     becomes: str  # for people
     holds: bool = False  # other files, or several documents
-    extra: str | None = None  # what has to be installed for it
 
 
 class Unread(NamedTuple):
@@ -33,7 +32,7 @@ MARKDOWN = Format(
     "sections at `##` (and further `#`) headings; text before the first is `_preamble`",
 )  # fmt: skip
 CODE = Format(
-    "source code", tuple(sorted({*GRAMMARS,
+    "source code", tuple(sorted({*GRAMMARS, *FURTHER,
         "rb", "php", "cs", "swift", "kt", "kts", "scala", "sc", "sh", "bash", "zsh", "fish", "lua",
         "pl", "pm", "r", "sql", "hs", "lhs", "ml", "mli", "ex", "exs", "erl", "hrl", "clj", "cljs",
         "cljc", "edn", "dart", "zig", "nim", "jl", "m", "mm", "vue", "svelte", "astro", "css",
@@ -43,8 +42,9 @@ CODE = Format(
         "graphql", "gql", "cmake", "mk", "nix", "dockerfile", "makefile", "cu", "cuh", "glsl",
         "wgsl", "hlsl", "ino",
     })), "code", "code:read_code_file",
-    "functions, methods, classes, with their comments and docstrings, where the language is known;"
-    " else one section",
+    "functions, methods, classes, with their comments and docstrings, in Python, JavaScript,"
+    " TypeScript, Go, Rust, Java, C and C++, and with `knowbase[code]` in 21 more; else one"
+    " section",
 )  # fmt: skip
 PLAIN = Format(
     "plain text", ("txt", "text", "log"), "text", "plain:read_plain_file",

@@ -8,7 +8,7 @@ from knowbase.values.fields import Field, Filter, fields_of
 DOCUMENT_TYPES = (
     "markdown", "pdf", "code", "html", "text", "note",
     "fact", "decision", "lesson", "summary", "template", "temp_note",
-    "office", "book", "mail", "notebook", "reference", "image",
+    "office", "book", "mail", "notebook", "reference",
 )  # fmt: skip
 SCOPES = ("global", "project")
 SECTORS = ("reflective", "semantic", "procedural", "emotional", "episodic")
