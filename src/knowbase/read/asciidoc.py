@@ -16,10 +16,12 @@ _DROPPED = re.compile(
     r"(?:\[[^\]]*\]|//.*|(?:ifdef|ifndef|ifeval|endif|toc|image|video)::.*|'''|<<<|\+)\s*$"
 )
 _INCLUDE = re.compile(r"include::([^\[\]]+)\[[^\]]*\]\s*$")
-_MACRO = re.compile(r"(xref|link|mailto|image|footnote|kbd|btn|anchor):([^\s\[\]]*)\[([^\]]*)\]")
-_URL = re.compile(r"(https?://[^\s\[\]]+)\[([^\]]*)\]")
-_CROSS = re.compile(r"<<([^<>,\n]+)(?:,\s*([^<>]+))?>>")
-_ANCHOR = re.compile(r"\[\[[^\[\]]*\]\]|\[#[^\[\]]*\]")
+_MACRO = re.compile(
+    r"(xref|link|mailto|image|footnote|kbd|btn|anchor):([^\s\[\]]{0,500})\[([^\]]{0,500})\]"
+)
+_URL = re.compile(r"(https?://[^\s\[\]]{1,500})\[([^\]]{0,500})\]")
+_CROSS = re.compile(r"<<([^<>,\n]{1,500})(?:,\s*([^<>]{1,500}))?>>")
+_ANCHOR = re.compile(r"\[\[[^\[\]]{0,500}\]\]|\[#[^\[\]]{0,500}\]")
 _REFERENCE = re.compile(r"\{([\w-]+)\}")
 
 

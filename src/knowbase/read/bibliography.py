@@ -79,8 +79,10 @@ def _document(entry: _Entry) -> Reading:
 
 def _bib_entries(text: str) -> Iterator[_Entry]:
     macros: dict[str, str] = {}
-    at = 0
+    at = counted = 0
+    line = 1
     while match := _ENTRY.search(text, at):
+        line, counted = line + text.count("\n", counted, match.start()), match.start()
         body, at = braced(text, match.end())
         kind = match[1].lower()
         if kind == "string":
@@ -89,7 +91,7 @@ def _bib_entries(text: str) -> Iterator[_Entry]:
             fields = _fields(body[key.end() :], macros)
             fields.setdefault("year", fields.get("date", "")[:4])
             fields.setdefault("journal", fields.get("journaltitle", ""))
-            yield _Entry(kind, key[1], fields, text.count("\n", 0, match.start()) + 1)
+            yield _Entry(kind, key[1], fields, line)
 
 
 def _fields(body: str, macros: dict[str, str]) -> dict[str, str]:

@@ -41,6 +41,8 @@ _LETTERS = {"ss": "ß", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "o": "ø
 _LETTER = re.compile(
     r"\\(" + "|".join(sorted(_LETTERS, key=len, reverse=True)) + r")(?![a-zA-Z])(?:\{\}| )?"
 )
+_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_MARKUP = re.compile(r"[\\{}$~&]|--|``|''")
 _SIGNS = re.compile(r"\\([&%$#_{}])")
 _PLACE = "\ue000"
 _RUNS = 12  # how deep braces lie in braces
@@ -85,16 +87,11 @@ def _without_columns(source: str) -> str:
 
 def braced(source: str, start: int) -> tuple[str, int]:
     """What stands up to the brace that closes the one before `start`, and where that ends."""
-    depth, at = 1, start
-    while at < len(source):
-        char = source[at]
-        if char == "\\":
-            at += 2
-            continue
-        depth += (char == "{") - (char == "}")
+    depth = 1
+    for match in _BRACE.finditer(source, start):
+        depth += (match[0] == "{") - (match[0] == "}")
         if not depth:
-            return source[start:at], at + 1
-        at += 1
+            return source[start : match.start()], match.end()
     return source[start:], len(source)
 
 
@@ -107,11 +104,12 @@ def _body(source: str, paragraphs: Paragraphs) -> None:
     for match in _HEADING.finditer(body):
         if match.start() < at:
             continue
-        _paragraph_lines(body[at : match.start()], line + body.count("\n", 0, at), paragraphs)
-        heading, at = braced(body, match.end())
-        number = line + body.count("\n", 0, match.start())
-        paragraphs.heading(shown(heading), _LEVELS[match[1]], number)
-    _paragraph_lines(body[at:], line + body.count("\n", 0, at), paragraphs)
+        _paragraph_lines(body[at : match.start()], line, paragraphs)
+        line += body.count("\n", at, match.start())
+        heading, end = braced(body, match.end())
+        paragraphs.heading(shown(heading), _LEVELS[match[1]], line)
+        line, at = line + body.count("\n", match.start(), end), end
+    _paragraph_lines(body[at:], line, paragraphs)
     paragraphs.end()
 
 
@@ -122,6 +120,8 @@ def _paragraph_lines(text: str, line: int, paragraphs: Paragraphs) -> None:
 
 def shown(text: str) -> str:
     """What a person reads of it; as many lines as before."""
+    if not _MARKUP.search(text):
+        return text
     formulas: list[str] = []
 
     def keep(match: re.Match[str]) -> str:

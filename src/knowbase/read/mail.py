@@ -4,8 +4,9 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from email import policy
-from email.message import EmailMessage, MIMEPart
 from email.parser import BytesParser
+from email.utils import parsedate_to_datetime
+from functools import cached_property
 from typing import Any
 
 from knowbase.errors import ReadError
@@ -39,7 +40,7 @@ def read_message(file: File, read_inside: ReadInside) -> Reading:
     data = _FROM.sub(b"", file.data, count=1) if file.data.startswith(b"From ") else file.data
     if not _HEADER.match(data):
         raise ReadError("The message is damaged or something else, and cannot be read.")
-    message = _parsed(data)
+    message = _Message(data)
     reading = _document(message, file, read_inside)
     thread = _answered(message)
     return reading._replace(links=(Link(thread, "wiki"),) if thread else ())
@@ -53,11 +54,11 @@ def read_mbox(file: File, read_inside: ReadInside) -> Reading:
     limit = file.most or len(starts)
     ends = [start for start, _ in starts[1:]] + [len(file.data)]
     messages = [
-        _parsed(_QUOTED_FROM.sub(rb"\1", file.data[begin:end]))
+        _Message(_QUOTED_FROM.sub(rb"\1", file.data[begin:end]))
         for (_, begin), end in zip(starts[:limit], ends, strict=False)
     ]
-    names = unique_slugs(_name(message, number) for number, message in enumerate(messages, 1))
-    ids = {_id(message): name for message, name in zip(messages, names, strict=True)}
+    names = unique_slugs(message.name(number) for number, message in enumerate(messages, 1))
+    ids = {message.id: name for message, name in zip(messages, names, strict=True)}
     parts, told = [], []
     for name, message in zip(names, messages, strict=True):
         reading = _document(message, file, read_inside)
@@ -75,75 +76,78 @@ def read_mbox(file: File, read_inside: ReadInside) -> Reading:
     return Reading("mail", file.name, whole(text), warnings=tuple(told), parts=tuple(parts))
 
 
-def _parsed(data: bytes) -> EmailMessage:
-    message = BytesParser(policy=policy.default).parsebytes(data)
-    assert isinstance(message, EmailMessage)
-    return message
+class _Message:
+    """A message whose headers are read once each: that takes the library long."""
+
+    def __init__(self, data: bytes) -> None:
+        self.parsed: Any = BytesParser(policy=policy.default).parsebytes(data)
+        self._headers: dict[str, str] = {}
+
+    def header(self, name: str) -> str:
+        """A header as text; some are so broken that the library gives up."""
+        if name not in self._headers:
+            try:
+                found = " ".join(str(self.parsed.get(name, "")).split())
+            except Exception:
+                found = ""
+            self._headers[name] = found
+        return self._headers[name]
+
+    @property
+    def id(self) -> str:
+        return self.header("Message-ID").strip("<> ")
+
+    @cached_property
+    def date(self) -> datetime | None:
+        try:
+            return parsedate_to_datetime(self.header("Date"))
+        except (ValueError, TypeError, OverflowError):
+            return None
+
+    def name(self, number: int) -> str:
+        """By which it is known in its mailbox."""
+        return slugify(self.id or f"{self.header('Subject')} {number}")[:80]
 
 
-def _header(message: EmailMessage, name: str) -> str:
-    """A header as text; some are so broken that the library gives up."""
-    try:
-        return " ".join(str(message.get(name, "")).split())
-    except Exception:
-        return ""
-
-
-def _id(message: EmailMessage) -> str:
-    return _header(message, "Message-ID").strip("<> ")
-
-
-def _name(message: EmailMessage, number: int) -> str:
-    return slugify(_id(message) or f"{_header(message, 'Subject')} {number}")[:80]
-
-
-def _references(message: EmailMessage) -> list[str]:
+def _references(message: _Message) -> list[str]:
     """The message that it answers, else those before that one, the last one first."""
-    told = f"{_header(message, 'References')} {_header(message, 'In-Reply-To')}"
+    told = f"{message.header('References')} {message.header('In-Reply-To')}"
     return list(dict.fromkeys(reversed(re.findall(r"<([^<>\s]+)>", told))))[:1]
 
 
-def _answered(message: EmailMessage) -> str | None:
+def _answered(message: _Message) -> str | None:
     """The subject of what it answers."""
-    subject = _header(message, "Subject")
+    subject = message.header("Subject")
     match = _REPLY.match(subject)
     return subject[match.end() :].strip()[:200] or None if match else None
 
 
-def _date(message: EmailMessage) -> datetime | None:
-    try:
-        found = message["Date"].datetime
-        return found if isinstance(found, datetime) else None
-    except Exception:
-        return None
-
-
-def _span(messages: list[EmailMessage]) -> str:
-    days = sorted(date.date().isoformat() for message in messages if (date := _date(message)))
+def _span(messages: list[_Message]) -> str:
+    days = sorted(date.date().isoformat() for message in messages if (date := message.date))
     return f" from {days[0]} to {days[-1]}" if days else ""
 
 
-def _document(message: EmailMessage, file: File, read_inside: ReadInside) -> Reading:
-    lines = [f"{name}: {value}" for name in _SHOWN if (value := _header(message, name))]
+def _document(message: _Message, file: File, read_inside: ReadInside) -> Reading:
+    lines = [f"{name}: {value}" for name in _SHOWN if (value := message.header(name))]
     attachments = list(_attachments(message))[:_MOST_ATTACHMENTS]
     if attachments:
         lines.append("Attachments: " + ", ".join(name for name, _ in attachments))
     text = "\n".join(lines) + "\n\n" + _body(message).strip() + "\n"
     parts, told = _read_attachments(attachments, file, read_inside)
-    date = _date(message)
+    date = message.date
     fields: dict[str, Any] = stated(
         {
-            "from": _header(message, "From"),
-            "to": _header(message, "To"),
-            "cc": _header(message, "Cc"),
+            "from": message.header("From"),
+            "to": message.header("To"),
+            "cc": message.header("Cc"),
             "date": date.isoformat() if date else None,
-            "message_id": _id(message),
+            "message_id": message.id,
         },
-        _header(message, "Keywords"),
+        message.header("Keywords"),
         _moment(date),
     )
     section = Section("_preamble", None, "", text, 1)
-    title = _header(message, "Subject") or file.stem
+    title = message.header("Subject") or file.stem
     return Reading("mail", title, (section,), fields, warnings=told, parts=parts)
 
 
@@ -154,10 +158,10 @@ def _moment(date: datetime | None) -> str | None:
         return None
 
 
-def _body(message: EmailMessage) -> str:
+def _body(message: _Message) -> str:
     """The plain text, else what a page would show."""
     try:
-        part = message.get_body(("plain", "html"))
+        part = message.parsed.get_body(("plain", "html"))
     except Exception:
         part = None
     if part is None:
@@ -168,7 +172,7 @@ def _body(message: EmailMessage) -> str:
     return text
 
 
-def _content(part: "MIMEPart[Any, Any]") -> str:
+def _content(part: Any) -> str:
     try:
         found = part.get_content()
         if isinstance(found, str):
@@ -182,23 +186,21 @@ def _content(part: "MIMEPart[Any, Any]") -> str:
         return ""
 
 
-def _attachments(message: EmailMessage) -> Iterator[tuple[str, bytes]]:
+def _attachments(message: _Message) -> Iterator[tuple[str, bytes]]:
     """Files that came with it, by name; pictures in its text have none."""
-    for number, part in enumerate(message.iter_attachments() if _is_whole(message) else (), 1):
+    for number, part in enumerate(
+        message.parsed.iter_attachments() if message.parsed.is_multipart() else (), 1
+    ):
         name = part.get_filename() or ""
         if part.get_content_type() == "message/rfc822":
             inner = part.get_payload(0)
-            yield name or f"message-{number}.eml", bytes(inner)  # type: ignore[arg-type]
+            yield name or f"message-{number}.eml", bytes(inner)
         elif name:
             data = part.get_payload(decode=True)
             yield (
                 name.replace("/", "_").replace("\0", "_"),
                 data if isinstance(data, bytes) else b"",
             )
-
-
-def _is_whole(message: EmailMessage) -> bool:
-    return message.get_content_maintype() == "multipart" and message.is_multipart()
 
 
 def _read_attachments(
