@@ -61,7 +61,7 @@ def _definitions(text: str, grammar: str) -> "list[Definition]":
 
     try:
         return definitions(source, grammar)
-    except ImportError:
+    except (ImportError, ValueError):  # or is too new for the parser
         return []
 
 
