@@ -10,16 +10,21 @@ import pytest
 from conftest import FIXTURES
 from knowbase import Base, SearchRequest, create
 from knowbase.errors import InvalidInput, NotFound
+from postgres import new_base
 
 FILES = FIXTURES / "formats"
 FIRST, SECOND = "m1-example-org", "m2-example-org"
 
 
-@pytest.fixture
-def base(tmp_path: Path) -> Iterator[Base]:
+@pytest.fixture(params=["sqlite", "postgres"])
+def base(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Base]:
     for name in ("python.mbox", "refs.bib"):
         (tmp_path / name).write_bytes((FILES / name).read_bytes())
-    with Base(create(str(tmp_path)).path) as base:
+    monkeypatch.chdir(tmp_path)
+    place = str(tmp_path) if request.param == "sqlite" else new_base()
+    with Base(create(place).path) as base:
         base.add([str(tmp_path)], defer=True)
         yield base
 
