@@ -100,9 +100,8 @@ def test_a_file_that_nothing_reads_is_named_and_no_success_when_it_is_alone(tmp_
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
 
     kb("init")
-    told = kb("add", "fine.md", "--defer")
-    assert told.returncode == 0
     told = kb("add", ".", "--defer")
+    assert "1 added" in told.stdout
     assert "3 files: Word file of before 2007: save it as .docx" in told.stdout
     assert "cut.docx: The Word file is damaged" in told.stdout
     (tmp_path / "cut.docx").unlink()

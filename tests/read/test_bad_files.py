@@ -89,9 +89,8 @@ def test_an_archive_that_unpacks_without_end_is_refused() -> None:
     bomb = io.BytesIO()
     with (
         zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as made,
-        made.open("word/document.xml", "w", force_zip64=True) as member,
+        made.open("word/styles.xml", "w", force_zip64=True) as member,
     ):
-        member.write(f"<w:document {W}><w:body><w:p><w:r><w:t>".encode())
         for _ in range((MOST_UNPACKED >> 20) + 1):
             member.write(b" " * (1 << 20))
     assert len(bomb.getvalue()) < 1 << 20
@@ -110,6 +109,11 @@ def test_an_archive_that_unpacks_without_end_is_refused() -> None:
 )  # fmt: skip
 def test_entities_are_not_followed(name: str, data: bytes) -> None:
     assert "entities" in refusal(name, data)
+
+
+def test_an_encoding_that_nobody_knows_is_damage() -> None:
+    data = word("", '<?xml version="1.0" encoding="UT-8"?>')
+    assert "damaged" in refusal("a.docx", data)
 
 
 def test_elements_that_nest_without_end_are_refused() -> None:

@@ -48,6 +48,9 @@ def events(pieces: Iterable[bytes], what: str) -> Iterator[Event]:
     except expat.ExpatError as error:
         yield from found
         raise NotXml(f"The {what} is damaged: {expat.ErrorString(error.code)}.") from error
+    except (LookupError, ValueError) as error:  # an encoding that nobody knows
+        yield from found
+        raise NotXml(f"The {what} is damaged: {error}.") from error
     yield from found
 
 
