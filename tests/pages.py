@@ -161,8 +161,30 @@ def _field_kind(field: Field) -> str:
     return ", ".join(field.choices) or kinds.get(field.kind, "text")
 
 
+def formats_table() -> str:
+    """The table in docs/files.md: what becomes of each kind of file."""
+    from knowbase.read.formats import CODE, FORMATS, UNREAD
+
+    lines = ["| what | files | type | becomes |", "|---|---|---|---|"]
+    for one in FORMATS:
+        names = one.extensions if one is not CODE else ("py", "js", "ts", "go", "rs", "java", "c")
+        files = " ".join(f".{name}" for name in names) + (" …" if one is CODE else "")
+        lines.append(f"| {one.name} | {files} | `{one.type}` | {one.becomes} |")
+    for other in UNREAD:
+        files = " ".join(f".{name}" for name in other.extensions)
+        lines.append(f"| {other.name} | {files} | | not read: {other.hint} |")
+    return "\n".join(lines)
+
+
+def files_page(current: str) -> str:
+    """docs/files.md with its table renewed."""
+    return re.sub(r"\| what \|.*?(?=\n\n)", lambda _: formats_table(), current, flags=re.S)
+
+
 def write() -> None:
     docs = ROOT / "docs"
+    files = docs / "files.md"
+    files.write_text(files_page(files.read_text(encoding="utf-8")), encoding="utf-8")
     (docs / "fields.md").write_text(fields_page(), encoding="utf-8")
     (docs / "conformance.md").write_text(conformance(), encoding="utf-8")
     (docs / "commands.md").write_text(commands(), encoding="utf-8")

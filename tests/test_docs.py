@@ -57,6 +57,12 @@ def test_the_fields_page_is_up_to_date() -> None:
     assert (DOCS / "fields.md").read_text(encoding="utf-8") == pages.fields_page()
 
 
+def test_the_table_of_formats_is_up_to_date() -> None:
+    page = (DOCS / "files.md").read_text(encoding="utf-8")
+    assert page == pages.files_page(page)
+    assert pages.formats_table() in page
+
+
 def test_the_settings_page_is_up_to_date() -> None:
     page = (DOCS / "settings.md").read_text(encoding="utf-8")
     assert page == settings_page(page)

@@ -30,7 +30,11 @@ def requirements(lock: str) -> list[Requirement]:
     """What pyproject.toml asks for by itself, and for developing it."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    more = () if lock == "run" else (*extras["dev"], *extras["graph"], *extras["postgres"])
+    more = (
+        ()
+        if lock == "run"
+        else (*extras["dev"], *extras["code"], *extras["graph"], *extras["postgres"])
+    )
     wanted = [Requirement(line) for line in (*project["dependencies"], *more)]
     return [one for one in wanted if one.name != project["name"]]
 

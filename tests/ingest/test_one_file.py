@@ -11,7 +11,7 @@ import pytest
 from knowbase import Base, create
 from knowbase.embed.granite import Granite
 from knowbase.errors import BaseLocked, DiskFull, TookTooLong
-from knowbase.ingest.sync import Report
+from knowbase.ingest.report import Report
 from knowbase.ingest.watch import watch
 from knowbase.process import close_idle
 from knowbase.values.vectors import Vector

@@ -178,8 +178,8 @@ def test_blank_lines_before_the_first_definition_are_no_section() -> None:
 
 
 def test_other_languages_are_one_section() -> None:
-    reading = read("a/x.rb", b"def f\nend\n")
-    assert (reading.type, reading.title) == ("code", "x.rb")
+    reading = read("a/x.nim", b"proc f() = discard\n")
+    assert (reading.type, reading.title) == ("code", "x.nim")
     assert [section.slug for section in reading.sections] == ["_preamble"]
 
 

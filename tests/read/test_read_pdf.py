@@ -95,3 +95,11 @@ def test_pdfs_can_be_read_from_several_threads() -> None:
     for thread in threads:
         thread.join()
     assert counts == [20] * 8
+
+
+def test_what_a_pdf_says_of_itself_is_kept() -> None:
+    data = make_pdf(["Hello"], "A plan) /Author (Ana Lindqvist) /Subject (Harbours")
+    reading = read("x.pdf", data)
+    assert (reading.title, reading.value("metadata")) == (
+        "A plan", {"author": "Ana Lindqvist", "subject": "Harbours"},
+    )  # fmt: skip

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from knowbase.base.status import Status
     from knowbase.ingest.embedding import Embedding, Step
     from knowbase.ingest.removal import Removal
-    from knowbase.ingest.sync import Progress, Report
+    from knowbase.ingest.report import Progress, Report
     from knowbase.memory.brief import Brief
     from knowbase.memory.bulk import WrittenNotes
     from knowbase.memory.lifecycle import Changed

@@ -112,7 +112,14 @@ class Models:
             Limits(said.chunk_max_tokens, said.chunk_overlap, said.chunk_min_overlap),
             tuple(types),
             codes,
-            Reader(ReadLimits(said.read_timeout, said.read_memory_mb, said.read_max_chunks)),
+            Reader(
+                ReadLimits(
+                    said.read_timeout,
+                    said.read_memory_mb,
+                    said.read_max_chunks,
+                    said.read_max_data_kb,
+                )
+            ),
         )
         drafter.makes_vectors = said.embed_vectors
         return drafter

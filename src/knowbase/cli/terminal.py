@@ -9,7 +9,7 @@ from knowbase.values.visible import visible
 
 if TYPE_CHECKING:
     from knowbase.ingest.embedding import Step
-    from knowbase.ingest.sync import Progress
+    from knowbase.ingest.report import Progress
     from knowbase.values.documents import Document
 
 _STYLES = {"bold": "1", "dim": "2", "mark": "1;33", "red": "31", "cyan": "36"}

@@ -11,7 +11,7 @@ from knowbase.config import Configuration
 from knowbase.embed import Embedder
 from knowbase.evaluate.judged import Folder, read_documents
 from knowbase.ingest.batch import BATCH_CHUNKS, BATCH_DOCUMENTS
-from knowbase.ingest.sync import Progress
+from knowbase.ingest.report import Progress
 from knowbase.query.conditions import EVERYTHING
 from knowbase.read.plain import whole
 from knowbase.store.sqlite.beside import remove_journals

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from knowbase.base import Base
 from knowbase.errors import InvalidInput
 from knowbase.evaluate.judged import Question, Without
-from knowbase.ingest.sync import Progress
+from knowbase.ingest.report import Progress
 from knowbase.query.conditions import Visible
 from knowbase.text.analysis import tokens
 from knowbase.text.stopwords import STOP_WORDS

@@ -19,7 +19,7 @@ from knowbase.evaluate.evaluation import (
 from knowbase.evaluate.hard import hardest, worst_first
 from knowbase.evaluate.judged import Folder, Question, read_folders
 from knowbase.evaluate.own import reduced, resolved
-from knowbase.ingest.sync import Progress
+from knowbase.ingest.report import Progress
 
 
 class Job:

@@ -29,6 +29,7 @@ class Prepared(NamedTuple):
     old: FileRecord | None
     moved_from: str | None
     listed: list[str]  # where the report names it, once it is stored
+    is_part: bool = False  # of the file: the record is written with the file's own document
 
 
 class Failure(NamedTuple):
@@ -117,7 +118,7 @@ class Batch:
                 aside._replace(
                     drafts=result.drafts,
                     model=result.model,
-                    files=(*aside.files, *(one.record for one in prepared)),
+                    files=(*aside.files, *(one.record for one in prepared if not one.is_part)),
                     forgotten=tuple(one.moved_from for one in prepared if one.moved_from),
                 )
             )

@@ -85,7 +85,9 @@ class Drafter:
         return Read(reading, (*reading.warnings, unknown))
 
     def draft(self, document: str, reading: Reading, path: str | None, updated: str) -> Draft:
-        """The document with its chunks, not yet embedded, and the codes that its text names."""
+        """The document with its chunks, not yet embedded, and the codes that its text names. When
+        it was written, it may know better than its file."""
+        updated = reading.stated.get("updated_at") or updated
         reading = storable(reading).stating(split_by=self._settings_for(reading))
         if reading.value("code"):  # one that is none is left out: the store gives another
             reading = reading.stating(code=fit_code(reading.value("code")))

@@ -6,8 +6,11 @@ from typing import NamedTuple
 
 from knowbase.ingest.places import Home, inside
 from knowbase.ingest.walk import FoundFile, Skipped, WalkRules, walk
+from knowbase.read.formats import why_unread
 from knowbase.store.contract import FileStore
 from knowbase.values.files import FileRecord, Source
+
+UNREAD = ""  # the hash of a file that nothing here reads: it was not looked into
 
 
 class FileProblem(NamedTuple):
@@ -25,6 +28,11 @@ class Scope(NamedTuple):
     reread: bool = False  # its tags changed: read every file, embed nothing again
     readmit: bool = False  # also what was removed by hand
     verify: bool = False  # look at the content of every file, whatever the disk says of it
+
+    @property
+    def root(self) -> str:
+        """The one path that it is about."""
+        return self.only if self.only is not None else self.source.path
 
 
 class Pending(NamedTuple):
@@ -82,7 +90,7 @@ class _Known(NamedTuple):
 def _pending(scope: Scope, known: _Known, disk: Disk) -> Pending:
     home = disk.home
     source = scope.source.path
-    root = scope.only if scope.only is not None else source
+    root = scope.root
     records = known.of(source, root)
     nested = any(other != source and inside(other, source) for other in known.sources)
     seen: set[str] = set()
@@ -131,7 +139,13 @@ def _sort(
     elif record.problem is not None:
         work.failed.append(FileProblem(path, record.problem))
     elif record.document is None:
-        work.skipped.append(FileProblem(path, "binary or empty"))
+        told = why_unread(path) if record.sha256 == UNREAD else "binary or empty"
+        if told is None:  # it can be read by now
+            work.to_read.append(item)
+        else:
+            # Who names one file wants it.
+            alone = path == scope.root and record.sha256 == UNREAD
+            (work.failed if alone else work.skipped).append(FileProblem(path, told))
     else:
         return True
     return False

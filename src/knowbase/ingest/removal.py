@@ -1,8 +1,10 @@
 """What a removal takes out of the base. Files on disk are never touched."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
+from knowbase.errors import InvalidInput
+from knowbase.ingest.parts import file_of, stored_parts
 from knowbase.ingest.places import Home, inside
 from knowbase.store.contract import Store
 from knowbase.values.changes import Changes
@@ -34,10 +36,12 @@ def removal_of(
             below = {p: record for p, record in below.items() if record.source == path}
         elif not below:
             document = resolve(reference)
+            _refuse_part(document, records)
             documents[document.id] = document
             below = {p: record for p, record in records.items() if p == document.path}
         gone |= below
         documents |= _documents(below.values(), store)
+        documents |= {part.id: part for part in stored_parts(store, list(below)).values()}
     excluded = [_excluded(record, sources - dropped) for record in gone.values()]
     changes = Changes(
         removed=tuple(documents),
@@ -46,6 +50,17 @@ def removal_of(
         dropped_sources=tuple(sorted(dropped)),
     )
     return changes, Removal(tuple(documents.values()), tuple(sorted(dropped)))
+
+
+def _refuse_part(document: Document, files: Collection[str]) -> None:
+    """The next change of its file would bring it back."""
+    holder = file_of(document.path, files) if document.path else None
+    if holder is not None and holder != document.path:
+        raise InvalidInput(
+            f"{document.code} is a part of {holder}, and comes and goes with it",
+            field="references",
+            hint=f"kb rm {holder}, or kb archive {document.code}",
+        )
 
 
 def _excluded(record: FileRecord, sources: set[str]) -> FileRecord | None:

@@ -4,19 +4,20 @@ at any moment loses at most the batch under way, and the next run goes on from t
 import uuid
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from typing import NamedTuple
 
 from knowbase.errors import BaseLocked, DiskFull, ReadError, TookTooLong, VectorsUnavailable
 from knowbase.ingest.ahead import Loaded, read_ahead, record_of
 from knowbase.ingest.batch import BATCH_DOCUMENTS, Batch, Prepared, is_of_one_file, reason_of
 from knowbase.ingest.drafts import Drafter
 from knowbase.ingest.hierarchy import parent_of
-from knowbase.ingest.pending import Disk, FileProblem, Pending, Scope, pending
+from knowbase.ingest.parts import pieces_of, stored_parts
+from knowbase.ingest.pending import UNREAD, Disk, FileProblem, Pending, Scope, pending
 from knowbase.ingest.places import Home
+from knowbase.ingest.report import Progress, Report
 from knowbase.ingest.walk import FoundFile
 from knowbase.logs import log
 from knowbase.query.conditions import Condition, Not, OneOf
-from knowbase.read.decode import BinaryFile
+from knowbase.read.decode import BinaryFile, NeedsReader
 from knowbase.store.contract import Store
 from knowbase.text.sections import stored_sections
 from knowbase.values.changes import Changes, Draft
@@ -26,49 +27,6 @@ from knowbase.values.reading import Reading, stored_reading
 from knowbase.values.times import timestamp
 
 LOOK_AGAIN = -1  # a modification time that no file has
-
-
-class Report(NamedTuple):
-    """What came of adding or syncing."""
-
-    added: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-    moved: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    unchanged: int = 0
-    failed: tuple[FileProblem, ...] = ()
-    skipped: tuple[FileProblem, ...] = ()
-    warnings: tuple[str, ...] = ()
-    chunks_embedded: int = 0
-    chunks_reused: int = 0
-    chunks_waiting: int = 0  # stored without a vector: kb embed makes it
-    interrupted: bool = False
-
-    @property
-    def is_news(self) -> bool:
-        """Whether there is anything to tell of a round of watching."""
-        parts = (self.added, self.changed, self.removed, self.moved, self.failed, self.warnings)
-        return any(parts)
-
-
-class Progress(NamedTuple):
-    """How far it is; `total` counts the files to be read, or whatever `unit` names."""
-
-    done: int
-    total: int
-    embedded: int
-    path: str
-    unit: str = "files"
-
-    @property
-    def text(self) -> str:
-        embedded = f" · {self.embedded} chunks embedded" if self.embedded else ""
-        return f"{self.done}/{self.total} {self.unit}{embedded}"
-
-    @property
-    def now(self) -> str:
-        """What is under way."""
-        return " · " + self.path.rpartition("/")[2]
 
 
 class IngestServices:
@@ -225,7 +183,9 @@ class _Run:
         path = self._services.home.stored(loaded.found.path)
         old = each.records.get(path)
         record = record_of(path, each.scope.source.path, loaded)
-        if loaded.error is not None:
+        if isinstance(loaded.error, NeedsReader) and path != each.scope.root:
+            self._skip(record._replace(sha256=UNREAD), old, loaded.error.message)
+        elif loaded.error is not None:
             self._not_read(record, old, loaded.error)
         elif loaded.reading is None:
             self._batch.note(record._replace(document=old.document if old else None))
@@ -240,7 +200,7 @@ class _Run:
                 self._fail(record, old, reason_of(error))
 
     def _not_read(self, record: FileRecord, old: FileRecord | None, error: Exception) -> None:
-        if isinstance(error, BinaryFile):
+        if isinstance(error, BinaryFile) and not isinstance(error, NeedsReader):
             self._skip(record, old, error.message)
         elif isinstance(error, ReadError):
             hint = f"; {error.hint}" if error.hint else ""
@@ -278,16 +238,32 @@ class _Run:
             document, moved_from = self._same_code(code)
             listed = self._moved if document else self._added
         drafter = self._services.drafter
-        draft = drafter.draft(
-            document or str(uuid.uuid4()),
-            reading,
-            record.path,
-            timestamp(record.mtime_ns / 1e9),
-        )
+        self._prepare_parts(record, moved_from or record.path, reading)
+        when = timestamp(record.mtime_ns / 1e9)
+        whole = reading._replace(parts=())
+        draft = drafter.draft(document or str(uuid.uuid4()), whole, record.path, when)
         record = record._replace(document=draft.id)
         self._batch.add(Prepared(draft, record, old, moved_from, listed))
         told = drafter.left_out(draft)
         return (told,) if told is not None and told not in reading.warnings else ()
+
+    def _prepare_parts(self, record: FileRecord, before: str, reading: Reading) -> None:
+        """The documents in a file come before its own, with which its record is written: a stop
+        between them has the file read again."""
+        known = stored_parts(self._services.store, [before])
+        for path, part in pieces_of(record.path, reading):
+            read, warnings = self._services.drafter.declared(part, reading.tags)
+            self._warnings += [f"{path}: {warning}" for warning in warnings]
+            old = known.pop(before + path[len(record.path) :], None)
+            when = timestamp(record.mtime_ns / 1e9)
+            draft = self._services.drafter.draft(
+                old.id if old else str(uuid.uuid4()), read, path, when
+            )
+            self._batch.add(Prepared(draft, record, None, None, [], is_part=True))
+            if self._batch.is_full:
+                self.flush()
+        for gone in known.values():
+            self._batch.remove(gone.id)
 
     def _same_code(self, code: str) -> tuple[str | None, str | None]:
         """The document of a file that is gone and had this code: it was renamed and changed."""
@@ -308,6 +284,8 @@ class _Run:
         if old is not None and old.document is not None:
             self._removed.append(record.path)
             self._batch.remove(old.document)
+            for part in stored_parts(self._services.store, [record.path]).values():
+                self._batch.remove(part.id)
 
     # writing
 
@@ -318,6 +296,9 @@ class _Run:
             one.listed.append(one.record.path)
             self._moved_from |= {one.moved_from} if one.moved_from else set()
         for one, reason in failed:
+            if one.is_part:
+                self._warnings.append(f"{one.draft.path}: {reason}")
+                continue
             self._fail(one.record, one.old, reason)
             self._moved_from |= {one.moved_from} if one.moved_from else set()  # it stays
         self._batch.under_way = []
@@ -376,9 +357,11 @@ class _Run:
                 " gone; nothing was removed. If that is right, run: kb sync --prune"
             )
             return
+        parts = stored_parts(self._services.store, [record.path for record in missing])
+        documents = [record.document for record in missing if record.document]
         self._batch.apply(
             Changes(
-                removed=tuple(record.document for record in missing if record.document),
+                removed=(*documents, *(part.id for part in parts.values())),
                 forgotten=tuple(record.path for record in missing),
             )
         )

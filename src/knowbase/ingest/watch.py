@@ -11,7 +11,7 @@ from knowbase.errors import (
     NotFound,
     TookTooLong,
 )
-from knowbase.ingest.sync import Report
+from knowbase.ingest.report import Report
 from knowbase.logs import log
 
 

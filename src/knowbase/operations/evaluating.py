@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from knowbase.evaluate.corpus import Shelf
     from knowbase.evaluate.evaluation import Evaluation
     from knowbase.evaluate.measure import Job
-    from knowbase.ingest.sync import Progress
+    from knowbase.ingest.report import Progress
 
 MADE = "questions.jsonl"
 TARGETS = "a judged folder, a judgments file, or --make N"

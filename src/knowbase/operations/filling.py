@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from knowbase.base import Base
     from knowbase.ingest.removal import Removal
-    from knowbase.ingest.sync import Progress, Report
+    from knowbase.ingest.report import Progress, Report
     from knowbase.memory.bulk import WrittenNotes
     from knowbase.values.documents import Document
 

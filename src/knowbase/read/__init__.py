@@ -1,84 +1,89 @@
 """Readers: from a file's bytes to a title, sections, tags and links. They do no I/O."""
 
-from pathlib import PurePath
+from importlib import import_module
+from typing import Any
 
-from knowbase.read.code import GRAMMARS, read_code
-from knowbase.read.decode import BinaryFile, decode
-from knowbase.values.reading import Reading
+from knowbase.errors import ReadError
+from knowbase.read.decode import BinaryFile, NeedsReader
+from knowbase.read.file import MOST_DATA, File
+from knowbase.read.formats import PLAIN, Format, format_of, has_name, why_unread
+from knowbase.values.reading import Link, Part, Reading, Section
 
-__all__ = ["BinaryFile", "read", "type_of"]
-
-_MARKDOWN = frozenset({"md", "markdown", "mdown", "mkd", "mkdn", "mdx", "qmd", "rmd"})
-_HTML = frozenset({"html", "htm", "xhtml"})
-_SETTINGS = frozenset({
-    "yaml", "yml", "json", "jsonl", "json5", "jsonc", "toml", "ini", "cfg", "conf", "env",
-    "properties", "editorconfig", "xml", "ipynb", "plist", "lock",
-})  # fmt: skip
-_CODE = frozenset(GRAMMARS) | {
-    "rb", "php", "cs", "swift", "kt", "kts", "scala", "sc", "sh", "bash", "zsh", "fish", "lua",
-    "pl", "pm", "r", "sql", "hs", "lhs", "ml", "mli", "ex", "exs", "erl", "hrl", "clj", "cljs",
-    "cljc", "edn", "dart", "zig", "nim", "jl", "m", "mm", "vue", "svelte", "astro", "css", "scss",
-    "sass", "less", "fs", "fsx", "vb", "groovy", "gradle", "ps1", "psm1", "bat", "cmd", "asm", "s",
-    "d", "v", "sv", "vhd", "vhdl", "f", "f90", "f95", "pas", "el", "lisp", "cl", "scm", "rkt",
-    "tcl", "awk", "sed", "coffee", "elm", "cr", "sol", "tf", "hcl", "proto", "graphql", "gql",
-    "cmake", "mk", "nix", "dockerfile", "makefile", "cu", "cuh", "glsl", "wgsl", "hlsl", "ino",
-}  # fmt: skip
-_CODE_NAMES = frozenset({
-    "dockerfile", "containerfile", "makefile", "gnumakefile", "jenkinsfile", "rakefile", "gemfile",
-    "vagrantfile", "justfile", "procfile", "brewfile", "podfile", "cmakelists.txt",
-})  # fmt: skip
+__all__ = [
+    "BinaryFile", "File", "Link", "NeedsReader", "Part", "ReadError", "Reading", "Section", "read",
+    "read_file",
+    "type_of",
+]  # fmt: skip
 
 
-def read(path: str, data: bytes, most: int | None = None) -> Reading:
+def read(path: str, data: bytes, most: int | None = None, most_data: int = MOST_DATA) -> Reading:
     """What the file at `path` with the content `data` says; ReadError when that is nothing.
-    With `most`, no more headings than it takes to have that many sections.
+    With `most`, no more headings than it takes to have that many sections; of tables and records,
+    no more than `most_data` characters.
     """
-    pure = PurePath(path)
-    kind = type_of(path)
-    if kind == "pdf":
-        from knowbase.read.pdf import read_pdf
+    return read_file(File(path, data, most, most_data))
 
-        return read_pdf(data, pure.stem)
-    return _read_text(decode(data), kind, pure, most)
+
+def read_file(file: File) -> Reading:
+    """The same for a file that may lie in another one."""
+    from knowbase.read.outside import outside_reader
+    from knowbase.read.scrub import without_binary
+
+    reader = outside_reader(file.extension)
+    if reader is not None:
+        return without_binary(reader(file))
+    chosen, told = _chosen(file)
+    reading = _reader(chosen)(file, *((read_file,) if chosen.holds and _is_mail(chosen) else ()))
+    warnings = (*told, *file.warnings, *reading.warnings)
+    return without_binary(reading._replace(warnings=warnings))
 
 
 def type_of(path: str) -> str:
     """The type of document that a file of this name is read as."""
-    pure = PurePath(path)
-    extension = _extension(pure)
-    if extension == "pdf":
-        return "pdf"
-    if extension in _MARKDOWN:
-        return "markdown"
-    if extension in _HTML:
-        return "html"
-    return "code" if extension in _CODE or _is_code_name(pure.name) else "text"
+    return format_of(path).type
 
 
-def _read_text(text: str, kind: str, path: PurePath, most: int | None) -> Reading:
-    extension = _extension(path)
-    if kind == "markdown":
-        from knowbase.read.markdown import read_markdown
-
-        return read_markdown(text, path.stem, most)
-    if kind == "html":
-        from knowbase.read.html import read_html
-
-        return read_html(text, path.stem)
-    if kind == "code":
-        return read_code(text, path.name, extension)
-
-    from knowbase.read.plain import read_plain, read_whole
-
-    if extension in _SETTINGS:
-        return read_whole(text, "text", path.name)
-    return read_plain(text, path.stem)
+def _is_mail(chosen: Format) -> bool:
+    return chosen.type == "mail"
 
 
-def _extension(path: PurePath) -> str:
-    return path.suffix[1:].lower()
+def _chosen(file: File) -> tuple[Format, tuple[str, ...]]:
+    """The format by name, unless the content says otherwise; and what is to be said of that."""
+    from knowbase.read.content import is_ole, signature_of
+
+    named = format_of(file.path)
+    by_content = signature_of(file.data)
+    if by_content is not None and by_content is not named and _may_differ(named, by_content):
+        told = (f"its name says otherwise, but it is a {by_content.name}",)
+        return by_content, told if has_name(file.path) else ()
+    told_why = why_unread(file.path)
+    if told_why is not None and (is_ole(file.data) or file.data.startswith(b"PK")):
+        raise NeedsReader(told_why)
+    return (_of_text(file), ()) if named is PLAIN else (named, ())
 
 
-def _is_code_name(name: str) -> bool:
-    lower = name.lower()
-    return lower in _CODE_NAMES or lower.startswith(("dockerfile.", "makefile."))
+def _may_differ(named: Format, by_content: Format) -> bool:
+    """Markup may stand in any text: a template, a note that begins with a page."""
+    return by_content.type != "html" or named.type in ("office", "pdf", "book")
+
+
+def _of_text(file: File) -> Format:
+    """What a text is that its name does not tell."""
+    from knowbase.read import formats
+
+    if file.data.startswith(b"From ") and not file.path.endswith(".txt"):
+        from knowbase.read.mail import looks_like_mail
+
+        if looks_like_mail(file.data.partition(b"\n")[2]):
+            return formats.MBOX
+    if file.extension == "txt":
+        from knowbase.read.rst import looks_like_rst
+
+        if looks_like_rst(file.text):
+            return formats.RST
+    return PLAIN
+
+
+def _reader(chosen: Format) -> Any:
+    module, _, function = chosen.reader.partition(":")
+    return getattr(import_module(f"knowbase.read.{module}"), function)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from knowbase.errors import ReadError
-from knowbase.values.reading import Link, Reading, Section
+from knowbase.values.reading import Link, Part, Reading, Section
 
 if TYPE_CHECKING:
     from knowbase.process.child import Call, ChildFailed, Children
@@ -25,6 +25,7 @@ class ReadLimits(NamedTuple):
     seconds: float = 20.0
     memory_mb: int = 1024
     chunks: int = 20_000
+    data_kb: int = 1024
 
 
 class Reader:
@@ -43,7 +44,9 @@ class Reader:
 
     def begin(self, path: str, data: bytes) -> "BeingRead":
         """The same, for somebody who has other work meanwhile."""
-        return self._begin({"path": path, "chunks": self.limits.chunks}, data)
+        limits = self.limits
+        facts = {"path": path, "chunks": limits.chunks, "data": limits.data_kb << 10}
+        return self._begin(facts, data)
 
     def note(self, text: str) -> Reading:
         """What a note says, all of it. A short one is not worth a process."""
@@ -115,7 +118,7 @@ def read_for_parent(facts: Mapping[str, Any], data: bytes) -> dict[str, Any]:
         if bounded.warnings != reading.warnings:  # nobody has the rest of a note elsewhere
             raise ReadError(f"the text is too long: {bounded.warnings[-1]}", field="text")
         return _plain(bounded)
-    return _plain(_bounded(read(path, data, most), most))
+    return _plain(_bounded(read(path, data, most, int(facts["data"])), most))
 
 
 def _bounded(reading: Reading, most: int) -> Reading:
@@ -131,7 +134,8 @@ def _bounded(reading: Reading, most: int) -> Reading:
     if len(reading.tags) > MOST_TAGS:
         said.append(f"only its first {MOST_TAGS} tags are kept")
         reading = reading.stating(tags=reading.tags[:MOST_TAGS])
-    return reading._replace(warnings=tuple(said))
+    parts = tuple(part._replace(reading=_bounded(part.reading, most)) for part in reading.parts)
+    return reading._replace(warnings=tuple(said), parts=parts)
 
 
 def left_out(most: int) -> str:
@@ -158,7 +162,8 @@ def _short(name: str) -> str:
 
 
 def _plain(reading: Reading) -> dict[str, Any]:
-    return reading._asdict()  # named tuples are lists in JSON
+    parts = [(part.name, _plain(part.reading)) for part in reading.parts]
+    return reading._asdict() | {"parts": parts}  # other named tuples are lists in JSON
 
 
 def _from_plain(told: Mapping[str, Any]) -> Reading:
@@ -173,4 +178,5 @@ def _from_plain(told: Mapping[str, Any]) -> Reading:
         stated,
         tuple(Link(*link) for link in told["links"]),
         tuple(told["warnings"]),
+        tuple(Part(name, _from_plain(part)) for name, part in told["parts"]),
     )

@@ -2,6 +2,7 @@
 
 import codecs
 import re
+from typing import NamedTuple
 
 from knowbase.errors import ReadError
 
@@ -14,28 +15,65 @@ _UTF32_BOMS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _UTF16_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
+# Japanese mail and old Unix files: ASCII with escapes between.
+_ISO_2022 = re.compile(rb"\x1b(?:\$[@AB]|\$\([CD]|\(J)")
+_LATIN = (
+    "windows-1252", "windows-1250", "windows-1254", "windows-1257", "windows-1258", "iso8859-2",
+    "iso8859-1",
+)  # fmt: skip
+_OTHERS = (
+    "cp932", "euc_jis_2004", "gb18030", "big5hkscs", "cp949", "koi8-r", "koi8-u", "windows-1251",
+    "iso8859-5", "cp866", "windows-1253", "iso8859-7", "windows-1255", "windows-1256", "tis-620",
+    "windows-1250", "windows-1252",
+)  # fmt: skip
+_HIGH_LINE = re.compile(rb"[^\n]*[\x80-\xff][^\n]*")
+_FEW = 8  # bytes beyond ASCII: too few to tell anything but Western text
+_GUESS = "it is not in UTF-8; read as {}, which is a guess"
+_GUESSED = 0.012  # what the detector is less sure of than this is said
+
+
+class Decoded(NamedTuple):
+    """A text, and what is to be said of its encoding."""
+
+    text: str
+    warning: str | None = None
+
+
 class BinaryFile(ReadError):
     """The data is no text."""
 
     code = "binary_file"
 
 
+class NeedsReader(BinaryFile):
+    """What it is is known, but nothing that is installed reads it."""
+
+    code = "needs_reader"
+
+
 def decode(data: bytes) -> str:
     """The text in `data`, with LF line ends and no byte order mark."""
-    text = _to_text(data)
+    return decoded(data).text
+
+
+def decoded(data: bytes) -> Decoded:
+    """The same, and whether its encoding is a guess."""
+    text, warning = _to_text(data)
     if _looks_binary(text):
         raise BinaryFile("The file is binary, not text.")
-    return _LINE_END.sub("\n", text)
+    return Decoded(_LINE_END.sub("\n", text), warning)
 
 
-def _to_text(data: bytes) -> str:
+def _to_text(data: bytes) -> Decoded:
     wide = _wide_encoding(data)
     if wide:
-        return _strictly(data, wide).removeprefix("\ufeff")
+        return Decoded(_strictly(data, wide).removeprefix("\ufeff"))
     if b"\0" in data:
         raise BinaryFile("The file is binary, not text.")
     try:
-        return data.decode("utf-8-sig")
+        if _ISO_2022.search(data):
+            return Decoded(data.decode("iso2022_jp_2"))
+        return Decoded(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
         return _eight_bit(data)
 
@@ -68,13 +106,40 @@ def _strictly(data: bytes, encoding: str) -> str:
         raise BinaryFile("The file is binary, not text.") from error
 
 
-def _eight_bit(data: bytes) -> str:
-    """UTF-8 with a few broken bytes, Windows-1252, or Latin-1."""
+def _eight_bit(data: bytes) -> Decoded:
+    """UTF-8 with a few broken bytes, or an encoding from before it."""
     text = data.decode("utf-8", "replace").removeprefix("\ufeff")
     broken = text.count("\ufffd")
     whole = sum(char > "\x7f" for char in text) - broken
     if whole > 4 * broken:
-        return text
+        return Decoded(text)
+    return _detected(data)
+
+
+def _detected(data: bytes) -> Decoded:
+    """What the detector takes it for. Letters beyond ASCII stand alone in Latin scripts, side by
+    side in all others, so that only half of the encodings come into question."""
+    sample = b"\n".join(_HIGH_LINE.findall(data))[:_SAMPLE]  # the others tell nothing
+    high = re.findall(rb"[\x80-\xff]+", sample)
+    number = sum(map(len, high))
+    is_latin = number < 2 * len(high)
+    if number < _FEW and is_latin:
+        return Decoded(_western(data), _GUESS.format("Windows-1252"))
+    import chardet
+
+    candidates = _LATIN if is_latin else _OTHERS
+    found = chardet.detect(sample, include_encodings=candidates)
+    encoding, confidence = found["encoding"], found["confidence"] or 0.0
+    if encoding is None:
+        return Decoded(_western(data))
+    text = data.decode(encoding, "replace")
+    if text.count("\ufffd") * 20 > len(text):
+        raise BinaryFile("The file is binary, not text.")
+    told = _GUESS.format(encoding)
+    return Decoded(text, told if confidence < _GUESSED or "\ufffd" in text else None)
+
+
+def _western(data: bytes) -> str:
     try:
         return data.decode("cp1252")
     except UnicodeDecodeError:

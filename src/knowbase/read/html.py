@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 from html import unescape
 from html.parser import HTMLParser
-from typing import NamedTuple
 
+from knowbase.read.blocks import Block, item, sections_at
+from knowbase.read.file import File
 from knowbase.read.links import document_link
-from knowbase.text.slugs import unique_slugs
 from knowbase.values.reading import Link, Reading, Section
 
 _UNSEEN = frozenset({"head", "noscript", "script", "style", "svg", "template"})
@@ -20,23 +20,24 @@ _BLOCKS = frozenset({
 })  # fmt: skip
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _LISTS = frozenset({"menu", "ol", "ul"})
-_DEEPEST_INDENT = 20
 _TAG = re.compile(r"<[^<>]*>")
 _Attributes = list[tuple[str, str | None]]
 
 
-class _Block(NamedTuple):
-    text: str
-    line: int
-    level: int = 0  # of a heading; 0 for any other text
-    tight: bool = False  # list items and table rows follow each other without a blank line
+def read_html_file(file: File) -> Reading:
+    """An HTML page as a document."""
+    return read_html(file.text, file.stem)
+
+
+def blocks_of(text: str) -> tuple[list[Block], list[Link]]:
+    """What a person sees of a page, and where its links lead."""
+    page = _page(text)
+    return page.blocks, page.links
 
 
 def read_html(text: str, fallback_title: str) -> Reading:
-    """An HTML page as a document."""
-    page = _Page()
-    page.feed(text)
-    page.finish()
+    """The text of a page as a document."""
+    page = _page(text)
     first = next((block.text for block in page.blocks if block.level == 1), "")
     return Reading(
         "html",
@@ -47,12 +48,19 @@ def read_html(text: str, fallback_title: str) -> Reading:
     )
 
 
+def _page(text: str) -> "_Page":
+    page = _Page()
+    page.feed(text)
+    page.finish()
+    return page
+
+
 class _Page(HTMLParser):
     """Collects the blocks of visible text, and what the page says about itself."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.blocks: list[_Block] = []
+        self.blocks: list[Block] = []
         self.title: list[str] = []
         self.tags: list[str] = []
         self.links: list[Link] = []
@@ -168,13 +176,12 @@ class _Page(HTMLParser):
             self._item = False
         self._pieces, self._begun, self._heading, self._cells = [], False, "", 0
 
-    def _block(self, text: str, level: int) -> _Block:
+    def _block(self, text: str, level: int) -> Block:
         if level:
-            return _Block(" ".join(text.split()), self._line, level)
+            return Block(" ".join(text.split()), self._line, level)
         if self._item:
-            indent = "  " * min(_DEEPEST_INDENT, max(0, self._lists - 1))
-            return _Block(f"{indent}- {text}", self._line, tight=True)
-        return _Block(text, self._line, tight=self._cells > 0)
+            return item(text, self._lists - 1, line=self._line)
+        return Block(text, self._line, tight=self._cells > 0)
 
 
 def _single_spaced(data: str) -> str:
@@ -189,32 +196,9 @@ def _trimmed(text: str) -> str:
     return "\n".join(lines).strip()
 
 
-def _sections(blocks: Sequence[_Block]) -> tuple[Section, ...]:
+def _sections(blocks: Sequence[Block]) -> tuple[Section, ...]:
     starts = [number for number, block in enumerate(blocks) if block.level in (1, 2)]
     # The title belongs to what follows it, as in Markdown.
     if starts and blocks[starts[0]].level == 1:
         starts = starts[1:]
-    first = starts[0] if starts else len(blocks)
-    slugs = unique_slugs(blocks[start].text for start in starts)
-    ends = [*starts, len(blocks)][1:]
-    preamble = blocks[:first]
-    found = [Section("_preamble", None, "", _text(preamble), preamble[0].line)] if preamble else []
-    for start, slug, end in zip(starts, slugs, ends, strict=True):
-        head = blocks[start]
-        text = _text(blocks[start + 1 : end])
-        found.append(Section(slug, head.text, f"{_shown(head)}\n\n", text, head.line))
-    return tuple(found)
-
-
-def _text(blocks: Sequence[_Block]) -> str:
-    """The blocks as paragraphs, a blank line after each but within lists and tables."""
-    parts: list[str] = []
-    for number, block in enumerate(blocks):
-        following = blocks[number + 1 : number + 2]
-        tight = block.tight and bool(following) and following[0].tight
-        parts.append(_shown(block) + ("\n" if tight else "\n\n"))
-    return "".join(parts)
-
-
-def _shown(block: _Block) -> str:
-    return "#" * block.level + " " + block.text if block.level else block.text
+    return sections_at(blocks, starts)

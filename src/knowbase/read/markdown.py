@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from knowbase.read.file import File
 from knowbase.read.frontmatter import front_matter_lines, parse_front_matter
 from knowbase.read.links import document_link, wiki_link
 from knowbase.text.slugs import unique_slugs
@@ -32,6 +33,11 @@ class _Heading(NamedTuple):
     level: int
     start: int  # line in the body, from 0
     end: int
+
+
+def read_markdown_file(file: File) -> Reading:
+    """A Markdown file."""
+    return read_markdown(file.text, file.stem, file.most)
 
 
 def read_markdown(text: str, fallback_title: str, most: int | None = None) -> Reading:

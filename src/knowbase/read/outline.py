@@ -1,7 +1,7 @@
 """Where the definitions in a program are: its syntax tree's functions and types."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
@@ -48,7 +48,7 @@ _HOLDERS = frozenset({
 _HELD = frozenset({"arrow_function", "class", "function_expression", "generator_function"})
 _REMARKS = frozenset({"attribute_item", "block_comment", "comment", "decorator", "line_comment"})
 
-_LONGEST_NAME = 200
+LONGEST_NAME = 200
 
 
 class Definition(NamedTuple):
@@ -64,7 +64,9 @@ class _Visit(NamedTuple):
     around: "Node | None"  # the wrapper at which the next definition starts
 
 
-class _Definition(NamedTuple):
+class Found(NamedTuple):
+    """A definition before the remarks above it are counted in."""
+
     name: str
     row: int
     column: int
@@ -74,10 +76,10 @@ def outline(source: bytes, grammar: str) -> list[Definition]:
     """The definitions in a source text, in order and with their comments and decorators."""
     from tree_sitter import Parser
 
-    root = Parser(_language(grammar)).parse(source).root_node
-    found: list[_Definition] = []
+    root = Parser(language(grammar)).parse(source).root_node
+    found: list[Found] = []
     remarks: dict[int, int] = {}
-    lines = _Lines(source)
+    lines = Lines(source)
     # A stack instead of recursion: nothing limits how deep a source file nests.
     stack = [_Visit(root, "", None)]
     while stack:
@@ -86,7 +88,7 @@ def outline(source: bytes, grammar: str) -> list[Definition]:
         inner: list[_Visit] = []
         for child in visit.node.children:
             if child.type in _REMARKS:
-                remarks.update(_remark_rows(child, lines))
+                remarks.update(remark_rows(child, lines))
                 continue
             definition = _definition(child, visit.prefix, around)
             if definition:
@@ -94,18 +96,19 @@ def outline(source: bytes, grammar: str) -> list[Definition]:
                 around = None
             inner.extend(_inside(child, visit.prefix, definition, around))
         stack.extend(reversed(inner))
-    return _starts(found, remarks)
+    return starts_of(found, remarks)
 
 
 @lru_cache(maxsize=16)
-def _language(grammar: str) -> "Language":
+def language(grammar: str) -> "Language":
+    """A grammar by its package; ImportError when that is not installed."""
     from tree_sitter import Language
 
     module, _, function = grammar.partition(":")
     return Language(getattr(import_module(f"tree_sitter_{module}"), function or "language")())
 
 
-class _Lines:
+class Lines:
     """Where the text of each line begins and ends, looked for once a line."""
 
     def __init__(self, source: bytes) -> None:
@@ -122,7 +125,7 @@ class _Lines:
         return len(self._lines[row])
 
 
-def _remark_rows(node: "Node", lines: _Lines) -> Iterator[tuple[int, int]]:
+def remark_rows(node: "Node", lines: Lines) -> Iterator[tuple[int, int]]:
     """The rows on which only a comment or attribute stands, each with its first column."""
     (first, column), (last, end) = node.start_point, node.end_point
     if end == 0 and last > first:  # some grammars count the line end in
@@ -133,14 +136,14 @@ def _remark_rows(node: "Node", lines: _Lines) -> Iterator[tuple[int, int]]:
         yield from ((row, column) for row in range(first, last + 1))
 
 
-def _definition(node: "Node", prefix: str, around: "Node | None") -> _Definition | None:
+def _definition(node: "Node", prefix: str, around: "Node | None") -> Found | None:
     if not _is_definition(node):
         return None
     name = _name(node)
     if not name:
         return None
     row, column = (around or node).start_point
-    return _Definition(f"{prefix}.{name}" if prefix else name, row, column)
+    return Found(f"{prefix}.{name}" if prefix else name, row, column)
 
 
 def _is_definition(node: "Node") -> bool:
@@ -157,20 +160,20 @@ def _is_definition(node: "Node") -> bool:
 
 
 def _inside(
-    node: "Node", prefix: str, definition: _Definition | None, around: "Node | None"
+    node: "Node", prefix: str, definition: Found | None, around: "Node | None"
 ) -> Iterator[_Visit]:
     """What to look into next: containers and the bodies of classes, but no function's body."""
     if definition:
         holder = node.child_by_field_name("value") if node.type in _HOLDERS else node
         # No person nests this deep: names that grow with each level would fill the memory.
-        if holder is not None and _is_class(holder) and len(definition.name) <= _LONGEST_NAME:
+        if holder is not None and _is_class(holder) and len(definition.name) <= LONGEST_NAME:
             yield _Visit(holder, _scope(node, definition.name), None)
     elif node.type in _WRAPPERS:
         yield _Visit(node, prefix, around or node)
     elif node.type == "namespace_definition":
         name = _field_text(node, "name")
         inner = ".".join(part for part in (prefix, name) if part)
-        yield _Visit(node, inner if len(inner) <= _LONGEST_NAME else prefix, None)
+        yield _Visit(node, inner if len(inner) <= LONGEST_NAME else prefix, None)
     elif node.type in _CONTAINERS:
         yield _Visit(node, prefix, None)
 
@@ -212,7 +215,7 @@ def _clean(node: "Node") -> str:
     name = " ".join((node.text or b"").decode("utf-8", "replace").split())
     if "operator" not in name:
         name = _without_generics(name)
-    return name.replace("::", ".")[:_LONGEST_NAME]
+    return name.replace("::", ".")[:LONGEST_NAME]
 
 
 def _without_generics(name: str) -> str:
@@ -250,7 +253,7 @@ def _receiver_type(receiver: "Node") -> str:
     return match.group(1).decode("utf-8", "replace") if match else "?"
 
 
-def _starts(found: list[_Definition], remarks: dict[int, int]) -> list[Definition]:
+def starts_of(found: Iterable[Found], remarks: dict[int, int]) -> list[Definition]:
     """The definitions in order, each moved up over the remarks directly above it."""
     starts: dict[int, str] = {}
     for name, row, column in sorted(found, key=lambda item: item.row):

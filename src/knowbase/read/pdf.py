@@ -5,6 +5,8 @@ import threading
 from typing import TYPE_CHECKING
 
 from knowbase.errors import ReadError
+from knowbase.read.about import stated
+from knowbase.read.file import File
 from knowbase.values.reading import Reading, Section
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ _PDFIUM = threading.Lock()
 _HYPHENATED = re.compile("[\ufffe\x02]\n?")
 _UNPRINTABLE = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 _LONGEST_TITLE = 200
+_ABOUT = ("title", "author", "subject", "keywords")
 # What word processors and scanners write when nobody has given a title.
 _NO_TITLE = re.compile(
     r"untitled.*|title|document\d*|microsoft \w+ - .*|\S+\.[a-z]{2,5}"
@@ -23,10 +26,15 @@ _NO_TITLE = re.compile(
 )
 
 
+def read_pdf_file(file: File) -> Reading:
+    """A PDF."""
+    return read_pdf(file.data, file.stem)
+
+
 def read_pdf(data: bytes, fallback_title: str) -> Reading:
     """The pages of a PDF that have text."""
     with _PDFIUM:
-        title, pages = _extract(data)
+        about, pages = _extract(data)
     sections = tuple(
         Section(f"page-{number}", f"Page {number}", "", text, 1, number)
         for number, text in enumerate(pages, 1)
@@ -34,10 +42,12 @@ def read_pdf(data: bytes, fallback_title: str) -> Reading:
     )
     if not sections:
         raise ReadError("No text found; a scanned PDF needs OCR first.")
-    return Reading("pdf", _sensible(title) or fallback_title, sections)
+    fields = {name: _printable(about[name]) for name in ("author", "subject", "keywords")}
+    title = _sensible(about["title"]) or fallback_title
+    return Reading("pdf", title, sections, stated(fields))
 
 
-def _extract(data: bytes) -> tuple[str, list[str]]:
+def _extract(data: bytes) -> tuple[dict[str, str], list[str]]:
     import pypdfium2
 
     try:
@@ -45,8 +55,8 @@ def _extract(data: bytes) -> tuple[str, list[str]]:
     except pypdfium2.PdfiumError as error:
         raise _cannot_open(error) from error
     try:
-        title = document.get_metadata_value("Title")
-        return title, [_page_text(document, index) for index in range(len(document))]
+        about = {name: document.get_metadata_value(name.capitalize()) for name in _ABOUT}
+        return about, [_page_text(document, index) for index in range(len(document))]
     except pypdfium2.PdfiumError as error:
         raise ReadError("The PDF is damaged and cannot be read.") from error
     finally:
@@ -79,6 +89,10 @@ def _tidy(text: str) -> str:
     return text + "\n" if text else ""
 
 
+def _printable(text: str) -> str:
+    return " ".join(_UNPRINTABLE.sub("", text).split())
+
+
 def _sensible(title: str) -> str | None:
-    title = " ".join(_UNPRINTABLE.sub("", title).split())
+    title = _printable(title)
     return None if len(title) > _LONGEST_TITLE or _NO_TITLE.fullmatch(title) else title

@@ -1,8 +1,14 @@
 """Plain text: one section, titled by its first line."""
 
+from knowbase.read.file import File
 from knowbase.values.reading import Reading, Section
 
 _LONGEST_TITLE = 100
+
+
+def read_plain_file(file: File) -> Reading:
+    """A text of which nothing more is known."""
+    return read_plain(file.text, file.stem)
 
 
 def read_plain(text: str, fallback_title: str) -> Reading:
@@ -10,11 +16,6 @@ def read_plain(text: str, fallback_title: str) -> Reading:
     first = text.lstrip().split("\n", 1)[0].strip()
     title = first if 0 < len(first) <= _LONGEST_TITLE else fallback_title
     return Reading("text", title, whole(text))
-
-
-def read_whole(text: str, kind: str, title: str) -> Reading:
-    """The whole text as one section, under a title that is given."""
-    return Reading(kind, title, whole(text))
 
 
 def whole(text: str) -> tuple[Section, ...]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from knowbase.config import DEFAULTS, Settings
 from knowbase.errors import BaseDamaged, BaseError, BaseMissing, BaseTooNew, NotABase
 from knowbase.ingest.embedding import Step
+from knowbase.ingest.parts import file_of
 from knowbase.store.contract import Snapshot, Store
 from knowbase.store.location import FOLDER, home_of, is_url, itself, shown
 from knowbase.store.opening import open_store
@@ -165,7 +166,8 @@ def _repair_database(base: str, now: str, settings: Settings, *, dry_run: bool) 
 def _read_again(store: Store, paths: Collection[str], now: str) -> None:
     """Let the next sync read these files, whatever their size and time."""
     records = store.files()
-    changed = [records[one] for one in paths if one in records]
+    holders = {file_of(one, records) for one in paths}
+    changed = [record for path, record in records.items() if path in holders]
     files = tuple(one._replace(size=-1, mtime_ns=0, sha256="") for one in changed)
     store.apply(Changes(files=files), now)
 

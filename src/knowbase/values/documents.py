@@ -9,6 +9,7 @@ from knowbase.values.plain import as_dict
 DOCUMENT_TYPES = (
     "markdown", "pdf", "code", "html", "text", "note",
     "fact", "decision", "lesson", "summary", "template", "temp_note",
+    "office", "book", "mail", "notebook", "reference",
 )  # fmt: skip
 SCOPES = ("global", "project")
 SECTORS = ("reflective", "semantic", "procedural", "emotional", "episodic")

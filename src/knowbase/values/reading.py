@@ -33,6 +33,7 @@ class Reading(NamedTuple):
     stated: Mapping[str, Any] = {}  # further fields of the document, by name, as far as it says
     links: tuple[Link, ...] = ()
     warnings: tuple[str, ...] = ()  # what its reader could not make sense of
+    parts: tuple["Part", ...] = ()  # documents of their own that lie in the file
 
     def value(self, field: str) -> Any:
         """What it states of a field of its document; else the field's default."""
@@ -65,6 +66,13 @@ class Reading(NamedTuple):
             "split_by": self.value("split_by"),
             "content_hash": content_hash(self),
         }
+
+
+class Part(NamedTuple):
+    """A document in a file that holds several: a message, an entry, an attachment."""
+
+    name: str  # stays the same when others come and go; its path is the file's, and this
+    reading: Reading
 
 
 def stored_reading(document: Document, sections: tuple[Section, ...]) -> Reading:

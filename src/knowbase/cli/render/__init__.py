@@ -25,7 +25,7 @@ RENDERERS = {
     "knowbase.http.server.Serving": "serving.render_serving",
     "knowbase.ingest.embedding.Embedding": "models.render_embedding",
     "knowbase.ingest.removal.Removal": "filling.render_removal",
-    "knowbase.ingest.sync.Report": "filling.render_report",
+    "knowbase.ingest.report.Report": "filling.render_report",
     "knowbase.mcp.install.Installed": "agents.render_installed",
     "knowbase.memory.brief.Brief": "memory.render_brief",
     "knowbase.memory.bulk.WrittenNotes": "filling.render_notes",

@@ -8,12 +8,13 @@ from knowbase.config import DEFAULTS
 
 if TYPE_CHECKING:
     from knowbase.ingest.removal import Removal
-    from knowbase.ingest.sync import Report
+    from knowbase.ingest.report import Report
     from knowbase.memory.bulk import WrittenNotes
     from knowbase.operations.filling import Made
     from knowbase.values.documents import Document
 
 MOST_LISTED = 10
+MOST_ALIKE = 2  # files that are named although the same is said of each
 
 
 def render_made(paint: Painter, made: "Made") -> Iterable[str]:
@@ -60,10 +61,22 @@ def render_report(paint: Painter, report: "Report") -> Iterable[str]:
 
 
 def _unread(paint: Painter, word: str, problems: Any) -> Iterable[str]:
+    together, problems = _of_one_reason(problems)
+    for reason, number in together.items():
+        yield f"  {paint('dim', word)} {number} files: {safe(reason)}"
     for problem in problems[:MOST_LISTED]:
         yield f"  {paint('dim', word)} {safe(problem.path)}: {safe(problem.reason)}"
     if len(problems) > MOST_LISTED:
         yield f"  … and {len(problems) - MOST_LISTED} more {word} (--json lists all)"
+
+
+def _of_one_reason(problems: Any) -> tuple[dict[str, int], list[Any]]:
+    """What several files lack is said once, and the files that are left."""
+    counts: dict[str, int] = {}
+    for problem in problems:
+        counts[problem.reason] = counts.get(problem.reason, 0) + 1
+    together = {reason: number for reason, number in counts.items() if number > MOST_ALIKE}
+    return together, [problem for problem in problems if problem.reason not in together]
 
 
 def render_removal(paint: Painter, removal: "Removal") -> Iterable[str]:

@@ -29,6 +29,12 @@ _BELONGING = (
 )  # fmt: skip
 
 
+_TO_READ = """
+    UPDATE files SET size = -1, mtime_ns = 0, sha256 = ''
+    WHERE substr(?1, 1, length(path)) = path AND substr(?1, length(path) + 1, 1) IN ('', '/', '\\')
+"""  # the file that a document's path is, or lies in
+
+
 class Rebuilt(NamedTuple):
     """What became of a damaged base."""
 
@@ -248,7 +254,7 @@ class _Rebuilding:
             if document.path is not None:
                 self._note(TO_BE_READ, document.path)
                 self._connection.execute(
-                    "UPDATE files SET size = -1, mtime_ns = 0, sha256 = '' WHERE path = ?",
+                    _TO_READ,
                     (document.path,),
                 )
             else:
@@ -256,7 +262,7 @@ class _Rebuilding:
                 self._note(OTHER_TEXT if is_text else OTHER_FIELDS, name)
         elif kept.text is None and document.path is not None:
             self._connection.execute(
-                "UPDATE files SET size = -1, mtime_ns = 0, sha256 = '' WHERE path = ?",
+                _TO_READ,
                 (document.path,),
             )
         sealing.seal(self._connection, [seq])

@@ -1,0 +1,48 @@
+"""What came of adding or syncing, and how far it is."""
+
+from typing import NamedTuple
+
+from knowbase.ingest.pending import FileProblem
+
+
+class Report(NamedTuple):
+    """What came of adding or syncing."""
+
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    moved: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    unchanged: int = 0
+    failed: tuple[FileProblem, ...] = ()
+    skipped: tuple[FileProblem, ...] = ()
+    warnings: tuple[str, ...] = ()
+    chunks_embedded: int = 0
+    chunks_reused: int = 0
+    chunks_waiting: int = 0  # stored without a vector: kb embed makes it
+    interrupted: bool = False
+
+    @property
+    def is_news(self) -> bool:
+        """Whether there is anything to tell of a round of watching."""
+        parts = (self.added, self.changed, self.removed, self.moved, self.failed, self.warnings)
+        return any(parts)
+
+
+class Progress(NamedTuple):
+    """How far it is; `total` counts the files to be read, or whatever `unit` names."""
+
+    done: int
+    total: int
+    embedded: int
+    path: str
+    unit: str = "files"
+
+    @property
+    def text(self) -> str:
+        embedded = f" · {self.embedded} chunks embedded" if self.embedded else ""
+        return f"{self.done}/{self.total} {self.unit}{embedded}"
+
+    @property
+    def now(self) -> str:
+        """What is under way."""
+        return " · " + self.path.rpartition("/")[2]

@@ -1,0 +1,95 @@
+"""AsciiDoc: headings, text without its attributes and macros, links."""
+
+import re
+
+from knowbase.read.about import moment, stated
+from knowbase.read.blocks import Paragraphs, reading_of
+from knowbase.read.file import File
+from knowbase.read.links import document_link
+from knowbase.values.reading import Link, Reading
+
+_HEADING = re.compile(r"(={1,6}|#{1,6})\s+(\S.*?)\s*=*$")
+_ATTRIBUTE = re.compile(r":!?([\w-]+)!?:(?:\s+(.*))?$")
+_FENCE = re.compile(r"(-{4,}|\.{4,}|\+{4,}|={4,}|\*{4,}|_{4,}|/{4,}|`{3,}\w*|--|[|!,:]={3,})\s*$")
+_VERBATIM = ("-", ".", "+", "`", "/")
+_DROPPED = re.compile(
+    r"(?:\[[^\]]*\]|//.*|(?:ifdef|ifndef|ifeval|endif|toc|image|video)::.*|'''|<<<|\+)\s*$"
+)
+_INCLUDE = re.compile(r"include::([^\[\]]+)\[[^\]]*\]\s*$")
+_MACRO = re.compile(
+    r"(xref|link|mailto|image|footnote|kbd|btn|anchor):([^\s\[\]]{0,500})\[([^\]]{0,500})\]"
+)
+_URL = re.compile(r"(https?://[^\s\[\]]{1,500})\[([^\]]{0,500})\]")
+_CROSS = re.compile(r"<<([^<>,\n]{1,500})(?:,\s*([^<>]{1,500}))?>>")
+_ANCHOR = re.compile(r"\[\[[^\[\]]{0,500}\]\]|\[#[^\[\]]{0,500}\]")
+_REFERENCE = re.compile(r"\{([\w-]+)\}")
+
+
+def read_asciidoc(file: File) -> Reading:
+    """An AsciiDoc file."""
+    text = _Text()
+    for number, line in enumerate(file.text.split("\n"), 1):
+        text.take(line, number)
+    text.paragraphs.end()
+    said = text.attributes
+    fields = stated(
+        {"author": said.get("author"), "date": said.get("revdate") or said.get("date")},
+        said.get("keywords", ""),
+        moment(said.get("revdate")),
+    )
+    reading = reading_of("text", text.paragraphs.blocks, None, file.stem)
+    return reading._replace(stated=fields, links=tuple(dict.fromkeys(text.links)))
+
+
+class _Text:
+    """Goes through the lines, and knows in which block each stands."""
+
+    def __init__(self) -> None:
+        self.paragraphs = Paragraphs()
+        self.attributes: dict[str, str] = {}
+        self.links: list[Link] = []
+        self._fence = ""
+
+    def take(self, line: str, number: int) -> None:
+        fence = _FENCE.fullmatch(line)
+        if fence and (not self._fence or self._fence == fence[1].rstrip()):
+            self._fence = "" if self._fence else fence[1].rstrip()
+            self.paragraphs.end()
+        elif self._fence and self._fence[0] == "/":
+            return
+        elif self._fence and self._fence[0] in _VERBATIM and self._fence != "--":
+            # An empty line is no end of a paragraph here.
+            self.paragraphs.add(line or " ", number) if line.strip() else None
+        elif match := _HEADING.fullmatch(line):
+            self.paragraphs.heading(self._shown(match[2]), len(match[1]), number)
+        elif match := _ATTRIBUTE.fullmatch(line):
+            self.attributes[match[1].lower()] = match[2] or ""
+        elif match := _INCLUDE.fullmatch(line):
+            self._link(match[1])
+        elif not _DROPPED.fullmatch(line):
+            self.paragraphs.add(self._shown(line), number)
+
+    def _shown(self, text: str) -> str:
+        text = _ANCHOR.sub("", text)
+        text = _REFERENCE.sub(lambda match: self.attributes.get(match[1].lower(), match[0]), text)
+        text = _URL.sub(lambda match: match[2].rstrip("^") or match[1], text)
+        text = _MACRO.sub(self._macro, text)
+        return _CROSS.sub(self._cross, text)
+
+    def _macro(self, match: re.Match[str]) -> str:
+        kind, target, shown = match.groups()
+        if kind in ("xref", "link"):
+            self._link(target)
+        if kind == "footnote":
+            return f" ({shown})"
+        return "" if kind in ("image", "anchor") else shown or target
+
+    def _cross(self, match: re.Match[str]) -> str:
+        if ".adoc" in match[1]:
+            self._link(match[1])
+        return match[2] or match[1].partition("#")[0]
+
+    def _link(self, target: str) -> None:
+        link = document_link(target)
+        if link is not None:
+            self.links.append(link)

@@ -1,0 +1,62 @@
+"""Org files: headings, text without drawers and keywords, tags, links."""
+
+import re
+from typing import Any
+
+from knowbase.read.about import moment, stated
+from knowbase.read.blocks import Paragraphs, reading_of
+from knowbase.read.file import File
+from knowbase.read.links import document_link
+from knowbase.values.reading import Link, Reading
+
+_HEADING = re.compile(r"(\*+)\s+(.*?)(?:\s+:([\w@#%:]+):)?\s*$")
+_KEYWORD = re.compile(r"\s*#\+(\w+):\s*(.*)$")
+_BLOCK = re.compile(r"\s*#\+(?:begin|end)_?\w*\b.*$|\s*#\+\w+(?:\[.*\])?:?.*$", re.IGNORECASE)
+_DRAWER = re.compile(r"\s*:(?!END:)[\w-]+:\s*$", re.IGNORECASE)
+_END = re.compile(r"\s*:END:\s*$", re.IGNORECASE)
+_LINK = re.compile(r"\[\[([^\[\]]+)\](?:\[([^\[\]]+)\])?\]")
+_RULE = re.compile(r"\s*\|[-+]+\|?\s*$")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+def read_org(file: File) -> Reading:
+    """An Org file."""
+    paragraphs = Paragraphs()
+    said: dict[str, str] = {}
+    tags: list[str] = []
+    links: list[Link] = []
+    in_drawer = False
+
+    def shown(text: str) -> str:
+        return _LINK.sub(lambda match: _linked(match, links), text)
+
+    for number, line in enumerate(shown(file.text).split("\n"), 1):
+        if in_drawer:
+            in_drawer = not _END.match(line)
+        elif _DRAWER.match(line):
+            in_drawer = True
+        elif match := _HEADING.match(line):
+            paragraphs.heading(match[2], len(match[1]), number)
+            tags += (match[3] or "").split(":")
+        elif match := _KEYWORD.match(line):
+            key = match[1].lower()
+            said[key] = f"{said[key]} {match[2]}" if key in said else match[2]
+        elif not (_BLOCK.match(line) or _RULE.match(line) or line.startswith("# ")):
+            paragraphs.add(line, number)
+    paragraphs.end()
+    tags += re.split(r"[:\s]+", said.get("filetags", ""))
+    date = _DATE.search(said.get("date", ""))
+    fields: dict[str, Any] = stated(
+        {"author": said.get("author"), "date": said.get("date")},
+        ",".join([*tags, said.get("keywords", "")]),
+        moment(date[0]) if date else None,
+    )
+    reading = reading_of("text", paragraphs.blocks, said.get("title"), file.stem)
+    return reading._replace(stated=fields, links=tuple(dict.fromkeys(links)))
+
+
+def _linked(match: re.Match[str], links: list[Link]) -> str:
+    target = match[1].removeprefix("file:").partition("::")[0]
+    if not match[1].startswith(("*", "#", "id:")) and (link := document_link(target)):
+        links.append(link)
+    return match[2] or target
