@@ -89,6 +89,7 @@ class Drafter:
             reading = reading._replace(links=links[:MOST_LINKS])
         spans, most = self.embedder().token_spans, self.reader.limits.chunks
         chunks = chunks_of(reading, spans, self._limits(), most)
+        updated = reading.stated.get("updated_at") or updated
         return Draft(document, reading, path, updated, chunks, (None,) * len(chunks))
 
     def left_out(self, draft: Draft) -> str | None:

@@ -60,7 +60,7 @@ def _read_text(text: str, kind: str, path: PurePath, most: int | None) -> Readin
     if kind == "markdown":
         from knowbase.read.markdown import read_markdown
 
-        return read_markdown(text, path.stem, most)
+        return read_markdown(text, path.stem, most, mdx=extension == "mdx")
     if kind == "html":
         from knowbase.read.html import read_html
 
