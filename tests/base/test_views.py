@@ -148,7 +148,7 @@ READS: dict[str, Call] = {
     "graph.shown": lambda b, t, f: b.graph.shown(),
     "models.active": lambda b, t, f: b.models.active().source,
     "models.count_tokens": lambda b, t, f: b.models.count_tokens("engine"),
-    "models.drafter": lambda b, t, f: b.models.drafter(b.types, b.code_pattern),
+    "models.drafter": lambda b, t, f: b.models.drafter(b.code_pattern),
     "models.named": lambda b, t, f: b.models.named("", b.home).source,
     "models.usable": lambda b, t, f: b.models.usable((), measure=False),
     "models.wanted": lambda b, t, f: b.models.wanted().source,

@@ -141,6 +141,7 @@ class Base(BaseServices):
         *,
         tags: Sequence[str] = (),
         types: Sequence[str] = (),
+        where: Sequence[str] = (),
         include: Sequence[str] = (),
         page: Page = Page(),  # noqa: B008 - a value, never changed
     ) -> "Listing":
@@ -148,7 +149,11 @@ class Base(BaseServices):
         from knowbase.values.documents import Listing
 
         request = SearchRequest(
-            tags=tuple(tags), tags_match="all", type=tuple(types), include=tuple(include)
+            tags=tuple(tags),
+            tags_match="all",
+            type=tuple(types),
+            where=tuple(where),
+            include=tuple(include),
         )
         asked = self._understand(request)
         condition = both(asked.visible, asked.filter)

@@ -59,14 +59,13 @@ class Models:
         except EmbeddingError:
             return len(self._embedders.load(Choice()).embedder.token_spans(text))
 
-    def drafter(self, types: Sequence[str], codes: "re.Pattern[str]") -> "Drafter":
+    def drafter(self, codes: "re.Pattern[str]") -> "Drafter":
         """What turns texts into drafts with vectors of the wanted model."""
-        return self._drafter(cache(self.wanted), types, codes)
+        return self._drafter(cache(self.wanted), codes)
 
     def _drafter(
         self,
         chosen: Callable[[], Chosen],
-        types: Sequence[str] = (),
         codes: "re.Pattern[str] | None" = None,
     ) -> "Drafter":
         from knowbase.ingest.drafts import Drafter
@@ -78,7 +77,6 @@ class Models:
             lambda: chosen().embedder,
             lambda: chosen().source,
             Limits(said.chunk_max_tokens, said.chunk_overlap, said.chunk_min_overlap),
-            tuple(types),
             codes,
             Reader(ReadLimits(said.read_timeout, said.read_memory_mb, said.read_max_chunks)),
         )

@@ -15,13 +15,14 @@ from knowbase.ingest.pending import Disk, FileProblem, Pending, Scope, pending
 from knowbase.ingest.places import Home
 from knowbase.ingest.walk import FoundFile
 from knowbase.logs import log
-from knowbase.query.conditions import Condition, Not, OneOf
+from knowbase.query.conditions import AllOf, AnyOf, Compare, Condition, Not, OneOf
 from knowbase.read.decode import BinaryFile
 from knowbase.store.contract import Store
 from knowbase.text.sections import stored_sections
 from knowbase.values.changes import Changes, Draft
 from knowbase.values.documents import ALL, Document
 from knowbase.values.files import FileRecord, Source
+from knowbase.values.kinds import clean_tags
 from knowbase.values.reading import Reading, stored_reading
 from knowbase.values.times import timestamp
 
@@ -135,8 +136,11 @@ def sync(
 
 
 def out_of_step(drafter: Drafter) -> Condition:
-    """What was read and split by other settings than today's."""
-    return Not(OneOf("split_by", drafter.in_step))
+    """What was read and split otherwise than it would be today."""
+    files = Not(OneOf("split_by", drafter.in_step(is_file=True)))
+    notes = Not(OneOf("split_by", drafter.in_step(is_file=False)))
+    is_file = Compare("path", "present")
+    return AnyOf((AllOf((is_file, files)), AllOf((Not(is_file), notes))))
 
 
 class _Run:
@@ -255,7 +259,8 @@ class _Run:
     def _draft(
         self, record: FileRecord, old: FileRecord | None, reading: Reading, source: Source
     ) -> None:
-        read, warnings = self._services.drafter.declared(reading, source.tags)
+        read = reading.stating(tags=clean_tags((*reading.tags, *source.tags)))
+        warnings = reading.warnings
         if read.value("parent") is None:
             read = read.stating(parent=parent_of(record.path, source, self._services.home))
         if read.sections:

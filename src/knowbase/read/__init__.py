@@ -48,7 +48,7 @@ def type_of(path: str) -> str:
     extension = _extension(pure)
     if extension == "pdf":
         return "pdf"
-    if extension in _MARKDOWN:
+    if extension in _MARKDOWN or extension == "canvas":
         return "markdown"
     if extension in _HTML:
         return "html"
@@ -57,6 +57,10 @@ def type_of(path: str) -> str:
 
 def _read_text(text: str, kind: str, path: PurePath, most: int | None) -> Reading:
     extension = _extension(path)
+    if extension == "canvas":
+        from knowbase.read.canvas import read_canvas
+
+        return read_canvas(text, path.stem, most)
     if kind == "markdown":
         from knowbase.read.markdown import read_markdown
 

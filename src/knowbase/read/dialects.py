@@ -68,8 +68,8 @@ _EMBEDDED_PICTURE = re.compile(
     r"(?:#[^\[\]\n]*)?(?:\|[^\[\]\n]*)?\]\]",
     re.IGNORECASE,
 )
-_MARKS = ("![[", "{{", "{%", "{#", "{.", "{:", "{-", "{/", "[!", ":: ", "((", "#+", ":LOGBOOK:", "import ",
-          "::\n", "export ")  # fmt: skip
+_MARKS = ("![[", "{{", "{%", "{#", "{.", "{:", "{-", "{/", "[!", ":: ", "::\n", "((", "#+",
+          ":LOGBOOK:", "import ", "export ")  # fmt: skip
 
 
 def cleaned(text: str, *, mdx: bool = False) -> str:

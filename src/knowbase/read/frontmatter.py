@@ -29,7 +29,7 @@ _RELATIONS = frozenset({
 """Keys whose values are other documents, whichever way they are written."""
 _IS_LINK = re.compile(r"\[\[[^\[\]\n]{1,300}\]\]")
 _TYPE = re.compile(r"[^\W_][\w .&+/-]{0,59}")
-_DATES = ("%Y/%m/%d", "%d.%m.%Y", "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y",
+_DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y",
           "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S %z", "%Y%m%d")  # fmt: skip
 _UNPRINTABLE = re.compile("[\0\ud800-\udfff]")
 

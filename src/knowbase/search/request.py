@@ -11,6 +11,11 @@ MODES = ("hybrid", "keyword", "semantic")
 SYNTAXES = ("query", "plain")
 TAGS = Param("only documents with all of these tags", metavar="TAG,TAG")
 TYPE = Param("only documents of this type: markdown, pdf, code, note …", metavar="TYPE")
+WHERE = Param(
+    "only if the front matter says so: status=active, 'due<2026-01', priority>=3; repeatable",
+    metavar="KEY=VALUE",
+    keeps_commas=True,
+)
 INCLUDE = Param("also show what is hidden by default", choices=HIDDEN_STATES, metavar="STATE")
 
 
@@ -63,6 +68,7 @@ class SearchRequest(NamedTuple):
     filters: Annotated[
         Mapping[str, str], Group(filter_parameters)
     ] = {}  # by operator: {"under": "X-1"}
+    where: Annotated[tuple[str, ...], WHERE] = ()
     min_salience: Annotated[float | None, Param("at least this", least=0, most=1)] = None
     session: Annotated[
         str | None, Param("only of this session; what is found is recalled in it", metavar="ID")
