@@ -6,16 +6,20 @@ from conftest import Kb
 from knowbase import Base, create
 
 FILES = {
-    "site/content/en/docs/concepts/pods/_index.md": "---\ntitle: Pods\naliases: [/old/pods/]\n---\nx\n",
+    "site/content/en/docs/concepts/pods/_index.md": (
+        "---\ntitle: Pods\naliases: [/old/pods/]\n---\nx\n"
+    ),
     "site/content/en/docs/concepts/pods/lifecycle.md": "# Lifecycle\n\nA pod lives.\n",
     "site/content/de/docs/concepts/pods/lifecycle.md": "# Leben\n\nEin Pod lebt.\n",
     "site/content/en/docs/start.md": (
-        "# Start\n\n[a](/docs/concepts/pods/lifecycle/) [b](/docs/concepts/pods/#x) [c](/old/pods)\n"
-        "[d](/docs/concepts/pods/lifecycle.html) [e](/docs/missing/)\n"
+        "# Start\n\n[a](/docs/concepts/pods/lifecycle/) [b](/docs/concepts/pods/#x)\n"
+        "[c](/old/pods) [d](/docs/concepts/pods/lifecycle.html) [e](/docs/missing/)\n"
     ),
     "wiki/guide/setup.md": "# Setup\n\nHow to.\n",
     "wiki/home.md": "# Home\n\n[s](/guide/setup)\n",
-    "vault/Coffee.md": "---\naliases: [Java, Kaffee]\nblocked_by: T-2\n---\n- pairs_with [[Cake]]\n",
+    "vault/Coffee.md": (
+        "---\naliases: [Java, Kaffee]\nblocked_by: T-2\n---\n- pairs_with [[Cake]]\n"
+    ),
     "vault/Cake.md": "# Cake\n\nSee [[Kaffee^abc]] and ![[Java]].\n",
     "vault/task.md": (
         "---\nlevel: task\nshort_code: T-2\ncreated_at: 2024-01-02\nupdated_at: 2024-03-04\n"

@@ -171,7 +171,9 @@ class Base(BaseServices):
     def status(self) -> "Status":
         from knowbase.base.status import Status
         from knowbase.ingest.sync import out_of_step
+        from knowbase.ingest.telling import suspects, unread
 
+        files = self.store.files().values()
         return Status(
             base=self.shown,
             size_bytes=_size(self.path) if self._has_own_file else None,
@@ -180,6 +182,8 @@ class Base(BaseServices):
             models=tuple(self.store.models()),
             sources=tuple(self.store.sources()),
             problems=tuple(self.store.problems()),
+            unread=unread(files),
+            suspects=suspects(files, self.store),
             out_of_step=self.store.count(out_of_step(self.ingest_services().drafter)),
             copy_of=self.store.copying().source() if self.access.is_full else None,
             lost_writes=self.store.has_lost_writes(),

@@ -10,6 +10,7 @@ from knowbase.errors import EmbeddingError, VectorsUnavailable
 from knowbase.read.confined import MOST_LINKS, Reader, left_out
 from knowbase.read.links import code_links
 from knowbase.store.contract import VectorStore
+from knowbase.text.blobs import without_blobs
 from knowbase.text.splitting import Limits, are_whole, chunks_of, embedding_text
 from knowbase.values.changes import Draft
 from knowbase.values.characters import storable
@@ -57,7 +58,9 @@ class Drafter:
 
     def draft(self, document: str, reading: Reading, path: str | None, updated: str) -> Draft:
         """The document with its chunks, not yet embedded, and the codes that its text names."""
-        reading = storable(reading).stating(split_by=self.in_step(is_file=path is not None)[0])
+        reading = without_blobs(storable(reading)).stating(
+            split_by=self.in_step(is_file=path is not None)[0]
+        )
         text = "".join(section.header + section.text for section in reading.sections)
         if self.codes is not None:
             links = (*reading.links, *code_links(text, self.codes))

@@ -7,12 +7,13 @@ from contextlib import closing
 from typing import NamedTuple
 
 from knowbase.errors import BaseLocked, DiskFull, ReadError, TookTooLong
-from knowbase.ingest.ahead import Loaded, read_ahead, record_of
+from knowbase.ingest.ahead import Loaded, Noise, read_ahead, record_of
 from knowbase.ingest.batch import BATCH_DOCUMENTS, Batch, Prepared, is_of_one_file, reason_of
 from knowbase.ingest.drafts import Drafter
 from knowbase.ingest.hierarchy import parent_of
 from knowbase.ingest.pending import Disk, FileProblem, Pending, Scope, pending
 from knowbase.ingest.places import Home
+from knowbase.ingest.telling import grouped, heavy
 from knowbase.ingest.walk import FoundFile
 from knowbase.logs import log
 from knowbase.query.conditions import AllOf, AnyOf, Compare, Condition, Not, OneOf
@@ -38,7 +39,9 @@ class Report(NamedTuple):
     removed: tuple[str, ...] = ()
     unchanged: int = 0
     failed: tuple[FileProblem, ...] = ()
-    skipped: tuple[FileProblem, ...] = ()
+    skipped: tuple[FileProblem, ...] = ()  # those that were not before
+    skipped_before: int = 0
+    failed_before: int = 0  # how many of those that failed did so before, and did not change
     warnings: tuple[str, ...] = ()
     chunks_embedded: int = 0
     chunks_reused: int = 0
@@ -48,8 +51,8 @@ class Report(NamedTuple):
     @property
     def is_news(self) -> bool:
         """Whether there is anything to tell of a round of watching."""
-        parts = (self.added, self.changed, self.removed, self.moved, self.failed, self.warnings)
-        return any(parts)
+        parts = (self.added, self.changed, self.removed, self.moved, self.skipped, self.warnings)
+        return any(parts) or len(self.failed) > self.failed_before
 
 
 class Progress(NamedTuple):
@@ -129,6 +132,7 @@ def sync(
         for each in work:
             run.remove_missing(each, prune)
         run.add_sources([scope.source for scope in scopes], new=False)
+        run.weigh()
         services.link_similar()
     except KeyboardInterrupt:
         run.stopped()
@@ -154,6 +158,7 @@ class _Run:
     ) -> None:
         self._services = services
         self._progress = progress
+        self._work = work
         self._total = sum(len(each.to_read) for each in work)
         self._done = 0
         self._batch = Batch(services.store, services.drafter, services.clock, defer=services.defer)
@@ -169,6 +174,11 @@ class _Run:
         self._failed = [problem for each in work for problem in each.failed]
         self._skipped = [problem for each in work for problem in each.skipped]
         self._warnings = self._batch.warnings
+        for each in work:
+            for noted in each.noted:
+                self._batch.note(noted)
+        self._told: list[tuple[str, str]] = []  # paths, and what is to be said of them
+        self._written: dict[str, str] = {}  # documents, and their paths
         self._added: list[str] = []
         self._changed: list[str] = []
         self._moved: list[str] = []
@@ -183,7 +193,9 @@ class _Run:
             unchanged=self._unchanged,
             failed=tuple(self._failed),
             skipped=tuple(self._skipped),
-            warnings=tuple(self._warnings),
+            skipped_before=sum(each.skipped_before for each in self._work),
+            failed_before=sum(each.failed_before for each in self._work),
+            warnings=(*grouped(self._told), *self._warnings),
             chunks_embedded=self._batch.embedded,
             chunks_reused=self._batch.reused,
             chunks_waiting=self._batch.waiting,
@@ -242,7 +254,7 @@ class _Run:
                 self._fail(record, old, reason_of(error))
 
     def _not_read(self, record: FileRecord, old: FileRecord | None, error: Exception) -> None:
-        if isinstance(error, BinaryFile):
+        if isinstance(error, BinaryFile | Noise):
             self._skip(record, old, error.message)
         elif isinstance(error, ReadError):
             hint = f"; {error.hint}" if error.hint else ""
@@ -267,7 +279,7 @@ class _Run:
             warnings = (*warnings, *self._prepare(record, old, read))
         else:
             self._skip(record, old, "empty")
-        self._warnings += [f"{record.path}: {warning}" for warning in warnings]
+        self._told += [(record.path, warning) for warning in warnings]
 
     def _prepare(
         self, record: FileRecord, old: FileRecord | None, reading: Reading
@@ -306,8 +318,9 @@ class _Run:
         self._batch.note(record._replace(problem=reason, document=old.document if old else None))
 
     def _skip(self, record: FileRecord, old: FileRecord | None, reason: str) -> None:
-        self._skipped.append(FileProblem(record.path, reason))
-        self._batch.note(record)
+        if old is None or old.skipped != reason:
+            self._skipped.append(FileProblem(record.path, reason))
+        self._batch.note(record._replace(skipped=reason))
         if old is not None and old.document is not None:
             self._removed.append(record.path)
             self._batch.remove(old.document)
@@ -319,6 +332,7 @@ class _Run:
         written, failed = self._batch.flush()
         for one in written:
             one.listed.append(one.record.path)
+            self._written[one.draft.id] = one.record.path
             self._moved_from |= {one.moved_from} if one.moved_from else set()
         for one, reason in failed:
             self._fail(one.record, one.old, reason)
@@ -368,14 +382,24 @@ class _Run:
         reading = stored_reading(note, sections)._replace(links=drafter.reader.note(text).links)
         return drafter.draft(note.id, reading, None, note.updated_at)
 
+    def weigh(self) -> None:
+        """Say which of the files that came in make a large part of the base."""
+        for document, told in heavy(self._services.store).items() if self._written else ():
+            path = self._written.get(document)
+            if path is not None:
+                self._told.append((path, told))
+
     def remove_missing(self, each: Pending, prune: bool) -> None:
         """Forget what is gone, unless so much is gone that the folder itself may be away."""
         missing = [record for record in each.missing if record.path not in self._moved_from]
         if not missing:
             return
-        if len(missing) * 2 > len(each.records) and not prune:
+        gone, known = (
+            sum(one.skipped is None for one in files) for files in (missing, each.records.values())
+        )
+        if gone * 2 > known and not prune:
             self._warnings.append(
-                f"{len(missing)} of {len(each.records)} files of {each.scope.source.path} are"
+                f"{gone} of {known} files of {each.scope.source.path} are"
                 " gone; nothing was removed. If that is right, run: kb sync --prune"
             )
             return

@@ -108,6 +108,11 @@ def sync(
     )
 
 
+def _watching(base: "Base") -> str:
+    paths = ", ".join(source.path for source in base.store.sources())
+    return f"watching {paths or 'nothing yet'}; Ctrl-C ends it"
+
+
 def watch(base: "Base", _: NoParameters) -> "Iterator[Report]":
     return base.watch()
 
@@ -123,6 +128,7 @@ OPERATIONS = {
             writes=True,
             local=True,
             creates_base=True,
+            terminal=Terminal(reports=True),
             examples=("kb init", "kb init --base ~/notes.db"),
         ),
         Operation(
@@ -133,6 +139,7 @@ OPERATIONS = {
             writes=True,
             local=True,
             progress=True,
+            terminal=Terminal(reports=True),
             examples=("kb add docs/ notes/ paper.pdf", "kb add src/ --tags backend"),
         ),
         Operation(
@@ -167,6 +174,7 @@ OPERATIONS = {
             writes=True,
             local=True,
             progress=True,
+            terminal=Terminal(reports=True),
             examples=("kb sync", "kb sync --prune", "kb sync --verify"),
         ),
         Operation(
@@ -177,7 +185,7 @@ OPERATIONS = {
             writes=True,
             local=True,
             streams=True,
-            terminal=Terminal(json_lines=True),
+            terminal=Terminal(opening=_watching, reports=True, json_lines=True),
             examples=("kb watch", "kb watch --json >> changes.jsonl"),
         ),
     )

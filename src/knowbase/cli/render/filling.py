@@ -44,6 +44,8 @@ def render_report(paint: Painter, report: "Report") -> Iterable[str]:
     )
     yield from _unread(paint, "skipped", report.skipped)
     yield from _unread(paint, "failed", report.failed)
+    if report.skipped_before:
+        yield paint("dim", f"  {report.skipped_before} skipped as before: kb status says why")
     for warning in report.warnings:
         yield paint("red", "warning: ") + safe(warning)
     if report.interrupted:
