@@ -45,7 +45,7 @@ def test_an_anchor_is_a_slug_and_never_a_tag(heading: str, slug: str) -> None:
         ('{{% tab name="Java" %}}x{{% /tab %}}', "Javax"),
         ('{{< figure src="/a.png" caption="How it works" >}}', "How it works"),
         ('[x]({{< ref "setup.md" >}})', "[x](setup.md)"),
-        ("[x]({% link _posts/a.md %})", "[x](_posts/a.md)"),
+        ("[x]({% link _posts/a.md %})", "[x](/_posts/a.md)"),
         ("[x]({{ site.baseurl }}/docs/a)", "[x](/docs/a)"),
         ("[x]({{ '/docs/a/' | relative_url }})", "[x](/docs/a/)"),
         ("{% include note.html content='Care' %}", "Care"),

@@ -34,6 +34,7 @@ _SPEAKING = re.compile(
 _TERM = re.compile(r"""\bterm_id\s*=\s*["']?([\w-]+)""")
 _ARGUMENT = re.compile(r"""["'`]([^"'`]+)["'`]|(\S+)""")
 _TARGETS = ("ref", "relref", "link", "post_url", "postlink", "doc")
+_FROM_TOP = {"link": "/", "post_url": "/_posts/"}  # Jekyll's start at the top of the site
 _SITE = re.compile(r"\s*-?\s*[\w]+(?:\.[\w-]+|\[)")
 
 # {#anchor .class}, {: .no_toc}, {-}: what pandoc, Hugo and kramdown say of the block before.
@@ -190,7 +191,8 @@ def _parameters(inside: str) -> str:
     name, _, rest = inside.strip("<%-/ \t\n").partition(" ")
     if name in _TARGETS or name == "heading":
         argument = _ARGUMENT.match(rest.strip())
-        return (argument[1] or argument[2]) if argument else ""
+        named = (argument[1] or argument[2]) if argument else ""
+        return _FROM_TOP.get(name, "") + named if named else ""
     spoken = [next(filter(None, one), "") for one in _SPEAKING.findall(rest)]
     said = " ".join(dict.fromkeys(" ".join(one.split()) for one in spoken if one))
     if not said and name.startswith("glossary") and (term := _TERM.search(rest)):

@@ -105,6 +105,8 @@ def _places(path: str) -> Iterator[tuple[str, int]]:
     parts = [part for part in path.split("/") if part]
     if not parts:
         return
+    if any(part.startswith("_") for part in parts):  # Jekyll's _docs/x.md is /docs/x
+        yield from _places("/".join(part.lstrip("_") for part in parts))
     for start in sorted({0, *range(max(0, len(parts) - _SITE_PARTS), len(parts))}):
         sure = start == 0 or all(part.lower() in _ROOTS for part in parts[:start])
         yield "/" + "/".join(parts[start:]), PLACE if sure else ENDING
