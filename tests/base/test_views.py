@@ -174,6 +174,7 @@ READS: dict[str, Call] = {
     "store.find": lambda b, t, f: b.store.find(t.id()),
     "store.has_lost_writes": lambda b, t, f: b.store.has_lost_writes(),
     "store.heads": lambda b, t, f: b.store.heads([t.id(4)]),
+    "store.heaviest": lambda b, t, f: b.store.heaviest(EVERYTHING, 5),
     "store.keyword": lambda b, t, f: found_by(b, b.store.keyword(WORD, EVERYTHING, 99, WEIGHTS)),
     "store.latest_uses": lambda b, t, f: b.store.latest_uses([t.id(3)]),
     "store.model": lambda b, t, f: b.store.model(),

@@ -91,3 +91,8 @@ def test_both_legs_are_bound_by_it(store: Store) -> None:
 @pytest.mark.parametrize("text", ["", " ", "=x", "status=", "due<soon", "status!=", "<3"])
 def test_what_asks_for_nothing_is_none(text: str) -> None:
     assert where(text, NOW) is None
+
+
+def test_the_documents_with_the_most_chunks_are_counted(store: Store) -> None:
+    assert store.heaviest(asked("status"), 2) == [("one", 1), ("two", 1)]
+    assert store.heaviest(asked("nothing"), 2) == []
