@@ -41,11 +41,14 @@ def test_the_report_says_what_was_added_changed_moved_removed_skipped_and_failed
     (kb.folder / "docs/leaving.md").unlink()
     second = kb("add", "docs", code=6)
     assert second.out.splitlines()[0] == (
-        "0 added, 1 changed, 1 moved, 1 unchanged, 1 removed, 1 skipped, 1 failed"
+        "0 added, 1 changed, 1 moved, 1 unchanged, 1 removed, 1 failed"
         " · 1 chunks embedded, 1 reused"
     )
     assert "  failed docs/broken.pdf: The PDF is damaged and cannot be read." in second.out
-    assert "  skipped docs/photo.bin: " in second.out
+    assert "  1 skipped as before: kb status says why" in second.out
+    third = kb("sync", code=6).out
+    assert "docs/broken.pdf" not in third
+    assert "  1 skipped, 1 failed as before: kb status says why" in third
 
 
 def test_a_broken_file_never_stops_the_rest(kb: Kb) -> None:
