@@ -18,7 +18,15 @@ from knowbase.operations.wire import refuse_too_long
 from knowbase.values.access import Access
 from knowbase.values.parameters import build, parameters, refuse_unknown
 
-NAMED_ONLY = ("Document", "FileRecord", "Source", "StoredModel", "SimilarDocument")
+NAMED_ONLY = (
+    "Document",
+    "FileRecord",
+    "Source",
+    "StoredModel",
+    "SimilarDocument",
+    "Unread",
+    "Suspect",
+)
 """Objects whose fields are told by docs/agents.md, not by each schema."""
 
 PAGED = ("detail", "max_tokens", "cursor")
