@@ -2,11 +2,17 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from children import assert_in_step, obey_permissions, permissions, start, stored_paths
 
 from conftest import Kb
+
+
+def paths(answer: Any) -> list[str]:
+    return [hit["path"] for hit in answer["hits"]]
+
 
 BROKEN_PDF = b"%PDF-1.7\n1 0 obj << /Type /Catalog"
 
@@ -35,11 +41,14 @@ def test_the_report_says_what_was_added_changed_moved_removed_skipped_and_failed
     (kb.folder / "docs/leaving.md").unlink()
     second = kb("add", "docs", code=6)
     assert second.out.splitlines()[0] == (
-        "0 added, 1 changed, 1 moved, 1 unchanged, 1 removed, 1 skipped, 1 failed"
+        "0 added, 1 changed, 1 moved, 1 unchanged, 1 removed, 1 failed"
         " · 1 chunks embedded, 1 reused"
     )
     assert "  failed docs/broken.pdf: The PDF is damaged and cannot be read." in second.out
-    assert "  skipped docs/photo.bin: " in second.out
+    assert "  1 skipped as before: kb status says why" in second.out
+    third = kb("sync", code=6).out
+    assert "docs/broken.pdf" not in third
+    assert "  1 skipped, 1 failed as before: kb status says why" in third
 
 
 def test_a_broken_file_never_stops_the_rest(kb: Kb) -> None:
@@ -167,14 +176,17 @@ def test_a_file_larger_than_the_limit_is_skipped_and_said(kb: Kb) -> None:
     assert report["skipped"] == [{"path": "docs/large.txt", "reason": "larger than 1 MB"}]
 
 
-def test_a_type_in_front_matter_that_is_not_known_is_a_warning(kb: Kb) -> None:
-    kb.write("a.md", "---\ntype: recipe\n---\n# A\n\nalpha\n")
-    assert "unknown type 'recipe'" in kb.json("add", "a.md")["warnings"][0]
-    os.utime(kb.folder / "a.md", (1, 1))
-    kb.write("kb.toml", '[index]\ntypes = ["recipe"]\n')
-    kb.write("b.md", "---\ntype: recipe\n---\n# B\n\nbeta\n")
-    assert kb.json("add", "b.md")["warnings"] == []
-    assert kb.json("list", "--type", "recipe")["total"] == 1
+def test_a_type_that_only_front_matter_knows_can_be_asked_for(kb: Kb) -> None:
+    """S3-41: `level` is a type as well, and neither has to be registered."""
+    kb.write("a.md", "---\ntype: Recipe\n---\n# A\n\nalpha\n")
+    kb.write("b.md", "---\nlevel: task\n---\n# B\n\nalpha\n")
+    assert kb.json("add", "a.md", "b.md")["warnings"] == []
+    assert kb.json("list", "--type", "recipe")["documents"][0]["path"] == "a.md"
+    assert paths(kb.json("search", "alpha", "--type", "task")) == ["b.md"]
+    assert paths(kb.json("search", "alpha type:Recipe")) == ["a.md"]
+    told = kb.error("list", "--type", "poem", code=2)
+    assert "unknown type 'poem'" in told
+    assert "recipe" in told
 
 
 def test_a_folder_of_a_folder_that_was_added_alone_stays_with_it(kb: Kb) -> None:

@@ -2,10 +2,11 @@
 
 import os
 import shutil
+import signal
 import sqlite3
 from contextlib import closing
 
-from children import assert_in_step
+from children import assert_in_step, start
 
 from conftest import Kb
 
@@ -194,3 +195,15 @@ def test_what_a_new_ignore_file_names_leaves_the_base(kb: Kb) -> None:
 
 def test_sync_with_nothing_added_is_no_error(kb: Kb) -> None:
     assert kb.json("sync")["added"] == []
+
+
+def test_watch_says_that_it_started(kb: Kb) -> None:
+    kb.write("docs/a.md", "alpha\n")
+    kb("add", "docs", "--defer")
+    watching = start(kb, "watch")
+    try:
+        assert watching.stderr is not None
+        assert "watching docs; Ctrl-C ends it" in str(watching.stderr.readline())
+    finally:
+        watching.send_signal(signal.SIGINT)
+        watching.wait(timeout=30)

@@ -73,17 +73,23 @@ def test_changed_limits_are_noticed_and_only_what_they_touch_is_embedded(folder:
         assert base.sync().unchanged == 3
 
 
-def test_a_type_that_is_registered_later_reaches_the_documents_that_declare_it(
-    folder: Path,
-) -> None:
+def test_a_type_that_was_stored_otherwise_is_mended_by_sync(folder: Path) -> None:
+    """S3-41: also what an older version has read as a mere Markdown file."""
     with opened(folder) as base:
-        assert base.whole("docs/rfc.md").type == "markdown"
-    (folder / "kb.toml").write_text('[index]\ntypes = ["rfc"]\n')
+        assert base.whole("docs/rfc.md").type == "rfc"
+        path = base.path
+    connection = apsw.Connection(path)
+    connection.execute(
+        "UPDATE documents SET type = 'markdown', metadata = '{\"type\": \"rfc\"}',"
+        " split_by = '512/0.1/50 types:' WHERE path = 'docs/rfc.md'"
+    )
+    connection.close()
     with opened(folder) as base:
         assert base.status().out_of_step == 1
         report = base.sync()
         assert (report.changed, report.chunks_embedded) == (("docs/rfc.md",), 0)
         assert base.whole("docs/rfc.md").type == "rfc"
+        assert base.status().out_of_step == 0
 
 
 def test_a_sync_that_is_stopped_is_gone_on_with(folder: Path) -> None:
@@ -110,19 +116,16 @@ def test_a_new_note_is_split_by_the_settings_of_today(folder: Path) -> None:
         assert base.status().out_of_step == 0
 
 
-def test_what_was_split_before_it_was_recorded_is_in_step_with_the_first_settings(
+def test_notes_from_before_it_was_recorded_are_in_step_and_files_are_read_again(
     folder: Path,
 ) -> None:
     with opened(folder) as base:
         path = base.path
     connection = apsw.Connection(path)
-    connection.execute("UPDATE documents SET split_by = iif(metadata = '{}', '', 'types:')")
+    connection.execute("UPDATE documents SET split_by = ''")
     connection.close()
     with opened(folder) as base:
-        assert base.status().out_of_step == 0
-    (folder / "kb.toml").write_text('[index]\ntypes = ["rfc"]\n')
-    with opened(folder) as base:
-        assert base.status().out_of_step == 1
+        assert base.status().out_of_step == 3
     (folder / "kb.toml").write_text("[chunk]\nmax_tokens = 256\n")
     with opened(folder) as base:
         assert base.status().out_of_step == 5

@@ -128,9 +128,14 @@ def test_a_day_expires_at_its_start_in_utc() -> None:
     )
 
 
-def test_a_type_that_is_none_of_ours_is_kept_as_metadata() -> None:
-    reading = read("---\ntype: blog-post\n---\n")
-    assert (reading.type, reading.value("metadata")) == ("markdown", {"type": "blog-post"})
+def test_a_type_that_is_none_of_ours_is_a_type_of_its_own() -> None:
+    """S3-41."""
+    assert read("---\ntype: Blog Post\n---\n").type == "blog post"
+    assert read("---\nlevel: task\n---\n").type == "task"
+    both = read("---\nlevel: task\ntype: story\n---\n")
+    assert (both.type, both.value("metadata")) == ("story", {"level": "task"})
+    number = read("---\nlevel: 3\ntype: [a, b]\n---\n")
+    assert (number.type, number.value("metadata")) == ("markdown", {"level": 3, "type": ["a", "b"]})
 
 
 @pytest.mark.parametrize(
@@ -159,7 +164,6 @@ def test_a_field_with_an_impossible_value_is_named(line: str, field: str) -> Non
         "a: [",
         "- a\n- b",
         "just text",
-        "a: &x [1]\nb: *x",
         "[" * 5000,
         "- " * 5000,
         "a: !!python/object:os.system {}",

@@ -186,13 +186,14 @@ class Base(BaseServices):
         *,
         tags: "Texts" = (),
         types: "Texts" = (),
+        where: "Texts" = (),
         include: "Texts" = (),
         page: Page = Page(),  # noqa: B008 - a value, never changed
     ) -> "Listing":
         """Documents, newest first."""
         from knowbase.values.documents import Listing
 
-        lists = {"tags": tags, "type": types, "include": include}
+        lists = {"tags": tags, "type": types, "where": where, "include": include}
         asked = self._understand("", {**lists, "tags_match": "all"})
         condition = both(asked.visible, asked.filter)
         return Listing(tuple(self.store.documents(condition, page)), self.store.count(condition))
@@ -235,8 +236,10 @@ class Base(BaseServices):
     def status(self) -> "Status":
         from knowbase.base.status import Status
         from knowbase.ingest.sync import out_of_step
+        from knowbase.ingest.telling import suspects, unread
 
         newer = self.models.newer()
+        files = self.store.files().values()
         return Status(
             base=self.shown,
             size_bytes=_size(self.path) if self._has_own_file else None,
@@ -246,6 +249,8 @@ class Base(BaseServices):
             models=tuple(self.store.models()),
             sources=tuple(self.store.sources()),
             problems=tuple(self.store.problems()),
+            unread=unread(files),
+            suspects=suspects(files, self.store),
             out_of_step=self.store.count(out_of_step(self.ingest_services().drafter)),
             copy_of=self.store.copying().source() if self.access.is_full else None,
             lost_writes=self.store.has_lost_writes(),

@@ -91,14 +91,13 @@ class Models:
         host = urlsplit(self._settings.embed_url).hostname or ""
         return "OpenAI" if host.endswith("openai.com") else "the embedding service"
 
-    def drafter(self, types: Sequence[str], codes: "re.Pattern[str]") -> "Drafter":
+    def drafter(self, codes: "re.Pattern[str]") -> "Drafter":
         """What turns texts into drafts with vectors of the wanted model."""
-        return self._drafter(cache(self.wanted), types, codes)
+        return self._drafter(cache(self.wanted), codes)
 
     def _drafter(
         self,
         chosen: Callable[[], Chosen],
-        types: Sequence[str] = (),
         codes: "re.Pattern[str] | None" = None,
     ) -> "Drafter":
         from knowbase.ingest.drafts import Drafter
@@ -110,7 +109,6 @@ class Models:
             lambda: chosen().embedder,
             lambda: chosen().source,
             Limits(said.chunk_max_tokens, said.chunk_overlap, said.chunk_min_overlap),
-            tuple(types),
             codes,
             Reader(
                 ReadLimits(

@@ -181,8 +181,14 @@ class BaseServices:
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The document types that this base knows."""
-        return (*DOCUMENT_TYPES, *self.settings.index_types)
+        """The document types that this base knows: ours, those of its settings, and whatever its
+        documents call themselves."""
+        return KnownTypes((*DOCUMENT_TYPES, *self.settings.index_types), self._has_type)
+
+    def _has_type(self, name: str) -> bool:
+        from knowbase.query.conditions import FORGOTTEN, Compare, Not, both
+
+        return self.store.count(both(Not(FORGOTTEN), Compare("type", "=", name))) > 0
 
     def now(self) -> str:
         return timestamp(self._clock())
@@ -200,7 +206,7 @@ class BaseServices:
         )
         return IngestServices(
             self.store,
-            self.models.drafter(self.types, self.code_pattern),
+            self.models.drafter(self.code_pattern),
             Disk(Home(self.home), rules),
             self.now,
             settings.graph_similarity,
@@ -240,10 +246,25 @@ class BaseServices:
     def check_types(self, types: Sequence[str]) -> None:
         """Refuse a type that this base does not know."""
         for name in types:
-            if name not in self.types:
+            if name not in self.types and name.lower() not in self.types:
+                known = dict.fromkeys((*self.types, *self.store.counts().types))
                 raise InvalidInput(
-                    f"unknown type {name!r}", field="type", hint="one of " + ", ".join(self.types)
+                    f"unknown type {name!r}", field="type", hint="one of " + ", ".join(known)
                 )
+
+
+class KnownTypes(tuple[str, ...]):
+    """Types by name; one that is not among them is looked for in the base."""
+
+    _is_stored: Callable[[str], bool]
+
+    def __new__(cls, names: Sequence[str], is_stored: Callable[[str], bool]) -> Self:
+        made = super().__new__(cls, names)
+        made._is_stored = is_stored
+        return made
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or (isinstance(name, str) and self._is_stored(name))
 
 
 def _within(store: "Store", access: "Access | None") -> "Store":

@@ -1,10 +1,13 @@
 """What a base holds and whether all is well with it."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.values.files import FileRecord, Source
 from knowbase.values.vectors import Model, StoredModel
+
+if TYPE_CHECKING:
+    from knowbase.ingest.telling import Suspect, Unread
 
 
 class Status(NamedTuple):
@@ -22,6 +25,8 @@ class Status(NamedTuple):
     models: tuple[StoredModel, ...]
     sources: tuple[Source, ...]
     problems: tuple[FileRecord, ...]
+    unread: "tuple[Unread, ...]"  # what was left out, by reason and extension
+    suspects: "tuple[Suspect, ...]"  # what was read, and perhaps should not have been
     out_of_step: int  # documents that were split by other settings: kb sync splits them again
     copy_of: str | None = None  # while kb move has not finished with it
     newer_model: Model | None = None  # packaged with this knowbase; kb embed changes to it

@@ -39,7 +39,7 @@ COMMON = (
         False,
     ),
     Parameter("json", bool, Param("print one JSON object"), False, False),
-    Parameter("quiet", bool, Param("no progress bar"), False, False),
+    Parameter("quiet", bool, Param("no progress bar, no report of what went well"), False, False),
     Parameter("yes", bool, Param("do not ask before removing"), False, False),
     Parameter("debug", bool, Param("show a traceback on an error"), False, False),
     Parameter("help", bool, Param("show this", short="h"), False, False),

@@ -89,6 +89,9 @@ def _dispatch(arguments: list[str]) -> int:
         if operation.makes_garbage:
             gc.enable()
         if operation.streams:
+            opening = operation.terminal.opening
+            if opening is not None and not surface.quiet:
+                print(safe(opening(base)), file=sys.stderr, flush=True)
             return _stream(operation.run(base, request), output)
         result = _run_operation(operation, base, request, surface)
         output.show(result)
@@ -191,6 +194,7 @@ class _Output:
     ) -> None:
         self._paint = Painter(sys.stdout, _home_of(base))
         self._json = surface.json
+        self._quiet = surface.quiet
         self._terminal = operation.terminal
 
     def show(self, result: Any) -> None:
@@ -201,17 +205,19 @@ class _Output:
             print(_json(plain(result), indent=None if self._terminal.json_lines else 2))
         elif raw is not None and not sys.stdout.isatty():
             sys.stdout.write(raw(result))
-        else:
+        elif not self._quiet or not self._terminal.reports:
             _print_rendered(self._paint, result)
+        elif getattr(result, "failed", ()):  # what went wrong is said all the same
+            _print_rendered(Painter(sys.stderr, self._paint.home), result, sys.stderr)
         sys.stdout.flush()
-        if aside is not None and not self._json and aside(result):
+        if aside is not None and not self._json and not self._quiet and aside(result):
             print(safe(aside(result)), file=sys.stderr)
 
 
-def _print_rendered(paint: Painter, result: Any) -> None:
+def _print_rendered(paint: Painter, result: Any, file: Any = None) -> None:
     from knowbase.cli.render import render
 
-    print(render(paint, result))
+    print(render(paint, result), file=file or sys.stdout)
 
 
 def _json(value: Any, indent: int | None = 2) -> str:

@@ -8,11 +8,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.config import Settings
+from knowbase.errors import InvalidInput
 from knowbase.graph.network import LinkedDocuments, Network
 from knowbase.query.conditions import EVERYTHING, AnyOf, Compare, Condition, Visible
 from knowbase.values.arguments import checks_arguments
 from knowbase.values.changes import Changes, Codes
 from knowbase.values.documents import ALL, Document, Page
+from knowbase.values.edges import WEIGHTS
 
 if TYPE_CHECKING:
     from knowbase.graph.clusters import Ranking
@@ -108,9 +110,9 @@ class Graph:
     def network(self, relations: Sequence[str] = (), passing: Condition | None = None) -> Network:
         """Every document that is shown, and every link between them, of these relations or all."""
         shown = passing if passing is not None else self.shown()
-        edges = [
-            edge for edge in self.store.edges(shown) if not relations or edge.relation in relations
-        ]
+        found = self.store.edges(shown)
+        wanted = _checked({name.upper() for name in relations}, {edge.relation for edge in found})
+        edges = [edge for edge in found if not wanted or edge.relation in wanted]
         documents = sorted(self.store.documents(shown, ALL), key=lambda document: document.seq)
         known = {document.id for document in documents}
         # Another process may have written between the two.
@@ -176,3 +178,13 @@ class Graph:
     def shown(self, include: Sequence[str] = ()) -> Condition:
         """What the lifecycle shows."""
         return Visible(self.clock(), frozenset(include))
+
+
+def _checked(wanted: set[str], present: set[str]) -> set[str]:
+    """The relations that are asked for; one that there is not is a mistake."""
+    known = {*WEIGHTS, *present}
+    for name in sorted(wanted - known):
+        raise InvalidInput(
+            f"relations cannot be {name!r}", field="relations", hint=f"one of {', '.join(known)}"
+        )
+    return wanted

@@ -21,6 +21,7 @@ COLOURS = {
     "RELATED_TO": "#2e8b57",
     "SIMILAR_TO": "#b9a13a",
 }
+OTHER_COLOUR = "#7d5ba6"  # of relations that only texts know
 _STYLE = "font-family:sans-serif;font-size:12px"
 
 
@@ -89,10 +90,11 @@ def _scaled(value: float, values: list[float], size: int) -> float:
 
 def _line(edge: Edge, spots: dict[str, Spot]) -> str:
     one, other = spots[edge.source], spots[edge.target]
+    colour = COLOURS.get(edge.relation, OTHER_COLOUR)
     told = xml(f"{edge.relation} ({edge.origin}, {edge.weight:g})")
     return (
         f'<line x1="{one.x:.1f}" y1="{one.y:.1f}" x2="{other.x:.1f}" y2="{other.y:.1f}"'
-        f' stroke="{COLOURS[edge.relation]}" stroke-width="{0.5 + edge.weight:.2f}"'
+        f' stroke="{colour}" stroke-width="{0.5 + edge.weight:.2f}"'
         f' stroke-opacity="0.6"><title>{told}</title></line>'
     )
 
@@ -109,10 +111,12 @@ def _node(document: Document, spot: Spot, is_start: bool) -> str:
 
 def _legend(relations: set[str]) -> list[str]:
     found = []
-    for row, relation in enumerate(name for name in COLOURS if name in relations):
+    others = sorted(relations - COLOURS.keys())
+    for row, relation in enumerate([*(name for name in COLOURS if name in relations), *others]):
+        colour = COLOURS.get(relation, OTHER_COLOUR)
         y = HEIGHT - 16 - 18 * row
         found.append(
-            f'<line x1="16" y1="{y}" x2="44" y2="{y}" stroke="{COLOURS[relation]}"'
-            f' stroke-width="2"/><text x="52" y="{y + 4}">{relation}</text>'
+            f'<line x1="16" y1="{y}" x2="44" y2="{y}" stroke="{colour}"'
+            f' stroke-width="2"/><text x="52" y="{y + 4}">{xml(relation)}</text>'
         )
     return found

@@ -4,12 +4,18 @@ import hashlib
 from collections.abc import Callable, Generator, Iterable
 from typing import NamedTuple
 
+from knowbase.errors import ReadError
+from knowbase.ingest.noise import noise_in
 from knowbase.ingest.walk import FoundFile
 from knowbase.read.confined import BeingRead, Reader
 from knowbase.values.files import FileRecord
 from knowbase.values.reading import Reading
 
 Known = Callable[[FoundFile, str], bool]
+
+
+class Noise(ReadError):
+    """The file was not written to be read."""
 
 
 class Loaded(NamedTuple):
@@ -60,6 +66,8 @@ def _begun(reader: Reader, found: FoundFile, is_known: Known) -> tuple[Loaded, B
         loaded = loaded._replace(sha256=hashlib.sha256(data).hexdigest())
         if is_known(found, loaded.sha256):
             return loaded, None
+        if not found.asked and (reason := noise_in(found.path, data)) is not None:
+            return loaded._replace(error=Noise(reason)), None
         return loaded, reader.begin(found.path, data)
     except Exception as error:  # for whoever asks for the file
         return loaded._replace(error=error), None

@@ -15,19 +15,11 @@ from knowbase.text.splitting import Limits, are_whole, chunks_of, embedding_text
 from knowbase.values.changes import Draft
 from knowbase.values.characters import storable
 from knowbase.values.codes import fit_code
-from knowbase.values.documents import DOCUMENT_TYPES, Passage
-from knowbase.values.kinds import clean_tags
+from knowbase.values.documents import Passage
 from knowbase.values.reading import Reading
 from knowbase.values.vectors import Model, Vector
 
-
-class Read(NamedTuple):
-    """What a file says, and what is to be said about it."""
-
-    reading: Reading
-    warnings: tuple[str, ...] = ()
-
-
+READERS = "readers:2"  # raised when files are to be read again: what is made of them has changed
 FIRST_LIMITS = "512/0.1/50"  # what documents were split by before it was recorded
 SHORTEST = 64  # tokens of a chunk, however little a model reads
 
@@ -53,14 +45,12 @@ class Drafter:
         embedder: Callable[[], Embedder],
         source: Callable[[], str],  # how the base is to load this embedder again
         limits: Limits,
-        types: tuple[str, ...],
         codes: re.Pattern[str] | None = None,  # what looks like the code of a document
         reader: Reader | None = None,
     ) -> None:
         self.embedder = embedder
         self.source = source
         self.limits = limits
-        self.types = types
         self.codes = codes
         self.reader = reader or Reader()
 
@@ -69,26 +59,10 @@ class Drafter:
         with suppress(EmbeddingError):
             self.embedder().token_spans("")
 
-    def declared(self, reading: Reading, tags: Sequence[str]) -> Read:
-        """The file's reading, with the tags that its source adds and the type that it declares."""
-        reading = reading.stating(tags=clean_tags((*reading.tags, *tags)))
-        metadata = reading.value("metadata")
-        declared = metadata.get("type")  # one that is not built in
-        if declared is None:
-            return Read(reading, reading.warnings)
-        if declared in self.types:
-            others = {key: value for key, value in metadata.items() if key != "type"}
-            return Read(
-                reading.stating(metadata=others)._replace(type=str(declared)), reading.warnings
-            )
-        unknown = f"unknown type {declared!r}; stored as {reading.type}"
-        return Read(reading, (*reading.warnings, unknown))
-
     def draft(self, document: str, reading: Reading, path: str | None, updated: str) -> Draft:
         """The document with its chunks, not yet embedded, and the codes that its text names. When
         it was written, it may know better than its file."""
-        updated = reading.stated.get("updated_at") or updated
-        reading = storable(reading).stating(split_by=self._settings_for(reading))
+        reading = storable(reading).stating(split_by=self.in_step(is_file=path is not None)[0])
         if reading.value("code"):  # one that is none is left out: the store gives another
             reading = reading.stating(code=fit_code(reading.value("code")))
         text = "".join(section.header + section.text for section in reading.sections)
@@ -97,6 +71,7 @@ class Drafter:
             reading = reading._replace(links=links[:MOST_LINKS])
         spans, most = self.embedder().token_spans, self.reader.limits.chunks
         chunks = chunks_of(reading, spans, self._limits(), most)
+        updated = reading.stated.get("updated_at") or updated
         return Draft(document, reading, path, updated, chunks, (None,) * len(chunks))
 
     def left_out(self, draft: Draft) -> str | None:
@@ -105,23 +80,13 @@ class Drafter:
             return None
         return left_out(self.reader.limits.chunks)
 
-    @property
-    def in_step(self) -> tuple[str, ...]:
-        """What a document says of its splitting that is in step with the settings."""
-        plain, typed = self._settings(False), self._settings(True)
-        unrecorded = [one.removeprefix(FIRST_LIMITS).lstrip() for one in (plain, typed)]
-        return plain, typed, *unrecorded
-
-    def _settings(self, declares_type: bool) -> str:
+    def in_step(self, *, is_file: bool) -> tuple[str, ...]:
+        """What a document says of its reading and splitting today, and whatever means the same."""
         limits = self.limits
         numbers = f"{limits.max_tokens}/{limits.overlap:g}/{limits.min_overlap}"
-        own = ",".join(sorted(set(self.types) - set(DOCUMENT_TYPES)))
-        return f"{numbers} types:{own}" if declares_type else numbers
-
-    def _settings_for(self, reading: Reading) -> str:
-        return self._settings(
-            reading.type not in DOCUMENT_TYPES or "type" in reading.value("metadata")
-        )
+        if is_file:
+            return (f"{numbers} {READERS}",)
+        return (numbers, "") if numbers == FIRST_LIMITS else (numbers,)
 
     def embed(
         self,

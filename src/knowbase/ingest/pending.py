@@ -1,12 +1,12 @@
 """What differs between a source on disk and what is stored: found by stat alone."""
 
 import os
+from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from knowbase.ingest.places import Home, inside
 from knowbase.ingest.walk import FoundFile, Skipped, WalkRules, walk
-from knowbase.read.formats import why_unread
 from knowbase.store.contract import FileStore
 from knowbase.values.files import FileRecord, Source
 
@@ -44,7 +44,10 @@ class Pending(NamedTuple):
     records: dict[str, FileRecord]
     unchanged: int
     failed: tuple[FileProblem, ...]
-    skipped: tuple[FileProblem, ...]
+    skipped: tuple[FileProblem, ...]  # those that are new
+    skipped_before: int
+    failed_before: int
+    noted: tuple[FileRecord, ...]  # what is to be known of files that are not read
     out_of_step: Collection[str]  # documents that were split by other settings
 
     def has_new(self, home: Home) -> bool:
@@ -94,7 +97,7 @@ def _pending(scope: Scope, known: _Known, disk: Disk) -> Pending:
     records = known.of(source, root)
     nested = any(other != source and inside(other, source) for other in known.sources)
     seen: set[str] = set()
-    work = _Work([], [], [])
+    work = _Work(source, [], [], [], [], [], Counter())
     unchanged = 0
     there = os.path.lexists(home.absolute(root))
     for item in walk(home.absolute(root), disk.rules) if there else ():
@@ -105,22 +108,35 @@ def _pending(scope: Scope, known: _Known, disk: Disk) -> Pending:
         record = records.get(path)
         again = scope.reread or (record is not None and record.document in known.out_of_step)
         unchanged += _sort(item, path, record, scope._replace(reread=again), work)
-    unseen = [problem.path for problem in work.skipped if problem.path not in records]
     missing = [
         record
         for path, record in records.items()
-        if path not in seen and not any(inside(path, folder) for folder in unseen)
+        if path not in seen and not any(inside(path, folder) for folder in work.unseen)
     ]
     return Pending(
         scope, tuple(work.to_read), tuple(missing), records, unchanged,
-        tuple(work.failed), tuple(work.skipped), known.out_of_step,
+        tuple(work.failed), tuple(work.skipped), work.before["skipped"], work.before["failed"],
+        tuple(work.noted), known.out_of_step,
     )  # fmt: skip
 
 
 class _Work(NamedTuple):
+    source: str
     to_read: list[FoundFile]
     failed: list[FileProblem]
     skipped: list[FileProblem]
+    unseen: list[str]  # folders, or what may be one, that could not be looked into
+    noted: list[FileRecord]
+    before: Counter[str]  # how much was said before
+
+    def skip(self, path: str, reason: str, record: FileRecord | None) -> None:
+        """Leave it out, and say so once."""
+        if record is not None and record.skipped == reason:
+            self.before["skipped"] += 1
+            return
+        self.skipped.append(FileProblem(path, reason))
+        record = record or FileRecord(path, self.source, 0, 0, "")
+        self.noted.append(record._replace(skipped=reason))
 
 
 def _sort(
@@ -129,24 +145,25 @@ def _sort(
     """Put one item where it belongs; True when there is nothing to do for it."""
     if isinstance(item, Skipped):
         kept = "; what was stored before stays" if record is not None and record.document else ""
-        work.skipped.append(FileProblem(path, item.reason + kept))
+        work.skip(path, item.reason + kept, record)
+        if not item.is_file:
+            work.unseen.append(path)
+    elif item.noise is not None and (record is None or record.document is None):
+        work.skip(path, item.noise, record)
     elif record is None or (record.excluded and scope.readmit):
         work.to_read.append(item)
     elif record.excluded:
-        work.skipped.append(FileProblem(path, "removed by hand; kb add it to take it back"))
-    elif scope.reread or _differs(item, record, scope):
+        work.skip(path, "removed by hand; kb add it to take it back", record)
+    elif scope.reread or not record.sha256 or _differs(item, record, scope):
         work.to_read.append(item)
     elif record.problem is not None:
         work.failed.append(FileProblem(path, record.problem))
+        work.before["failed"] += 1
     elif record.document is None:
-        told = why_unread(path) if record.sha256 == UNREAD else "binary or empty"
-        if told is None:  # it can be read by now
-            work.to_read.append(item)
-        else:
-            # Who names one file wants it.
-            alone = path == scope.root and record.sha256 == UNREAD
-            (work.failed if alone else work.skipped).append(FileProblem(path, told))
+        work.skip(path, record.skipped or "binary or empty", record)
     else:
+        if record.skipped is not None:  # it could not be seen, and can again
+            work.noted.append(record._replace(skipped=None))
         return True
     return False
 

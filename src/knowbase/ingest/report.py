@@ -14,7 +14,9 @@ class Report(NamedTuple):
     removed: tuple[str, ...] = ()
     unchanged: int = 0
     failed: tuple[FileProblem, ...] = ()
-    skipped: tuple[FileProblem, ...] = ()
+    skipped: tuple[FileProblem, ...] = ()  # those that were not before
+    skipped_before: int = 0
+    failed_before: int = 0  # how many of those that failed did so before, and did not change
     warnings: tuple[str, ...] = ()
     chunks_embedded: int = 0
     chunks_reused: int = 0
@@ -24,8 +26,8 @@ class Report(NamedTuple):
     @property
     def is_news(self) -> bool:
         """Whether there is anything to tell of a round of watching."""
-        parts = (self.added, self.changed, self.removed, self.moved, self.failed, self.warnings)
-        return any(parts)
+        parts = (self.added, self.changed, self.removed, self.moved, self.skipped, self.warnings)
+        return any(parts) or len(self.failed) > self.failed_before
 
 
 class Progress(NamedTuple):

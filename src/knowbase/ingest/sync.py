@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 
 from knowbase.errors import BaseLocked, DiskFull, ReadError, TookTooLong, VectorsUnavailable
-from knowbase.ingest.ahead import Loaded, read_ahead, record_of
+from knowbase.ingest.ahead import Loaded, Noise, read_ahead, record_of
 from knowbase.ingest.batch import BATCH_DOCUMENTS, Batch, Prepared, is_of_one_file, reason_of
 from knowbase.ingest.drafts import Drafter
 from knowbase.ingest.hierarchy import parent_of
@@ -14,15 +14,17 @@ from knowbase.ingest.parts import pieces_of, stored_parts
 from knowbase.ingest.pending import UNREAD, Disk, FileProblem, Pending, Scope, pending
 from knowbase.ingest.places import Home
 from knowbase.ingest.report import Progress, Report
+from knowbase.ingest.telling import grouped, heavy
 from knowbase.ingest.walk import FoundFile
 from knowbase.logs import log
-from knowbase.query.conditions import Condition, Not, OneOf
+from knowbase.query.conditions import AllOf, AnyOf, Compare, Condition, Not, OneOf
 from knowbase.read.decode import BinaryFile, NeedsReader
 from knowbase.store.contract import Store
 from knowbase.text.sections import stored_sections
 from knowbase.values.changes import Changes, Draft
 from knowbase.values.documents import ALL, Document
 from knowbase.values.files import FileRecord, Source
+from knowbase.values.kinds import clean_tags
 from knowbase.values.reading import Reading, stored_reading
 from knowbase.values.times import timestamp
 
@@ -88,6 +90,7 @@ def sync(
         for each in work:
             run.remove_missing(each, prune)
         run.add_sources([scope.source for scope in scopes], new=False)
+        run.weigh()
         services.link_similar()
     except KeyboardInterrupt:
         run.stopped()
@@ -95,8 +98,11 @@ def sync(
 
 
 def out_of_step(drafter: Drafter) -> Condition:
-    """What was read and split by other settings than today's."""
-    return Not(OneOf("split_by", drafter.in_step))
+    """What was read and split otherwise than it would be today."""
+    files = Not(OneOf("split_by", drafter.in_step(is_file=True)))
+    notes = Not(OneOf("split_by", drafter.in_step(is_file=False)))
+    is_file = Compare("path", "present")
+    return AnyOf((AllOf((is_file, files)), AllOf((Not(is_file), notes))))
 
 
 class _Run:
@@ -110,6 +116,7 @@ class _Run:
     ) -> None:
         self._services = services
         self._progress = progress
+        self._work = work
         self._total = sum(len(each.to_read) for each in work)
         self._done = 0
         self._batch = Batch(services.store, services.drafter, services.clock, defer=services.defer)
@@ -125,6 +132,11 @@ class _Run:
         self._failed = [problem for each in work for problem in each.failed]
         self._skipped = [problem for each in work for problem in each.skipped]
         self._warnings = self._batch.warnings
+        for each in work:
+            for noted in each.noted:
+                self._batch.note(noted)
+        self._told: list[tuple[str, str]] = []  # paths, and what is to be said of them
+        self._written: dict[str, str] = {}  # documents, and their paths
         self._added: list[str] = []
         self._changed: list[str] = []
         self._moved: list[str] = []
@@ -139,7 +151,9 @@ class _Run:
             unchanged=self._unchanged,
             failed=tuple(self._failed),
             skipped=tuple(self._skipped),
-            warnings=tuple(self._warnings),
+            skipped_before=sum(each.skipped_before for each in self._work),
+            failed_before=sum(each.failed_before for each in self._work),
+            warnings=(*grouped(self._told), *self._warnings),
             chunks_embedded=self._batch.embedded,
             chunks_reused=self._batch.reused,
             chunks_waiting=self._batch.waiting,
@@ -200,7 +214,7 @@ class _Run:
                 self._fail(record, old, reason_of(error))
 
     def _not_read(self, record: FileRecord, old: FileRecord | None, error: Exception) -> None:
-        if isinstance(error, BinaryFile) and not isinstance(error, NeedsReader):
+        if isinstance(error, BinaryFile | Noise) and not isinstance(error, NeedsReader):
             self._skip(record, old, error.message)
         elif isinstance(error, ReadError):
             hint = f"; {error.hint}" if error.hint else ""
@@ -217,14 +231,15 @@ class _Run:
     def _draft(
         self, record: FileRecord, old: FileRecord | None, reading: Reading, source: Source
     ) -> None:
-        read, warnings = self._services.drafter.declared(reading, source.tags)
+        read = reading.stating(tags=clean_tags((*reading.tags, *source.tags)))
+        warnings = reading.warnings
         if read.value("parent") is None:
             read = read.stating(parent=parent_of(record.path, source, self._services.home))
         if read.sections:
             warnings = (*warnings, *self._prepare(record, old, read))
         else:
             self._skip(record, old, "empty")
-        self._warnings += [f"{record.path}: {warning}" for warning in warnings]
+        self._told += [(record.path, warning) for warning in warnings]
 
     def _prepare(
         self, record: FileRecord, old: FileRecord | None, reading: Reading
@@ -252,8 +267,8 @@ class _Run:
         between them has the file read again."""
         known = stored_parts(self._services.store, [before])
         for path, part in pieces_of(record.path, reading):
-            read, warnings = self._services.drafter.declared(part, reading.tags)
-            self._warnings += [f"{path}: {warning}" for warning in warnings]
+            read = part.stating(tags=clean_tags((*part.tags, *reading.tags)))
+            self._told += [(path, warning) for warning in part.warnings]
             old = known.pop(before + path[len(record.path) :], None)
             when = timestamp(record.mtime_ns / 1e9)
             draft = self._services.drafter.draft(
@@ -279,8 +294,9 @@ class _Run:
         self._batch.note(record._replace(problem=reason, document=old.document if old else None))
 
     def _skip(self, record: FileRecord, old: FileRecord | None, reason: str) -> None:
-        self._skipped.append(FileProblem(record.path, reason))
-        self._batch.note(record)
+        if old is None or old.skipped != reason:
+            self._skipped.append(FileProblem(record.path, reason))
+        self._batch.note(record._replace(skipped=reason))
         if old is not None and old.document is not None:
             self._removed.append(record.path)
             self._batch.remove(old.document)
@@ -294,6 +310,7 @@ class _Run:
         written, failed = self._batch.flush()
         for one in written:
             one.listed.append(one.record.path)
+            self._written[one.draft.id] = one.record.path
             self._moved_from |= {one.moved_from} if one.moved_from else set()
         for one, reason in failed:
             if one.is_part:
@@ -346,14 +363,24 @@ class _Run:
         reading = stored_reading(note, sections)._replace(links=drafter.reader.note(text).links)
         return drafter.draft(note.id, reading, None, note.updated_at)
 
+    def weigh(self) -> None:
+        """Say which of the files that came in make a large part of the base."""
+        for document, told in heavy(self._services.store).items() if self._written else ():
+            path = self._written.get(document)
+            if path is not None:
+                self._told.append((path, told))
+
     def remove_missing(self, each: Pending, prune: bool) -> None:
         """Forget what is gone, unless so much is gone that the folder itself may be away."""
         missing = [record for record in each.missing if record.path not in self._moved_from]
         if not missing:
             return
-        if len(missing) * 2 > len(each.records) and not prune:
+        gone, known = (
+            sum(one.skipped is None for one in files) for files in (missing, each.records.values())
+        )
+        if gone * 2 > known and not prune:
             self._warnings.append(
-                f"{len(missing)} of {len(each.records)} files of {each.scope.source.path} are"
+                f"{gone} of {known} files of {each.scope.source.path} are"
                 " gone; nothing was removed. If that is right, run: kb sync --prune"
             )
             return

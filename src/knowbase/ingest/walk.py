@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from knowbase.ingest.ignore import Patterns, decide, parse_patterns
+from knowbase.ingest.noise import GENERATED, noise_by_name
 
 # Their content is somebody else's, or made by a program.
 _NEVER = frozenset({".git", ".kb", "node_modules", "__pycache__", ".venv", "venv"})
 _IGNORE_FILES = (".gitignore", ".kbignore")  # the last one has the last word
+_ATTRIBUTES = ".gitattributes"  # says what is generated
 _MEGABYTE = 1_048_576
 _LARGEST_RULES = 256 << 10  # bytes of an ignore file: each of its lines is looked at for each path
 _LATEST = 2**63 - 1  # nanoseconds that a database can hold: the year 2262
@@ -32,6 +34,8 @@ class FoundFile(NamedTuple):
     mtime_ns: int
     inode: int
     ctime_ns: int
+    noise: str | None = None  # why it is left out unless it is asked for
+    asked: bool = False  # by its name
 
 
 class Skipped(NamedTuple):
@@ -39,6 +43,7 @@ class Skipped(NamedTuple):
 
     path: str
     reason: str
+    is_file: bool = False
 
 
 class _TooManyRules(Exception):
@@ -50,6 +55,7 @@ class _Ignores(NamedTuple):
 
     patterns: Patterns
     base: int  # length of the folder's path with the slash after it
+    generated: bool = False  # what they name is not ignored, but made by a program
 
 
 class _Entry(NamedTuple):
@@ -72,16 +78,18 @@ def walk(root: str, rules: WalkRules) -> Iterator[FoundFile | Skipped]:
 
 def _named_file(path: str, rules: WalkRules) -> FoundFile | Skipped:
     try:
-        return _file(path, os.stat(path), rules)
+        found = _file(path, os.stat(path), rules)
+        return found._replace(asked=True) if isinstance(found, FoundFile) else found
     except OSError as error:
         return Skipped(path, _reason(error))
 
 
 def _file(path: str, status: os.stat_result, rules: WalkRules) -> FoundFile | Skipped:
     if not stat.S_ISREG(status.st_mode):
-        return Skipped(path, "not a regular file")
+        return Skipped(path, "not a regular file", True)
     if status.st_size > rules.max_bytes:
-        return Skipped(path, f"larger than {round(rules.max_bytes / _MEGABYTE, 2):g} MB")
+        size = f"{round(rules.max_bytes / _MEGABYTE, 2):g} MB"
+        return Skipped(path, f"larger than {size}", True)
     changed = min(status.st_mtime_ns, _LATEST), status.st_ino & _LATEST, status.st_ctime_ns
     return FoundFile(path, status.st_size, *changed)
 
@@ -128,7 +136,15 @@ class _Walk:
         elif entry.is_dir(follow_symlinks=False):
             yield from self._enter(entry.path, item.ignores)
         else:
-            yield _file(entry.path, entry.stat(follow_symlinks=False), self._rules)
+            yield self._found(item, entry.stat(follow_symlinks=False))
+
+    def _found(self, item: _Entry, status: os.stat_result) -> FoundFile | Skipped:
+        """A file in a folder: nobody has asked for it by its name."""
+        found = _file(item.entry.path, status, self._rules)
+        if isinstance(found, Skipped):
+            return found
+        made = _is_ignored(found.path, False, item.ignores, generated=True)
+        return found._replace(noise=noise_by_name(found.path) or (GENERATED if made else None))
 
     def _follow(self, item: _Entry) -> Iterator[FoundFile | Skipped]:
         entry = item.entry
@@ -142,7 +158,7 @@ class _Walk:
             # Later: a folder is better known by its own name than by a link's.
             self._folder_links.append(item)
         else:
-            yield _file(entry.path, status, self._rules)
+            yield self._found(item, status)
 
     def _enter(self, folder: str, ignores: tuple[_Ignores, ...]) -> Iterator[Skipped]:
         """Put what the folder holds on the list, unless that has been done."""
@@ -190,9 +206,14 @@ class _Walk:
         return not _is_ignored(entry.path, is_folder, ignores)
 
 
-def _is_ignored(path: str, is_folder: bool, ignores: tuple[_Ignores, ...]) -> bool:
-    """Whether the nearest ignore file that has a pattern for the path leaves it out."""
-    for patterns, base in reversed(ignores):
+def _is_ignored(
+    path: str, is_folder: bool, ignores: tuple[_Ignores, ...], *, generated: bool = False
+) -> bool:
+    """Whether the nearest ignore file that has a pattern for the path leaves it out; or the
+    nearest file of attributes calls it generated."""
+    for patterns, base, of_generated in reversed(ignores):
+        if of_generated != generated:
+            continue
         verdict = decide(patterns, path[base:].replace(os.sep, "/"), is_folder)
         if verdict is not None:
             return verdict
@@ -209,13 +230,15 @@ def _ignores_above(root: str, top: str | None) -> tuple[_Ignores, ...]:
             return ()
         above.append(parent)
         folder = parent
-    found = [_load(parent, name) for parent in reversed(above) for name in _IGNORE_FILES]
+    found = [
+        _load(parent, name) for parent in reversed(above) for name in (*_IGNORE_FILES, _ATTRIBUTES)
+    ]
     return tuple(ignores for ignores in found if ignores)
 
 
 def _ignores_in(folder: str, entries: list["os.DirEntry[str]"]) -> tuple[_Ignores, ...]:
     names = {entry.name for entry in entries}
-    found = [_load(folder, name) for name in _IGNORE_FILES if name in names]
+    found = [_load(folder, name) for name in (*_IGNORE_FILES, _ATTRIBUTES) if name in names]
     return tuple(ignores for ignores in found if ignores)
 
 
@@ -230,7 +253,22 @@ def _load(folder: str, name: str) -> _Ignores | None:
             text = file.read()
     except OSError:
         return None
-    return _Ignores(parse_patterns(text), len(os.path.join(folder, "")))
+    base = len(os.path.join(folder, ""))
+    if name == _ATTRIBUTES:
+        return _Ignores(parse_patterns(_generated(text)), base, True)
+    return _Ignores(parse_patterns(text), base)
+
+
+def _generated(attributes: str) -> str:
+    """The patterns of what is generated, as an ignore file has them."""
+    lines = []
+    for line in attributes.splitlines():
+        pattern, *said = line.split()[:20] or [""]
+        if {"linguist-generated", "linguist-generated=true"} & set(said):
+            lines.append(pattern)
+        elif {"-linguist-generated", "linguist-generated=false"} & set(said):
+            lines.append("!" + pattern)
+    return "\n".join(lines)
 
 
 def _order(entry: "os.DirEntry[str]") -> str:

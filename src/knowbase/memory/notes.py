@@ -186,7 +186,7 @@ class Writing:
             reading = reading._replace(title=_first_line(first.heading or first.text))
         if not reading.sections:
             raise InvalidInput("there is no text", field="text")
-        kind = note.value("type") or str(reading.value("metadata").get("type") or reading.type)
+        kind = note.value("type") or reading.type
         kind = default_type if kind == "markdown" else kind
         self._services.check_type(kind)
         title = " ".join(note.stated.get("title", "").split())

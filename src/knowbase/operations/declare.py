@@ -41,6 +41,8 @@ class Terminal(NamedTuple):
     instead: Callable[[Sequence[str]], str | None] | None = None  # what these words mean
     raw: Callable[[Any], str] | None = None  # a result as a pipe gets it, to the byte
     aside: Callable[[Any], str] | None = None  # what is said beside a result, on standard error
+    opening: Callable[[Any], str] | None = None  # of a base; what a stream says when it starts
+    reports: bool = False  # what it prints is a report alone: --quiet leaves it out
     json_lines: bool = False  # --json prints each result on one line
 
 

@@ -144,6 +144,11 @@ def sync(
     )
 
 
+def _watching(base: "Base") -> str:
+    paths = ", ".join(source.path for source in base.store.sources())
+    return f"watching {paths or 'nothing yet'}; Ctrl-C ends it"
+
+
 def watch(base: "Base", _: NoParameters) -> "Iterator[Report]":
     return base.watch()
 
@@ -159,6 +164,7 @@ OPERATIONS = {
             writes=True,
             local=True,
             creates_base=True,
+            terminal=Terminal(reports=True),
             examples=("kb init", "kb init --base ~/notes.db", "kb init --profile entries"),
         ),
         Operation(
@@ -169,6 +175,7 @@ OPERATIONS = {
             writes=True,
             local=True,
             progress=True,
+            terminal=Terminal(reports=True),
             examples=("kb add docs/ notes/ paper.pdf", "kb add src/ --tags backend"),
         ),
         Operation(
@@ -216,6 +223,7 @@ OPERATIONS = {
             writes=True,
             local=True,
             progress=True,
+            terminal=Terminal(reports=True),
             examples=("kb sync", "kb sync --prune", "kb sync --verify"),
         ),
         Operation(
@@ -226,7 +234,7 @@ OPERATIONS = {
             writes=True,
             local=True,
             streams=True,
-            terminal=Terminal(json_lines=True),
+            terminal=Terminal(opening=_watching, reports=True, json_lines=True),
             examples=("kb watch", "kb watch --json >> changes.jsonl"),
         ),
     )

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from knowbase.config import ABOUT, dotted
 from knowbase.operations.declare import NoParameters, Operation, Terminal
-from knowbase.search.request import INCLUDE, TAGS, TYPE
+from knowbase.search.request import INCLUDE, TAGS, TYPE, WHERE
 from knowbase.values.documents import Page
 from knowbase.values.parameters import Param
 
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from knowbase.base.status import Status
     from knowbase.text.sections import Content
     from knowbase.values.documents import Listing
+
+
+LONGEST_VALUE = 80  # characters of front matter that are shown beside a text
 
 
 class Get(NamedTuple):
@@ -29,15 +32,25 @@ def _text(content: "Content") -> str:
     return content.text
 
 
-def _successor(content: "Content") -> str:
-    if not content.current:
-        return ""
-    return f"{content.document.code} is superseded by {content.current}"
+def _aside(content: "Content") -> str:
+    """What its front matter says besides, and what has taken its place."""
+    told = [f"{key}: {_short(value)}" for key, value in content.document.metadata.items()]
+    if content.current:
+        told.append(f"{content.document.code} is superseded by {content.current}")
+    return " · ".join(told)
+
+
+def _short(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_short, value))
+    text = str(value).lower() if isinstance(value, bool) else " ".join(str(value).split())
+    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
 
 
 class List(NamedTuple):
     tags: Annotated[tuple[str, ...], TAGS] = ()
     type: Annotated[tuple[str, ...], TYPE] = ()
+    where: Annotated[tuple[str, ...], WHERE] = ()
     include: Annotated[tuple[str, ...], INCLUDE] = ()
     limit: Annotated[int, Param("how many", least=1, most=10_000, metavar="N", short="n")] = 50
     offset: Annotated[
@@ -49,6 +62,7 @@ def list_documents(base: "Base", request: List) -> "Listing":
     return base.documents(
         tags=request.tags,
         types=request.type,
+        where=request.where,
         include=request.include,
         page=Page(request.limit, request.offset),
     )
@@ -102,7 +116,7 @@ OPERATIONS = {
             "Show a document, or one section of it",
             Get,
             get,
-            terminal=Terminal(raw=_text, aside=_successor),
+            terminal=Terminal(raw=_text, aside=_aside),
             examples=("kb get KB-12", "kb get docs/deploy.md:rollback"),
         ),
         Operation(

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from knowbase.values.communities import Communities
 
 REFERENCE = Param("a code, id, number or path", positional=True, single=True, metavar="DOCUMENT")
-RELATIONS = Param("only these links", choices=tuple(WEIGHTS), metavar="RELATION,RELATION")
+RELATIONS = Param(
+    f"only these links: {', '.join(WEIGHTS)}, or what texts call theirs",
+    metavar="RELATION,RELATION",
+)
 FORMATS = ("graphqlite", "graphml", "json", "dot")
 
 

@@ -36,6 +36,31 @@ class Tagged(NamedTuple):
     match: Literal["all", "any"] = "all"
 
 
+class Meta(NamedTuple):
+    """What a document's front matter says besides its fields: of a key, or of a key of a key
+    (`a.b`), or of one of its list. A text is compared with texts and flags, ASCII letters in either
+    case; with other signs than =, with texts that begin with a day; a number with numbers."""
+
+    key: str
+    operator: Operator
+    value: str | float = ""
+
+    @property
+    def keys(self) -> tuple[tuple[str, ...], ...]:
+        """The keys to look for, from the outermost: a dot may also be part of a key."""
+        whole = (ascii_lower(self.key),)
+        parts = tuple(ascii_lower(self.key).split(".")[:MOST_KEYS])
+        return (whole,) if len(parts) == 1 else (whole, parts)
+
+
+MOST_KEYS = 4  # of one within another
+
+
+def ascii_lower(text: str) -> str:
+    """As every engine compares what people write in any case: ASCII letters alone."""
+    return "".join(chr(ord(c) + 32) if "A" <= c <= "Z" else c for c in text)
+
+
 class InRole(NamedTuple):
     """A document is meant for this role, or for all."""
 
@@ -91,6 +116,7 @@ class AnyOf(NamedTuple):
 
 Condition: TypeAlias = (
     Compare
+    | Meta
     | OneOf
     | Tagged
     | InRole
@@ -168,6 +194,7 @@ def describe(condition: Condition) -> str:
 
 _LEAVES_TOLD: dict[type, Callable[[Any], str]] = {
     Compare: lambda c: f"{c.field} {c.operator} {c.value}".rstrip(),
+    Meta: lambda c: f"meta.{c.key} {c.operator} {c.value}".rstrip(),
     OneOf: lambda c: f"{c.field}:{','.join(c.values)}",
     Tagged: lambda c: (" AND " if c.match == "all" else " OR ").join(f"tag:{t}" for t in c.tags),
     InRole: lambda c: f"role:{c.role}",

@@ -4,11 +4,13 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from knowbase.query.meta import PREFIX
 from knowbase.query.operators import OPERATORS
 from knowbase.query.tree import Problem
 
 _LONGEST = max(map(len, OPERATORS))
 _VALUE = re.compile(r'(?:[<>]=?|=)?"([^"]*)"|[^\s()"]+')
+_META = re.compile(rf"({re.escape(PREFIX)}[^\s:()\"]{{1,100}}):")
 _WORDS = {"AND": "and", "OR": "or", "NOT": "not"}
 
 
@@ -61,6 +63,8 @@ class _Lexer:
         name = text[at : text.find(":", at, at + _LONGEST + 1)]
         if name in OPERATORS:
             return self._operator(name)
+        if (match := _META.match(text, at)) is not None:
+            return self._operator(match[1])
         word = self._bare()
         if word.count(")") > word.count("("):
             place = at + word.index(")")

@@ -19,6 +19,7 @@ from knowbase.query.conditions import (
     Under,
     in_state,
 )
+from knowbase.query.meta import PREFIX, meta
 from knowbase.text.paths import LONGEST, MOST_WILDCARDS, path_pattern
 from knowbase.values.documents import FIELDS, Document
 from knowbase.values.kinds import Kind, Unfit, clean_tags, fitted
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from knowbase.query.moments import Span
 
 MOST_HOPS = 6
+NO_META = "meta.KEY: takes a text, a number or a date: meta.status:active, meta.due:<2026-01"
 _SIGNS: tuple[Operator, ...] = (">=", "<=", ">", "<", "=")
 
 
@@ -116,6 +118,8 @@ def meaning_of(name: str, value: str, context: Context) -> Meaning:
     """The meaning of `name:value`."""
     if name in _DIRECTIVES:
         return _DIRECTIVES[name](OperatorValue(name, value.strip()), context)
+    if name.startswith(PREFIX):
+        return meta(name.removeprefix(PREFIX), value, context.now) or Mistake(NO_META)
     field, rule = _FILTERS[name]
     return _RULES[rule](OperatorValue(name, value.strip(), field), context)
 

@@ -97,6 +97,10 @@ HTML = Format(
     "its visible text; sections at `<h1>` and `<h2>`",
 )  # fmt: skip
 _TEXTS = (
+    Format(
+        "canvas of Obsidian", ("canvas",), "markdown", "canvas:read_canvas",
+        "its cards from top to bottom; files that they show as links",
+    ),
     Format("Org", ("org",), "text", "org:read_org", "sections at headings; tags, links, date"),
     Format(
         "AsciiDoc", ("adoc", "asciidoc"), "text", "asciidoc:read_asciidoc",

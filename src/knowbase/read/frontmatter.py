@@ -1,48 +1,109 @@
-"""Front matter: the YAML block at the start of a Markdown document."""
+"""Front matter: what a Markdown document says of itself before its text."""
 
 import math
 import re
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
 
 from knowbase.errors import ReadError
-from knowbase.values.documents import DOCUMENT_TYPES, FIELDS, STATED
+from knowbase.read.links import named_link
+from knowbase.read.properties import Loaded, Value, by_key, load_properties, load_toml
+from knowbase.values.documents import FIELDS, STATED
 from knowbase.values.fields import Field
 from knowbase.values.kinds import Unfit, clean_tags, fitted, read_flag
+from knowbase.values.reading import Link
 
 _MAX_DEPTH = 40
 _UNIT = "from 0 to 1"
 _HIGHEST_JSON_INTEGER_BITS = 4096
 _FIELDS = {key: name for name in STATED for key in FIELDS[name].keys}
 """Keys, and the field that each states."""
+_ABOUT = ("description", "summary", "abstract", "excerpt")
+_RELATIONS = frozenset({
+    "blocked_by", "blocks", "depends_on", "depends", "dependencies", "requires", "required_by",
+    "related", "related_to", "relates_to", "see_also", "implements", "implemented_by", "extends",
+    "part_of", "derived_from", "based_on", "caused_by", "causes", "duplicates", "duplicate_of",
+    "replaces", "replaced_by", "follows", "followed_by", "tracks", "references", "builds_on",
+})  # fmt: skip
+"""Keys whose values are other documents, whichever way they are written."""
+_IS_LINK = re.compile(r"\[\[[^\[\]\n]{1,300}\]\]")
+_TYPE = re.compile(r"[^\W_][\w .&+/-]{0,59}")
+_DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y",
+          "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S %z", "%Y%m%d")  # fmt: skip
 _UNPRINTABLE = re.compile("[\0\ud800-\udfff]")
 
 
-class _Value(NamedTuple):
-    """A value as YAML understands it, and as it was written when it is a scalar or a list."""
+class Matter(NamedTuple):
+    """What a document says of itself before its text."""
 
-    meant: object
-    written: object
+    lines: int = 0  # how many of its lines that takes
+    stated: Mapping[str, Any] = {}  # fields of the document, whatever else it says as `metadata`
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def _others(self) -> Mapping[str, Any]:
+        others: Mapping[str, Any] = self.stated.get("metadata", {})
+        return others
+
+    @property
+    def description(self) -> str:
+        """What it says that it is about."""
+        given = {key.lower(): value for key, value in self._others.items()}
+        found = [given[key] for key in _ABOUT if isinstance(given.get(key), str)]
+        return " ".join(found[0].split()) if found else ""
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """The documents that it names: by a key that says how, or as [[links]]."""
+        found = (
+            named_link(text, key)
+            for key, value in self._others.items()
+            for text in (value if isinstance(value, list) else [value])
+            if isinstance(text, str) and (_is_relation(key) or _IS_LINK.fullmatch(text.strip()))
+        )
+        return tuple(link for link in found if link is not None)
 
 
-def front_matter_lines(lines: list[str]) -> int:
-    """How many leading lines look like front matter, both fences included; 0 for none."""
-    if not lines or lines[0].rstrip() != "---":
-        return 0
-    for number, line in enumerate(lines[1:], 2):
-        if line.rstrip() in ("---", "..."):
-            return number
-    return 0
+def _is_relation(key: str) -> bool:
+    return key.lower().replace("-", "_").replace(" ", "_") in _RELATIONS
 
 
-def parse_front_matter(block: str) -> dict[str, Any] | None:
-    """The fields of a document that a YAML block states, whatever else it says as `metadata`;
-    None when it is broken or no mapping."""
-    values = _load(block)
-    return None if values is None else _fields(values)
+def front_matter(lines: list[str]) -> Matter:
+    """What stands before the text: YAML between ---, TOML between +++, or properties (key:: …)."""
+    start = next((at for at, line in enumerate(lines) if line.strip()), 0)
+    fence = lines[start].rstrip() if lines else ""
+    if fence == "---":
+        return _between(lines, start, ("---", "..."), _load)
+    if fence == "+++":
+        return _between(lines, start, ("+++",), load_toml)
+    number, values = load_properties(lines)
+    return Matter(number, _fields(values)) if number else Matter()
 
 
-def _load(block: str) -> dict[str, _Value] | None:
+def _between(
+    lines: list[str], start: int, ends: tuple[str, ...], load: Callable[[str], Loaded | None]
+) -> Matter:
+    end = next((at for at in range(start + 1, len(lines)) if lines[at].rstrip() in ends), 0)
+    loaded = load("".join(lines[start + 1 : end])) if end else None
+    name = "YAML" if load is _load else "TOML"
+    if loaded is None:
+        warned = end and not start
+        said = f"its front matter is not valid {name}; read as text"
+        return Matter(warnings=(said,) if warned else ())
+    if start and not loaded.values:  # two rules
+        return Matter()
+    lost = [f"its front matter's {key} is not valid {name}; left out" for key in loaded.lost]
+    return Matter(end + 1, _fields(loaded.values), tuple(lost))
+
+
+def _load(block: str) -> Loaded | None:
+    """What a YAML block says; a mistake in it costs the key that it stands behind."""
+    values = _load_whole(block)
+    return Loaded(values) if values is not None else by_key(block, _load_whole)
+
+
+def _load_whole(block: str) -> dict[str, Value] | None:
     import yaml
 
     from knowbase.read.plain_yaml import loader
@@ -59,7 +120,7 @@ def _load(block: str) -> dict[str, _Value] | None:
         return {}
     if not isinstance(meant, dict) or not isinstance(written, dict):
         return None
-    return {_clean(str(key)): _Value(value, written.get(key)) for key, value in meant.items()}
+    return {_clean(str(key)): Value(value, written.get(key)) for key, value in meant.items()}
 
 
 def _is_harmless(block: str) -> bool:
@@ -77,27 +138,33 @@ def _is_harmless(block: str) -> bool:
     return True
 
 
-def _fields(values: dict[str, _Value]) -> dict[str, Any]:
+def _fields(values: dict[str, Value]) -> dict[str, Any]:
     stated: dict[str, Any] = {}
     metadata: dict[str, object] = {}
-    for key, value in values.items():
+    for key, value in sorted(values.items(), key=_certainty):
         if value.meant is None:
             continue
         name = _FIELDS.get(key.lower())
-        found = _stated(name, key, value) if name is not None else None
+        found = _stated(name, key, value) if name is not None and name not in stated else None
         if name is None or found is None:
             metadata[key] = _jsonable(value.meant)
         else:
-            stated.setdefault(name, found)
-    return {**stated, "metadata": metadata}
+            stated[name] = found
+    ordered = {_clean(key): metadata[key] for key in values if key in metadata}
+    return {**stated, "metadata": ordered}
 
 
-def _stated(name: str, key: str, value: _Value) -> Any:
+def _certainty(pair: tuple[str, Value]) -> int:
+    """Of keys that state the same, the first that the field names is meant."""
+    key = pair[0].lower()
+    return FIELDS[_FIELDS[key]].keys.index(key) if key in _FIELDS else 0
+
+
+def _stated(name: str, key: str, value: Value) -> Any:
     """What a key states of its field; None when it is no value of that."""
     field = FIELDS[name]
     if field.kind == "type":
-        kind = (_text(value) or "").lower()
-        return kind if kind in DOCUMENT_TYPES else None
+        return _type(value)
     if field.kind in ("text", "code"):
         return _text(value) or None
     if field.kind == "tags":
@@ -105,11 +172,36 @@ def _stated(name: str, key: str, value: _Value) -> Any:
     if field.kind == "names":
         return _unique([item.lower() for item in _items(value, r",")])
     if field.kind == "moment":
-        return _time(key, value)
+        return _date(value) if name in ("created_at", "updated_at") else _time(key, value)
     return _fitted(field, key, value)
 
 
-def _fitted(field: Field, key: str, value: _Value) -> Any:
+def _type(value: Value) -> str | None:
+    """A type, whether it is one of ours or one that only this base has; a number is none."""
+    if not isinstance(value.meant, str):
+        return None
+    text = (_text(value) or "").lower().removeprefix("[[").removesuffix("]]").strip()
+    return text if _TYPE.fullmatch(text) else None
+
+
+def _date(value: Value) -> str | None:
+    """A moment as people write it; None when nobody can say which one it is."""
+    if not isinstance(value.meant, (str, date)):
+        return None
+    try:
+        return _utc(_moment(value))
+    except (ValueError, OverflowError):
+        pass
+    text = (_text(value) or "").strip("[]")
+    for form in _DATES:
+        try:
+            return _utc(datetime.strptime(text, form))
+        except (ValueError, OverflowError):
+            continue
+    return None
+
+
+def _fitted(field: Field, key: str, value: Value) -> Any:
     text = (_text(value) or "").lower()
     try:
         if field.kind == "flag":
@@ -121,7 +213,7 @@ def _fitted(field: Field, key: str, value: _Value) -> Any:
         raise ReadError(f"The front matter's {key} must be {wanted}.", field=key) from error
 
 
-def _text(value: _Value) -> str | None:
+def _text(value: Value) -> str | None:
     """A scalar as it was written ("007", "yes"), not as YAML understands it (7, true)."""
     if isinstance(value.meant, (dict, list, set, tuple, bytes)):
         return None
@@ -129,7 +221,7 @@ def _text(value: _Value) -> str | None:
     return " ".join(_clean(written).split())
 
 
-def _items(value: _Value, separator: str) -> list[str]:
+def _items(value: Value, separator: str) -> list[str]:
     if isinstance(value.written, list):
         found = [item for item in value.written if isinstance(item, str)]
     else:
@@ -141,19 +233,22 @@ def _unique(items: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(item for item in items if item))
 
 
-def _time(key: str, value: _Value) -> str:
+def _time(key: str, value: Value) -> str:
     try:
-        moment = _moment(value)
-        if moment.tzinfo is not None:
-            moment = moment.astimezone(UTC)
+        return _utc(_moment(value))
     except (ValueError, OverflowError) as error:
         raise ReadError(
             f"The front matter's {key} must be a date or a time, such as 2030-12-31.", field=key
         ) from error
+
+
+def _utc(moment: datetime) -> str:
+    if moment.tzinfo is not None:
+        moment = moment.astimezone(UTC)
     return moment.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
-def _moment(value: _Value) -> datetime:
+def _moment(value: Value) -> datetime:
     if isinstance(value.meant, datetime):
         return value.meant
     if isinstance(value.meant, date):

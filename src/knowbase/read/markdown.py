@@ -5,11 +5,13 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from knowbase.read.dialects import ATTRIBUTES, anchor_of, cleaned, plain_title
 from knowbase.read.file import File
-from knowbase.read.frontmatter import front_matter_lines, parse_front_matter
-from knowbase.read.links import document_link, wiki_link
+from knowbase.read.frontmatter import Matter, front_matter
+from knowbase.read.links import document_link, typed_link, wiki_link
+from knowbase.read.observations import categories, inlines
 from knowbase.text.slugs import unique_slugs
 from knowbase.values.reading import Link, Reading, Section
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 # The same line ends as the parser's, so that its line numbers fit.
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 _URL = re.compile(r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,30}://\S+|\bwww\.\S+", re.IGNORECASE)
-_TAG_START = re.compile(r"""(?:^|(?<=[\s(\[{,;"'“‘«]))#(?=[^\W\d_])""")
+_TAG_START = re.compile(r"""(?:^|(?<=[\s(\[,;"'“‘«]))#(?=[^\W\d_])""")
 _NOT_TEXT = "\ufffc"
 # Headings by the look of a line; some that look so stand in a block of code.
 _HEADING_LINE = re.compile(r" {0,3}(?:#{1,6}(?:\s|$)|=+\s*$|-+\s*$)")
@@ -33,29 +35,29 @@ class _Heading(NamedTuple):
     level: int
     start: int  # line in the body, from 0
     end: int
+    anchor: str | None = None  # the slug that it names itself
 
 
 def read_markdown_file(file: File) -> Reading:
     """A Markdown file."""
-    return read_markdown(file.text, file.stem, file.most)
+    return read_markdown(file.text, file.stem, file.most, mdx=file.extension == "mdx")
 
 
-def read_markdown(text: str, fallback_title: str, most: int | None = None) -> Reading:
+def read_markdown(
+    text: str, fallback_title: str, most: int | None = None, *, mdx: bool = False
+) -> Reading:
     """A Markdown text as a document; with `most`, as far as that many sections may go."""
     lines = _LINE.findall(text)
-    skip = front_matter_lines(lines)
-    matter = parse_front_matter("".join(lines[1 : skip - 1])) if skip else None
-    offset = skip if matter is not None else 0
-    body = lines[offset:]
-    unread = skip > 0 and matter is None
-    warnings = ["its front matter is not valid YAML; read as text"] if unread else []
+    matter = front_matter(lines)
+    warnings = list(matter.warnings)
+    body = _LINE.findall(cleaned("".join(lines[matter.lines :]), mdx=mdx))
     if most is not None and (end := _far_enough(body, most * _LOOK_LIKE_ONE)) < len(body):
         warnings.append(f"only its first {end} lines are read: it has too many headings")
         body = body[:end]
     tokens = _parser().parse("".join(body))
     headings = [heading for heading in _headings(tokens) if heading.level <= 2]
-    sections = _sections(body, headings, offset)
-    reading = _reading(matter or {}, _title(headings) or fallback_title, sections, tokens)
+    sections = _described(_sections(body, headings, matter.lines), matter)
+    reading = _reading(matter, _title(headings) or fallback_title, sections, tokens)
     return reading._replace(warnings=tuple(warnings))
 
 
@@ -70,17 +72,33 @@ def _far_enough(lines: list[str], most: int) -> int:
 
 
 def _reading(
-    stated: dict[str, Any], title: str, sections: tuple[Section, ...], tokens: Sequence["Token"]
+    matter: Matter, title: str, sections: tuple[Section, ...], tokens: Sequence["Token"]
 ) -> Reading:
-    inlines = [token.children or [] for token in tokens if token.type == "inline"]
-    tags = tuple(dict.fromkeys((*stated.get("tags", ()), *_tags(inlines))))
+    stated = dict(matter.stated)
+    running = [token.children or [] for token in tokens if token.type == "inline"]
+    tags = tuple(dict.fromkeys((*stated.get("tags", ()), *_tags(running))))
+    if (observed := categories(tokens)) and "observations" not in stated.get("metadata", {}):
+        stated["metadata"] = {**stated.get("metadata", {}), "observations": observed}
     return Reading(
         stated.pop("type", "markdown"),
-        stated.pop("title", title),
+        plain_title(stated.pop("title", title)) or title,
         sections,
         {**stated, **({"tags": tags} if tags else {})},
-        tuple(dict.fromkeys(_links(inlines))),
+        tuple(dict.fromkeys((*matter.links, *_links(tokens)))),
     )
+
+
+def _described(sections: tuple[Section, ...], matter: Matter) -> tuple[Section, ...]:
+    """With what the front matter says the document is about, where the text does not say it."""
+    about = plain_title(matter.description)
+    said = " ".join(sections[0].text.split()) if sections else ""
+    if not about or about in said:
+        return sections
+    # Two line ends, which the front matter had too: every line keeps its number.
+    first = Section("_preamble", None, "", f"{about}\n\n", max(1, matter.lines - 1))
+    if sections and sections[0].slug == "_preamble" and sections[0].heading is None:
+        return (first._replace(text=first.text + sections[0].text), *sections[1:])
+    return (first, *sections)
 
 
 def _title(headings: Iterable[_Heading]) -> str | None:
@@ -95,14 +113,16 @@ def _parser() -> "MarkdownIt":
     # Joined, an escaped "\#" could no longer be told from a tag's "#".
     parser.disable("text_join")
     parser.inline.ruler.before("link", "wiki_link", _wiki_rule)
+    parser.inline.ruler.before("image", "wiki_embed", _wiki_rule)
     return parser
 
 
 def _wiki_rule(state: "StateInline", silent: bool) -> bool:
-    """The parser's rule for [[Target|shown]]."""
-    if not state.src.startswith("[[", state.pos):
+    """The parser's rule for [[Target|shown]] and ![[Target]], which shows the target itself."""
+    embeds = state.src.startswith("![[", state.pos)
+    if not embeds and not state.src.startswith("[[", state.pos):
         return False
-    start = state.pos + 2
+    start = state.pos + 2 + embeds
     end = state.src.find("]]", start, min(state.posMax, start + 1000))
     inside = state.src[start:end]
     if end < 0 or not inside.strip() or any(char in "[]\n" for char in inside):
@@ -116,8 +136,11 @@ def _wiki_rule(state: "StateInline", silent: bool) -> bool:
 def _headings(tokens: Sequence["Token"]) -> Iterator[_Heading]:
     for token, inline in pairwise(tokens):
         if token.type == "heading_open" and token.level == 0 and token.map:
-            text = " ".join(_plain(inline.children or []).split())
-            yield _Heading(text, int(token.tag[1:]), *token.map)
+            text, anchor = anchor_of(_plain(inline.children or []))
+            if not text.strip():  # nothing that it could be called by
+                continue
+            start, end = token.map
+            yield _Heading(" ".join(text.split()), int(token.tag[1:]), start, end, anchor)
 
 
 def _plain(tokens: Iterable["Token"]) -> str:
@@ -141,21 +164,33 @@ def _sections(body: list[str], headings: list[_Heading], offset: int) -> tuple[S
         headings = headings[1:]
     first = headings[0].start if headings else len(body)
     preamble = "".join(body[:first])
-    slugs = unique_slugs(heading.text for heading in headings)
+    slugs = unique_slugs(heading.anchor or heading.text for heading in headings)
     ends = [*(heading.start for heading in headings), len(body)][1:]
     found = [Section("_preamble", None, "", preamble, offset + 1)] if preamble.strip() else []
     for heading, slug, end in zip(headings, slugs, ends, strict=True):
-        header = "".join(body[heading.start : heading.end])
+        header = _header("".join(body[heading.start : heading.end]))
         text = "".join(body[heading.end : end])
         found.append(Section(slug, heading.text, header, text, offset + heading.start + 1))
     return tuple(found)
 
 
-def _tags(inlines: Iterable[Sequence["Token"]]) -> Iterator[str]:
-    for children in inlines:
+def _header(source: str) -> str:
+    """The heading's lines without its attributes."""
+    if "{" not in source:
+        return source
+    first, end, rest = source.partition("\n")
+    return anchor_of(first)[0].rstrip(" \t") + end + rest
+
+
+def _tags(running: Iterable[Sequence["Token"]]) -> Iterator[str]:
+    for children in running:
         text = _URL.sub(_NOT_TEXT, "".join(_running(token) for token in children))
+        text = ATTRIBUTES.sub("", text)
         for match in _TAG_START.finditer(text):
             yield _tag_at(text, match.end())
+        for before, token in pairwise(children):
+            if token.type == "wiki_link" and before.content.endswith("#"):  # #[[two words]]
+                yield " ".join(token.content.split())
 
 
 def _running(token: "Token") -> str:
@@ -179,10 +214,16 @@ def _in_tag(char: str) -> bool:
     return char.isalnum() or char in "_-/" or unicodedata.category(char) in ("Mn", "Mc")
 
 
-def _links(inlines: Iterable[Sequence["Token"]]) -> Iterator[Link]:
-    for children in inlines:
-        for token in children:
+def _links(tokens: Sequence["Token"]) -> Iterator[Link]:
+    """Every link; one that stands behind the name of a relation is of that kind."""
+    for inline in inlines(tokens):
+        relations = inline.relations()
+        line = 0
+        for token in inline.token.children or []:
+            line += token.type in ("softbreak", "hardbreak")
             link = _link(token)
+            if link and link.kind == "wiki" and line < len(relations):
+                link = typed_link(link, relations[line])
             if link:
                 yield link
 

@@ -13,6 +13,7 @@ _LINES = re.compile(  # of the length at which programs break them, and the shor
     rf"(?<![\w+/=-]){_PIECE}(?:[\"',\\]*\s[ \t>\"']*{_PIECE}){{3,}}"
     r"(?:[\"',\\]*\s[ \t>\"']*[A-Za-z0-9+/]{1,160}={1,2})?(?![\w+/=-])"
 )
+_SIGNED = re.compile(r"\beyJ[\w-]{16,}\.[\w-]{16,}\.[\w-]{16,}", re.ASCII)  # a web token
 _KINDS = (re.compile("[a-z]"), re.compile("[A-Z]"), re.compile(r"\d"))
 
 
@@ -32,6 +33,7 @@ def _text(text: str) -> str:
     if len(text) < 64:
         return text
     found = _DATA_URI.sub(r"\1…", text) if "data:" in text else text
+    found = _SIGNED.sub("…", found) if "eyJ" in found else found
     found = _RUN.sub(lambda match: "…" if _is_coded(match[0]) else match[0], found)
     return _LINES.sub(_blank, found)
 

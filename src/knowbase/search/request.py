@@ -19,6 +19,11 @@ TYPE = Param(
 _GRAMMARS = {
     "time": "moment", "since": "moment", "until": "moment", "share": "share", "listed": "listed",
 }  # fmt: skip
+WHERE = Param(
+    "only if the front matter says so: status=active, 'due<2026-01', priority>=3; repeatable",
+    metavar="KEY=VALUE",
+    keeps_commas=True,
+)
 INCLUDE = Param("also show what is hidden by default", choices=HIDDEN_STATES, metavar="STATE")
 
 
@@ -83,6 +88,7 @@ class SearchRequest(NamedTuple):
     filters: Annotated[
         Mapping[str, str], Group(filter_parameters)
     ] = {}  # by operator: {"under": "X-1"}
+    where: Annotated[tuple[str, ...], WHERE] = ()
     min_salience: Annotated[float | None, Param("at least this", least=0, most=1)] = None
     session: Annotated[
         str | None,

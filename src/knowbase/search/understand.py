@@ -112,7 +112,10 @@ def filters_of(
         match = request.tags_match or profile.tags_match
         filters["tags"] = Tagged(clean_tags(request.tags), "any" if match == "any" else "all")
     if request.type:
-        filters["type"] = OneOf("type", request.type)
+        names = dict.fromkeys((*request.type, *(name.lower() for name in request.type)))
+        filters["type"] = OneOf("type", tuple(names))
+    if request.where:
+        filters["where"] = both(*(_where(one, now) for one in request.where))
     given = request.operators()
     if given:
         from knowbase.query.operators import filter_of
@@ -122,6 +125,16 @@ def filters_of(
     if not is_everything(request.only):
         filters["only"] = request.only
     return filters
+
+
+def _where(text: str, now: str) -> Condition:
+    from knowbase.query.meta import where
+
+    found = where(text, now)
+    if found is None:
+        hint = "such as status=active, priority>=3 or due<2026-01-31"
+        raise InvalidInput(f"where cannot be {text!r}", field="where", hint=hint)
+    return found
 
 
 def check(request: SearchRequest, profile: Profile) -> SearchRequest:

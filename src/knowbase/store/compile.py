@@ -12,6 +12,7 @@ from knowbase.query.conditions import (
     InPath,
     InRole,
     InSession,
+    Meta,
     Not,
     OneOf,
     Tagged,
@@ -107,6 +108,10 @@ class Compiler(ABC):
         """That a field is one of some values."""
 
     @abstractmethod
+    def meta(self, condition: Meta) -> Compiled:
+        """That the front matter says something."""
+
+    @abstractmethod
     def tagged(self, condition: Tagged) -> Compiled:
         """That a document has all, or any, of some tags."""
 
@@ -141,6 +146,7 @@ class Compiler(ABC):
 
 _METHODS = {
     Compare: "_compare",
+    Meta: "meta",
     OneOf: "one_of",
     Tagged: "tagged",
     InRole: "in_role",

@@ -1,10 +1,11 @@
 """Which store a base is in: a URL is PostgreSQL, everything else a SQLite file."""
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from knowbase.errors import BaseError, BaseMissing
-from knowbase.store.location import is_url
+from knowbase.store.location import FOLDER, is_url
 
 if TYPE_CHECKING:
     from knowbase.config import Settings
@@ -35,6 +36,8 @@ def create_store(base: str) -> bool:
 
         is_new = not os.path.exists(base) or os.path.getsize(base) == 0
         create(base).close()
+        if is_new:
+            _hide_from_git(os.path.dirname(base))
         return is_new
     _need_driver()
     from knowbase.store.postgres import PostgresStore
@@ -46,6 +49,15 @@ def create_store(base: str) -> bool:
         create_in_postgres(base).close()
         return True
     return False
+
+
+def _hide_from_git(folder: str) -> None:
+    """What lies in .kb is made from the files around it, and may hold what is in no repository."""
+    path = os.path.join(folder, ".gitignore")
+    if os.path.basename(folder) != FOLDER or os.path.exists(path):
+        return
+    with suppress(OSError), open(path, "x", encoding="utf-8") as file:
+        file.write("*\n")
 
 
 def _need_driver() -> None:

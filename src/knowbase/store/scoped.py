@@ -207,6 +207,10 @@ class ScopedStore:
         return self._store.tags(self._of_ours(condition))
 
     @_of_project
+    def heaviest(self, condition: Condition, limit: int) -> list[tuple[str, int]]:
+        return self._store.heaviest(self._of_ours(condition), limit)
+
+    @_of_project
     def projects(self, condition: Condition) -> list[tuple[str, int]]:
         return self._store.projects(self._of_ours(condition))
 

@@ -6,10 +6,10 @@ key is the target, now or when it arrives.
 
 import posixpath
 import unicodedata
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
-from knowbase.values.edges import WEIGHTS
+from knowbase.values.edges import WEIGHTS, weight_of
 from knowbase.values.reading import Link
 
 ID, CODE, PATH, PLACE, ENDING, TITLE = range(6)
@@ -19,6 +19,15 @@ _REACH = {"markdown": PLACE, "wiki": TITLE, "code": CODE}
 _INDEX_PAGES = ("readme", "index", "_index")
 _LONGEST = 200  # characters of a key; both sides are cut alike, for an index has its limits
 _PARTS = 4  # how many folders of a path may stand before a name in a wiki link
+_SITE_PARTS = 8  # … and of a link that starts at the top of a site
+# Where sites keep their pages; behind it stands what their links start with.
+_ROOTS = frozenset({
+    "content", "contents", "docs", "doc", "documentation", "src", "source", "pages", "site",
+    "website", "public", "static", "posts", "_posts", "_docs", "_pages", "app", "en",
+})  # fmt: skip
+_SITE_EXTENSIONS = (".md", ".mdx", ".markdown", ".html", ".htm")
+_ALIASES = ("aliases", "alias", "permalink", "url", "redirect_from")
+_MOST_ALIASES = 50
 
 
 class Named(NamedTuple):
@@ -30,6 +39,7 @@ class Named(NamedTuple):
     path: str | None = None
     parent: str | None = None
     superseded_by: str | None = None
+    metadata: str | Mapping[str, Any] = "{}"  # as its store keeps it
 
 
 class Mention(NamedTuple):
@@ -44,7 +54,7 @@ class Mention(NamedTuple):
 
     @property
     def weight(self) -> float:
-        return WEIGHTS[self.relation]
+        return weight_of(self.relation)
 
 
 def key_of(text: str) -> str:
@@ -67,6 +77,8 @@ def _names(document: Named) -> Iterable[tuple[str, int]]:
     yield document.id, ID
     yield document.code, CODE
     yield document.title, TITLE
+    for alias in _aliases(document.metadata):
+        yield (_site(alias), PLACE) if alias.startswith("/") else (alias, TITLE)
     if not document.path:
         return
     path = document.path.replace("\\", "/")
@@ -81,6 +93,46 @@ def _names(document: Named) -> Iterable[tuple[str, int]]:
         parts = whole.split("/")
         for start in range(max(0, len(parts) - _PARTS), len(parts)):
             yield "/".join(parts[start:]), ENDING
+    yield "/" + path.lstrip("/"), PATH
+    yield from _places(bare)
+    if page.lower() in _INDEX_PAGES:
+        yield from _places(folder)
+
+
+def _places(path: str) -> Iterator[tuple[str, int]]:
+    """What a link may call it that starts with a slash: seen from a folder that sites start at it
+    is as certain as its whole path, seen from any other folder above it is a guess."""
+    parts = [part for part in path.split("/") if part]
+    if not parts:
+        return
+    if any(part.startswith("_") for part in parts):  # Jekyll's _docs/x.md is /docs/x
+        yield from _places("/".join(part.lstrip("_") for part in parts))
+    for start in sorted({0, *range(max(0, len(parts) - _SITE_PARTS), len(parts))}):
+        sure = start == 0 or all(part.lower() in _ROOTS for part in parts[:start])
+        yield "/" + "/".join(parts[start:]), PLACE if sure else ENDING
+
+
+def _aliases(metadata: str | Mapping[str, Any]) -> Iterator[str]:
+    """Other names that a document gives to itself: as Obsidian's aliases, or as a site's paths."""
+    if isinstance(metadata, str):
+        if not any(f'"{key}"' in metadata.lower() for key in _ALIASES):
+            return
+        metadata = _loaded(metadata)
+    values = [value for key, value in metadata.items() if key.lower() in _ALIASES]
+    texts = [text for value in values for text in (value if isinstance(value, list) else [value])]
+    for text in texts[:_MOST_ALIASES]:
+        if isinstance(text, str) and "://" not in text and text.strip(" /"):
+            yield text.strip()
+
+
+def _loaded(metadata: str) -> dict[str, Any]:
+    import json
+
+    try:
+        found = json.loads(metadata)
+    except ValueError:  # damaged: whoever reads the document says so
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def mentions_of(document: Named, links: Iterable[Link]) -> list[Mention]:
@@ -97,20 +149,38 @@ def mentions_of(document: Named, links: Iterable[Link]) -> list[Mention]:
 
 def _mention(document: Named, link: Link) -> Mention:
     target = link.target.replace("\\", "/")
+    reach, relation = _REACH.get(link.kind, TITLE), "REFERENCES"
     if link.kind != "code":
         target = target.split("#", 1)[0]
     if link.kind == "markdown":
-        target = _from(document, target.split("?", 1)[0])
-    elif target.startswith(("./", "../")):
+        target = target.split("?", 1)[0]
+        reach = ENDING if target.startswith("/") else reach
         target = _from(document, target)
-    return Mention(key_of(target), "REFERENCES", link.target, link.kind, _REACH[link.kind])
+    elif link.kind != "code":
+        target = target.split("^", 1)[0]  # a block of the note
+        if target.startswith(("./", "../")):
+            target = _from(document, target)
+    origin = link.kind if link.kind in _REACH else "wiki"
+    if link.kind not in _REACH and link.kind.upper() not in WEIGHTS:
+        relation = link.kind.upper()
+    return Mention(key_of(target), relation, link.target, origin, reach)
 
 
 def _from(document: Named, target: str) -> str:
-    """A path that starts where the document lies; / is the top of what the base holds."""
+    """A path that starts where the document lies; / is the top of a site, or of the base."""
     if not target:
         return ""
-    path = (document.path or "").replace("\\", "/")
     if target.startswith("/"):
-        return target if path.startswith("/") else posixpath.normpath(target.lstrip("/") or ".")
+        return _site(target)
+    path = (document.path or "").replace("\\", "/")
     return posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+
+
+def _site(target: str) -> str:
+    """A path from the top, as a page is called: /docs/setup for /docs/setup/ or …/setup.html."""
+    path = "/" + posixpath.normpath(target.strip("/") or ".").lstrip("/")
+    bare, extension = posixpath.splitext(path)
+    if extension.lower() not in _SITE_EXTENSIONS:
+        return path
+    folder, page = posixpath.split(bare)
+    return folder if page.lower() == "index" and folder != "/" else bare

@@ -39,7 +39,7 @@ class Document(NamedTuple):
         Field(
             "what kind of document it is",
             "type",
-            keys=("type",),
+            keys=("type", "level"),
             note="fact (the default), decision, lesson, summary …",
             filters=(Filter("type", "listed", value="one or more types: note,decision"),),
         ),
@@ -70,16 +70,37 @@ class Document(NamedTuple):
     created_at: Annotated[
         str,
         Field(
-            "when it was put in",
+            "when it was put in, or what it says itself",
             "moment",
+            keys=(
+                "created_at",
+                "created",
+                "date_created",
+                "date",
+                "published",
+                "publishdate",
+                "pubdate",
+            ),
+            kept=True,
             filters=(Filter("created", "time", "when it was put in: '>2026-01'", "DATE", _DATE),),
         ),
     ]
     updated_at: Annotated[
         str,
         Field(
-            "when its text was changed",
+            "when its text was changed, or what it says itself",
             "moment",
+            keys=(
+                "updated_at",
+                "updated",
+                "last_modified",
+                "last_modified_at",
+                "lastmod",
+                "modified",
+                "date_modified",
+                "last_updated",
+            ),
+            kept=True,
             filters=(
                 Filter("updated", "time", "when it was changed: '>7d'", "DATE", _DATE),
                 Filter("after", "since", "changed on or after: 2026-01-31, 7d …", "DATE", "a date"),

@@ -11,6 +11,14 @@ WEIGHTS = {
 }
 """How near a link brings two documents to each other, by what it says."""
 
+OWN = 0.8
+"""The same for a relation that only a document's text knows, such as BLOCKED_BY."""
+
+
+def weight_of(relation: str) -> float:
+    return WEIGHTS.get(relation, OWN)
+
+
 SYMMETRIC = ("RELATED_TO", "SIMILAR_TO")
 """What is the same in both directions; it is kept once, from the lower number to the higher."""
 
@@ -20,7 +28,7 @@ class Edge(NamedTuple):
 
     source: str  # document ids
     target: str
-    relation: str  # of WEIGHTS
+    relation: str  # of WEIGHTS, or one that a text names
     weight: float
     origin: str  # hierarchy, lifecycle, wiki, markdown, code, vectors, or who said it
 

@@ -25,3 +25,4 @@ class FileRecord(NamedTuple):
     excluded: bool = False  # removed by hand: stays out until added again
     inode: int | None = None  # none in records that are older than this
     ctime_ns: int | None = None  # when its content or its place was last changed
+    skipped: str | None = None  # why it is left out, though nothing is wrong with it

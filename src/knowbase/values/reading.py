@@ -10,7 +10,7 @@ class Link(NamedTuple):
     """A reference found in a text, not yet resolved to a document."""
 
     target: str
-    kind: str  # "wiki", "markdown" or "code"
+    kind: str  # "wiki", "markdown", "code", or the relation that the text names: "blocked_by"
 
 
 class Section(NamedTuple):

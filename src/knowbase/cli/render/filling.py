@@ -53,7 +53,11 @@ def render_report(paint: Painter, report: "Report") -> Iterable[str]:
         + (f", {report.chunks_waiting} wait for kb embed" if report.chunks_waiting else "")
     )
     yield from _unread(paint, "skipped", report.skipped)
-    yield from _unread(paint, "failed", report.failed)
+    yield from _unread(paint, "failed", report.failed[report.failed_before :])
+    before = (("skipped", report.skipped_before), ("failed", report.failed_before))
+    known = ", ".join(f"{number} {word}" for word, number in before if number)
+    if known:
+        yield paint("dim", f"  {known} as before: kb status says why")
     for warning in report.warnings:
         yield paint("red", "warning: ") + safe(warning)
     if report.interrupted:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from knowbase.values.folders import Folder
 
 
+MOST_LINES = 12  # of files that were not read
+
+
 def render_content(_: Painter, content: "Content") -> Iterable[str]:
     yield safe_lines(content.text)
 
@@ -71,8 +74,23 @@ def render_status(paint: Painter, status: "Status") -> Iterable[str]:
         yield f"source     {safe(source.path)} {safe(tags)}".rstrip()
     if status.out_of_step:
         yield f"other      {status.out_of_step} documents were split by other settings: kb sync"
+    yield from _not_read(status)
     for problem in status.problems:
         yield paint("red", f"failed     {safe(problem.path)}: {safe(problem.problem or '')}")
+
+
+def _not_read(status: "Status") -> Iterable[str]:
+    """What was left out and why, and what perhaps should have been."""
+    for left in status.unread[:MOST_LINES]:
+        kind = f" {safe(left.extension)}" if left.extension else ""
+        files = f"{left.files}{kind} file{'s' * (left.files != 1)}"
+        yield f"not read   {files}: {safe(left.reason)} (such as {safe(left.example)})"
+    if len(status.unread) > MOST_LINES:
+        yield f"not read   … and {len(status.unread) - MOST_LINES} more kinds (--json lists all)"
+    for suspect in status.suspects[:MOST_LINES]:
+        yield f"perhaps    {safe(suspect.path)}: {safe(suspect.reason)} (kb rm takes it out)"
+    if len(status.suspects) > MOST_LINES:
+        yield f"perhaps    … and {len(status.suspects) - MOST_LINES} more (--json lists all)"
 
 
 def render_config(paint: Painter, config: "Config") -> Iterable[str]:

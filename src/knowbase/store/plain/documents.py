@@ -73,6 +73,12 @@ class PlainDocuments(Contents):
     def projects(self, condition: Condition) -> list[tuple[str, int]]:
         return _counted(d.project for d in self._passing(condition) if d.project is not None)
 
+    def heaviest(self, condition: Condition, limit: int) -> list[tuple[str, int]]:
+        passing = {document.id: document.seq for document in self._passing(condition)}
+        number = Counter(one.document for one in self._state.chunks.values())
+        found = [(one, count) for one, count in number.items() if one in passing]
+        return sorted(found, key=lambda pair: (-pair[1], passing[pair[0]]))[:limit]
+
     def counts(self, condition: Condition = EVERYTHING) -> Counts:
         chunks, embedded = self._covered(condition)
         shown = self._passing(both(Not(FORGOTTEN), condition))

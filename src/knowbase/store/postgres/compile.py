@@ -5,7 +5,16 @@ from typing import Any, TypeAlias
 
 from psycopg import sql
 
-from knowbase.query.conditions import Condition, InRole, InSession, OneOf, Tagged, Under
+from knowbase.query.conditions import (
+    Condition,
+    InRole,
+    InSession,
+    Meta,
+    OneOf,
+    Tagged,
+    Under,
+    ascii_lower,
+)
 from knowbase.store.compile import Compiled, Compiler
 from knowbase.text.analysis import Word
 from knowbase.text.paths import PathPattern, expression
@@ -26,6 +35,10 @@ class _PostgresCompiler(Compiler):
         test = f"({column} IS NOT NULL AND {column} = ANY(%s))"
         return Compiled(test, [list(condition.values)])
 
+    def meta(self, condition: Meta) -> Compiled:
+        found = [_meta_at(keys, condition) for keys in condition.keys]
+        return self._joined(found, "OR")
+
     def tagged(self, condition: Tagged) -> Compiled:
         sign = "@>" if condition.match == "all" else "&&"
         return Compiled(f"d.tags {sign} %s::text[]", [list(condition.tags)])
@@ -39,7 +52,7 @@ class _PostgresCompiler(Compiler):
             "SELECT base_id, seq, code_key, lower(id) AS id, lower(path) AS path FROM documents"
             " WHERE base_id = d.base_id AND parent_key = ANY(%s)"
         )
-        names = [[_lower(name) for name in condition.names]]
+        names = [[ascii_lower(name) for name in condition.names]]
         if condition.direct:
             return Compiled(f"d.seq IN (SELECT seq FROM ({children}) c)", names)
         return Compiled(
@@ -92,6 +105,39 @@ def compile_for_chunks(condition: Condition, having: Callable[[Word], Compiled])
     return sql.SQL(compiled.sql), compiled.values
 
 
-def _lower(text: str) -> str:
-    """ASCII letters alone, as both engines compare codes."""
-    return "".join(chr(ord(c) + 32) if "A" <= c <= "Z" else c for c in text)
+def _meta_at(keys: tuple[str, ...], condition: Meta) -> Compiled:
+    """Each key is looked for in what the one before holds."""
+    sources = ["jsonb_each(d.metadata::jsonb) m0"]
+    for depth in range(1, len(keys)):
+        above = f"m{depth - 1}.value"
+        inside = _if(above, "object", above, "'{}'")
+        sources.append(f"LATERAL jsonb_each({inside}) m{depth}")
+    last = f"m{len(keys) - 1}.value"
+    items = _if(last, "array", last, f"jsonb_build_array({last})")
+    named = " AND ".join(f'lower(m{depth}.key COLLATE "C") = %s' for depth in range(len(keys)))
+    test, given = _meta_test(condition)
+    return Compiled(
+        f"EXISTS (SELECT 1 FROM {', '.join(sources)},"
+        f" LATERAL jsonb_array_elements({items}) i WHERE {named} AND {test})",
+        [*keys, *given],
+    )
+
+
+def _if(value: str, kind: str, then: str, otherwise: str) -> str:
+    return f"CASE WHEN jsonb_typeof({value}) = '{kind}' THEN {then} ELSE {otherwise} END"
+
+
+def _meta_test(condition: Meta) -> tuple[str, list[str]]:
+    """A test of `i.value`, and its parameters."""
+    text = "(i.value #>> '{}') COLLATE \"C\""
+    if condition.operator == "present":
+        return "jsonb_typeof(i.value) <> 'null'", []
+    if not isinstance(condition.value, str):
+        # As text: no number is too large for it, and none loses a digit on its way.
+        number = f"(i.value #>> '{{}}')::numeric {condition.operator} %s::numeric"
+        return _if("i.value", "number", number, "false"), [repr(condition.value)]
+    if condition.operator != "=":
+        test = f"{text} ~ '^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}' AND {text} {condition.operator} %s"
+        return f"(jsonb_typeof(i.value) = 'string' AND {test})", [condition.value]
+    kinds = "jsonb_typeof(i.value) IN ('string', 'boolean')"
+    return f"({kinds} AND lower({text}) = %s)", [ascii_lower(condition.value)]

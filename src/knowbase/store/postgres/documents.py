@@ -132,6 +132,16 @@ class PostgresDocuments(Connected):
         )
         return {row[0]: rows.document(row[1:]) for row in found}
 
+    def heaviest(self, condition: Condition, limit: int) -> list[tuple[str, int]]:
+        test, values = compile_condition(condition)
+        query = SQL(
+            "SELECT d.id, count(*) FROM chunks c JOIN documents d ON d.base_id = c.base_id"
+            " AND d.seq = c.document WHERE d.base_id = %s AND {} GROUP BY d.seq, d.id"
+            " ORDER BY count(*) DESC, d.seq LIMIT %s"
+        )
+        found = self._read(query.format(test), (self._base, *values, limit))
+        return [(document, number) for document, number in found]
+
     def counts(self, condition: Condition = EVERYTHING) -> Counts:
         shown = both(Not(FORGOTTEN), condition)
         documents, forgotten = self.count(shown), self.count(both(FORGOTTEN, condition))

@@ -101,7 +101,7 @@ class Linking:
         wanted = list(owners)
         self._connection.execute(
             "DELETE FROM edges WHERE base_id = %s AND source = ANY(%s)"
-            " AND relation IN ('REFERENCES', 'RELATED_TO')",
+            " AND relation NOT IN ('PARENT_OF', 'SUPERSEDES', 'SIMILAR_TO')",
             (self._base, wanted),
         )
         self._connection.execute(

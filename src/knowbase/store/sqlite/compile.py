@@ -1,6 +1,15 @@
 """Conditions and words as SQLite's SQL."""
 
-from knowbase.query.conditions import Condition, InRole, InSession, OneOf, Tagged, Under
+from knowbase.query.conditions import (
+    Condition,
+    InRole,
+    InSession,
+    Meta,
+    OneOf,
+    Tagged,
+    Under,
+    ascii_lower,
+)
 from knowbase.query.words import KeywordQuery
 from knowbase.store.compile import Compiled, Compiler
 from knowbase.text.analysis import Word
@@ -11,6 +20,10 @@ class _SqliteCompiler(Compiler):
     def one_of(self, condition: OneOf) -> Compiled:
         column, places = self.column(condition.field), _places(len(condition.values))
         return Compiled(f"coalesce({column} IN ({places}), 0)", list(condition.values))
+
+    def meta(self, condition: Meta) -> Compiled:
+        found = [_meta_at(keys, condition) for keys in condition.keys]
+        return self._joined(found, "OR")
 
     def tagged(self, condition: Tagged) -> Compiled:
         names = sorted(set(condition.tags))
@@ -80,6 +93,41 @@ def match_expression(query: KeywordQuery) -> str:
 def _quoted(text: str) -> str:
     """FTS5 reads a query as a C string: a NUL would end it."""
     return '"' + text.replace('"', '""').replace("\0", " ") + '"'
+
+
+def _meta_at(keys: tuple[str, ...], condition: Meta) -> Compiled:
+    """Each key is looked for in what the one before holds; json_each lists an object."""
+    sources = ["json_each(d.metadata) m0"]
+    for depth in range(1, len(keys)):
+        above = f"m{depth - 1}"
+        sources.append(f"json_each(iif({above}.type = 'object', {above}.value, '{{}}')) m{depth}")
+    last = f"m{len(keys) - 1}"
+    itself, given = _meta_test(last, condition)
+    item, _ = _meta_test("i", condition)
+    named = " AND ".join(f"lower(m{depth}.key) = ?" for depth in range(len(keys)))
+    items = f"json_each(iif({last}.type = 'array', {last}.value, '[]')) i"
+    return Compiled(
+        f"EXISTS (SELECT 1 FROM {', '.join(sources)} WHERE {named}"
+        f" AND ({itself} OR EXISTS (SELECT 1 FROM {items} WHERE {item})))",
+        [*keys, *given, *given],
+    )
+
+
+def _meta_test(row: str, condition: Meta) -> tuple[str, list[str | float]]:
+    """A test of a row of json_each, and its parameters."""
+    if condition.operator == "present":
+        nothing = "('null')" if row == "i" else "('null', 'array')"
+        return f"{row}.type NOT IN {nothing}", []
+    if not isinstance(condition.value, str):
+        test = f"{row}.type IN ('integer', 'real') AND {row}.value {condition.operator} ?"
+        return f"({test})", [condition.value]
+    if condition.operator != "=":
+        day = "GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'"
+        test = f"{row}.value {day} AND {row}.value {condition.operator} ?"
+        return f"({row}.type = 'text' AND {test})", [condition.value]
+    text = ascii_lower(condition.value)
+    flags = f"({row}.type IN ('true', 'false') AND {row}.type = ?)"
+    return f"({row}.type = 'text' AND lower({row}.value) = ? OR {flags})", [text, text]
 
 
 def _places(number: int) -> str:

@@ -201,7 +201,9 @@ def _paste_shared(connection: apsw.Connection, shared: SharedParts) -> None:
         " WHERE s.id = ? AND t.id = ?",
         [(*one[2:], *one[:2]) for one in shared.relations],
     )
-    connection.executemany("INSERT INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", shared.files)
+    connection.executemany(
+        "INSERT INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", shared.files
+    )
     connection.executemany(
         "INSERT INTO sources VALUES (?, ?, ?, ?)",
         [

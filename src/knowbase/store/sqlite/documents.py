@@ -113,6 +113,18 @@ class SqliteDocuments(Connected):
         )
         return {row[0]: rows.document(row[1:]) for row in found}
 
+    def heaviest(self, condition: Condition, limit: int) -> list[tuple[str, int]]:
+        sql, values = compile_condition(condition)
+        return [
+            (document, number)
+            for document, number in self._read(
+                "SELECT d.id, count(*) AS number FROM chunks c JOIN documents d"
+                f" ON d.seq = c.document WHERE {sql} GROUP BY d.seq"
+                " ORDER BY number DESC, d.seq LIMIT ?",
+                [*values, limit],
+            )
+        ]
+
     def counts(self, condition: Condition = EVERYTHING) -> Counts:
         shown = both(Not(FORGOTTEN), condition)
         documents, forgotten = self.count(shown), self.count(both(FORGOTTEN, condition))

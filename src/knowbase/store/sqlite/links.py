@@ -83,13 +83,13 @@ def _links(connection: apsw.Connection, wanted: str) -> dict[int, list[Link]]:
 def _resolve(connection: apsw.Connection, owners: Iterable[int]) -> None:
     """Find the targets of everything that these documents say, or that is said of them."""
     wanted = _numbers(owners)
-    for end, relations in (
-        ("source", "'REFERENCES', 'RELATED_TO'"),
-        ("target", "'PARENT_OF', 'SUPERSEDES'"),
+    for end, which in (
+        ("source", "NOT IN ('PARENT_OF', 'SUPERSEDES', 'SIMILAR_TO')"),
+        ("target", "IN ('PARENT_OF', 'SUPERSEDES')"),
     ):
         connection.execute(
             f"DELETE FROM edges WHERE {end} IN (SELECT value FROM json_each(?))"
-            f" AND relation IN ({relations})",
+            f" AND relation {which}",
             (wanted,),
         )
     connection.execute(

@@ -261,7 +261,12 @@ ALTER TABLE documents ADD COLUMN use_seal BLOB;
 ALTER TABLE embedded ADD COLUMN seal BLOB;
 """
 
-STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8, _STEP_9)
+# Why a file is left out is kept, so that it is said once, and by kb status.
+_STEP_10 = """
+ALTER TABLE files ADD COLUMN skipped TEXT;
+"""
+
+STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8, _STEP_9, _STEP_10)
 WITH_CONTENT_HASHES = 2
 _NEVER = 1000  # a number that no schema will have
 WITH_A_GRAPH = 4

@@ -1,0 +1,75 @@
+"""Files that nobody wrote to be read: made by programs, or secrets. Said, and left out."""
+
+import re
+from pathlib import PurePath
+
+from knowbase.read import type_of
+
+GENERATED = "generated: .gitattributes says so"
+_LOCKS = frozenset({
+    "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock",
+    "bun.lockb", "poetry.lock", "pdm.lock", "uv.lock", "pipfile.lock", "conda-lock.yml",
+    "cargo.lock", "gemfile.lock", "composer.lock", "go.sum", "go.work.sum", "flake.lock",
+    "mix.lock", "pubspec.lock", "podfile.lock", "packages.lock.json", "package.resolved",
+    "gradle.lockfile", "deno.lock",
+})  # fmt: skip
+_MINIFIED = re.compile(r"[.-](?:min|bundle|chunk)\.(?:js|mjs|cjs|css)$|\.(?:js|css|mjs)\.map$")
+_MADE = re.compile(
+    r"\.pb\.(?:go|cc|h|c|py|rs|swift)$|_pb2(?:_grpc)?\.pyi?$|\.g\.(?:dart|cs)$|\.designer\.cs$"
+    r"|\.generated\.\w+$|_generated\.\w+$|(?:^|[._-])zz_generated[._-]|\.freezed\.dart$"
+)
+_SECRETS = re.compile(
+    r"\.env(?:\..+)?|\.?(?:npmrc|pypirc|netrc|pgpass|htpasswd|git-credentials)|_netrc"
+    r"|id_(?:rsa|dsa|ecdsa|ed25519)|.+\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk|tfvars|tfstate)"
+    r"|(?:.+[._-])?(?:secrets?|credentials)(?:[._-].+)?\.(?:ya?ml|json|toml|ini|env|txt|properties)"
+    r"|(?:.+-)?service-?account.*\.json|kubeconfig"
+)
+_SAMPLES = ("example", "sample", "template", "dist", "tmpl")
+_PRIVATE_KEY = re.compile(rb"\s*-----BEGIN [A-Z ]*PRIVATE KEY-----")
+_MARKER = re.compile(
+    rb"code generated .{0,200}do not edit|@generated\b|auto-?generated .{0,100}do not edit"
+    rb"|this file (?:is|was) (?:automatically|auto-?)[ -]?generated|do not edit.{0,60}generated",
+    re.IGNORECASE | re.DOTALL,
+)
+_HEAD = 2000  # bytes in which a file says that it was generated
+_SAMPLE = 1 << 16
+_LONG = 400  # bytes of an average line that nobody has written
+_LARGE = 20_000  # bytes from which a file of numbers is data
+_MOSTLY = 0.85
+_STRUCTURED = frozenset({"csv", "tsv", "json", "jsonl", "ndjson", "geojson", "xml", "yaml", "yml"})
+_PLAIN = re.compile(rb"[0-9\s.,;:+\-/|=eE]")
+
+
+def noise_by_name(path: str) -> str | None:
+    """Why a file of this name is not read unless it is asked for; None when it is."""
+    name = PurePath(path).name.lower()
+    if name in _LOCKS or name.endswith(".lock"):
+        return "a lock file"
+    if _SECRETS.fullmatch(name) and not name.endswith(_SAMPLES):
+        return "looks like a secret"
+    if _MINIFIED.search(name):
+        return "minified"
+    return "generated" if _MADE.search(name) else None
+
+
+def noise_in(path: str, data: bytes) -> str | None:
+    """The same by what a file holds; documents that people read are never noise."""
+    kind = type_of(path)
+    if kind not in ("code", "text"):
+        return None
+    if _PRIVATE_KEY.match(data):
+        return "looks like a secret"
+    if kind == "code" and _MARKER.search(data[:_HEAD]):
+        return "generated"
+    sample = data[:_SAMPLE]
+    extension = PurePath(path).suffix[1:].lower()
+    if extension in ("js", "mjs", "cjs", "css") and _average_line(sample) > _LONG:
+        return "minified"
+    is_large = len(data) > _LARGE and extension not in _STRUCTURED and b"\0" not in sample
+    if is_large and len(_PLAIN.findall(sample)) > len(sample) * _MOSTLY:
+        return "data: almost nothing but numbers"
+    return None
+
+
+def _average_line(sample: bytes) -> float:
+    return len(sample) / (sample.count(b"\n") + 1)

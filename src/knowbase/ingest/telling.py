@@ -1,0 +1,85 @@
+"""What is said of files besides that they are in: once for all that are alike."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import PurePath
+from typing import NamedTuple
+
+from knowbase.ingest.noise import noise_by_name
+from knowbase.query.conditions import EVERYTHING
+from knowbase.store.contract import DocumentStore
+from knowbase.values.files import FileRecord
+
+MOST_ALIKE = 3  # warnings that are the same and each said
+HEAVY = 0.05  # of all chunks
+LEAST_CHUNKS = 200  # in a smaller base, every file is a large part of it
+MOST_HEAVY = 10
+
+
+class Unread(NamedTuple):
+    """Files of one extension that were left out for one reason."""
+
+    reason: str
+    extension: str
+    files: int
+    example: str
+
+
+class Suspect(NamedTuple):
+    """A file that was read, and perhaps should not have been."""
+
+    path: str
+    reason: str
+
+
+def grouped(told: Sequence[tuple[str, str]]) -> list[str]:
+    """A line for each warning, or for all documents that have the same one."""
+    paths: dict[str, list[str]] = {}
+    for path, warning in told:
+        paths.setdefault(warning, []).append(path)
+    lines: list[str] = []
+    for warning, where in paths.items():
+        if len(where) <= MOST_ALIKE:
+            lines += [f"{path}: {warning}" for path in where]
+        else:
+            lines.append(f"{len(where)} documents: {warning} (such as {where[0]})")
+    return lines
+
+
+def unread(records: Iterable[FileRecord]) -> tuple[Unread, ...]:
+    """What was left out, by reason and extension, the most first."""
+    left = [one for one in records if one.skipped is not None]
+    examples: dict[tuple[str, str], str] = {}
+    numbers: Counter[tuple[str, str]] = Counter()
+    for record in sorted(left):
+        key = (record.skipped or "", PurePath(record.path).suffix.lower())
+        examples.setdefault(key, record.path)
+        numbers[key] += 1
+    found = [Unread(*key, number, examples[key]) for key, number in numbers.items()]
+    return tuple(sorted(found, key=lambda one: (-one.files, one.reason, one.extension)))
+
+
+def heavy(store: DocumentStore) -> dict[str, str]:
+    """Documents that make a large part of the base, by id, and how much that is."""
+    found = store.heaviest(EVERYTHING, MOST_HEAVY)
+    if not found or found[0][1] < LEAST_CHUNKS * HEAVY:
+        return {}
+    total = store.counts().chunks
+    if total < LEAST_CHUNKS:
+        return {}
+    return {
+        document: f"makes {number / total:.0%} of the base: {number} of {total} chunks"
+        for document, number in found
+        if number > total * HEAVY
+    }
+
+
+def suspects(records: Iterable[FileRecord], store: DocumentStore) -> tuple[Suspect, ...]:
+    """What was read, and perhaps should not have been."""
+    too_heavy = heavy(store)
+    found = []
+    for record in sorted(one for one in records if one.document is not None):
+        reason = noise_by_name(record.path) or too_heavy.get(record.document or "")
+        if reason is not None:
+            found.append(Suspect(record.path, reason))
+    return tuple(found)

@@ -1,0 +1,227 @@
+"""What sites and note programs write into Markdown."""
+
+import pytest
+
+from knowbase.read import read
+from knowbase.read.markdown import read_markdown
+from knowbase.values.reading import Link, Reading
+
+
+def shown(text: str, **options: bool) -> str:
+    return "".join(s.header + s.text for s in read_markdown(text, "file", **options).sections)
+
+
+def of(text: str) -> Reading:
+    return read_markdown(text, "file")
+
+
+@pytest.mark.parametrize(
+    ("heading", "slug"),
+    [
+        ("## Pod lifetime {#lifetime}", "lifetime"),
+        ("## Pod lifetime {#life.time .wide data-x=1}", "life-time"),
+        ("## Pod lifetime { #lifetime }", "lifetime"),
+        ("## Pod lifetime {: #lifetime .no_toc}", "lifetime"),
+        ("## Pod lifetime {/* #lifetime */}", "lifetime"),
+        ("## Pod lifetime {#lifetime} ##", "lifetime"),
+        ("## Pod lifetime {.unnumbered}", "pod-lifetime"),
+        ("## Pod lifetime {-}", "pod-lifetime"),
+        ("Pod lifetime {#lifetime}\n---", "lifetime"),
+    ],
+)
+def test_an_anchor_is_a_slug_and_never_a_tag(heading: str, slug: str) -> None:
+    reading = of(f"{heading}\n\ntext {{#other}}\n\n### deeper {{#third}}\n")
+    section = reading.sections[0]
+    assert (section.slug, section.heading, reading.tags) == (slug, "Pod lifetime", ())
+    assert "{" not in section.header + section.text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('A {{< glossary_tooltip text="Pods" term_id="pod" >}} runs', "A Pods runs"),
+        ('A {{< glossary_tooltip term_id="kube-proxy" >}} runs', "A kube proxy runs"),
+        ("{{< note >}}\nCare.\n{{< /note >}}\n", "\nCare.\n\n"),
+        ('{{% tab name="Java" %}}x{{% /tab %}}', "Javax"),
+        ('{{< figure src="/a.png" caption="How it works" >}}', "How it works"),
+        ('[x]({{< ref "setup.md" >}})', "[x](setup.md)"),
+        ("[x]({% link _posts/a.md %})", "[x](/_posts/a.md)"),
+        ("[x]({{ site.baseurl }}/docs/a)", "[x](/docs/a)"),
+        ("[x]({{ '/docs/a/' | relative_url }})", "[x](/docs/a/)"),
+        ("{% include note.html content='Care' %}", "Care"),
+        ("a{% comment %}gone{% endcomment %}b", "ab"),
+        ("{% raw %}x{% endraw %}", "x"),
+        ("{{< comment >}}\ngone\n{{< /comment >}}b", "\n\nb"),
+        ("`{{ kept }}` and $\\frac{{a}}{{b}}$", "`{{ kept }}` and $\\frac{{a}}{{b}}$"),
+        ("```\n{% kept %}\n```\n", "```\n{% kept %}\n```\n"),
+        ("> [!warning]- Hot surface\n> text", "> Hot surface\n> text"),
+        ("> [!NOTE]\n> text", "> Note\n> text"),
+        ("- a\n  id:: 12\n  collapsed:: true\n- b", "- a\n\n\n- b"),
+        ("see ((64b1f3a2-1111-2222-3333-444455556666)) end", "see  end"),
+        ("![[photo.png|300]] text", " text"),
+        ("text\n{: .class}\nmore", "text\n\nmore"),
+    ],
+)
+def test_markup_of_a_site_is_not_text(text: str, expected: str) -> None:
+    assert shown(text) == expected
+    assert of(text).sections[0].line == 1
+
+
+def test_headings_and_titles_have_no_shortcodes() -> None:
+    text = (
+        '---\ntitle: "About {{ site.title }} {{< param v >}}"\n---\n## {{% heading "next" %}}\nx\n'
+    )
+    reading = of(text)
+    assert (reading.title, reading.sections[0].heading) == ("About", "next")
+    assert of('## {{< icon "x" >}}\ntext\n').sections[0].heading is None
+
+
+def test_components_of_mdx_are_not_text() -> None:
+    text = (
+        "import Tabs from '@theme/Tabs';\nexport const x = {\n  a: 1,\n};\n\n# Title\n\n"
+        '<Tabs items={["a", "b"]}>\n<Tab title="Linux">Use apt.</Tab>\n</Tabs>\n{/* gone */}\n'
+        "List<String> in `<Code>`\n"
+    )
+    told = shown(text, mdx=True)
+    assert told.split() == ["#", "Title", "LinuxUse", "apt.", "List", "in", "`<Code>`"]
+    assert told.count("\n") == text.count("\n")
+    assert "List<String>" in shown("List<String>\n")
+    assert read("a.mdx", text.encode()).title == "Title"
+
+
+def test_front_matter_may_be_toml() -> None:
+    reading = of('+++\ntitle = "T"\ndate = 2024-05-06\ntags = ["a", "b"]\nweight = 3\n+++\nx\n')
+    assert (reading.title, reading.tags, reading.value("metadata")) == (
+        "T",
+        ("a", "b"),
+        {"weight": 3},
+    )
+    assert reading.stated["created_at"] == "2024-05-06T00:00:00.000000Z"
+    assert reading.sections[0].line == 7
+    broken = of('+++\ntitle = "T"\nbad = nonsense here\n+++\nx\n')
+    assert (broken.title, broken.warnings) == (
+        "T", ("its front matter's bad is not valid TOML; left out",)
+    )  # fmt: skip
+
+
+def test_pages_may_begin_with_properties() -> None:
+    text = "alias:: [[One]], two\ntags:: #a, [[b c]]\ntype:: [[Feature]]\nrank:: 5\n\n- text\n"
+    reading = of(text)
+    assert (reading.type, reading.tags) == ("feature", ("a", "b c"))
+    assert reading.value("metadata") == {"alias": ["One", "two"], "rank": 5}
+    assert (reading.sections[0].text, reading.sections[0].line) == ("- text\n", 6)
+
+
+@pytest.mark.parametrize(
+    ("block", "metadata", "lost"),
+    [
+        (
+            "status: active\ntopic: Kafka: a guide",
+            {"status": "active", "topic": "Kafka: a guide"},
+            (),
+        ),
+        ("status: active\nbad: [1, 2\nrank: 3", {"status": "active", "rank": 3}, ("bad",)),
+        ("bad: *star*\nrank: 3", {"bad": "*star*", "rank": 3}, ()),
+        ("handle: @ann\nrank: 3", {"handle": "@ann", "rank": 3}, ()),
+        ("list:\n- a\n-b: {\nrank: 3", {"rank": 3}, ("list",)),
+    ],
+)
+def test_a_mistake_costs_one_key(block: str, metadata: dict[str, object], lost: tuple[str]) -> None:
+    reading = of(f"---\ntags: [x]\n{block}\n---\ntext\n")
+    assert (reading.tags, reading.value("metadata")) == (("x",), metadata)
+    assert reading.warnings == tuple(
+        f"its front matter's {key} is not valid YAML; left out" for key in lost
+    )
+
+
+def test_prose_between_two_rules_is_text() -> None:
+    text = "---\nHello there\n\nNote: this is prose: really\n---\n\nmore\n"
+    assert shown(text) == text
+
+
+@pytest.mark.parametrize(
+    ("line", "field", "moment"),
+    [
+        ("date: 2024-05-06", "created_at", "2024-05-06T00"),
+        ("created: '2024-05-06 10:30'", "created_at", "2024-05-06T10:30"),
+        ("created_at: May 6, 2024", "created_at", "2024-05-06T00"),
+        ("created: '[[2024-05-06]]'", "created_at", "2024-05-06T00"),
+        ("updated: 2024-05-06T10:00:00+02:00", "updated_at", "2024-05-06T08:00"),
+        ("updated_at: 2024/05/06", "updated_at", "2024-05-06T00"),
+        ("last_modified: 06.05.2024", "updated_at", "2024-05-06T00"),
+        ("lastmod: 2024-05-06", "updated_at", "2024-05-06T00"),
+    ],
+)
+def test_dates_are_the_documents_own(line: str, field: str, moment: str) -> None:
+    """S3-41."""
+    assert of(f"---\n{line}\n---\nx\n").stated[field].startswith(moment)
+
+
+def test_a_date_that_nobody_understands_is_kept_as_it_is() -> None:
+    reading = of("---\ndate: TBD\nupdated: 12\n---\nx\n")
+    assert reading.value("metadata") == {"date": "TBD", "updated": 12}
+
+
+def test_a_description_is_part_of_the_text_once() -> None:
+    reading = of("---\ndescription: What pods are\n  for.\n---\n## A\nx\n")
+    assert [(s.heading, s.text, s.line) for s in reading.sections] == [
+        (None, "What pods are for.\n\n", 3),
+        ("A", "x\n", 5),
+    ]
+    assert shown("---\nsummary: The same.\n---\nThe  same. And more.\n") == "The  same. And more.\n"
+    assert of("---\nsummary: Alone\n---\n").sections[0].text == "Alone\n\n"
+
+
+def test_relations_are_links_of_their_kind() -> None:
+    text = (
+        "---\nblocked_by: [T-2, '[[Other task]]']\nup: '[[Home]]'\nauthor: Ann\n---\n"
+        "- pairs_with [[Chocolate]] (at breakfast)\n- see [[Plain]]\nsource:: [[Book]]\n\n"
+        "## Relations\n- relates to [[Tea]]\n- implements [[Spec^part]]\n\nsome_word [[Running]]\n"
+    )
+    assert of(text).links == (
+        Link("T-2", "blocked_by"),
+        Link("Other task", "blocked_by"),
+        Link("Home", "up"),
+        Link("Chocolate", "pairs_with"),
+        Link("Plain", "wiki"),
+        Link("Book", "source"),
+        Link("Tea", "relates_to"),
+        Link("Spec^part", "implements"),
+        Link("Running", "wiki"),
+    )
+
+
+def test_observations_say_of_what_kinds_they_are() -> None:
+    text = "- [decision] We take X #db\n- [tech note] y\n- [ ] todo\n- [x] done\n- [a](b.md) c\n"
+    reading = of(text)
+    assert reading.value("metadata") == {"observations": ["decision", "tech note"]}
+    assert reading.tags == ("db",)
+
+
+def test_embeds_and_tags_of_several_words() -> None:
+    reading = of("## See ![[Note|shown]]\n#[[two words]] ![[Other#^block]]\n")
+    assert reading.sections[0].heading == "See shown"
+    assert reading.tags == ("two words",)
+    assert reading.links == (
+        Link("Note", "wiki"),
+        Link("two words", "wiki"),
+        Link("Other#^block", "wiki"),
+    )
+
+
+def test_a_canvas_is_the_text_of_its_cards() -> None:
+    data = (
+        b'{"nodes": [{"id": "b", "type": "text", "text": "Second card", "x": 0, "y": 90},'
+        b'{"id": "a", "type": "text", "text": "# First\\ncard", "x": 0, "y": 0},'
+        b'{"id": "f", "type": "file", "file": "notes/Plan.md", "x": 0, "y": 50},'
+        b'{"id": "g", "type": "group", "label": "Ideas", "x": -9, "y": -9}],'
+        b'"edges": [{"id": "e", "fromNode": "a", "toNode": "b", "label": "leads to"}]}'
+    )
+    reading = read("board.canvas", data)
+    text = "".join(s.header + s.text for s in reading.sections)
+    assert (reading.title, reading.type) == ("board", "markdown")
+    assert text.index("First") < text.index("Plan") < text.index("Second card")
+    assert "Ideas" in text
+    assert "leads to" in text
+    assert Link("notes/Plan.md", "wiki") in reading.links
+    assert read("odd.canvas", b'{"nodes": 3}').sections == ()
