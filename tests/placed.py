@@ -46,9 +46,9 @@ class Clock:
         return self.seconds
 
 
-def placed_base(folder: Path, clock: Clock | None = None) -> Base:
+def placed_base(folder: Path, clock: Clock | None = None, profile: str | None = None) -> Base:
     """A new base with that embedder."""
-    path = knowbase.create(str(folder / "placed.db")).path
+    path = knowbase.create(str(folder / "placed.db"), profile=profile).path
     return Base(path, embedder=Placed(), clock=clock or Clock())
 
 

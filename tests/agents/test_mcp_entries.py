@@ -40,7 +40,7 @@ def test_an_agent_is_led_to_the_file_and_the_line_and_reads_on(project: Kb) -> N
         assert (entry["path"], entry["line"]) == ("src/store.py", 8)
         assert entry["created_at"]
         assert entry["updated_at"][:10] in text_of(found)
-        assert "src/store.py:8, PostgresStore (" in text_of(found)
+        assert 'src/store.py:8, "PostgresStore" (' in text_of(found)
         assert "have the words" in text_of(found)
         assert found.structured_content["metadata"]["matching"] == 1
 
@@ -48,7 +48,7 @@ def test_an_agent_is_led_to_the_file_and_the_line_and_reads_on(project: Kb) -> N
         assert "src/store.py:1" in text_of(read)
         assert "class PostgresStore" in text_of(read)
         section = await ask("kb_get", reference=entry["section"])
-        assert "src/store.py:8, PostgresStore (" in text_of(section)
+        assert 'src/store.py:8, "PostgresStore" (' in text_of(section)
         assert section.structured_content["sections"][0]["line"] == 8
 
         read = await ask("kb_get", reference="docs/quay.md", max_tokens=100_000)
@@ -95,7 +95,9 @@ def test_what_may_contradict_is_named_when_it_is_written(kb: Kb) -> None:
         [one] = told.structured_content["similar"]
         assert (one["document"]["code"], one["contradicts"]) == (code, True)
         assert one["differs"] == "PostgreSQL → SQLite"
-        assert f"PostgreSQL → SQLite): [{code}] We use PostgreSQL for the store" in text_of(told)
+        assert f'"PostgreSQL → SQLite"): [{code}] > We use PostgreSQL for the store' in text_of(
+            told
+        )
         assert "supersede=CODE" in text_of(told)
         other = await remember("Lunch is at noon on weekdays", "fact")
         assert other.structured_content["similar"] == []

@@ -20,7 +20,10 @@ from knowbase.values.parameters import parameters
 
 WRONG: tuple[Any, ...] = (5, None, [5], {"a": 1}, b"x", object(), 3.5, True, "", ())
 PARTS = ("", "graph", "lifecycle", "sessions", "saved")
-NOT_ASKED = {"close", "flush", "within", "watch", "embed", "export", "show", "rebuild", "query"}
+NOT_ASKED = {
+    "close", "flush", "within", "watch", "embed", "export", "show", "rebuild", "query",
+    "communities_among", "network",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")

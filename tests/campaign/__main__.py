@@ -30,14 +30,14 @@ class Part(NamedTuple):
 
 
 PARTS = (
-    Part("queries", 0.17, "texts of any kind as queries: parsed, and asked of both engines"),
-    Part("kills", 0.13, "SIGKILL at a random moment; looked at, and the command repeated"),
-    Part("writers", 0.15, "8 processes write to one base in every form, others read"),
-    Part("files", 0.11, "spoilt and hostile files of every format, put in by kb add; fuzzing"),
-    Part("damage", 0.09, "flipped, zeroed, swapped, cut-off pages: noticed and repaired"),
+    Part("queries", 0.15, "texts of any kind as queries: parsed, and asked of both engines"),
+    Part("kills", 0.12, "SIGKILL at a random moment; looked at, and the command repeated"),
+    Part("writers", 0.14, "8 processes write to one base in every form, others read"),
+    Part("files", 0.09, "spoilt and hostile files of every format, put in by kb add; fuzzing"),
+    Part("damage", 0.08, "flipped, zeroed, swapped, cut-off pages: noticed and repaired"),
     Part("faults", 0.03, "disk full, I/O errors and no memory at every n-th operation"),
-    Part("clients", 0.345, "32 clients of kb serve: searches, notes, reading, MCP; memory"),
-    Part("isolation", 0.03, "every served operation asked for another project's text"),
+    Part("clients", 0.35, "32 clients of kb serve: searches, notes, reading, MCP; memory"),
+    Part("isolation", 0.02, "every served operation asked for another project's text"),
     Part("slow", 0.01, "hundreds of unfinished connections beside clients who are answered"),
     Part("marked", 0.01, "tests that are marked as too long for every run"),
 )

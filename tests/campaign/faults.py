@@ -113,10 +113,10 @@ def opened(whole: Path) -> Iterator[Base]:
 def failed(deed: Deed, base: Base) -> bool:
     """Do it while something fails; whether it said so. Any other error than ours goes on."""
     try:
-        deed.do(base)
+        result = deed.do(base)
     except KnowbaseError:
         return True
-    return False
+    return bool(getattr(result, "failed", ()))  # of files, one by one
 
 
 def check_after(deed: Deed, base: Base, said: bool) -> None:

@@ -141,7 +141,7 @@ def test_models_are_listed_with_what_they_cost(served: Kb, tiny: Path) -> None:
     assert listed["chunks"] == PAGES
     served("embed", "--model", "models/tiny")
     out = served("models", "--quick").out
-    assert "granite: packaged, no download\n  384 dimensions · reads 512 tokens · 32 MB" in out
+    assert "granite: packaged, no download\n  384 dimensions · reads 512 tokens · 33 MB" in out
     assert "in this base: tiny (" in out
     assert f", {PAGES} of {PAGES} chunks, in use" in out
     assert "texts/s" not in out

@@ -169,7 +169,7 @@ def test_a_circle_is_refused_and_shown(
     codes = own.codes()
     assert f"circle: {circle}" in own.error("supersede", *last, code=2)
     assert own.codes() == codes
-    assert own.json("supersede", *last, code=2)["error"]["code"] == "invalid_input"
+    assert own.json("supersede", *last, code=2)["error"]["code"] == "conflict"
 
 
 def test_a_forgotten_successor_is_not_quoted(own: Kb) -> None:
@@ -190,10 +190,12 @@ def test_a_forgotten_successor_is_not_quoted(own: Kb) -> None:
 
 def test_documents_are_archived_forgotten_and_restored_together(own: Kb) -> None:
     out = own("archive", "P-a", "docs/b.md").out
-    assert out == "P-a: Page a (decision) · archived\nP-b: Page b (decision) · archived\n"
+    assert out == (
+        "P-a: Page a (decision) #tag-a · archived\nP-b: Page b (decision) #tag-b · archived\n"
+    )
     out = own("forget", "P-a", "P-d").out
-    assert "P-a: Page a (decision) · forgotten" in out
-    assert "P-d: Page d (decision) · forgotten" in out
+    assert "P-a: Page a (decision) #tag-a · forgotten" in out
+    assert "P-d: Page d (decision) #tag-d · forgotten" in out
     listed = own.json("restore")
     assert {one["code"] for one in listed["documents"]} == {"P-a", "P-d"}
     assert listed["total"] == 2

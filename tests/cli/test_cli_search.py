@@ -12,7 +12,7 @@ from conftest import Kb, environment, one_json
 ANSWER = {
     "query", "hits", "returned", "total", "search_modes_used", "fallback_mode",
     "semantic_coverage", "query_time_ms", "filters", "notices", "profile", "problems",
-    "suggestions", "communities", "timings",
+    "suggestions", "communities", "timings", "offset", "next_cursor", "facets",
 }  # fmt: skip
 HIT = {
     "id", "code", "title", "type", "tags", "path", "section", "heading", "line", "page",

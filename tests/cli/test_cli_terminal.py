@@ -114,11 +114,9 @@ def test_a_progress_bar_is_drawn_and_wiped(kb: Kb) -> None:
     assert out.endswith("\r\x1b[2K12 added · 12 chunks embedded, 0 reused\n")
 
 
-def test_quiet_draws_no_progress_bar(kb: Kb) -> None:
+def test_quiet_is_quiet(kb: Kb) -> None:
     kb.write("docs/a.md", "# Page\n\nWords.\n")
-    assert in_terminal(kb, "add", "docs", "--quiet").out == (
-        "1 added · 1 chunks embedded, 0 reused\n"
-    )
+    assert in_terminal(kb, "add", "docs", "--quiet").out == ""
 
 
 @pytest.mark.parametrize(("answer", "left"), [("y", 0), ("yes", 0), ("n", 1), ("", 1)])

@@ -22,7 +22,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def base(tmp_path: Path, clock: Clock) -> Iterator[Base]:
-    with placed_base(tmp_path, clock) as made:
+    with placed_base(tmp_path, clock, "memory") as made:
         yield made
 
 

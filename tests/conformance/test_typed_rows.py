@@ -22,7 +22,7 @@ TOWARDS = [1.0, 0.0, 0.0, 0.0]
 
 @pytest.fixture
 def base(tmp_path: Path) -> Iterator[Base]:
-    with placed_base(tmp_path) as made:
+    with placed_base(tmp_path, profile="typed") as made:
         yield made
 
 

@@ -42,7 +42,7 @@ def test_from_the_operation_to_the_sql_there_are_at_most_300_lines(tmp_path: Pat
             sys.setprofile(None)
     assert answer.search_modes_used == ("keyword", "semantic")
     names = {code.co_qualname for code in read}
-    assert {"search", "Base.search", "understand", "SqliteRetrieval.keyword"} <= names
+    assert {"search", "Finding.search", "understand", "SqliteRetrieval.keyword"} <= names
     lines = {code: len(inspect.getsourcelines(code)[0]) for code in read if not _is_inner(code)}
     assert sum(lines.values()) <= MOST_LINES, sorted((n, c.co_name) for c, n in lines.items())
 

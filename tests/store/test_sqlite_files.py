@@ -41,7 +41,8 @@ def test_a_base_is_its_owners_alone(tmp_path: Path) -> None:
         base.store.use_model(MODEL)
         folder = home / ".kb"
         assert mode(folder) == 0o700
-        files = {path.name: mode(path) for path in folder.iterdir()}
+        files = {path.name: mode(path) for path in folder.glob("base.*")}
+        assert (folder / ".gitignore").read_text() == "*\n"
     names = ("base.db", "base.db-wal", "base.db-shm", "base.db-seen")
     assert files == dict.fromkeys(names, 0o600)
 

@@ -1,6 +1,7 @@
 """NUL and lone surrogates, which not every database can hold: U+FFFD in all of them, through
 every entrance, and found again by what was given."""
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -135,8 +136,8 @@ def test_every_entrance_of_both_engines_gives_the_same(tmp_path: Path) -> None:
             assert outcome(other) == told, f"{name} {odd!r}"
             if "Error: " in told or "InvalidInput: " in told:
                 continue
-            for raw in ("\\x00", "\\ud800", "\\udcff", "\\udfff", "\\udc00"):
-                assert raw not in told, f"{name} {odd!r}"
+            raw = r"(?<!\\)\\(x00|ud800|udcff|udfff|udc00)"  # not a backslash that was written
+            assert re.search(raw, told) is None, f"{name} {odd!r}"
     for base in made:
         base.close()
 

@@ -266,7 +266,7 @@ GRAPH = ("names", "mentions", "edges", "unlinked", "graph")
 LATER = ("saved", "moving")  # of the steps after the graph's
 NEWER = (
     *(("documents", column) for column in ("split_by", "seal", "text_seal", "use_seal")),
-    *(("files", column) for column in ("inode", "ctime_ns")),
+    *(("files", column) for column in ("inode", "ctime_ns", "skipped")),
 )
 
 

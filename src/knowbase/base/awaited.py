@@ -23,6 +23,7 @@ class AsyncGraph(Awaiting[Graph]):
     """`base.graph`, to be awaited."""
 
     communities = awaited(Graph.communities)
+    communities_among = awaited(Graph.communities_among)
     export = awaited(Graph.export)
     links = awaited(Graph.links)
     path = awaited(Graph.path)
@@ -82,6 +83,7 @@ class AsyncBase(Awaiting[Base]):
     feedback = awaited(Base.feedback)
     get = awaited(Base.get)
     note = awaited(Base.note)
+    notes = awaited(Base.notes)
     plan = awaited(Base.plan)
     relate = awaited(Base.relate)
     remember = awaited(Base.remember)

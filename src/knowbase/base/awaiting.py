@@ -10,6 +10,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 Held = TypeVar("Held")
 P = ParamSpec("P")
 R = TypeVar("R")
+Kept_co = TypeVar("Kept_co", covariant=True)  # its methods may be those of a class above
 
 THREADS = 4  # each has its own connection
 
@@ -30,10 +31,10 @@ class Threads:
         self._pool.shutdown(wait=False)
 
 
-class Awaiting(Generic[Held]):
+class Awaiting(Generic[Kept_co]):
     """An object whose methods are awaited; whoever needs it synchronously has `held`."""
 
-    def __init__(self, held: Held, threads: Threads | None = None) -> None:
+    def __init__(self, held: Kept_co, threads: Threads | None = None) -> None:
         self.held = held
         self._threads = threads or Threads()
 

@@ -20,7 +20,11 @@ class SearchKeywords(TypedDict, total=False):
     tags: Texts
     tags_match: str | None
     type: Texts
+    where: Texts
     top: int | None
+    offset: int
+    cursor: str | None
+    facets: Texts
     threshold: float | None
     mode: str
     unit: str | None

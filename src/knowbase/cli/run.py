@@ -90,8 +90,9 @@ def _dispatch(arguments: list[str]) -> int:
             gc.enable()
         if operation.streams:
             opening = operation.terminal.opening
-            if opening is not None and not surface.quiet:
-                print(safe(opening(base)), file=sys.stderr, flush=True)
+            said = opening(base) if opening is not None and not surface.quiet else ""
+            if said:
+                print(safe(said), file=sys.stderr, flush=True)
             return _stream(operation.run(base, request), output)
         result = _run_operation(operation, base, request, surface)
         output.show(result)

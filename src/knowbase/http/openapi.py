@@ -29,7 +29,7 @@ def document(known: Known | None = None, url: str = "/") -> dict[str, Any]:
         "servers": [{"url": url}],
         "paths": paths,
         "components": {
-            "schemas": {**shared.schemas, "Error": _ERROR, "Problem": _PROBLEM},
+            "schemas": {**shared.schemas, "Error": _ERROR, "ProblemDetails": _PROBLEM},
             "responses": _error_responses(),
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
@@ -178,7 +178,7 @@ def _error_responses() -> dict[str, Any]:
         texts[status].append(text)
     content = {
         JSON: {"schema": {"$ref": "#/components/schemas/Error"}},
-        PROBLEM: {"schema": {"$ref": "#/components/schemas/Problem"}},
+        PROBLEM: {"schema": {"$ref": "#/components/schemas/ProblemDetails"}},
     }
     listed = "; ".join(f"{status}: {' or '.join(told)}" for status, told in sorted(texts.items()))
     return {

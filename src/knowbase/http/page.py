@@ -108,7 +108,7 @@ def _statuses(described: Mapping[str, Any]) -> Iterable[str]:
         yield f"<tr><td>{escape(status)}</td><td>{escape(text)}</td></tr>"
     yield "</table>"
     schemas = described["components"]["schemas"]
-    for name in ("Error", "Problem"):
+    for name in ("Error", "ProblemDetails"):
         shown = json.dumps(schemas[name], indent=1, ensure_ascii=False)
         yield f"<details><summary>{name}</summary><pre>{escape(shown)}</pre></details>"
     yield "<h2>Objects</h2>"

@@ -77,7 +77,6 @@ def serve(base: Base, place: Place) -> Iterator[Serving]:
     names = Names(place.host, hosts, settings.serve_origins)
     door = Door(names, gate, place.most, issuer)
     app = application(base, door, mounted(base, place.tools), only_mounted=place.agents_only)
-    listening = listen(place.host, place.port)
     show_on(sys.stderr, place.log)
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     server = Listening(

@@ -316,7 +316,8 @@ class _Run:
             if one.is_part:
                 self._warnings.append(f"{one.draft.path}: {reason}")
                 continue
-            self._fail(one.record, one.old, reason)
+            # It may be the file's fault or a moment's: the next sync tries again.
+            self._fail(one.record._replace(mtime_ns=LOOK_AGAIN), one.old, reason)
             self._moved_from |= {one.moved_from} if one.moved_from else set()  # it stays
         self._batch.under_way = []
         if failed:

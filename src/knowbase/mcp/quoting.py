@@ -12,7 +12,7 @@ from typing import Any
 
 from knowbase.values.visible import one_line, visible
 
-TITLES = ("title", "heading", "label", "summary")
+TITLES = ("title", "heading", "label", "summary", "differs")
 LINES = ("snippet", "opening", "highlights")
 TEXTS = ("content", "text")
 SOURCES = ("code", "id")  # by what a text's document is named

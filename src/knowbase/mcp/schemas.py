@@ -152,7 +152,7 @@ def _properties(schema: Schema) -> Schema:
 def _fields(schema: Schema) -> Schema:
     return {
         name: _short(part) | {"description": part["description"]}
-        for name, part in schema["properties"].items()
+        for name, part in _properties(schema.get("allOf", (schema,))[0]).items()
     }
 
 

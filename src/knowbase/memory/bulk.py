@@ -13,9 +13,10 @@ from typing import NamedTuple
 from knowbase.errors import InvalidInput
 from knowbase.memory.notes import NoteServices, Writing
 from knowbase.store.rules import MARK, check_marks
+from knowbase.values.arguments import wrong
 from knowbase.values.changes import Changes, Draft
 from knowbase.values.documents import Document
-from knowbase.values.notes import Note
+from knowbase.values.notes import Note, as_note
 
 MOST_NOTES = 1000
 LONGEST_KEY = 200
@@ -41,7 +42,9 @@ def write_notes(
     """Write them in one transaction. The keys of one owner are not those of another."""
     if isinstance(given, str | Note):
         raise InvalidInput("notes cannot be one note", field="notes", hint="a list of notes")
-    notes = [Note(one) if isinstance(one, str) else one for one in given]
+    if not isinstance(given, list | tuple):
+        raise wrong("notes", given, "a list of notes")
+    notes = [as_note(one) for one in given]
     if not 0 < len(notes) <= MOST_NOTES:
         raise InvalidInput(
             f"there are {len(notes)} notes", field="notes", hint=f"1 to {MOST_NOTES} at once"
@@ -53,7 +56,7 @@ def write_notes(
         return _written(known)
     ingest = services.ingest
     drafts = [_draft(services, *one, mark) for one in zip(notes, ids, strict=True)]
-    embedded = ingest.drafter.embed(drafts, ingest.store)
+    embedded = ingest.drafter.embed_or_wait(drafts, ingest.store)
     changes = Changes(drafts=embedded.drafts, model=embedded.model)
     documents = ingest.store.apply(changes, ingest.clock())
     ingest.link_similar()

@@ -129,8 +129,8 @@ class Writing:
     def draft(self) -> Draft:
         ingest = self._services.ingest
         document = self.old.id if self.old is not None else str(uuid.uuid4())
-        embedded = ingest.drafter.embed([self.unembedded(document)], ingest.store)
-        self.model = embedded.model
+        embedded = ingest.drafter.embed_or_wait([self.unembedded(document)], ingest.store)
+        self.model, self.notices = embedded.model, tuple(filter(None, (embedded.warning,)))
         return embedded.drafts[0]
 
     def unembedded(self, document: str) -> Draft:
@@ -147,9 +147,7 @@ class Writing:
                 field="text",
                 hint="read.max_chunks",
             )
-        embedded = ingest.drafter.embed_or_wait([draft], ingest.store)
-        self.model, self.notices = embedded.model, tuple(filter(None, (embedded.warning,)))
-        return embedded.drafts[0]
+        return draft
 
     def write(self, draft: Draft | None = None) -> Document:
         """The document, what it supersedes and its session, all at once."""

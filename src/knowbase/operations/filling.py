@@ -146,7 +146,7 @@ def sync(
 
 def _watching(base: "Base") -> str:
     paths = ", ".join(source.path for source in base.store.sources())
-    return f"watching {paths or 'nothing yet'}; Ctrl-C ends it"
+    return f"watching {paths}; Ctrl-C ends it" if paths else ""
 
 
 def watch(base: "Base", _: NoParameters) -> "Iterator[Report]":

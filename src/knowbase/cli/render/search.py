@@ -27,11 +27,9 @@ def render_answer(paint: Painter, answer: "Answer") -> Iterable[str]:
     yield paint(
         "dim",
         f"returned: {answer.returned} of {answer.total} · {how}"
-        f" · {answer.query_time_ms:.0f} ms{_coverage(answer)}",
+        f" · {answer.query_time_ms:.0f} ms{_coverage(answer)}{_more(answer)}",
     )
     yield from _facets(paint, answer)
-    if answer.next_cursor is not None:
-        yield paint("dim", f"more: the same with --cursor {answer.next_cursor}")
     yield from _problems(paint, answer)
     for notice in answer.notices[len(answer.problems) :]:
         yield paint("red", "note: ") + safe(notice)
@@ -44,6 +42,12 @@ def _facets(paint: Painter, answer: "Answer") -> Iterable[str]:
     for name, counts in answer.facets.items():
         told = ", ".join(f"{safe(one.value)} {one.documents}" for one in counts)
         yield f"{paint('bold', name)}: {told or 'none'}"
+
+
+def _more(answer: "Answer") -> str:
+    if answer.next_cursor is None:
+        return ""
+    return f" · more: --offset {answer.offset + answer.returned}"
 
 
 def _coverage(answer: "Answer") -> str:

@@ -1,0 +1,186 @@
+"""What is asked of a base: searches, lists, documents."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from knowbase.base import given
+from knowbase.base.services import BaseServices
+from knowbase.errors import NotAllowed
+from knowbase.query.conditions import Visible, both
+from knowbase.ranking.profile import Profile
+from knowbase.search.answer import Answer
+from knowbase.search.request import SearchRequest
+from knowbase.search.search import search
+from knowbase.search.services import Language, Services
+from knowbase.values.arguments import checks_arguments
+from knowbase.values.characters import storable
+from knowbase.values.documents import Page
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Unpack
+
+    from knowbase.base.keywords import SearchKeywords, Texts
+    from knowbase.search.plan import QueryPlan
+    from knowbase.search.saved import SavedSearches
+    from knowbase.search.understand import Inquiry
+    from knowbase.search.whynot import WhyNot
+    from knowbase.text.sections import Content
+    from knowbase.values.documents import Listing
+    from knowbase.values.folders import Folder
+
+
+@checks_arguments
+class Finding(BaseServices):
+    """The part of a base that finds; `Base` is the whole."""
+
+    def search(
+        self, request: SearchRequest | str = "", **keywords: "Unpack[SearchKeywords]"
+    ) -> Answer:
+        """Hits for a query, best first: search("words", tags=["ops"], path="docs/")."""
+        request = self._recalling(self._request(request, keywords))
+        profile = self._profile_of(request)
+        answer = search(request, profile, self.search_services, self.now())
+        use = profile.record_use == "returned" or request.recalled_in is not None
+        if use and self.access.write:
+            self.recorder.returned(request, answer, profile.record_use)
+        return answer
+
+    def _request(
+        self, request: SearchRequest | str, keywords: "Mapping[str, Any]"
+    ) -> SearchRequest:
+        """The request as it is stored and run: without vectors, a search is one by words."""
+        request = given.search_request(request, keywords)
+        if request.mode == "hybrid" and not self.settings.embed_vectors:
+            return request._replace(mode="keyword")
+        return request
+
+    def _recalling(self, request: SearchRequest) -> SearchRequest:
+        """The request with the name of its session as it is stored, if it records in one."""
+        if request.recalled_in is None:
+            return request
+        from knowbase.values.changes import session_name
+
+        if not self.access.write:
+            raise NotAllowed(
+                "recording in a session is writing",
+                field="session",
+                hint="session_filter looks without recording; over HTTP, a POST records",
+            )
+        name = session_name(request.recalled_in)
+        if request.session is not None:
+            return request._replace(session=name)
+        return request._replace(session_record=name)
+
+    def plan(
+        self, request: SearchRequest | str = "", **keywords: "Unpack[SearchKeywords]"
+    ) -> "QueryPlan":
+        """What a query means, and what would run."""
+        from knowbase.search.plan import plan
+
+        return plan(self._understand(request, keywords), self.search_services.language)
+
+    def why_not(
+        self,
+        reference: str,
+        request: SearchRequest | str = "",
+        **keywords: "Unpack[SearchKeywords]",
+    ) -> "WhyNot":
+        """Which stage of a search drops this document, or which place it has."""
+        from knowbase.search.whynot import why_not
+
+        document = self.whole(reference)
+        return why_not(self._understand(request, keywords), self.search_services, document)
+
+    def _understand(
+        self, request: SearchRequest | str, keywords: "Mapping[str, Any] | None" = None
+    ) -> "Inquiry":
+        from knowbase.search.understand import understand
+
+        request = self._request(request, keywords or {})
+        language = self.search_services.language
+        return understand(request, self._profile_of(request), language, self.now())
+
+    @property
+    def search_services(self) -> Services:
+        """What a search of this base works with."""
+        names = self.references
+        language = Language(
+            self.types,
+            names.find,
+            names.nearest,
+            lambda one: bool(self.store.sessions((one,))),
+            self.home,
+        )
+        grouping = lambda passing: self.graph.communities_among(passing)  # noqa: E731 - lazy
+        has_vectors = self.settings.embed_vectors
+        return Services(
+            self.store, lambda: self.embedder, language, grouping, has_vectors=has_vectors
+        )
+
+    def _profile_of(self, request: SearchRequest) -> Profile:
+        self.check_types(request.type)
+        return self.profile_for(request.profile)
+
+    @cached_property
+    def saved(self) -> "SavedSearches":
+        """Searches under a name: add, list, run, remove."""
+        from knowbase.search.saved import SavedSearches
+
+        return SavedSearches(self.store, self.search, self._understand, self.now)
+
+    def get(self, reference: str) -> "Content":
+        """A document by code, id, number or path; `:slug` behind it names one section."""
+        from knowbase.text.sections import content_of
+
+        document, slug = self.references.resolve(reference, by_name=True)
+        content = content_of(document, self.store.chunks(document.id), slug)
+        head = self.store.heads((document.id,)).get(document.id) if document.superseded_by else None
+        return content._replace(current=head.code if head else None)
+
+    def documents(
+        self,
+        *,
+        tags: "Texts" = (),
+        types: "Texts" = (),
+        where: "Texts" = (),
+        include: "Texts" = (),
+        page: Page = Page(),  # noqa: B008 - a value, never changed
+    ) -> "Listing":
+        """Documents, newest first."""
+        from knowbase.values.documents import Listing
+
+        lists = {"tags": tags, "type": types, "where": where, "include": include}
+        asked = self._understand("", {**lists, "tags_match": "all"})
+        condition = both(asked.visible, asked.filter)
+        return Listing(tuple(self.store.documents(condition, page)), self.store.count(condition))
+
+    def browse(
+        self,
+        folder: str = "",
+        *,
+        tags: "Texts" = (),
+        types: "Texts" = (),
+        project: str | None = None,
+        include: "Texts" = (),
+        page: Page = Page(),  # noqa: B008 - a value, never changed
+    ) -> "Folder":
+        """The folders in a folder, and the documents below it, newest first."""
+        from knowbase.text.folders import folder_name, folders_in
+        from knowbase.values.folders import Folder
+
+        name = folder_name(storable(folder))
+        filters = {"path": f"/{name}"} if name else {}
+        filters |= {"project": project} if project is not None else {}
+        lists = {"tags": tags, "type": types, "include": include}
+        asked = self._understand("", {**lists, "tags_match": "all", "filters": filters})
+        found = self.store.documents(
+            both(asked.visible, asked.filter), page._replace(limit=2**62, offset=0)
+        )
+        shown = found[page.offset : page.offset + page.limit]
+        folders = folders_in(name, (document.path for document in found))
+        return Folder(name, folders, tuple(shown), len(found))
+
+    def tags(self) -> tuple[tuple[str, int], ...]:
+        """Every tag and how many documents have it, most used first."""
+        return tuple(self.store.tags(Visible(self.now())))
