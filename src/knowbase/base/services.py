@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from knowbase.base.models import Models
     from knowbase.embed import Embedder
     from knowbase.graph import Graph
-    from knowbase.ingest.sync import IngestServices
+    from knowbase.ingest.services import IngestServices
     from knowbase.memory.lifecycle import Lifecycle
     from knowbase.memory.sessions import Sessions
     from knowbase.memory.use import Recorder
@@ -197,7 +197,7 @@ class BaseServices:
         """What adding and writing work with."""
         from knowbase.ingest.pending import Disk
         from knowbase.ingest.places import Home
-        from knowbase.ingest.sync import IngestServices
+        from knowbase.ingest.services import IngestServices
         from knowbase.ingest.walk import WalkRules
 
         settings = self.settings

@@ -5,21 +5,20 @@ import uuid
 from collections.abc import Callable, Sequence
 from contextlib import closing
 
-from knowbase.errors import BaseLocked, DiskFull, ReadError, TookTooLong, VectorsUnavailable
+from knowbase.errors import ReadError, TookTooLong
 from knowbase.ingest.ahead import Loaded, Noise, read_ahead, record_of
 from knowbase.ingest.batch import BATCH_DOCUMENTS, Batch, Prepared, is_of_one_file, reason_of
 from knowbase.ingest.drafts import Drafter
 from knowbase.ingest.hierarchy import parent_of
 from knowbase.ingest.parts import pieces_of, stored_parts
-from knowbase.ingest.pending import UNREAD, Disk, FileProblem, Pending, Scope, pending
-from knowbase.ingest.places import Home
+from knowbase.ingest.pending import UNREAD, FileProblem, Pending, Scope, pending
 from knowbase.ingest.report import Progress, Report
+from knowbase.ingest.services import IngestServices
 from knowbase.ingest.telling import grouped, heavy
 from knowbase.ingest.walk import FoundFile
 from knowbase.logs import log
 from knowbase.query.conditions import AllOf, AnyOf, Compare, Condition, Not, OneOf
 from knowbase.read.decode import BinaryFile, NeedsReader
-from knowbase.store.contract import Store
 from knowbase.text.sections import stored_sections
 from knowbase.values.changes import Changes, Draft
 from knowbase.values.documents import ALL, Document
@@ -29,41 +28,6 @@ from knowbase.values.reading import Reading, stored_reading
 from knowbase.values.times import timestamp
 
 LOOK_AGAIN = -1  # a modification time that no file has
-
-
-class IngestServices:
-    """What adding and writing work with."""
-
-    def __init__(
-        self,
-        store: Store,
-        drafter: Drafter,
-        disk: Disk,
-        clock: Callable[[], str],
-        similar_above: float,
-        *,
-        defer: bool = False,  # store text without vectors; they follow
-    ) -> None:
-        self.store = store
-        self.drafter = drafter
-        self.disk = disk
-        self.clock = clock
-        self.similar_above = similar_above
-        self.defer = defer
-
-    @property
-    def home(self) -> Home:
-        return self.disk.home
-
-    def link_similar(self) -> None:
-        """Compare what was written with everything. That is stored: when another writes, or space
-        or time runs out, the next one does it."""
-        if not self.drafter.makes_vectors:
-            return
-        try:
-            self.store.link_similar(self.similar_above)
-        except (BaseLocked, DiskFull, TookTooLong, VectorsUnavailable) as error:
-            log("info", "similar documents are linked later", reason=error.message)
 
 
 def sync(

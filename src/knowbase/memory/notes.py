@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from knowbase.errors import Conflict, InvalidInput, ReadError
-from knowbase.ingest.sync import IngestServices
+from knowbase.ingest.services import IngestServices
 from knowbase.memory.alike import similar_documents
 from knowbase.memory.lifecycle import superseding
 from knowbase.query.conditions import Condition, Visible, both

@@ -1,0 +1,45 @@
+"""What adding and writing work with."""
+
+from collections.abc import Callable
+
+from knowbase.errors import BaseLocked, DiskFull, TookTooLong, VectorsUnavailable
+from knowbase.ingest.drafts import Drafter
+from knowbase.ingest.pending import Disk
+from knowbase.ingest.places import Home
+from knowbase.logs import log
+from knowbase.store.contract import Store
+
+
+class IngestServices:
+    """What adding and writing work with."""
+
+    def __init__(
+        self,
+        store: Store,
+        drafter: Drafter,
+        disk: Disk,
+        clock: Callable[[], str],
+        similar_above: float,
+        *,
+        defer: bool = False,  # store text without vectors; they follow
+    ) -> None:
+        self.store = store
+        self.drafter = drafter
+        self.disk = disk
+        self.clock = clock
+        self.similar_above = similar_above
+        self.defer = defer
+
+    @property
+    def home(self) -> Home:
+        return self.disk.home
+
+    def link_similar(self) -> None:
+        """Compare what was written with everything. That is stored: when another writes, or space
+        or time runs out, the next one does it."""
+        if not self.drafter.makes_vectors:
+            return
+        try:
+            self.store.link_similar(self.similar_above)
+        except (BaseLocked, DiskFull, TookTooLong, VectorsUnavailable) as error:
+            log("info", "similar documents are linked later", reason=error.message)
