@@ -8,8 +8,10 @@ after. Run as a script, it prints what each answer costs, for docs/agents.md:
 
 import json
 import math
+import sys
 from collections.abc import Awaitable, Callable
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from mcp import Client
@@ -179,7 +181,6 @@ async def do_all(client: Client) -> list[Cost]:
 
 def main() -> None:
     import shutil
-    from pathlib import Path
     from tempfile import TemporaryDirectory
 
     from agent import over_stdio
@@ -196,4 +197,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1]))  # for what all tests share
     main()

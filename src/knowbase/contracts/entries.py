@@ -61,9 +61,7 @@ class SearchInput(NamedTuple):
     profile: Annotated[str | None, Param("ranking recipe instead of the base's")] = None
     explain: Annotated[bool, Param("with the component scores")] = False
     facets: Annotated[tuple[str, ...], Param("count all that match by these", choices=FACETS)] = ()
-    syntax: Annotated[
-        str, Param("query: the text has operators (tag:x -word), none misspelt", choices=SYNTAXES)
-    ] = "plain"
+    syntax: Annotated[str, Param("query: with operators (tag:x -word)", choices=SYNTAXES)] = "plain"
     session: Annotated[str | None, Param("record the results as recalled in it")] = None
     offset: int = 0  # what no agent asks for: `cursor` says it
     with_content: bool = True  # … and `detail` this

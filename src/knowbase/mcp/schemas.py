@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from knowbase.contracts.entries import OPERATIONS as ENTRIES
 from knowbase.mcp.tools import Tool
 from knowbase.mcp.view import View
 from knowbase.operations.schema import Schema, request_schema, result_schema
@@ -47,14 +48,14 @@ GIVES: dict[str, dict[str, str]] = {
     "kb_edit": {"documents": "as they are now", "total": "how many can be restored"},
     "kb_session": {
         "sessions": "of list: id, project, started_at, ended_at, summary, uses",
-        "id": "of start and end: the session, with the same fields",
+        "id": "of start and end: the session",
         "session": "of show",
         "used": "of show: document, usage, used_at",
     },
     "kb_saved": {
         "saved": "of list: name, query, options, parameters (places)",
-        "name": "of add: the search, with the same fields",
-        "hits": "of run: code, title, type, path, section, line, snippet, score",
+        "name": "of add: the search",
+        "hits": "of run: code, title, path, section, line, snippet …",
         "total": "how many were found",
         "notices": "what to know about them",
     },
@@ -75,7 +76,7 @@ GIVES: dict[str, dict[str, str]] = {
         "counted": "false: said before",
     },
     "kb_status": {
-        "documents": "how many; with chunks, embedded, tags, types, forgotten",
+        "documents": "how many; with chunks, tags, types …",
         "model": "of the vectors: name, revision, dimensions",
         "sources": "folders and files that are kept in step",
         "problems": "files that could not be read: path, problem",
@@ -106,8 +107,10 @@ def input_schema(tool: Tool) -> Schema:
     for name, text in tool.texts.items():
         if name in properties:
             properties[name] = {**properties[name], "description": text}
+    if tool.operation.name not in ENTRIES:  # those are as their document has them
+        properties = {name: _without_bounds(part) for name, part in properties.items()}
     view = request_schema(View)["properties"]
-    properties |= {name: view[name] for name in tool.view}
+    properties |= {name: _without_bounds(view[name]) for name in tool.view}
     if tool.actions:
         properties = {"action": {"type": "string", "enum": list(tool.actions)}, **properties}
         required = {"action"}
@@ -118,6 +121,11 @@ def input_schema(tool: Tool) -> Schema:
         **({"required": needed} if needed else {}),
         "additionalProperties": False,
     }
+
+
+def _without_bounds(schema: Schema) -> Schema:
+    """Said shortly: who gives a value beyond its bounds is told them."""
+    return {name: part for name, part in schema.items() if name not in ("minimum", "maximum")}
 
 
 def output_schema(tool: Tool) -> Schema:
@@ -151,12 +159,6 @@ def _properties(schema: Schema) -> Schema:
 
 def _fields(schema: Schema) -> Schema:
     return {
-        name: _short(part) | {"description": part["description"]}
+        name: {"description": part["description"]}
         for name, part in _properties(schema.get("allOf", (schema,))[0]).items()
     }
-
-
-def _short(schema: Schema) -> Schema:
-    """The type, unless it is a text or may be absent."""
-    kind = schema.get("type")
-    return {} if kind in (None, "string") else {"type": kind}
