@@ -62,7 +62,7 @@ def _codes(kind: type[KnowbaseError]) -> list[str]:
 
     own = {one for one, _, _ in STATUSES}
     below = [one for one in kind.__subclasses__() if one not in own]
-    return [kind.code, *(code for one in below for code in _codes(one))]
+    return list(dict.fromkeys([kind.code, *(code for one in below for code in _codes(one))]))
 
 
 def api_operations() -> str:

@@ -47,7 +47,7 @@ class Settings(NamedTuple):
     embed_timeout: float = 60.0
     embed_query_timeout: float = 10.0
     embed_cache_mb: int = 512
-    store_busy_timeout: float = 5.0
+    store_busy_timeout: float = 20.0
     store_statement_timeout: float = 60.0
     store_vector_index: str = "hnsw"
     eval_cache: str = ""

@@ -80,6 +80,9 @@ def test_a_document_forges_neither_a_hit_nor_a_cursor_nor_an_instruction(hostile
             continue
         ours = re.sub(r'<text-(\w+) of="[^"\n]*">\n.*?\n</text-\1>', "", text, flags=re.S)
         assert not [one for one in ours.splitlines() if one.strip().startswith(STARTS)], ours
+    for name in ("brief", "session_brief"):  # each line quotes, as the instructions promise
+        [line] = [one for one in told[name].splitlines() if "forged" in one]
+        assert re.fullmatch(r"- \[EV-1\] \(\d{4}-\d\d-\d\d\) > Zebra guide.*forged", line)
     assert SIGNS in told["signs"]
     assert FORGED in told["get"]  # as it is, between its marks
     assert re.search(r'<text-\w+ of="KB-\d">\n# Zebra page', told["get"])

@@ -1,6 +1,7 @@
 """What the server says unasked, or on the way: changes, progress, log lines; and completions."""
 
 import json
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +12,7 @@ from agent import PATIENCE, in_process, over_stdio
 from mcp import Client
 from mcp_types import (
     LOG_LEVEL_META_KEY,
+    CompleteRequestParams,
     PromptReference,
     ResourceTemplateReference,
 )
@@ -19,6 +21,9 @@ from test_mcp_http import ACCEPT, PING
 import knowbase
 from conftest import Kb
 from knowbase import Note
+from knowbase.base.references import References
+from knowbase.mcp import listeners, watching, web
+from knowbase.mcp.completions import complete
 from knowbase.values.access import Access
 from servers import Served, serving
 
@@ -198,6 +203,104 @@ def test_codes_tags_projects_and_saved_searches_are_completed(own_handbook: Kb) 
         assert await values(client, template("document/{code}"), "code", "HB") == []
 
     in_process(kb, held, access=Access(project="apollo"))
+
+
+def test_many_codes_are_completed_at_once() -> None:
+    class Many:
+        @property
+        def store(self) -> "Many":
+            return self
+
+        def codes(self) -> list[str]:
+            return [f"KB-{number}" for number in range(20_000)]
+
+    asked = CompleteRequestParams(
+        ref=ResourceTemplateReference(type="ref/resource", uri="kb://document/{code}"),
+        argument={"name": "code", "value": "kb-"},  # type: ignore[arg-type]
+    )
+    began = time.monotonic()
+    assert complete(Many(), asked).completion.total == 20_000  # type: ignore[arg-type]
+    assert time.monotonic() - began < 5
+
+
+def test_what_is_watched_and_not_there_is_compared_with_nothing(
+    kb: Kb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kb("remember", "Tea is green", "--code", "TEA")
+    with knowbase.open(str(kb.base)) as base:
+
+        def fails(*_: Any) -> str:
+            raise AssertionError("looked for what is near")
+
+        monkeypatch.setattr(References, "nearest", fails)
+        uris = [f"kb://document/{one}" for one in ("TEA", "TEA:x", "NONE", "NONE:x")]
+        marks = watching._marks(base, Access(), uris)
+    assert [marks[uri] is None for uri in uris] == [False, False, True, True]
+    assert marks[uris[0]] == marks[uris[1]]
+
+
+class Dropped:
+    """Stands for what is watched: who was dropped."""
+
+    def __init__(self) -> None:
+        self.names: list[object] = []
+
+    def drop(self, who: object) -> None:
+        self.names.append(who)
+
+
+def test_who_has_a_stream_is_remembered_and_who_left_is_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    dropped = Dropped()
+    clients = listeners.Clients(dropped)  # type: ignore[arg-type]
+    monkeypatch.setattr(listeners, "MOST_SESSIONS", 3)
+    first, *others = (listeners.Name(one, Access()) for one in "abcdef")
+
+    async def run() -> None:
+        stream = clients.stream(first)
+        for other in others:
+            clients._mailbox(other)
+        assert dropped.names == others[:3]  # not the oldest, which listens
+        stream.close()
+        clients.left(first)
+        assert first not in dropped.names  # it may come back
+        again = clients.stream(first)
+        monkeypatch.setattr(listeners, "RETURN", 0.0)
+        clients.left(None)
+        assert first not in dropped.names
+        again.close()
+        clients.left(first)
+        assert dropped.names[-1] == first
+        assert first not in clients._mailboxes
+        assert others[-1] in clients._mailboxes  # it never had a stream that could end
+
+    anyio.run(run)
+
+
+def test_a_stream_of_listening_ends_as_others_do(
+    own_handbook: Kb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who listens has to come back with a token that is still good."""
+    assert watching.LONGEST == web.LONGEST
+    monkeypatch.setattr(watching, "LONGEST", 0.2)
+    with knowbase.open(str(own_handbook.base)) as base:
+        application = web.app(base)
+
+        async def run() -> list[dict[str, Any]]:
+            transport = httpx2.ASGITransport(app=application)
+            async with (
+                application.router.lifespan_context(application),
+                httpx2.AsyncClient(transport=transport, base_url="http://x") as client,
+            ):
+                with anyio.fail_after(PATIENCE):
+                    got = await client.post("/mcp", json=LISTEN, headers={**ACCEPT, **MODERN})
+                return list(events(got))
+
+        first, last = anyio.run(run)
+    assert first["method"] == "notifications/subscriptions/acknowledged"
+    assert last["id"] == LISTEN["id"]
+    assert "result" in last
 
 
 def test_pages_of_known_origins_may_ask_with_the_headers_of_the_protocol(server: Served) -> None:

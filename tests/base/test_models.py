@@ -405,3 +405,24 @@ def test_a_model_of_ones_own_can_be_given(tmp_path: Path) -> None:
         base.note(Note("x"))
         assert base.embed().there == 1
         assert not base.search("x").fallback_mode
+
+
+def test_what_is_made_in_the_background_takes_no_change_of_model_back(
+    path: str, tiny: Path, tmp_path: Path
+) -> None:
+    """Another model takes the first one's place while its missing vectors are made."""
+    changed: list[bool] = []
+
+    def change(_: Step) -> None:
+        if not changed:
+            with knowbase.open(path) as other:
+                changed.append(other.embed(str(tiny), drop_old=True).switched)
+
+    with knowbase.open(path) as base:
+        base.add([many_files(tmp_path, BATCH + 5)], defer=True)
+        base.models.embed_missing(change)
+        assert changed == [True]
+        active = base.status().model
+        assert active is not None
+        assert active.name == "tiny"
+        assert base.status().embedded == base.status().chunks

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Iterator
+from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from conftest import FIXTURES
 from knowbase import Base, SearchRequest, create
 from knowbase.errors import InvalidInput, NotFound
+from knowbase.ingest.parts import stored_parts
 from postgres import new_base
 
 FILES = FIXTURES / "formats"
@@ -87,6 +89,55 @@ def test_a_part_is_not_removed_alone(base: Base) -> None:
     assert not any(path.startswith("python.mbox") for path in paths(base))
     with pytest.raises(NotFound):
         base.get(f"python.mbox/{FIRST}")
+
+
+def test_a_mailbox_that_only_its_content_tells_takes_its_parts_along(
+    base: Base, tmp_path: Path
+) -> None:
+    inbox = tmp_path / "Inbox"
+    (tmp_path / "python.mbox").rename(inbox)
+    base.sync(defer=True)
+    codes = {path: base.get(path).document.code for path in paths(base)}
+    assert f"Inbox/{SECOND}/plan.docx" in codes
+    text = inbox.read_bytes()
+    inbox.write_bytes(text.replace(b"m3@example.org", b"m4@example.org"))
+    base.sync(defer=True)
+    assert "Inbox/m3-example-org" not in paths(base)
+    assert base.get(f"Inbox/{FIRST}").document.code == codes[f"Inbox/{FIRST}"]
+    inbox.rename(tmp_path / "Outbox")
+    base.sync(defer=True)
+    assert base.get(f"Outbox/{FIRST}").document.code == codes[f"Inbox/{FIRST}"]
+    (tmp_path / "Outbox").write_text("No mail any more\n")
+    base.sync(defer=True)
+    assert [path for path in paths(base) if not path.startswith("refs.bib")] == ["Outbox"]
+    (tmp_path / "Outbox").write_bytes(text)
+    base.sync(defer=True)
+    assert f"Outbox/{FIRST}" in paths(base)
+    (tmp_path / "Outbox").unlink()
+    base.sync(defer=True, prune=True)
+    assert all(path.startswith("refs.bib") for path in paths(base))
+
+
+def test_more_files_than_one_query_takes_can_be_gone(base: Base) -> None:
+    many = [f"{number}.md" for number in range(40_000)]
+    found = stored_parts(base.store, [*many, "refs.bib"])
+    assert sorted(found) == ["refs.bib/knuth1984", "refs.bib/lamport-clocks"]
+
+
+def test_a_part_that_has_expired_holds_up_nothing_else(base: Base, tmp_path: Path) -> None:
+    over = "---\nexpires: 2001-01-01\n---\nIt is over\n"
+    message = EmailMessage()
+    message["Subject"] = "Offer"
+    message.set_content("See below")
+    message.add_attachment(over, subtype="markdown", filename="offer.md")
+    (tmp_path / "offer.eml").write_bytes(bytes(message))
+    (tmp_path / "old.md").write_text(over)
+    base.sync(defer=True)
+    due = [one.path for one in base.expire().documents]
+    assert sorted(path or "" for path in due) == ["offer.eml/offer.md", "old.md"]
+    removed = base.expire(delete=True)
+    assert [one.path for one in removed.documents] == ["old.md"]
+    assert [one.path for one in base.expire().documents] == ["offer.eml/offer.md"]
 
 
 def test_a_file_that_nothing_reads_is_named_and_no_success_when_it_is_alone(tmp_path: Path) -> None:

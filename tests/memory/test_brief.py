@@ -1,5 +1,6 @@
 """A brief: the newest and most confirmed, within its tokens, each with where to read on."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 import knowbase
 from knowbase import Base, Note
 from knowbase.embed.granite import Granite
+from knowbase.memory.brief import with_quotes
 from knowbase.values.times import timestamp
 
 EMBEDDER = Granite()
@@ -90,5 +92,14 @@ def test_a_brief_keeps_to_its_tokens_and_leaves_out_what_finds_no_room(
 ) -> None:
     brief = base.brief("web", max_tokens)
     assert brief.tokens == len(EMBEDDER.token_spans(brief.text)) <= max_tokens
+    assert len(EMBEDDER.token_spans(with_quotes(brief.text))) <= max_tokens  # as agents have it
     assert sum(len(part.items) for part in brief.parts) + brief.left_out == 7
     assert brief.parts  # even a small one says something
+
+
+def test_every_line_of_a_brief_for_agents_quotes_what_it_tells(base: Base) -> None:
+    lines = with_quotes(base.brief("web").text).splitlines()
+    told = [line for line in lines if line.startswith("- ")]
+    assert len(told) == 7
+    assert all(re.match(r"- \[[^]]+\] \([^)]+\) > \S", line) for line in told)
+    assert [line for line in told if "confirmed 3×) > We deploy from main" in line]

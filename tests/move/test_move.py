@@ -327,6 +327,20 @@ def test_a_file_at_another_place_still_finds_its_files(nested: Kb, tmp_path: Pat
     assert {link["relation"] for link in links["links"]} >= {"PARENT_OF", "REFERENCES"}
 
 
+def test_parts_of_a_file_at_another_place_still_lie_in_it(nested: Kb, tmp_path: Path) -> None:
+    mailbox = (FIXTURES / "formats" / "python.mbox").read_bytes()
+    nested.write("docs/python.mbox", mailbox)
+    nested("sync", "--defer")
+    moved = tmp_path / "backup" / "copy.db"
+    nested("move", ".", moved)
+    place = nested.folder / "docs" / "python.mbox" / "m2-example-org"
+    with knowbase.open(str(moved)) as base:
+        assert base.get(str(place / "plan.docx")).document.parent == str(place)
+        (nested.folder / "docs" / "python.mbox").unlink()
+        base.sync(defer=True)
+        assert not any("mbox" in (one.path or "") for one in base.documents().documents)
+
+
 def test_paths_stay_relative_in_postgresql_and_mean_any_checkout(
     nested: Kb, tmp_path: Path
 ) -> None:

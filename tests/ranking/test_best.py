@@ -1,5 +1,7 @@
 """The profile `best`: each leg counts by how far its scores stand above its background."""
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -140,3 +142,27 @@ def test_trust_is_a_factor_of_the_weights() -> None:
     less = rank(legs, passages, BEST, NOW, "keyword", {"keyword": 0.25, "semantic": 0.5})[0]
     pairs = zip(full.contributions, less.contributions, strict=True)
     assert [other.weight / one.weight for one, other in pairs] == pytest.approx([0.25, 0.5])
+
+
+@given(scores, similarities, st.sampled_from(("lift", "rrf")), st.booleans())
+def test_what_has_the_word_stands_first_and_scores_fall(
+    words: list[float], meanings: list[float], fusion: str, clamp: bool
+) -> None:
+    """S3-07: also under types that count little, and within the best score that can be."""
+    legs = {"keyword": leg(*words), "semantic": leg(*meanings, first=1 + len(words) // 2)}
+    numbers = {one.chunk for found in legs.values() for one in found}
+    kinds = {"note": 0.3, "fact": 2.0}
+    passages = {
+        number: one._replace(document=one.document._replace(type=("note", "fact")[number % 2]))
+        for number in numbers
+        for one in [passage(number)]
+    }
+    profile = BEST._replace(word_first=True, fusion=fusion, clamp=clamp)
+    for weighed in (profile, profile._replace(type_weights=kinds)):
+        ranked = rank(legs, passages, weighed, NOW)
+        has = [any(part.leg == "keyword" for part in hit.contributions) for hit in ranked]
+        assert has == sorted(has, reverse=True)
+        for above, below in itertools.pairwise(ranked):
+            assert above.score >= below.score - 1e-9
+        best = best_possible(("keyword", "semantic"), weighed)
+        assert all(hit.score <= best + 1e-9 for hit in ranked)

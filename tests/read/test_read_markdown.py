@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowbase.errors import ReadError
 from knowbase.read.markdown import read_markdown
 from knowbase.values.reading import Link, Reading
 
@@ -151,11 +150,14 @@ def test_a_type_that_is_none_of_ours_is_a_type_of_its_own() -> None:
         ("expires: 9999-12-31T23:59:59-05:00", "expires"),
     ],
 )
-def test_a_field_with_an_impossible_value_is_named(line: str, field: str) -> None:
-    with pytest.raises(ReadError) as caught:
-        read(f"---\n{line}\n---\n")
-    assert caught.value.field == field
-    assert field in caught.value.message
+def test_a_field_with_an_impossible_value_is_named_and_costs_nothing_else(
+    line: str, field: str
+) -> None:
+    reading = read(f"---\n{line}\ntags: [a]\n---\nwords\n")
+    [warning] = reading.warnings
+    assert warning.startswith(f"The front matter's {field} must be ")
+    assert field in reading.value("metadata")
+    assert (reading.tags, reading.sections[0].text.strip()) == (("a",), "words")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Quotes and pluses that hardly anything fulfils: the words are searched too, and it is said."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -73,6 +74,19 @@ def test_a_full_page_and_a_strict_search_have_nothing_relaxed(base: Base) -> Non
     assert asked(base, '"numbered SQL script"', top=1) == ([("A-2", False)], ())
     assert asked(base, '"numbered SQL script"', strict=True) == ([("A-2", False)], ())
     assert asked(base, '"numbered SQL script"', profile="kb") == ([("A-2", False)], ())
+
+
+def test_pages_of_relaxed_hits_repeat_and_lose_none(tmp_path: Path) -> None:
+    with Base(knowbase.create(tmp_path / "base.db").path, embedder=FarApart()) as made:
+        made.notes([f"alpha w{n % 7} w{n % 11} page {n} zeta" for n in range(150)])
+        asked_for = SearchRequest('"alpha zeta" w3 w9', mode="keyword", unit="document", top=10)
+        seen: list[str] = []
+        while True:
+            answer = made.search(asked_for._replace(offset=len(seen)))
+            seen += [hit.code for hit in answer.hits]
+            if answer.next_cursor is None:
+                break
+    assert len(seen) == len(set(seen)) == 150
 
 
 def test_why_not_knows_the_relaxed_hits(base: Base) -> None:

@@ -21,6 +21,7 @@ from knowbase.contracts.entries import OPERATIONS as ENTRIES
 from knowbase.errors import BaseUnreachable, InvalidInput, NotABase, NotAllowed, NotFound
 from knowbase.operations.results import plain
 from knowbase.retrievers import found
+from knowbase.values.documents import Listing, Page
 from servers import serving, two_projects
 
 MASKED = re.compile(
@@ -168,6 +169,7 @@ def test_a_client_is_asked_as_a_base_is(sides: Sides) -> None:
         assert answer.hits[0].document.code == answer.hits[0].code
         assert client.get("AP-1") == base.get("AP-1")
         assert client.documents(tags=["engine"]) == base.documents(tags=["engine"])
+        assert client.documents().total > client.documents(where=["stage=1"]).total == 0
         assert client.tags() == base.tags()
         assert plain(client.plan("engine tag:test")) == plain(base.plan("engine tag:test"))
         assert client.why_not("AP-3", "kerosene", top=1) == base.why_not("AP-3", "kerosene", top=1)
@@ -200,6 +202,19 @@ def test_a_client_is_asked_as_a_base_is(sides: Sides) -> None:
     assert content.document.code == "AP-1"
 
 
+def test_a_page_of_what_expires_starts_where_it_is_asked_to(sides: Sides) -> None:
+    with knowbase.connect(sides.address) as client, knowbase.open(sides.there) as base:
+        for number in range(3):
+            expires = f"2001-01-0{number + 1}T00:00:00Z"
+            base.note(Note(f"Over {number}", code=f"OVER-{number}", expires_at=expires))
+        page = Page(1, offset=1)
+        found = client.expire(page=page)
+        assert isinstance(found, Listing)
+        assert found == base.expire(page=page)
+        assert [one.code for one in found.documents] == ["OVER-1"]
+        assert client.expire(delete=True).documents
+
+
 def test_a_token_is_sent_and_its_lack_is_said(
     sides: Sides, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -228,8 +243,11 @@ def test_what_is_not_an_address_is_not_asked(address: str) -> None:
 
 
 def test_a_token_never_leaves_in_the_clear_nor_to_a_third_party(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="plain http"):
-        knowbase.connect("http://example.org", "a-token")
+    for host in ("example.org", "127.0.0.1.evil.example", "127.evil.example", "localhost.example"):
+        with pytest.raises(InvalidInput, match="plain http"):
+            knowbase.connect(f"http://{host}", "a-token")
+    for host in ("localhost", "127.0.0.1", "127.9.9.9", "[::1]"):
+        knowbase.connect(f"http://{host}:1", "a-token")
     asked: list[str] = []
 
     class Elsewhere(BaseHTTPRequestHandler):

@@ -4,8 +4,10 @@ import base64
 import hashlib
 import hmac
 import json
+import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,9 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAu
 from pydantic import AnyUrl
 
 import knowbase
+from knowbase.http import issuer as issuing_keys
+from knowbase.http.failures import IssuerUnavailable
+from knowbase.http.issuer import Keys, WrongToken
 from servers import PATIENCE, Served, serving, two_projects
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
@@ -178,6 +183,52 @@ def test_an_issuer_that_cannot_be_asked_is_told_without_its_address(tmp_path: Pa
         refused = asked(server, token)
         assert (refused.status_code, refused.json()["error"]["code"]) == (503, "issuer_unavailable")
         assert issuer.url not in refused.text
+
+
+def test_unknown_keys_hold_up_no_known_one_and_are_fetched_for_once(
+    issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = Keys(issuer.url, f"{issuer.url}/keys")
+    first = issuer.keys[0].name
+    assert keys.key(first, "RS256")
+    monkeypatch.setattr(issuing_keys, "COOLDOWN", 0.2)
+    time.sleep(0.3)
+    fetching, go_on, asked_for = threading.Event(), threading.Event(), []
+
+    def slow(url: str) -> Any:
+        asked_for.append(url)
+        fetching.set()
+        assert go_on.wait(PATIENCE)
+        return {"keys": [key.published for key in issuer.keys]}
+
+    monkeypatch.setattr(issuing_keys, "_json", slow)
+    with ThreadPoolExecutor(6) as pool:
+        unknown = [pool.submit(keys.key, f"unknown {number}", "RS256") for number in range(4)]
+        assert fetching.wait(PATIENCE)
+        try:
+            time.sleep(0.3)  # the cooldown counts from the end of a fetch, not from its start
+            assert pool.submit(keys.key, first, "RS256").result(timeout=5)
+            monkeypatch.setattr(keys, "_fetched", keys._fetched - issuing_keys.FRESH)
+            assert pool.submit(keys.key, first, "RS256").result(timeout=5)  # old, and good enough
+        finally:
+            go_on.set()
+        for one in unknown:
+            assert isinstance(one.exception(PATIENCE), WrongToken)
+    assert len(asked_for) == 1
+
+
+def test_keys_that_are_said_to_be_at_an_open_address_are_not_fetched(
+    issuer: AuthorizationServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = Keys(issuer.url, "")
+    assert keys.key(issuer.keys[0].name, "RS256")
+    moved = {**issuer.metadata(), "jwks_uri": "http://keys.example/keys"}
+    monkeypatch.setattr(issuer, "metadata", lambda: moved)
+    monkeypatch.setattr(keys, "_fetched", keys._fetched - issuing_keys.FRESH)
+    monkeypatch.setattr(keys, "_tried", keys._tried - issuing_keys.FRESH)
+    assert keys.key(issuer.keys[0].name, "RS256")  # the old ones stay
+    with pytest.raises(IssuerUnavailable):
+        Keys(issuer.url, "").key(issuer.keys[0].name, "RS256")
 
 
 class Storage:

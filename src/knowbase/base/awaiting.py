@@ -7,6 +7,8 @@ from contextvars import copy_context
 from functools import partial, wraps
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
+from knowbase.errors import BaseError
+
 Held = TypeVar("Held")
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -20,14 +22,18 @@ class Threads:
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="knowbase")
+        self._is_closed = False
 
     async def run(self, call: Callable[[], R]) -> R:
         context = copy_context()
+        if self._is_closed:
+            raise BaseError("the base is closed", hint="open it again")
         return await asyncio.get_running_loop().run_in_executor(
             self._pool, partial(context.run, call)
         )
 
     def close(self) -> None:
+        self._is_closed = True
         self._pool.shutdown(wait=False)
 
 

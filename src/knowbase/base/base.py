@@ -264,14 +264,18 @@ class Base(Finding):
         delete: bool = False,
         page: Page = Page(),  # noqa: B008 - a value, never changed
     ) -> "Listing | Removal":
-        """What has expired or will; with `delete`, all that has is removed for good."""
+        """What has expired or will; with `delete`, all that has is removed for good, but for what
+        is a part of a file that has not: it comes and goes with it."""
         if not delete:
             return self.lifecycle.due(within, page)
         if within is not None:
             raise Conflict(
                 "what has not expired is not deleted", field="within", hint="without within"
             )
-        return self.remove([one.id for one in self.lifecycle.due(page=ALL).documents])
+        from knowbase.ingest.removal import without_parts
+
+        due = self.lifecycle.due(page=ALL).documents
+        return self.remove([one.id for one in without_parts(due, self.store.files())])
 
     def remove(self, references: "Texts", *, dry_run: bool = False) -> "Removal":
         """Remove documents, or a source with all its documents, from the base; never a file."""

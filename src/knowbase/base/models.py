@@ -139,9 +139,10 @@ class Models:
 
     def embed_missing(self, progress: "Callable[[Step], None]") -> "Embedding":
         """The vectors that are missing of the base's own model; of no other one."""
-        from knowbase.ingest.embedding import embed_stored
+        from knowbase.ingest.embedding import embed_missing
 
-        return embed_stored(self._store, self._drafter(self.active), progress)
+        chosen = self.active()  # once: another one may take its place meanwhile
+        return embed_missing(self._store, self._drafter(lambda: chosen), progress)
 
     def _contradictions(self, chosen: Chosen) -> list[str]:
         """A setting that would have the next kb add refused."""

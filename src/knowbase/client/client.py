@@ -114,11 +114,12 @@ class Client:
         *,
         tags: "Texts" = (),
         types: "Texts" = (),
+        where: "Texts" = (),
         include: "Texts" = (),
         page: Page = Page(),  # noqa: B008 - a value, never changed
     ) -> "Listing":
         """Documents, newest first."""
-        lists = {"tags": tags, "type": types, "include": include}
+        lists = {"tags": tags, "type": types, "where": where, "include": include}
         return cast("Listing", self.call("list", **lists, limit=page.limit, offset=page.offset))
 
     def tags(self) -> tuple[tuple[str, int], ...]:
@@ -166,8 +167,11 @@ class Client:
         page: Page = Page(),  # noqa: B008 - a value, never changed
     ) -> "Listing | Removal":
         """What has expired or will; with `delete`, all that has is removed for good."""
-        limit = min(page.limit, MOST_LISTED)
-        return cast("Listing", self.call("expire", within=within, delete=delete, limit=limit))
+        limit = min(page.offset + page.limit, MOST_LISTED)  # the operation takes no offset
+        found = self.call("expire", within=within, delete=delete, limit=limit)
+        if delete:
+            return cast("Removal", found)
+        return cast("Listing", found._replace(documents=found.documents[page.offset :]))
 
     def remove(self, references: "Texts", *, dry_run: bool = False) -> "Removal":
         """Remove documents, or a source with all its documents, from the base; never a file."""

@@ -18,6 +18,7 @@ from knowbase.errors import (
     TookTooLong,
     from_dict,
 )
+from knowbase.values.hosts import is_loopback
 
 LARGEST_ANSWER = 256 << 20
 VARIABLE = "KB_TOKEN"
@@ -131,5 +132,4 @@ def _address(url: str) -> str:
 
 
 def _is_local(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    return host in ("localhost", "::1") or host.startswith("127.")
+    return is_loopback(urlsplit(url).hostname)

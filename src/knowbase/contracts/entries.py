@@ -126,7 +126,8 @@ def kb_get_related(base: Base, **arguments: Any) -> RelatedOutput:
 def related_entries(base: Base, asked: RelatedInput) -> RelatedOutput:
     found = base.graph.related(asked.entry_id, asked.offset + asked.limit)
     entries = entries_of(base, found.results[asked.offset :], whole=asked.with_content)
-    return RelatedOutput(entries, RelatedMetadata(*found.metadata))
+    more = found.metadata.total > asked.offset + len(entries)
+    return RelatedOutput(entries, RelatedMetadata(*found.metadata, more=more))
 
 
 OPERATIONS = {
@@ -175,14 +176,17 @@ def _metadata(
     base: Base, asked: SearchInput, request: SearchRequest, answer: Answer
 ) -> SearchMetadata:
     profile = base.profile_for(asked.profile)
+    is_exact = answer.total < profile.candidates(asked.limit)
+    is_last = is_exact and answer.total <= answer.offset + answer.returned
     return SearchMetadata(
         total=answer.total,
-        total_is_exact=answer.total < profile.candidates(asked.limit),
+        total_is_exact=is_exact,
         matching=_matching(base, request, profile),
         fallback_mode=answer.fallback_mode,
         query_time_ms=answer.query_time_ms,
         search_modes_used=answer.search_modes_used,
         profile=answer.profile,
+        more=answer.next_cursor is not None and not is_last,
         notices=answer.notices,
         suggestions=() if answer.hits else _suggestions(base, asked, answer),
         debug_info=_debug_info(answer) if asked.explain else None,

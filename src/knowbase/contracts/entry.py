@@ -56,6 +56,7 @@ class SearchMetadata(NamedTuple):
     query_time_ms: float
     search_modes_used: tuple[str, ...]
     profile: str
+    more: bool = False  # whether there are further results
     notices: tuple[str, ...] = ()
     suggestions: tuple[str, ...] = ()  # tags and words to try, when nothing was found
     debug_info: dict[str, Any] | None = None
@@ -67,6 +68,7 @@ class RelatedMetadata(NamedTuple):
 
     total: int
     relationship_types: tuple[str, ...]
+    more: bool = False
 
 
 class SearchOutput(NamedTuple):

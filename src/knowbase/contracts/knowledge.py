@@ -17,6 +17,7 @@ from knowbase.query.words import FieldWeights, sanitize_fts_query
 from knowbase.ranking.custom import limits
 from knowbase.ranking.profile import PROFILES, TYPE_WEIGHTS, Profile
 from knowbase.ranking.rank import Ranked
+from knowbase.search.fitting import fitting
 from knowbase.search.present import SOURCE_NAMES
 from knowbase.search.rank import rank_all
 from knowbase.search.request import SearchRequest
@@ -195,7 +196,8 @@ def _hybrid(
     limit = _limit(options, base.profile_for().default_top)
     known = base.search_services
     mode = "hybrid" if embedder is not None and known.has_vectors else "keyword"
-    inquiry = _understand(base, options, mode)._replace(query=query)
+    asked = _understand(base, options, mode)
+    inquiry = asked._replace(query=query, profile=fitting(_own_recipe(base, options), query))
     services = Services(known.store, embedder or known.embedder, known.language)
     outcome = rank_all(inquiry, services, inquiry.profile.candidates(limit))
     passages = outcome.proposals.passages
@@ -207,8 +209,13 @@ def _understand(base: "Base", options: Options, mode: str = "hybrid") -> Inquiry
     base.check_types(options.types)
     filters = {"scope": options.scope} if options.scope is not None else {}
     request = SearchRequest(type=tuple(options.types), filters=filters, mode=mode)
-    profile = _profile(base)._replace(rrf_k=options.k)
-    return understand(request, profile, base.search_services.language, base.now())
+    return understand(
+        request, _own_recipe(base, options), base.search_services.language, base.now()
+    )
+
+
+def _own_recipe(base: "Base", options: Options) -> Profile:
+    return _profile(base)._replace(rrf_k=options.k)
 
 
 def _profile(base: "Base") -> Profile:

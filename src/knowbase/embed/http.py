@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from knowbase.errors import ServiceUnavailable
 from knowbase.logs import log
+from knowbase.values.hosts import is_loopback
 
 RETRIES = 3
 FIRST_WAIT = 0.25  # seconds; each further one is twice as long, give or take a half
@@ -182,8 +183,7 @@ def _retry_after(value: str | None) -> float:
 
 
 def is_local(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    return host in ("localhost", "::1") or host.startswith("127.")
+    return is_loopback(urlsplit(url).hostname or "")
 
 
 def client_for(url: str, environment: Mapping[str, str]) -> Client:

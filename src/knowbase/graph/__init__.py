@@ -184,7 +184,8 @@ def _checked(wanted: set[str], present: set[str]) -> set[str]:
     """The relations that are asked for; one that there is not is a mistake."""
     known = {*WEIGHTS, *present}
     for name in sorted(wanted - known):
+        told = ", ".join(sorted(known))
         raise InvalidInput(
-            f"relations cannot be {name!r}", field="relations", hint=f"one of {', '.join(known)}"
+            f"relations cannot be {name!r}", field="relations", hint=f"one of {told}"
         )
     return wanted

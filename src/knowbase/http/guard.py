@@ -21,6 +21,7 @@ from knowbase.http.gate import Gate
 from knowbase.http.issuer import METADATA, Expired, Issuer, TooLittle, WrongToken
 from knowbase.http.tokens import hashed
 from knowbase.values.access import Access, current
+from knowbase.values.hosts import is_loopback as is_loopback  # noqa: PLC0414 - others have it from here
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 OPEN_PATHS = (
@@ -131,11 +132,6 @@ def is_address(host: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def is_loopback(host: str) -> bool:
-    """Whether nobody but this machine can reach an address."""
-    return host == "localhost" or (is_address(host) and ipaddress.ip_address(host).is_loopback)
 
 
 def is_everywhere(host: str) -> bool:

@@ -6,21 +6,22 @@ What a token allows is what its claims say, by the settings `serve.oauth_*`.
 """
 
 import asyncio
-import ipaddress
 import json
 import threading
 import time
 from collections.abc import Mapping
+from http.client import HTTPException
 from typing import Any, NamedTuple
 from urllib.error import URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from knowbase.config import Settings
-from knowbase.errors import InvalidInput, NotAllowed, ToolMissing
+from knowbase.errors import InvalidInput, KnowbaseError, NotAllowed, ToolMissing
 from knowbase.http.failures import IssuerUnavailable, NotAuthenticated
 from knowbase.logs import log
 from knowbase.values.access import Access
+from knowbase.values.hosts import is_loopback
 
 ALGORITHMS = (
     "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA",
@@ -172,18 +173,29 @@ class Keys:
 
     def key(self, name: str | None, algorithm: str) -> Any:
         """The key of that name, for that algorithm alone."""
-        with self._lock:
-            now = time.monotonic()
+        found = self._known(name, algorithm)
+        age = time.monotonic() - self._fetched
+        if found is None or age > FRESH:
+            self._refresh(waits=found is None or age > STALE)
             found = self._known(name, algorithm)
-            is_old = now - self._fetched > FRESH
-            if (found is None or is_old) and now - self._tried > COOLDOWN:
-                self._fetch(now)
-                found = self._known(name, algorithm)
-            if time.monotonic() - self._fetched > STALE:
-                raise IssuerUnavailable("the issuer's keys cannot be had now")
+        if time.monotonic() - self._fetched > STALE:
+            raise IssuerUnavailable("the issuer's keys cannot be had now")
         if found is None:
             raise WrongToken("the token is signed by a key that its issuer does not publish")
         return found
+
+    def _refresh(self, *, waits: bool) -> None:
+        """Fetch the keys, unless that was tried just now. Who has a key that will do does not
+        wait for others who fetch; and a key that is known and fresh never comes here, so that
+        nobody is held up by tokens that name unknown ones."""
+        if not self._lock.acquire(blocking=waits):
+            return
+        try:
+            if time.monotonic() - self._tried > COOLDOWN:
+                self._fetch()
+                self._tried = time.monotonic()  # from its end on: it may take long
+        finally:
+            self._lock.release()
 
     def _known(self, name: str | None, algorithm: str) -> Any:
         jwt = _load_jwt()
@@ -197,15 +209,14 @@ class Keys:
         except jwt.PyJWTError:
             return None  # of another kind than the algorithm wants
 
-    def _fetch(self, now: float) -> None:
+    def _fetch(self) -> None:
         """Take the published keys; the old ones stay when that fails."""
-        self._tried = now
         try:
             url = self._url or self._discovered()
             keys = _json(url).get("keys")
             if not isinstance(keys, list):
                 raise ValueError("it has no keys")
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, KnowbaseError) as error:
             log("warning", "the issuer's keys cannot be fetched", reason=str(error))
             return
         self._keys = [one for one in keys if isinstance(one, dict) and one.get("kty") != "oct"]
@@ -240,7 +251,7 @@ def _json(url: str) -> Mapping[str, Any]:
     try:
         with build_opener(_NoRedirects).open(request, timeout=TIMEOUT) as answer:
             body = answer.read(MOST_BYTES + 1)
-    except URLError as error:
+    except (URLError, HTTPException) as error:
         raise OSError(str(error)) from None
     if len(body) > MOST_BYTES:
         raise ValueError("it is too long")
@@ -253,20 +264,14 @@ def _json(url: str) -> Mapping[str, Any]:
 def _check_url(url: str) -> None:
     """Keys that came over a wire that others can write to prove nothing."""
     parts = urlsplit(url)
-    if not url or parts.scheme == "https" or (parts.scheme == "http" and _is_local(parts.hostname)):
+    is_local = parts.scheme == "http" and is_loopback(parts.hostname)
+    if not url or parts.scheme == "https" or is_local:
         return
     raise InvalidInput(
         "the issuer and its keys must be at an https address",
         field="serve.oauth_issuer",
         hint="http is for this machine alone",
     )
-
-
-def _is_local(host: str | None) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host or "").is_loopback
-    except ValueError:
-        return False
 
 
 def _load_jwt() -> Any:

@@ -60,6 +60,18 @@ def embed_stored(
     return run.report()
 
 
+def embed_missing(
+    store: Store, drafter: Drafter, progress: Callable[[Step], None] = lambda _: None
+) -> Embedding:
+    """Only what the model in use has no vectors of; it ends when another one takes its place."""
+    run = _Run(store, drafter, progress)
+    try:
+        run.while_in_use()
+    except KeyboardInterrupt:
+        return run.report(interrupted=True)
+    return run.report()
+
+
 def drop_unused(store: Store) -> tuple[Model, ...]:
     """Remove the vectors that no search uses."""
     unused = tuple(one.model for one in store.models() if not one.active)
@@ -108,6 +120,15 @@ class _Run:
                 after = passages[-1].chunk_id
             if self._store.switch_model(self._model):
                 return
+
+    def while_in_use(self) -> None:
+        after = 0
+        while self._store.model() == self._model:
+            passages = self._store.unembedded(self._model, after, BATCH)
+            if not passages:
+                return
+            self._batch(passages)
+            after = passages[-1].chunk_id
 
     def _batch(self, passages: list[Passage]) -> None:
         texts = {one.chunk.hash: self._drafter.text_of(one) for one in passages}

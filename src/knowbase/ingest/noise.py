@@ -19,13 +19,15 @@ _MADE = re.compile(
     r"|\.generated\.\w+$|_generated\.\w+$|(?:^|[._-])zz_generated[._-]|\.freezed\.dart$"
 )
 _SECRETS = re.compile(
-    r"\.env(?:\..+)?|\.?(?:npmrc|pypirc|netrc|pgpass|htpasswd|git-credentials)|_netrc"
-    r"|id_(?:rsa|dsa|ecdsa|ed25519)|.+\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk|tfvars|tfstate)"
+    r"(?:.+)?\.env(?:\..+)?|env\.(?:local|prod|production|dev|development|staging|test)"
+    r"|\.?(?:npmrc|pypirc|netrc|pgpass|htpasswd|git-credentials)|_netrc"
+    r"|id_(?:rsa|dsa|ecdsa|ed25519)|(?:.+[._-])?(?:credentials|passwords?|deploy_key|api_?keys?)"
+    r"(?:\.txt)?|.+\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk|tfvars|tfstate)"
     r"|(?:.+[._-])?(?:secrets?|credentials)(?:[._-].+)?\.(?:ya?ml|json|toml|ini|env|txt|properties)"
     r"|(?:.+-)?service-?account.*\.json|kubeconfig"
 )
 _SAMPLES = ("example", "sample", "template", "dist", "tmpl")
-_PRIVATE_KEY = re.compile(rb"\s*-----BEGIN [A-Z ]*PRIVATE KEY-----")
+_PRIVATE_KEY = re.compile(rb"^\s*-----BEGIN [A-Z ]*PRIVATE KEY-----", re.MULTILINE)
 _MARKER = re.compile(
     rb"code generated .{0,200}do not edit|@generated\b|auto-?generated .{0,100}do not edit"
     rb"|this file (?:is|was) (?:automatically|auto-?)[ -]?generated|do not edit.{0,60}generated",
@@ -57,7 +59,7 @@ def noise_in(path: str, data: bytes) -> str | None:
     kind = type_of(path)
     if kind not in ("code", "text"):
         return None
-    if _PRIVATE_KEY.match(data):
+    if kind == "text" and _PRIVATE_KEY.search(data[:_SAMPLE]):
         return "looks like a secret"
     if kind == "code" and _MARKER.search(data[:_HEAD]):
         return "generated"

@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from knowbase.query.conditions import OneOf
-from knowbase.read.formats import format_of
 from knowbase.store.contract import Store
 from knowbase.values.documents import ALL, Document
 from knowbase.values.reading import Reading
@@ -18,6 +17,7 @@ from knowbase.values.reading import Reading
 _UNFIT = re.compile(r"[/\\\0-\x1f\x7f]+")
 _LONGEST = 150  # characters of a name
 _DEEPEST = 5
+_AT_ONCE = 10_000  # paths in one query: a database takes no more than some
 
 
 class Piece(NamedTuple):
@@ -51,14 +51,26 @@ def _unique(name: str, taken: set[str]) -> str:
 def stored_parts(store: Store, paths: Collection[str]) -> dict[str, Document]:
     """The documents that lie in these files, by path."""
     found: dict[str, Document] = {}
-    above = {path for path in paths if format_of(path).holds}
+    above = set(paths)
     for _ in range(_DEEPEST):
-        if not above:
-            break
-        below = store.documents(OneOf("parent", tuple(above)), ALL)
-        parts = {one.path: one for one in below if one.path and os.path.dirname(one.path) in above}
+        parts = _right_below(store, above)
         above = set(parts) - set(found)
         found |= parts
+    return found
+
+
+def holders(store: Store, paths: Collection[str]) -> set[str]:
+    """Those of these files that documents lie in, whatever their names say of them."""
+    return {os.path.dirname(part) for part in _right_below(store, set(paths))}
+
+
+def _right_below(store: Store, above: set[str]) -> dict[str, Document]:
+    found: dict[str, Document] = {}
+    rest = sorted(above)
+    while rest:
+        some, rest = rest[:_AT_ONCE], rest[_AT_ONCE:]
+        below = store.documents(OneOf("parent", tuple(some)), ALL)
+        found |= {one.path: one for one in below if one.path and os.path.dirname(one.path) in above}
     return found
 
 

@@ -150,22 +150,35 @@ def _sort(
             work.unseen.append(path)
     elif item.noise is not None and (record is None or record.document is None):
         work.skip(path, item.noise, record)
-    elif record is None or (record.excluded and scope.readmit):
+    elif record is None or (scope.readmit and _is_wanted_back(item, record)):
         work.to_read.append(item)
     elif record.excluded:
         work.skip(path, "removed by hand; kb add it to take it back", record)
-    elif scope.reread or not record.sha256 or _differs(item, record, scope):
-        work.to_read.append(item)
+    elif scope.reread or _is_unknown(record) or _differs(item, record, scope):
+        # What was taken in once was wanted, also when it turns out that a program made it.
+        work.to_read.append(item._replace(asked=item.asked or record.document is not None))
     elif record.problem is not None:
         work.failed.append(FileProblem(path, record.problem))
         work.before["failed"] += 1
-    elif record.document is None:
-        work.skip(path, record.skipped or "binary or empty", record)
+    elif record.document is None and record.skipped is not None:
+        work.skip(path, record.skipped, record)
     else:
         if record.skipped is not None:  # it could not be seen, and can again
             work.noted.append(record._replace(skipped=None))
         return True
     return False
+
+
+def _is_wanted_back(item: FoundFile, record: FileRecord) -> bool:
+    """Removed by hand, or left out and now asked for by its name."""
+    return record.excluded or (item.asked and record.document is None)
+
+
+def _is_unknown(record: FileRecord) -> bool:
+    """Nothing here read it, or an older version left it out, which did not say why: this one may
+    know more."""
+    why = record.document or record.problem or record.skipped
+    return not record.sha256 or why is None
 
 
 def _differs(item: FoundFile, record: FileRecord, scope: Scope) -> bool:

@@ -41,7 +41,7 @@ def removal_of(
             below = {p: record for p, record in records.items() if p == document.path}
         gone |= below
         documents |= _documents(below.values(), store)
-        documents |= {part.id: part for part in stored_parts(store, list(below)).values()}
+    documents |= {part.id: part for part in stored_parts(store, list(gone)).values()}
     excluded = [_excluded(record, sources - dropped) for record in gone.values()]
     changes = Changes(
         removed=tuple(documents),
@@ -52,10 +52,21 @@ def removal_of(
     return changes, Removal(tuple(documents.values()), tuple(sorted(dropped)))
 
 
+def without_parts(documents: Iterable[Document], files: Collection[str]) -> list[Document]:
+    """Those that can be removed for themselves: a part of a file goes with it."""
+    return [document for document in documents if _holder(document, files) is None]
+
+
+def _holder(document: Document, files: Collection[str]) -> str | None:
+    """The file that it is a part of."""
+    holder = file_of(document.path, files) if document.path else None
+    return holder if holder != document.path else None
+
+
 def _refuse_part(document: Document, files: Collection[str]) -> None:
     """The next change of its file would bring it back."""
-    holder = file_of(document.path, files) if document.path else None
-    if holder is not None and holder != document.path:
+    holder = _holder(document, files)
+    if holder is not None:
         raise InvalidInput(
             f"{document.code} is a part of {holder}, and comes and goes with it",
             field="references",

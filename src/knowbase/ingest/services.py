@@ -8,6 +8,9 @@ from knowbase.ingest.pending import Disk
 from knowbase.ingest.places import Home
 from knowbase.logs import log
 from knowbase.store.contract import Store
+from knowbase.text.sections import stored_sections
+from knowbase.values.documents import Document
+from knowbase.values.reading import Reading, stored_reading
 
 
 class IngestServices:
@@ -43,3 +46,12 @@ class IngestServices:
             self.store.link_similar(self.similar_above)
         except (BaseLocked, DiskFull, TookTooLong, VectorsUnavailable) as error:
             log("info", "similar documents are linked later", reason=error.message)
+
+
+def read_again(services: IngestServices, note: Document) -> Reading:
+    """What a stored note says, with its fields: its text has no front matter any more, so what
+    stands first in it is not looked at for one."""
+    sections = stored_sections(services.store.chunks(note.id))
+    text = "".join(section.header + section.text for section in sections)
+    links = services.drafter.reader.note(text).links
+    return stored_reading(note, sections)._replace(links=links)

@@ -10,21 +10,20 @@ from knowbase.ingest.ahead import Loaded, Noise, read_ahead, record_of
 from knowbase.ingest.batch import BATCH_DOCUMENTS, Batch, Prepared, is_of_one_file, reason_of
 from knowbase.ingest.drafts import Drafter
 from knowbase.ingest.hierarchy import parent_of
-from knowbase.ingest.parts import pieces_of, stored_parts
+from knowbase.ingest.parts import holders, pieces_of, stored_parts
 from knowbase.ingest.pending import UNREAD, FileProblem, Pending, Scope, pending
 from knowbase.ingest.report import Progress, Report
-from knowbase.ingest.services import IngestServices
+from knowbase.ingest.services import IngestServices, read_again
 from knowbase.ingest.telling import grouped, heavy
 from knowbase.ingest.walk import FoundFile
 from knowbase.logs import log
 from knowbase.query.conditions import AllOf, AnyOf, Compare, Condition, Not, OneOf
 from knowbase.read.decode import BinaryFile, NeedsReader
-from knowbase.text.sections import stored_sections
 from knowbase.values.changes import Changes, Draft
 from knowbase.values.documents import ALL, Document
 from knowbase.values.files import FileRecord, Source
 from knowbase.values.kinds import clean_tags
-from knowbase.values.reading import Reading, stored_reading
+from knowbase.values.reading import Reading
 from knowbase.values.times import timestamp
 
 LOOK_AGAIN = -1  # a modification time that no file has
@@ -91,6 +90,7 @@ class _Run:
                 if record.document:
                     self._gone.setdefault(record.sha256, []).append(record)
         self._moved_from: set[str] = set()
+        self._holders: set[str] = set()  # files that documents lie in
         self.interrupted = False  # by Ctrl-C
         self._unchanged = sum(each.unchanged for each in work)
         self._failed = [problem for each in work for problem in each.failed]
@@ -137,6 +137,9 @@ class _Run:
         """Every file that changed; while one is stored, the next ones are read."""
         if self._total:
             self._services.drafter.reader.start()
+            home, gone = self._services.home, [one for each in work for one in each.missing]
+            files = [home.stored(found.path) for each in work for found in each.to_read]
+            self._holders = holders(self._services.store, [*files, *(one.path for one in gone)])
             if any(each.has_new(self._services.home) for each in work):  # meanwhile
                 self._services.drafter.get_ready()
         for each in work:
@@ -160,6 +163,8 @@ class _Run:
     def _take(self, each: Pending, loaded: Loaded) -> None:
         path = self._services.home.stored(loaded.found.path)
         old = each.records.get(path)
+        if loaded.found.asked and old is not None and old.document is None:
+            old = None  # what was said of it before is said again to whoever asks for it
         record = record_of(path, each.scope.source.path, loaded)
         if isinstance(loaded.error, NeedsReader) and path != each.scope.root:
             self._skip(record._replace(sha256=UNREAD), old, loaded.error.message)
@@ -229,7 +234,8 @@ class _Run:
     def _prepare_parts(self, record: FileRecord, before: str, reading: Reading) -> None:
         """The documents in a file come before its own, with which its record is written: a stop
         between them has the file read again."""
-        known = stored_parts(self._services.store, [before])
+        holds = before in self._holders or reading.parts
+        known = stored_parts(self._services.store, [before]) if holds else {}
         for path, part in pieces_of(record.path, reading):
             read = part.stating(tags=clean_tags((*part.tags, *reading.tags)))
             self._told += [(path, warning) for warning in part.warnings]
@@ -322,11 +328,8 @@ class _Run:
         return draft
 
     def _stored_draft(self, note: Document) -> Draft:
-        drafter = self._services.drafter
-        sections = stored_sections(self._services.store.chunks(note.id))
-        text = "".join(section.header + section.text for section in sections)
-        reading = stored_reading(note, sections)._replace(links=drafter.reader.note(text).links)
-        return drafter.draft(note.id, reading, None, note.updated_at)
+        reading = read_again(self._services, note)
+        return self._services.drafter.draft(note.id, reading, None, note.updated_at)
 
     def weigh(self) -> None:
         """Say which of the files that came in make a large part of the base."""

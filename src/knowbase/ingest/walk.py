@@ -35,7 +35,7 @@ class FoundFile(NamedTuple):
     inode: int
     ctime_ns: int
     noise: str | None = None  # why it is left out unless it is asked for
-    asked: bool = False  # by its name
+    asked: bool = False  # by its name, now or before
 
 
 class Skipped(NamedTuple):

@@ -73,19 +73,21 @@ class Answering:
         whole = self.call.view.detail == "full"
         found = self._run(self.call.request._replace(offset=start, with_content=whole))
         items = found.results
-        is_last = found.metadata.total <= start + len(items)
+        is_last = not found.metadata.more
 
-        def tell(detail: str, number: int) -> AgentAnswer:
+        def page(detail: str, number: int) -> dict[str, Any]:
             more = number < len(items) or (items and not is_last)
             following = {"next_cursor": self.call.cursor(start + number)} if more else {}
-            page = shaped(found._replace(results=items[:number]), detail)
-            return self._fitted_answer({**page, **following})
+            return {**shaped(found._replace(results=items[:number]), detail), **following}
+
+        def tell(detail: str, number: int) -> AgentAnswer:
+            return self._fitted_answer(page(detail, number))
 
         for detail in SHORTER[self.call.view.detail]:
             number = self.budget.most_of(len(items), partial(tell, detail))
             if number or not items:
                 return tell(detail, number)
-            cut = self._first_cut(partial(tell, detail, 1)) if detail == "full" else None
+            cut = self._first_cut(page(detail, 1)) if detail == "full" else None
             if cut is not None:
                 return cut
         return tell("ids", 0)
@@ -126,10 +128,9 @@ class Answering:
         data = cleaned(plain(self._run(self.call.request)))
         return AgentAnswer(data, as_text(data))
 
-    def _first_cut(self, tell: "Callable[[], AgentAnswer]") -> AgentAnswer | None:
+    def _first_cut(self, data: dict[str, Any]) -> AgentAnswer | None:
         """A first result that is too long, with as much of its content as fits, and where
         kb_get goes on; None when nothing of it does."""
-        data = tell().data
         first = data["results"][0]
         text = first["content"]
 

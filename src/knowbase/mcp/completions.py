@@ -19,7 +19,8 @@ def complete(base: "Base", params: types.CompleteRequestParams) -> types.Complet
     typed = params.argument.value.casefold()
     values = list(known(base)) if known and _is_ours(params.ref) else []
     near = [one for one in values if one.casefold().startswith(typed)]
-    near += [one for one in values if typed in one.casefold() and one not in set(near)]
+    known_near = set(near)
+    near += [one for one in values if typed in one.casefold() and one not in known_near]
     return types.CompleteResult(
         completion=types.Completion(values=near[:MOST], total=len(near), has_more=len(near) > MOST)
     )

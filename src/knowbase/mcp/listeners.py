@@ -7,6 +7,7 @@ the newest era has no name; it is told in the answer to its request.
 """
 
 import secrets
+import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from knowbase.mcp.watching import Watching
 
 SESSION_HEADER = "mcp-session-id"
-MOST_SESSIONS = 1000  # clients that subscribed to something; the oldest one is forgotten first
+MOST_SESSIONS = 1000  # clients that subscribed to something; who has no stream goes first
+RETURN = 300.0  # seconds for a client whose stream ended to open another: then it is forgotten
 MOST_UNREAD = 100  # messages on a stream that its client does not read
 BEAT = 2.0  # seconds between two reports of progress
 
@@ -46,6 +48,7 @@ class Mailbox:
     def __init__(self) -> None:
         self.level: str | None = None
         self.streams: set[MemoryObjectSendStream[types.ServerNotification]] = set()
+        self.left_at: float | None = None  # when its last stream ended
 
     async def post(self, uri: str) -> None:
         params = types.ResourceUpdatedNotificationParams(uri=uri)
@@ -94,11 +97,30 @@ class Clients:
         return types.EmptyResult()
 
     def _mailbox(self, name: "Name") -> Mailbox:
-        box = self._mailboxes.setdefault(name, Mailbox())
-        while len(self._mailboxes) > MOST_SESSIONS:
-            forgotten, _ = self._mailboxes.popitem(last=False)
-            self._watching.drop(forgotten)
+        self._forget_gone()
+        box = self._mailboxes.get(name)
+        if box is None:
+            while len(self._mailboxes) >= MOST_SESSIONS:
+                idle = (one for one, other in self._mailboxes.items() if not other.streams)
+                self._forget(next(idle, next(iter(self._mailboxes))))
+            box = self._mailboxes[name] = Mailbox()
         return box
+
+    def _forget_gone(self) -> None:
+        """Forget whose stream ended a while ago and who opened no other."""
+        until = time.monotonic() - RETURN
+        gone = [
+            name
+            for name, box in self._mailboxes.items()
+            if not box.streams and box.left_at is not None and box.left_at <= until
+        ]
+        for name in gone:
+            self._forget(name)
+
+    def _forget(self, name: "Name") -> None:
+        for stream in self._mailboxes.pop(name).streams:
+            stream.close()  # its client finds out, and begins again
+        self._watching.drop(name)
 
     def hears(self, name: "Name | None") -> bool:
         """Whether a client of the earlier era wants to hear of its calls."""
@@ -124,6 +146,8 @@ class Clients:
         box = self._mailboxes.get(name) if name else None
         if box is not None:
             box.streams -= gone
+            box.left_at = None if box.streams else time.monotonic()
+        self._forget_gone()
 
     def close(self) -> None:
         """End every stream."""

@@ -8,6 +8,7 @@ import mcp_types as types
 from knowbase.errors import InvalidInput
 from knowbase.mcp.answering import answer
 from knowbase.mcp.tools import call_of, tools
+from knowbase.memory.brief import with_quotes
 from knowbase.operations.declare import held_to
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def _recall(base: "Base", given: Mapping[str, str]) -> str:
 def _brief(base: "Base", given: Mapping[str, str]) -> str:
     asked = {"project": given.get("project") or None}
     held = held_to(base.access.project, tools()["kb_brief"].operation.request, asked)
-    return BRIEF.format(brief=base.brief(held["project"]).text)
+    return BRIEF.format(brief=with_quotes(base.brief(held["project"]).text))
 
 
 _PROMPTS = {

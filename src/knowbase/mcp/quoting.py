@@ -1,9 +1,9 @@
 """Text of documents as data: what a document says cannot pass for a word of the server's.
 
 The text that a model reads is worded from a copy of the answer's JSON in which every text is
-quoted: titles stand in quotation marks, a line of a text behind `> `, several lines between
-`<text-MARK of="CODE">` and `</text-MARK>`, with a mark that does not occur in them. Everything
-else is one line. So whoever words an answer need not think of it.
+quoted: titles, and names of several words, stand in quotation marks, a line of a text behind `> `,
+several lines between `<text-MARK of="CODE">` and `</text-MARK>`, with a mark that does not occur in
+them. Everything else is one line. So whoever words an answer need not think of it.
 """
 
 from collections.abc import Mapping
@@ -15,6 +15,7 @@ from knowbase.values.visible import one_line, visible
 TITLES = ("title", "heading", "label", "summary", "differs")
 LINES = ("snippet", "opening", "highlights")
 TEXTS = ("content", "text")
+NAMES = ("tags", "project", "path", "folder", "value")  # in quotes, if more than one word
 SOURCES = ("code", "id")  # by what a text's document is named
 
 
@@ -46,7 +47,7 @@ def _source(data: Mapping[str, Any]) -> str:
 
 
 def _quoted_text(text: str, name: str, source: str) -> str:
-    if name in TITLES:
+    if text and (name in TITLES or (name in NAMES and " " in one_line(text))):
         return '"' + one_line(text).replace('"', "'") + '"'
     if name in TEXTS and text:
         return delimited(text.strip() if name == "content" else text, source)

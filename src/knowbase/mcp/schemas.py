@@ -19,7 +19,7 @@ GIVES: dict[str, dict[str, str]] = {
     "kb_get": {
         "document": "id, code, title, type, tags, path, project, dates",
         "text": "its text, or a part of it",
-        "sections": "those that the text is of: section, heading, line, page",
+        "sections": "of the text: section, heading, line, page",
         "current": "the code of what has taken its place",
     },
     "kb_list": {
@@ -30,11 +30,11 @@ GIVES: dict[str, dict[str, str]] = {
     },
     "kb_links": {
         "document": "code and title",
-        "links": "relation, direction (to or from), document, weight, origin",
+        "links": "relation, direction, document, weight",
         "unresolved": "target and kind of names that lead nowhere",
     },
     "kb_map": {
-        "communities": "label, size, central documents, codes of all",
+        "communities": "label, size, central, codes",
         "documents": "score, document, links_to_it",
         "total": "how many are ranked",
         "unlinked": "how many have no links",
@@ -42,7 +42,7 @@ GIVES: dict[str, dict[str, str]] = {
     "kb_remember": {
         "document": "as kb_get has it",
         "created": "false: it was known already",
-        "similar": "what says almost the same: document, similarity, opening",
+        "similar": "document, similarity, opening",
         "superseded": "the document whose place it takes",
     },
     "kb_edit": {"documents": "as they are now", "total": "how many can be restored"},
@@ -63,7 +63,7 @@ GIVES: dict[str, dict[str, str]] = {
         "anchor": "the document",
         "before": "documents made before it",
         "after": "documents made after it",
-        "sessions": "that they were made in, by document id",
+        "sessions": "by document id",
     },
     "kb_brief": {
         "text": "the brief",

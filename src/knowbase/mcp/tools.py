@@ -91,7 +91,7 @@ class Call(NamedTuple):
     def _mark(self) -> str:
         import hashlib
 
-        unbound = {"limit": 0, "explain": False, "facets": ()}  # two pages may differ in these
+        unbound = {"explain": False, "facets": ()}  # two pages may differ in these
         fields = self.request._asdict() | unbound
         return hashlib.sha256(repr((self.tool.name, fields)).encode()).hexdigest()[:8]
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import anyio
 import mcp_types as types
 from mcp.server.subscriptions import (
+    SUBSCRIPTION_ID_META_KEY,
     InMemorySubscriptionBus,
     ListenHandler,
     ResourcesListChanged,
@@ -26,10 +27,12 @@ from knowbase.values.access import Access, current
 if TYPE_CHECKING:
     from knowbase.base import Base
     from knowbase.mcp.running import Run
+    from knowbase.values.documents import Document
 
 INTERVAL = 1.0  # seconds between two looks
 MOST_WATCHED = 1000  # resources of one client
 MOST_LISTENING = 1024
+LONGEST = 3600.0  # seconds of one stream over HTTP: then its client asks again, with its token
 LIST = "kb://"  # stands for the list of resources
 OF_USE = ("access_count", "last_accessed_at", "confirmed", "salience")
 """Fields that searching a document changes: they are no change of the document."""
@@ -79,7 +82,8 @@ class Watching:
     async def listen(
         self, context: Any, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
-        """One stream of `subscriptions/listen`, until its client leaves or the server stops."""
+        """One stream of `subscriptions/listen`, until its client leaves or the server stops; over
+        HTTP not for longer than any other stream."""
         if len(self._listening) >= MOST_LISTENING:
             raise MCPError(code=types.INTERNAL_ERROR, message="too many listen already")
         bus = InMemorySubscriptionBus()
@@ -96,10 +100,12 @@ class Watching:
             await self.add(handler, uris, Watch(current.get(), tell, lambda: True))
         self._listening.add(handler)
         try:
-            return await handler(context, params)
+            with anyio.move_on_after(None if context.request is None else LONGEST):
+                return await handler(context, params)
         finally:
             self._listening.discard(handler)
             self.drop(handler)
+        return types.SubscriptionsListenResult(_meta={SUBSCRIPTION_ID_META_KEY: context.request_id})
 
     def close(self) -> None:
         """End every stream as the protocol ends one."""
@@ -145,9 +151,17 @@ def _mark(base: "Base", uri: str) -> Mark:
         return found.total, tuple(one.id for one in found.documents)
     reference = reference_in(uri)
     try:
-        document = base.references.resolve(reference)[0] if reference else None
+        document = _found(base, reference) if reference else None
     except KnowbaseError:
         return None
     if document is None:
         return None
     return tuple(value for name, value in document._asdict().items() if name not in OF_USE)
+
+
+def _found(base: "Base", reference: str) -> "Document | None":
+    """The document of a reference or of its section. What there is not is looked for each second,
+    so nothing is sought that is near it."""
+    found = base.references.find(reference)
+    front, colon, _ = reference.rpartition(":")
+    return base.references.find(front) if found is None and colon else found

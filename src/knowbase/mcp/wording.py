@@ -5,12 +5,13 @@ from typing import Any
 
 from knowbase.mcp.quoting import quoted
 from knowbase.mcp.worded import MORE
+from knowbase.memory.brief import with_quotes
 from knowbase.text.snippets import END_MARK, MARK
 
 Data = Mapping[str, Any]
 
 QUOTED = ("kb_brief",)
-"""Tools whose text names a document on each line, and begins no line with a document's words."""
+"""Tools whose text is made of many documents, and quoted line by line."""
 NOTHING_FITS = "nothing fits: ask again with a larger max_tokens"
 
 
@@ -170,7 +171,7 @@ def _timeline(data: Data) -> Iterable[str]:
 
 
 def _brief(data: Data) -> Iterable[str]:
-    yield data["text"].rstrip()
+    yield with_quotes(data["text"].rstrip())
 
 
 def _feedback(data: Data) -> Iterable[str]:

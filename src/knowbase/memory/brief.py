@@ -1,6 +1,7 @@
 """A brief: what an agent should know before it starts, packed to a number of tokens."""
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -142,7 +143,8 @@ class Briefing:
                 if turn >= len(part.items):
                     continue
                 heading = f"\n## {part.heading}\n\n" if not taken[number] else ""
-                cost = self.count_tokens(heading + _line(part.items[turn])) + 1
+                line = with_quotes(_line(part.items[turn]))
+                cost = self.count_tokens(heading + line) + 1
                 if cost <= room:
                     taken[number].append(part.items[turn])
                     room -= cost
@@ -156,6 +158,14 @@ def _line(item: BriefItem) -> str:
     text = item.text if starts_with_it or item.code == item.title else f"{title}: {item.text}"
     times = f", confirmed {item.confirmed}×" if item.confirmed > 0 else ""
     return f"- [{one_line(item.code)}] ({item.at[:10]}{times}) {text}\n"
+
+
+_ITEM = re.compile(r"^(- \[.*?\] \(\d{4}-\d\d-\d\d(?:, confirmed \d+×)?\)) (?=.)", re.MULTILINE)
+
+
+def with_quotes(text: str) -> str:
+    """A brief's text for a model: what documents say stands behind `> `. There is room for it."""
+    return _ITEM.sub(r"\1 > ", text)
 
 
 def _text(title: str, parts: Sequence[BriefPart], left_out: int) -> str:

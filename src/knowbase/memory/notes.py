@@ -5,14 +5,14 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from knowbase.errors import Conflict, InvalidInput, ReadError
-from knowbase.ingest.services import IngestServices
+from knowbase.ingest.services import IngestServices, read_again
 from knowbase.memory.alike import similar_documents
 from knowbase.memory.lifecycle import superseding
 from knowbase.query.conditions import Condition, Visible, both
 from knowbase.query.moments import span
 from knowbase.store.contract import DocumentStore
 from knowbase.store.rules import known_text, same_project
-from knowbase.text.sections import content_of, sections_of
+from knowbase.text.sections import sections_of
 from knowbase.values.changes import Changes, Draft, Edit, session_name
 from knowbase.values.characters import storable
 from knowbase.values.codes import MOST, fit_code
@@ -94,10 +94,12 @@ def retagged(
 def _retagged(services: NoteServices, document: Document, tags: tuple[str, ...]) -> Document:
     if set(tags) == set(document.tags):
         return document
-    text = content_of(document, services.ingest.store.chunks(document.id), None).text
-    writing = Writing(services, Note(text, replaces=document.code), "note")
-    writing.reading = writing.reading.stating(tags=tags)
-    return writing.write()
+    ingest = services.ingest
+    now, reading = ingest.clock(), read_again(ingest, document).stating(tags=tags)
+    draft = ingest.drafter.draft(document.id, reading, None, now)
+    embedded = ingest.drafter.embed_or_wait([draft], ingest.store)
+    changes = Changes(drafts=embedded.drafts, model=embedded.model)
+    return ingest.store.apply(changes, now)[0]
 
 
 class Writing:

@@ -8,6 +8,7 @@ import os
 from collections.abc import Collection, Mapping
 
 from knowbase.base import Base
+from knowbase.ingest.parts import file_of
 from knowbase.ingest.places import Home
 from knowbase.store.contract import CopySource
 from knowbase.store.location import is_url
@@ -70,8 +71,9 @@ class Relocated:
         return self._to.stored(self._from.absolute(path))
 
     def _name(self, name: str | None) -> str | None:
-        """Another document by name: a path, unless it is a code or an id."""
-        return self._path(name) if name is not None and name in self._known else name
+        """Another document by name: the path of a file or of a part of one, unless it is a code or
+        an id."""
+        return self._path(name) if name and file_of(name, self._known) is not None else name
 
 
 def has_no_home(base: Base) -> bool:

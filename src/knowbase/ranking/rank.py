@@ -1,6 +1,7 @@
 """From candidates to an ordered list: floor, fuse, boost, order. Pure: `now` is an argument."""
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import NamedTuple
 
 from knowbase.ranking.boosts import Factor, factors, signals
@@ -59,12 +60,12 @@ def _word_first(ranked: list[Ranked], clamp: bool) -> list[Ranked]:
     most = max((hit.score for hit in ranked if not _has_the_word(hit)), default=0.0)
     if most <= 0:
         return ranked
-    part = Contribution("word", None, 1.0, 1.0, most, most)
-    return [_with(part, hit, clamp) if _has_the_word(hit) else hit for hit in ranked]
+    return [_with_word(hit, most, clamp) if _has_the_word(hit) else hit for hit in ranked]
 
 
-def _with(part: Contribution, hit: Ranked, clamp: bool) -> Ranked:
-    parts = (*hit.contributions, part)
+def _with_word(hit: Ranked, most: float, clamp: bool) -> Ranked:
+    gain = most / (prod(factor.value for factor in hit.factors) or 1.0)  # which it is multiplied by
+    parts = (*hit.contributions, Contribution("word", None, 1.0, 1.0, gain, gain))
     return hit._replace(score=total(parts, hit.factors, clamp), contributions=parts)
 
 

@@ -19,10 +19,12 @@ def best_possible(legs: Sequence[str], profile: Profile) -> float:
         return float("inf")
     weights = profile.weights
     if profile.fusion == "rrf":
-        return sum(weights.get(leg, 0.0) for leg in legs) / (profile.rrf_k + 1)
-    best = sum(weights.get(leg, 0.0) for leg in (*legs, "salience", "recency"))
+        each = {leg: weights.get(leg, 0.0) / (profile.rrf_k + 1) for leg in legs}
+    else:
+        each = {leg: weights.get(leg, 0.0) for leg in (*legs, "salience", "recency")}
+    best = sum(each.values())
     if profile.word_first and "keyword" in legs:
-        best += best - weights.get("keyword", 0.0)  # at most what has not the word
+        best += best - each["keyword"]  # at most what has not the word
     return best
 
 

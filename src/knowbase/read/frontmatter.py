@@ -78,7 +78,10 @@ def front_matter(lines: list[str]) -> Matter:
     if fence == "+++":
         return _between(lines, start, ("+++",), load_toml)
     number, values = load_properties(lines)
-    return Matter(number, _fields(values)) if number else Matter()
+    if not number:
+        return Matter()
+    stated, unfit = _fields(values)
+    return Matter(number, stated, tuple(unfit))
 
 
 def _between(
@@ -94,7 +97,8 @@ def _between(
     if start and not loaded.values:  # two rules
         return Matter()
     lost = [f"its front matter's {key} is not valid {name}; left out" for key in loaded.lost]
-    return Matter(end + 1, _fields(loaded.values), tuple(lost))
+    stated, unfit = _fields(loaded.values)
+    return Matter(end + 1, stated, (*lost, *unfit))
 
 
 def _load(block: str) -> Loaded | None:
@@ -138,20 +142,27 @@ def _is_harmless(block: str) -> bool:
     return True
 
 
-def _fields(values: dict[str, Value]) -> dict[str, Any]:
+def _fields(values: dict[str, Value]) -> tuple[dict[str, Any], list[str]]:
+    """What the keys state of the document, and what is to be said of those that cannot: a value
+    that does not fit costs its field, which is kept as any other key."""
     stated: dict[str, Any] = {}
     metadata: dict[str, object] = {}
+    unfit: list[str] = []
     for key, value in sorted(values.items(), key=_certainty):
         if value.meant is None:
             continue
         name = _FIELDS.get(key.lower())
-        found = _stated(name, key, value) if name is not None and name not in stated else None
+        found = None
+        try:
+            found = _stated(name, key, value) if name is not None and name not in stated else None
+        except ReadError as error:
+            unfit.append(f"{error.message} It is kept as meta.{key} alone.")
         if name is None or found is None:
             metadata[key] = _jsonable(value.meant)
         else:
             stated[name] = found
     ordered = {_clean(key): metadata[key] for key in values if key in metadata}
-    return {**stated, "metadata": ordered}
+    return {**stated, "metadata": ordered}, unfit
 
 
 def _certainty(pair: tuple[str, Value]) -> int:

@@ -5,6 +5,7 @@ empty for them helps nobody. What is excluded, and every filter, holds all the s
 """
 
 from knowbase.ranking.rank import Ranked, keys_of
+from knowbase.search.paging import reaching
 from knowbase.search.rank import Outcome, rank_all
 from knowbase.search.services import Services
 from knowbase.search.understand import Inquiry, softened
@@ -18,7 +19,8 @@ def filled_up(outcome: Outcome, services: Services, wanted: int) -> Outcome:
     softer = softened(inquiry, services.language)
     if softer is None:
         return outcome
-    more = rank_all(softer.inquiry, services, inquiry.profile.candidates(wanted))
+    first = rank_all(softer.inquiry, services, inquiry.profile.candidates(inquiry.top))
+    more = reaching(first, services)  # no page ranks them anew
     passages = {**more.proposals.passages, **outcome.proposals.passages}
     profile = inquiry.profile
     known = {key for hit in outcome.ranked for key in keys_of(passages[hit.chunk], profile)}

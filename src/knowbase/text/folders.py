@@ -7,18 +7,28 @@ from knowbase.values.folders import FolderCount
 
 
 def folder_name(folder: str) -> str:
-    """A folder as it is asked for: with a slash behind it, none before; "" is the base's home."""
-    name = folder.replace("\\", "/").strip().removeprefix("./").strip("/")
-    return f"{name}/" if name not in ("", ".") else ""
+    """A folder as it is asked for: with a slash behind it, and one before if it was told with one,
+    as folders outside the base's home are; "" is the home."""
+    told = folder.replace("\\", "/").strip().removeprefix("./")
+    name = told.strip("/")
+    return "/" * told.startswith("/") + f"{name}/" if name not in ("", ".") else ""
 
 
 def folders_in(folder: str, paths: Iterable[str | None]) -> tuple[FolderCount, ...]:
-    """The folders directly in this one, the fullest first."""
-    inside = (path[len(folder) :] for path in paths if path and _lies_in(folder, path))
-    counts = Counter(name for name, slash, _ in (one.partition("/") for one in inside) if slash)
+    """The folders directly in this one, the fullest first. As in a pattern of paths, a slash
+    before the folder says no more than that it is at the start; before one that is told, that it
+    lies outside the base's home."""
+    folder = folder.lstrip("/")
+    counts = Counter(name for path in paths if path and (name := _next(folder, path)))
     ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
-    return tuple(FolderCount(f"{folder}{name}/", number) for name, number in ordered)
+    return tuple(FolderCount(f"{root}{folder}{name}/", number) for (root, name), number in ordered)
 
 
-def _lies_in(folder: str, path: str) -> bool:
-    return path[: len(folder)].lower() == folder.lower()
+def _next(folder: str, path: str) -> tuple[str, str] | None:
+    """What the path starts with, a slash or nothing, and the folder in this one that it goes
+    through."""
+    inner = path.lstrip("/")
+    name, slash, _ = inner[len(folder) :].partition("/")
+    if not slash or inner[: len(folder)].lower() != folder.lower():
+        return None
+    return "/" * path.startswith("/"), name

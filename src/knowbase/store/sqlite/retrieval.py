@@ -1,12 +1,13 @@
 """The legs of retrieval, and what they refer to."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from knowbase.query.conditions import Condition, is_everything, is_lifecycle
 from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.compile import Compiled
 from knowbase.store.nearest import nearest as nearest_vectors
+from knowbase.store.rows import damaged
 from knowbase.store.sqlite import rows, schema
 from knowbase.store.sqlite.compile import compile_for_chunks, match_expression
 from knowbase.store.sqlite.connection import Connected, translated
@@ -42,7 +43,7 @@ class SqliteRetrieval(Connected):
             f" WHERE chunks_fts MATCH ?{where} ORDER BY score DESC, rowid LIMIT ?",
             (*weights, match_expression(query), *values, limit),
         )
-        return [Candidate(chunk, score) for chunk, score in found]
+        return _candidates(found)
 
     def matching(self, query: KeywordQuery, condition: Condition) -> int:
         query.check_rule()
@@ -178,3 +179,11 @@ class SqliteRetrieval(Connected):
         """Whether any document could be hidden: one look at a partial index."""
         found = self._read(f"SELECT 1 FROM documents WHERE {schema.HAS_A_LIFECYCLE} LIMIT 1")
         return bool(found)
+
+
+def _candidates(found: Iterable[tuple[Any, ...]]) -> list[Candidate]:
+    """Chunks with their scores; damaged numbers give none."""
+    candidates = [Candidate(chunk, score) for chunk, score in found]
+    if any(one.score is None for one in candidates):
+        raise damaged()
+    return candidates

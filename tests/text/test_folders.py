@@ -1,0 +1,51 @@
+"""Folders by the paths of documents: in the base's home, and outside of it."""
+
+from pathlib import Path
+
+import pytest
+
+import knowbase
+from knowbase.text.folders import folder_name, folders_in
+
+PATHS = (
+    "docs/a.md",
+    "docs/api/b.md",
+    "/srv/wiki/c.md",
+    "/srv/wiki/d.md",
+    "/srv/e.md",
+    None,
+    "f.md",
+)
+
+
+@pytest.mark.parametrize(
+    ("folder", "inside"),
+    [
+        ("", {"/srv/": 3, "docs/": 2}),
+        ("/", {"/srv/": 3, "docs/": 2}),
+        ("./docs/", {"docs/api/": 1}),
+        ("/docs", {"docs/api/": 1}),  # as in a pattern: at the start
+        ("/srv/", {"/srv/wiki/": 2}),
+        ("/SRV", {"/SRV/wiki/": 2}),
+        ("srv", {"/srv/wiki/": 2}),
+        ("/srv/wiki/", {}),
+        ("doc", {}),
+    ],
+)
+def test_the_folders_of_a_folder_can_be_asked_for_in_turn(
+    folder: str, inside: dict[str, int]
+) -> None:
+    assert dict(folders_in(folder_name(folder), PATHS)) == inside
+
+
+def test_folders_outside_of_the_home_lead_to_their_documents(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere" / "deep").mkdir(parents=True)
+    (tmp_path / "elsewhere" / "deep" / "one.md").write_text("# One\n")
+    (tmp_path / "home").mkdir()
+    with knowbase.create(str(tmp_path / "home")) as base:
+        base.add(tmp_path / "elsewhere", defer=True)
+        folder = base.browse()
+        for _ in range(len(tmp_path.parts) + 1):
+            folder = base.browse(folder.folders[0].folder)
+        assert folder.folder == f"{tmp_path}/elsewhere/deep/"
+        assert [one.title for one in folder.documents] == ["One"]
