@@ -57,7 +57,7 @@ def at_work(place: str, job: str, work: Work) -> tuple[list[Any], list[Any]]:
 
 def _said(process: "subprocess.Popen[str]", seconds: float) -> Any:
     out, err = process.communicate(timeout=seconds)
-    assert process.returncode == 0, err.strip().splitlines()[-1:]
+    assert process.returncode == 0, err.strip()[-2000:]  # where it came from, too
     return json.loads(out)
 
 

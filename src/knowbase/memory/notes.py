@@ -10,6 +10,7 @@ from knowbase.memory.alike import similar_documents
 from knowbase.memory.lifecycle import superseding
 from knowbase.query.conditions import Condition, Visible, both
 from knowbase.query.moments import span
+from knowbase.read.frontmatter import KEPT, UNFIT
 from knowbase.store.contract import DocumentStore
 from knowbase.store.rules import known_text, same_project
 from knowbase.text.sections import sections_of
@@ -179,8 +180,11 @@ class Writing:
         note = self._note
         try:
             reading = self._services.ingest.drafter.reader.note(note.text)
-        except ReadError as error:  # front matter with a value that cannot be
+        except ReadError as error:
             raise InvalidInput(error.message, field=error.field or "text") from error
+        for warning in reading.warnings:
+            if warning.startswith(UNFIT):  # whoever writes a note can mend it
+                raise InvalidInput(warning.partition(KEPT)[0], field="text")
         if not reading.title and reading.sections:
             first = reading.sections[0]
             reading = reading._replace(title=_first_line(first.heading or first.text))

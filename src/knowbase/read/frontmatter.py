@@ -14,6 +14,8 @@ from knowbase.values.fields import Field
 from knowbase.values.kinds import Unfit, clean_tags, fitted, read_flag
 from knowbase.values.reading import Link
 
+UNFIT, KEPT = "The front matter's", " It is kept as meta."
+"""How a value that does not fit is named, and what follows."""
 _MAX_DEPTH = 40
 _UNIT = "from 0 to 1"
 _HIGHEST_JSON_INTEGER_BITS = 4096
@@ -156,7 +158,7 @@ def _fields(values: dict[str, Value]) -> tuple[dict[str, Any], list[str]]:
         try:
             found = _stated(name, key, value) if name is not None and name not in stated else None
         except ReadError as error:
-            unfit.append(f"{error.message} It is kept as meta.{key} alone.")
+            unfit.append(f"{error.message}{KEPT}{key} alone.")
         if name is None or found is None:
             metadata[key] = _jsonable(value.meant)
         else:
@@ -221,7 +223,7 @@ def _fitted(field: Field, key: str, value: Value) -> Any:
     except Unfit as error:
         wanted = error.expected.removeprefix("it must be ")
         wanted = f"a number {_UNIT}" if field.kind == "share" else wanted
-        raise ReadError(f"The front matter's {key} must be {wanted}.", field=key) from error
+        raise ReadError(f"{UNFIT} {key} must be {wanted}.", field=key) from error
 
 
 def _text(value: Value) -> str | None:
@@ -249,7 +251,7 @@ def _time(key: str, value: Value) -> str:
         return _utc(_moment(value))
     except (ValueError, OverflowError) as error:
         raise ReadError(
-            f"The front matter's {key} must be a date or a time, such as 2030-12-31.", field=key
+            f"{UNFIT} {key} must be a date or a time, such as 2030-12-31.", field=key
         ) from error
 
 
