@@ -22,7 +22,6 @@ WRONG: tuple[Any, ...] = (5, None, [5], {"a": 1}, b"x", object(), 3.5, True, "",
 PARTS = ("", "graph", "lifecycle", "sessions", "saved")
 NOT_ASKED = {
     "close", "flush", "within", "watch", "embed", "export", "show", "rebuild", "query",
-    "communities_among", "network",
 }  # fmt: skip
 
 

@@ -205,6 +205,11 @@ def test_a_bad_value_in_front_matter_is_refused_with_what_is_allowed(own_web: Kb
     assert "reflective, semantic, procedural, emotional, episodic" in line
 
 
+def test_a_session_without_a_name_is_refused(web: Kb) -> None:
+    line = web.error("search", "typescript", "--fts-only", "--session-filter", "", code=2)
+    assert "session_filter cannot be ''" in line
+
+
 @pytest.mark.parametrize("flag", ["--supersede", "--replace", "--parent"])
 def test_an_unknown_document_in_a_flag_writes_nothing(own_web: Kb, flag: str) -> None:
     line = own_web.error("remember", "This is not written", flag, "KB-99", code=3)

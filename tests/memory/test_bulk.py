@@ -92,7 +92,11 @@ def test_many_at_once_write_them_once(tmp_path: Path) -> None:
             refused = server.client.post("/api/notes", json=other, headers=header)
             assert refused.status_code == 409
             wrong = server.post("notes", notes=[{"text": "x"}, {"text": "y", "type": "poem"}])
-            assert wrong.status_code == 422
+            assert (wrong.status_code, wrong.json()["error"]["field"]) == (422, "notes[1].type")
+            empty = server.post("notes", notes=[{"text": "x"}, {"text": " "}])
+            assert empty.json()["error"]["field"] == "notes[1].text"
+            once = server.client.post("/api/note", json={"text": "x"}, headers=header)
+            assert once.json()["error"]["field"] == "Idempotency-Key"  # nothing would honour it
             unfit: tuple[Any, ...] = (
                 [{"text": "x", "colour": "red"}],
                 ["text"],

@@ -5,13 +5,13 @@ Links are kept by the store; this asks for them and answers in documents.
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 from knowbase.config import Settings
 from knowbase.errors import InvalidInput
 from knowbase.graph.network import LinkedDocuments, Network
 from knowbase.query.conditions import EVERYTHING, AnyOf, Compare, Condition, Visible
-from knowbase.values.arguments import checks_arguments
+from knowbase.values.arguments import checks_arguments, wrong
 from knowbase.values.changes import Changes, Codes
 from knowbase.values.documents import ALL, Document, Page
 from knowbase.values.edges import WEIGHTS
@@ -109,6 +109,8 @@ class Graph:
 
     def network(self, relations: Sequence[str] = (), passing: Condition | None = None) -> Network:
         """Every document that is shown, and every link between them, of these relations or all."""
+        if passing is not None and not isinstance(passing, get_args(Condition)):
+            raise wrong("passing", passing, "a condition")
         shown = passing if passing is not None else self.shown()
         found = self.store.edges(shown)
         wanted = _checked({name.upper() for name in relations}, {edge.relation for edge in found})

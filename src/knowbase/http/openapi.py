@@ -51,8 +51,8 @@ _ERROR: Schema = {
         "error": {
             "type": "object",
             "properties": {
-                "code": {"type": "string"},
-                "message": {"type": "string"},
+                "code": {"type": "string", "description": "which error it is, for programs"},
+                "message": {"type": "string", "description": "what is wrong, for people"},
                 "field": {**_TEXT, "description": "the parameter or header that it is about"},
                 "hint": {**_TEXT, "description": "what it may be, or what to do"},
             },
@@ -67,10 +67,10 @@ _PROBLEM: Schema = {
     "type": "object",
     "description": "RFC 9457, for who asks for application/problem+json",
     "properties": {
-        "type": {"type": "string", "format": "uri"},
-        "title": {"type": "string"},
-        "status": {"type": "integer"},
-        "detail": {"type": "string"},
+        "type": {"type": "string", "format": "uri", "description": "which kind of problem it is"},
+        "title": {"type": "string", "description": "that kind in a few words"},
+        "status": {"type": "integer", "description": "the status of the response"},
+        "detail": {"type": "string", "description": "what is wrong with this request"},
         **_ERROR["properties"]["error"]["properties"],
     },
     "required": ["type", "title", "status", "detail", "code"],

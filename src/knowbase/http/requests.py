@@ -87,7 +87,13 @@ async def values_of(
 def _with_key(request: Request, operation: Operation, values: dict[str, Any]) -> dict[str, Any]:
     """A key may be told as a header, as programs do that send a request again by themselves."""
     key = request.headers.get(KEY_HEADER)
-    if key is None or "key" not in {one.name for one in parameters(operation.request)}:
+    if key is None:
+        return values
+    if "key" not in {one.name for one in parameters(operation.request)}:
+        if operation.writes:  # whoever sends it relies on it
+            raise InvalidInput(
+                f"{operation.name} takes no key", field=KEY_HEADER, hint="POST /api/notes takes one"
+            )
         return values
     if values.get("key") not in (None, key):
         raise Conflict("the key is told twice", field=KEY_HEADER, hint="as a header alone")

@@ -28,10 +28,11 @@ _SECRETS = re.compile(
 )
 _SAMPLES = ("example", "sample", "template", "dist", "tmpl")
 _PRIVATE_KEY = re.compile(rb"^\s*-----BEGIN [A-Z ]*PRIVATE KEY-----", re.MULTILINE)
+_COMMENT = re.compile(rb"^[ \t]*(?://+|/\*+|\*|#+|--+|;+|%+|<!--|REM\b)(.*)$", re.MULTILINE)
 _MARKER = re.compile(
     rb"code generated .{0,200}do not edit|@generated\b|auto-?generated .{0,100}do not edit"
     rb"|this file (?:is|was) (?:automatically|auto-?)[ -]?generated|do not edit.{0,60}generated",
-    re.IGNORECASE | re.DOTALL,
+    re.IGNORECASE,
 )
 _HEAD = 2000  # bytes in which a file says that it was generated
 _SAMPLE = 1 << 16
@@ -54,6 +55,10 @@ def noise_by_name(path: str) -> str | None:
     return "generated" if _MADE.search(name) else None
 
 
+def _comments(code: bytes) -> bytes:
+    return b" ".join(b" ".join(_COMMENT.findall(code)).split())
+
+
 def noise_in(path: str, data: bytes) -> str | None:
     """The same by what a file holds; documents that people read are never noise."""
     kind = type_of(path)
@@ -61,7 +66,8 @@ def noise_in(path: str, data: bytes) -> str | None:
         return None
     if kind == "text" and _PRIVATE_KEY.search(data[:_SAMPLE]):
         return "looks like a secret"
-    if kind == "code" and _MARKER.search(data[:_HEAD]):
+    # In a comment: code may well speak of generated files.
+    if kind == "code" and _MARKER.search(_comments(data[:_HEAD])):
         return "generated"
     sample = data[:_SAMPLE]
     extension = PurePath(path).suffix[1:].lower()

@@ -79,7 +79,7 @@ GIVES: dict[str, dict[str, str]] = {
         "documents": "how many; with chunks, tags, types …",
         "model": "of the vectors: name, revision, dimensions",
         "sources": "folders and files that are kept in step",
-        "problems": "files that could not be read: path, problem",
+        "problems": "unread files: path, problem",
     },
     "search": {"results": "best first: id, title, url"},
     "fetch": {

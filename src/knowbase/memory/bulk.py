@@ -55,7 +55,7 @@ def write_notes(
     if known is not None:
         return _written(known)
     ingest = services.ingest
-    drafts = [_draft(services, *one, mark) for one in zip(notes, ids, strict=True)]
+    drafts = [_draft(services, notes[at], ids[at], mark, at) for at in range(len(notes))]
     embedded = ingest.drafter.embed_or_wait(drafts, ingest.store)
     changes = Changes(drafts=embedded.drafts, model=embedded.model)
     documents = ingest.store.apply(changes, ingest.clock())
@@ -71,9 +71,12 @@ def _known(services: NoteServices, ids: Sequence[str], mark: str) -> list[Docume
     return there if len(there) == len(ids) else None
 
 
-def _draft(services: NoteServices, note: Note, document: str, mark: str) -> Draft:
-    writing = Writing(services, note, "note")
-    draft = writing.unembedded(document)
+def _draft(services: NoteServices, note: Note, document: str, mark: str, place: int) -> Draft:
+    try:
+        draft = Writing(services, note, "note").unembedded(document)
+    except InvalidInput as error:  # among many, say which
+        field = f"notes[{place}].{error.field or 'text'}"
+        raise type(error)(error.message, field=field, hint=error.hint) from error
     if not mark:
         return draft
     metadata = {**draft.reading.value("metadata"), MARK: mark}

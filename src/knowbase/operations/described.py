@@ -65,11 +65,11 @@ OWN: Mapping[str, Mapping[str, str]] = {
     # Agents alone get these two: the shorter the better.
     "Entry": {
         "code": "short name",
-        "title": "title",
+        "title": "its title",
         "content": "whole text",
         "entry_type": "type",
         "roles": "for whom",
-        "tags": "tags",
+        "tags": "its tags",
         "confidence": "0 to 1",
         "created_at": "put in",
         "updated_at": "changed",
@@ -79,7 +79,7 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "snippet": "what matched",
         "explanation": "of the score",
         "path": "file",
-        "project": "project",
+        "project": "its project",
         "line": "in the file",
         "more": "further matches",
         "copies": "same text elsewhere",
