@@ -1,5 +1,7 @@
 """The Python library as people expect it: keywords, lists, paths, and errors that are ours."""
 
+import datetime as dt
+import json
 from collections.abc import Iterator
 from contextlib import suppress
 from inspect import ismethod, signature
@@ -69,6 +71,27 @@ def test_a_search_takes_its_request_by_keywords(base: Base) -> None:
     asked = {"query": "otters", "tags": ["ops"], "path": "docs/"}
     assert base.plan(**asked).flags == ("--tags: tag:ops", "--path: path:docs/")  # type: ignore[arg-type]
     assert base.why_not("N-1", "otters", path="docs/").stage == "filtered"
+
+
+def test_filters_are_taken_as_python_has_them(base: Base) -> None:
+    day, hour = dt.date(2020, 1, 1), dt.datetime(2020, 1, 1, 10, tzinfo=dt.UTC)
+    found = base.search("otters", path=Path("docs"), after=day, created=">2020")
+    assert [hit.path for hit in found.hits] == ["docs/otters.md"]
+    assert not base.search("otters", before=hour).hits
+    assert not base.search("otters", before=day).hits
+    assert codes(base.search("otters", filters={"after": str(hour), "project": "web"})) == ["N-1"]
+    assert base.plan("otters", salience=0.5).flags == ("--salience: salience:0.5",)
+
+
+def test_what_is_answered_is_an_object_as_the_command_prints_it(base: Base, folder: Path) -> None:
+    kb = Kb(folder)
+    for said, words in (
+        (base.plan("otters"), ["query", "otters"]),
+        (base.why_not("N-1", "otters"), ["why-not", "N-1", "otters"]),
+        (base.brief(), ["brief"]),
+        (base.status(), ["status"]),
+    ):
+        assert json.loads(json.dumps(said.to_dict())).keys() == kb.json(*words).keys()
 
 
 def test_an_unknown_keyword_is_an_error_that_names_the_known_ones(base: Base) -> None:

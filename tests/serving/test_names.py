@@ -1,13 +1,14 @@
 """Under which names a server is asked, and from which pages."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from conftest import Kb
-from servers import Served, serving
+from servers import Served, serving, two_projects
 
 
 @pytest.mark.parametrize(
@@ -82,3 +83,20 @@ def test_pages_elsewhere_may_read_answers_only_if_configured(careful: Served) ->
     refused = preflight("https://evil.example")
     assert refused.status_code == 403
     assert "access-control-allow-origin" not in refused.headers
+
+
+def test_a_page_can_read_why_it_was_refused(tmp_path: Path) -> None:
+    """And may send what makes a write safe to repeat."""
+    folder = two_projects(tmp_path / "base")
+    origin = "https://wiki.example.com"
+    Kb(folder)("token", "new", "reader", "--scope", "read")
+    with serving(folder, env={"KB_SERVE_ORIGINS": origin}) as server:
+        refused = server.client.get("/api/tags", headers={"Origin": origin})
+        assert refused.status_code == 401
+        assert refused.headers["access-control-allow-origin"] == origin
+        asked = {
+            "Origin": origin,
+            "Access-Control-Request-Method": "POST",
+            "Access-Control-Request-Headers": "idempotency-key",
+        }
+        assert server.client.options("/api/notes", headers=asked).status_code == 200

@@ -43,7 +43,19 @@ def _with_keywords(request: SearchRequest, keywords: Mapping[str, Any]) -> Searc
         raise wrong("filters", filters, 'such as {"project": "web"}')
     own = {name: one for name, one in keywords.items() if name in named and one is not None}
     rest = {name: one for name, one in keywords.items() if name not in (*named, "filters")}
-    return request._replace(**rest, filters={**filters, **own})
+    asked = {name: _filter_text(one) for name, one in {**filters, **own}.items()}
+    return request._replace(**rest, filters=asked)
+
+
+def _filter_text(value: Any) -> Any:
+    """As one would write it in a query: Python's paths, moments and numbers are as good."""
+    if isinstance(value, os.PathLike):
+        return path(value, "path").replace(os.sep, "/")
+    if hasattr(value, "isoformat"):  # a date, or a time of one
+        return value.isoformat()
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return str(value)
+    return value
 
 
 def path(value: Any, field: str) -> str:

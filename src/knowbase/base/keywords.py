@@ -4,9 +4,13 @@ A test compares this with SearchRequest, so that tools can complete what there i
 """
 
 from collections.abc import Mapping
-from typing import TypeAlias, TypedDict
+from os import PathLike
+from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
 from knowbase.query.conditions import Condition
+
+if TYPE_CHECKING:
+    from datetime import date
 
 Texts: TypeAlias = list[str] | tuple[str, ...] | set[str] | frozenset[str]
 """Not any sequence: a text would be one, too."""
@@ -38,20 +42,20 @@ class SearchKeywords(TypedDict, total=False):
     strict: bool
 
     # filters
-    path: str | None
-    created: str | None
-    updated: str | None
-    after: str | None
-    before: str | None
+    path: str | PathLike[str] | None
+    created: "str | date | None"
+    updated: "str | date | None"
+    after: "str | date | None"
+    before: "str | date | None"
     under: str | None
     children: str | None
     project: str | None
     role: str | None
-    confidence: str | None
+    confidence: str | float | None
     scope: str | None
     sector: str | None
     tier: str | None
-    salience: str | None
+    salience: str | float | None
 
     # of Python alone
     filters: Mapping[str, str]

@@ -1,9 +1,10 @@
 """What a base holds and whether all is well with it."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from knowbase.values.files import FileRecord, Source
+from knowbase.values.plain import as_dict
 from knowbase.values.vectors import Model, StoredModel
 
 if TYPE_CHECKING:
@@ -31,3 +32,7 @@ class Status(NamedTuple):
     copy_of: str | None = None  # while kb move has not finished with it
     newer_model: Model | None = None  # packaged with this knowbase; kb embed changes to it
     lost_writes: bool = False  # its journal was deleted: kb sync looks at every file again
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `kb status --json` has it."""
+        return as_dict(self)

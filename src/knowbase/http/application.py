@@ -8,12 +8,14 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
+from starlette.types import Receive, Scope, Send
 
 import knowbase
 from knowbase.base import Base
@@ -38,7 +40,7 @@ from knowbase.http.negotiation import Packed
 from knowbase.http.observe import Observed
 from knowbase.http.openapi import document
 from knowbase.http.readiness import Readiness
-from knowbase.http.requests import Bounded
+from knowbase.http.requests import KEY_HEADER, Bounded
 from knowbase.http.served import methods_of, served
 from knowbase.http.workers import Workers
 from knowbase.logs import log
@@ -228,9 +230,9 @@ def application(
     stack = [
         Middleware(Observed, metrics=server.metrics, route_of=server.route_of),
         Middleware(SafeHeaders),
+        *_cors(door.names.origins),  # first, so that a page can read why it was refused
         Middleware(Guard, door=door),
         Middleware(Admission, most=share(_most_under_way(base)), streams=tuple(server.mounted)),
-        *_cors(door.names.origins),
         Middleware(Packed, minimum_size=WORTH_PACKING),
     ]
     app = Starlette(
@@ -249,15 +251,27 @@ def _most_under_way(base: Base) -> int:
     return base.settings.serve_workers + base.settings.serve_waiting
 
 
+TOLD_BY_PAGES = ("Authorization", "Content-Type", "If-None-Match", KEY_HEADER)
+
+
+class _Cors(CORSMiddleware):
+    """For the pages that are configured; any other one hears what the guard says."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        origin = Headers(scope=scope).get("origin") if scope["type"] == "http" else None
+        known = origin is not None and self.is_allowed_origin(origin)
+        await (super().__call__ if known else self.app)(scope, receive, send)
+
+
 def _cors(origins: tuple[str, ...]) -> list[Middleware]:
     if not origins:
         return []
     return [
         Middleware(
-            CORSMiddleware,
+            _Cors,
             allow_origins=list(origins),
             allow_methods=["GET", "POST"],
-            allow_headers=["Authorization", "Content-Type", "If-None-Match", *OF_AGENTS],
+            allow_headers=[*TOLD_BY_PAGES, *OF_AGENTS],
             expose_headers=["ETag", "Link", "Retry-After", "X-Request-Id", "Mcp-Session-Id"],
         )
     ]

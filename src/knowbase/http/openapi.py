@@ -6,6 +6,7 @@ from typing import Any
 import knowbase
 from knowbase.http.failures import STATUSES
 from knowbase.http.negotiation import JSON, PROBLEM
+from knowbase.http.requests import KEY_HEADER
 from knowbase.http.served import methods_of, served
 from knowbase.operations.declare import TEXT_KB, Operation
 from knowbase.operations.grammar import Known
@@ -129,6 +130,8 @@ def _method(operation: Operation, method: str, schema: Schema, answer: Schema) -
         needed = bool(schema["required"])
         content = {"application/json": {"schema": schema}}
         told["requestBody"] = {"required": needed, "content": content}
+        if "key" in schema["properties"]:
+            told["parameters"] = [_key_header(schema)]
         if operation.most_kb < TEXT_KB:  # else serve.max_request_kb
             told["x-max-kb"] = operation.most_kb
     else:
@@ -136,6 +139,17 @@ def _method(operation: Operation, method: str, schema: Schema, answer: Schema) -
             _parameter(field.name, schema) for field in parameters(operation.request)
         ]
     return told
+
+
+def _key_header(schema: Schema) -> dict[str, Any]:
+    described = _without_null(schema["properties"]["key"])
+    return {
+        "name": KEY_HEADER,
+        "in": "header",
+        "required": False,
+        "description": described.pop("description"),
+        "schema": described,
+    }
 
 
 def _parameter(name: str, schema: Schema) -> dict[str, Any]:

@@ -3,12 +3,13 @@
 import math
 import re
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from knowbase.memory.sessions import SessionDocuments
 from knowbase.query.conditions import AnyOf, Compare, Condition, OneOf, Visible, both
 from knowbase.query.moments import ahead
 from knowbase.values.documents import Document, Page
+from knowbase.values.plain import as_dict
 from knowbase.values.sessions import Session
 from knowbase.values.times import days_between
 from knowbase.values.visible import one_line
@@ -47,6 +48,10 @@ class Brief(NamedTuple):
     left_out: int  # items that found no room
     parts: tuple[BriefPart, ...]
     text: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `kb brief --json` has it."""
+        return as_dict(self)
 
 
 class Briefing:

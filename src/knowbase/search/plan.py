@@ -10,6 +10,7 @@ from knowbase.search.clusters import WORD, asks_for_communities
 from knowbase.search.services import Language
 from knowbase.search.understand import Inquiry
 from knowbase.values.kinds import clean_tags
+from knowbase.values.plain import as_dict
 
 
 class QueryPlan(NamedTuple):
@@ -28,6 +29,10 @@ class QueryPlan(NamedTuple):
     legs: tuple[str, ...]
     flags: tuple[str, ...]  # the flags of the request, as they are said in the language
     problems: tuple[Problem, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `kb query --json` has it."""
+        return as_dict(self)
 
 
 def plan(inquiry: Inquiry, language: Language) -> QueryPlan:

@@ -1,6 +1,6 @@
 """Why a document is not among the hits: which stage dropped it, and by how much."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from knowbase.query.conditions import HIDDEN_STATES, Compare, Condition, both, describe
 from knowbase.query.query import Query
@@ -10,6 +10,7 @@ from knowbase.search.services import Services
 from knowbase.search.understand import Inquiry
 from knowbase.store.contract import RetrievalStore
 from knowbase.values.documents import Candidate, Document, is_in
+from knowbase.values.plain import as_dict
 
 
 class LegStanding(NamedTuple):
@@ -33,6 +34,10 @@ class WhyNot(NamedTuple):
     score: float | None = None
     needed: float | None = None
     margin: float | None = None  # how far the score is from what was needed
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `kb why-not --json` has it."""
+        return as_dict(self)
 
 
 def why_not(inquiry: Inquiry, services: Services, document: Document) -> WhyNot:

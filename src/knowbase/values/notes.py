@@ -7,6 +7,7 @@ from knowbase.errors import InvalidInput
 from knowbase.values.documents import FIELDS, Document
 from knowbase.values.kinds import Unfit, clean_tags, fitted
 from knowbase.values.parameters import listed
+from knowbase.values.plain import as_dict
 
 STATED_BY_NOTES = (
     *(name for name, field in FIELDS.items() if field.note),
@@ -123,3 +124,7 @@ class Remembered(NamedTuple):
     similar: tuple[SimilarDocument, ...] = ()
     superseded: Document | None = None
     notices: tuple[str, ...] = ()  # what is to be known of it: that its vector is made later
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `kb remember --json` has it."""
+        return as_dict(self)
