@@ -2,7 +2,6 @@
 
 import os
 import threading
-import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -30,6 +29,7 @@ from knowbase.store.sqlite.extension import (
     remove_left_vectors,
 )
 from knowbase.store.sqlite.journal import Journal
+from knowbase.store.sqlite.turns import Turns
 from knowbase.text.paths import matcher
 from knowbase.values.characters import storable
 
@@ -87,27 +87,6 @@ def translated() -> Iterator[None]:
         raise BaseError("the database refused the operation") from error
 
 
-class _Waiting:
-    """Waits for another's lock, looking again every few milliseconds.
-
-    SQLite's own way looks ten times a second: beside busy writers, which leave the lock for a
-    millisecond only, somebody would now and then wait in vain.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._ends = 0.0
-
-    def __call__(self, tries: int) -> bool:
-        now = time.monotonic_ns()
-        if tries == 0:
-            self._ends = now / 1e9 + self._seconds
-        if now / 1e9 >= self._ends or deadline.is_over():
-            return False
-        time.sleep((1 + now % 8) / 1000)  # not all at the same moment
-        return True
-
-
 class _Connection(apsw.Connection):
     """Binds text as every store has it, wherever it comes from; begins no statement that
     nobody waits for."""
@@ -135,7 +114,7 @@ class BaseFile:
         self._lock = threading.Lock()
 
     def connect(
-        self, waiting: _Waiting, former: apsw.Connection | None = None
+        self, turns: Turns, former: apsw.Connection | None = None
     ) -> tuple[apsw.Connection, Mark | None]:
         """A connection to the file that is there now, and which one that is."""
         with self._lock:
@@ -143,7 +122,7 @@ class BaseFile:
             if mark is not None and self._mark not in (None, mark):
                 self._leave(former)
             seen = self.journal.seen()  # first: what is seen was written before
-            connection = _connect(self.path, waiting)
+            connection = _connect(self.path, turns)
             self._check(connection)
             self.journal.compare(connection, seen)
             self._mark, self._journal = mark, mark_of(self.path + "-wal")
@@ -176,19 +155,19 @@ class Connections(threading.local):
 
     def __init__(self, file: BaseFile, busy_timeout: float) -> None:
         self._file = file
-        self._waiting = _Waiting(busy_timeout)
-        self._connection, self._mark = file.connect(self._waiting)
+        self._turns = Turns(busy_timeout)
+        self._connection, self._mark = file.connect(self._turns)
         self._has_vectors = False
         self._is_closed = False  # it could not be rolled back
 
     def get(self) -> apsw.Connection:
         """The connection; within a transaction it stays the same, whatever is on the disk."""
         if self._is_closed:
-            self._connection, self._mark = self._file.connect(self._waiting)
+            self._connection, self._mark = self._file.connect(self._turns)
             self._is_closed, self._has_vectors = False, False
         if not self._is_in_place() and not self._connection.in_transaction:
             former = self._connection
-            self._connection, self._mark = self._file.connect(self._waiting, former)
+            self._connection, self._mark = self._file.connect(self._turns, former)
             former.close()
             if self._has_vectors:
                 load_vector_extension(self._connection)
@@ -200,7 +179,7 @@ class Connections(threading.local):
     def beside(self) -> apsw.Connection:
         """Another connection to the same file, with its vectors; whoever asks for it closes it."""
         has_any = self.with_any_vectors()
-        connection, _ = self._file.connect(self._waiting)
+        connection, _ = self._file.connect(self._turns)
         if has_any:
             load_vector_extension(connection)
         return connection
@@ -238,14 +217,16 @@ class Connections(threading.local):
         """One transaction that holds the write lock from its start, and is on the disk at its
         end; if told, the lock is not waited for, or the disk not, where it can be done again."""
         connection = self.get()
-        connection.set_busy_handler(self._waiting if wait else None)
-        if sync:
-            _use_journal(connection)
-        else:
-            connection.execute("PRAGMA synchronous = NORMAL")
+        if wait:
+            self._turns.before_writing()
         try:
+            if not sync:
+                connection.execute("PRAGMA synchronous = NORMAL")
+            else:
+                _use_journal(connection)
+            connection.set_busy_handler(self._turns if wait else None)
             connection.execute("BEGIN IMMEDIATE")
-            connection.set_busy_handler(self._waiting)
+            connection.set_busy_handler(self._turns)
             before = connection.total_changes()
             yield connection
             if not self._is_in_place():
@@ -259,8 +240,9 @@ class Connections(threading.local):
             self._roll_back(connection)
             raise
         finally:
+            self._turns.after_writing()
             if not self._is_closed:
-                connection.set_busy_handler(self._waiting)
+                connection.set_busy_handler(self._turns)
                 if not sync:
                     connection.execute("PRAGMA synchronous = FULL")
         if generation is not None:
@@ -327,11 +309,11 @@ def as_json(values: Collection[str]) -> str:
     return json.dumps(storable(list(values)))
 
 
-def _connect(path: str, waiting: _Waiting) -> apsw.Connection:
+def _connect(path: str, turns: Turns) -> apsw.Connection:
     if not os.path.exists(path):
         raise BaseMissing("there is no base here", hint="make one with: kb init")
     connection = _opened(os.path.abspath(path))
-    connection.set_busy_handler(waiting)
+    connection.set_busy_handler(turns)
     connection.create_scalar_function("path_matches", _path_matches, 2, deterministic=True)
     connection.set_progress_handler(deadline.is_over, LOOK_EVERY)
     # What is committed is on the disk itself; on macOS, that takes a call of its own.
