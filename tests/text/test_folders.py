@@ -7,15 +7,7 @@ import pytest
 import knowbase
 from knowbase.text.folders import folder_name, folders_in
 
-PATHS = (
-    "docs/a.md",
-    "docs/api/b.md",
-    "/srv/wiki/c.md",
-    "/srv/wiki/d.md",
-    "/srv/e.md",
-    None,
-    "f.md",
-)
+FILLED = (("/srv/wiki", 2), ("docs", 1), ("docs/api", 1), ("/srv", 1), (".", 1))
 
 
 @pytest.mark.parametrize(
@@ -35,7 +27,7 @@ PATHS = (
 def test_the_folders_of_a_folder_can_be_asked_for_in_turn(
     folder: str, inside: dict[str, int]
 ) -> None:
-    assert dict(folders_in(folder_name(folder), PATHS)) == inside
+    assert dict(folders_in(folder_name(folder), FILLED)) == inside
 
 
 def test_folders_outside_of_the_home_lead_to_their_documents(tmp_path: Path) -> None:

@@ -166,6 +166,7 @@ class Finding(BaseServices):
         page: Page = Page(),  # noqa: B008 - a value, never changed
     ) -> "Folder":
         """The folders in a folder, and the documents below it, newest first."""
+        from knowbase.store.facets import Ages
         from knowbase.text.folders import folder_name, folders_in
         from knowbase.values.folders import Folder
 
@@ -174,12 +175,10 @@ class Finding(BaseServices):
         filters |= {"project": project} if project is not None else {}
         lists = {"tags": tags, "type": types, "include": include}
         asked = self._understand("", {**lists, "tags_match": "all", "filters": filters})
-        found = self.store.documents(
-            both(asked.visible, asked.filter), page._replace(limit=2**62, offset=0)
-        )
-        shown = found[page.offset : page.offset + page.limit]
-        folders = folders_in(name, (document.path for document in found))
-        return Folder(name, folders, tuple(shown), len(found))
+        below = both(asked.visible, asked.filter)
+        counts = self.store.facets(below, ("folder",), Ages(())).get("folder", [])
+        shown = self.store.documents(below, page)
+        return Folder(name, folders_in(name, counts), tuple(shown), self.store.count(below))
 
     def tags(self) -> tuple[tuple[str, int], ...]:
         """Every tag and how many documents have it, most used first."""

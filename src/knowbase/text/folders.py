@@ -14,12 +14,15 @@ def folder_name(folder: str) -> str:
     return "/" * told.startswith("/") + f"{name}/" if name not in ("", ".") else ""
 
 
-def folders_in(folder: str, paths: Iterable[str | None]) -> tuple[FolderCount, ...]:
-    """The folders directly in this one, the fullest first. As in a pattern of paths, a slash
-    before the folder says no more than that it is at the start; before one that is told, that it
-    lies outside the base's home."""
+def folders_in(folder: str, filled: Iterable[tuple[str, int]]) -> tuple[FolderCount, ...]:
+    """The folders directly in this one, the fullest first, from all that have documents and how
+    many. As in a pattern of paths, a slash before the folder says no more than that it is at the
+    start; before one that is told, that it lies outside the base's home."""
     folder = folder.lstrip("/")
-    counts = Counter(name for path in paths if path and (name := _next(folder, path)))
+    counts: Counter[tuple[str, str]] = Counter()
+    for path, number in filled:
+        if path != "." and (name := _next(folder, f"{path}/")):
+            counts[name] += number
     ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
     return tuple(FolderCount(f"{root}{folder}{name}/", number) for (root, name), number in ordered)
 
