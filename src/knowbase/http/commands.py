@@ -164,6 +164,8 @@ COMMANDS = {
             new,
             writes=True,
             local=True,
+            near=True,
+            whole=True,
             terminal=Terminal(raw=_text),
             examples=("kb token new ci --scope read", "kb token new --project apollo"),
         ),
@@ -174,6 +176,8 @@ COMMANDS = {
                 NoParameters,
                 list_tokens,
                 local=True,
+                near=name == "token list",
+                whole=True,
                 examples=(f"kb {name}",),
             )
             for name in ("token list", "tokens")
@@ -185,6 +189,8 @@ COMMANDS = {
             revoke,
             writes=True,
             local=True,
+            near=True,
+            whole=True,
             examples=("kb token revoke ci",),
         ),
     )
