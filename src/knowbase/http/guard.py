@@ -20,7 +20,7 @@ from knowbase.http.failures import NotAuthenticated, Unreadable, response_to
 from knowbase.http.gate import Gate
 from knowbase.http.issuer import METADATA, Expired, Issuer, TooLittle, WrongToken
 from knowbase.http.tokens import hashed
-from knowbase.values.access import Access, current, speaker
+from knowbase.values.access import NOBODY, Access, current, speaker
 from knowbase.values.hosts import is_loopback as is_loopback  # noqa: PLC0414 - others have it from here
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -161,7 +161,7 @@ class Guard:
             return
         who = client.set(caller(scope))
         held = current.set(Access(write=False))
-        speaks = speaker.set("user")
+        speaks = speaker.set(NOBODY)
         try:
             current.set(await self._checked(scope))
         except KnowbaseError as error:
