@@ -17,6 +17,8 @@ from knowbase.base.embedders import Embedders
 from knowbase.base.services import Opened
 from knowbase.config import Settings
 from knowbase.errors import KnowbaseError, NotAllowed, NotFound
+from knowbase.graph.neighbourhood import Wanted
+from knowbase.memory.inbox import Wanted as InboxWanted
 from knowbase.query.conditions import EVERYTHING, Compare
 from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.contract import Store
@@ -84,12 +86,14 @@ READS: dict[str, Call] = {
     "code_pattern": lambda b, t, f: b.code_pattern,
     "configuration": lambda b, t, f: b.configuration,
     "browse": lambda b, t, f: b.browse(page=ALL),
+    "doctor": lambda b, t, f: b.doctor()._replace(disk=None),
     "documents": lambda b, t, f: b.documents(page=ALL, include=("superseded", "expired")),
     "embedder": lambda b, t, f: b.embedder.model,
     "expire": lambda b, t, f: b.expire("9y"),
     "flush": lambda b, t, f: b.flush(),
     "get": lambda b, t, f: b.get(t.code()),
     "home": lambda b, t, f: b.home,
+    "inbox": lambda b, t, f: b.inbox(InboxWanted(page=ALL)),
     "is_new": lambda b, t, f: b.is_new,
     "now": lambda b, t, f: b.now(),
     "ingest_services": lambda b, t, f: b.ingest_services().store.files(),
@@ -97,6 +101,8 @@ READS: dict[str, Call] = {
     "plan": lambda b, t, f: b.plan(f"engine under:{t.code()}"),
     "profile": lambda b, t, f: b.profile("kb"),
     "profiles": lambda b, t, f: b.profiles(),
+    "render": lambda b, t, f: (b.render(t.code(2), "engine"), b.render(t.code())),
+    "searches": lambda b, t, f: b.searches().count if b.access.project is None else 0,
     "search": lambda b, t, f: [
         b.search(SearchRequest(query, profile=profile, top=50))
         for query in ("engine", "moonrover", f"related:{t.code(2)}")
@@ -141,6 +147,7 @@ READS: dict[str, Call] = {
         (f / "graph.json").read_text(),
     ),
     "graph.links": lambda b, t, f: b.graph.links(t.code(2)),
+    "graph.neighbourhood": lambda b, t, f: b.graph.neighbourhood(t.code(2), Wanted(3)),
     "graph.network": lambda b, t, f: b.graph.network(),
     "graph.path": lambda b, t, f: b.graph.path(t.code(2), t.code()),
     "graph.query": lambda b, t, f: b.graph.query("MATCH (d:Document) RETURN d.code, d.title"),
@@ -171,6 +178,7 @@ READS: dict[str, Call] = {
     "store.codes": lambda b, t, f: b.store.codes(),
     "store.count": lambda b, t, f: b.store.count(EVERYTHING),
     "store.counts": lambda b, t, f: b.store.counts(),
+    "store.dead_links": lambda b, t, f: b.store.dead_links(),
     "store.documents": lambda b, t, f: b.store.documents(EVERYTHING, ALL),
     "store.edges": lambda b, t, f: b.store.edges(EVERYTHING),
     "store.edges_around": lambda b, t, f: b.store.edges_around([t.id()], 3, EVERYTHING),
@@ -225,6 +233,12 @@ WRITES: dict[str, Call] = {
     "lifecycle.forget": lambda b, t, f: b.lifecycle.forget([t.code(6)]),
     "lifecycle.restore": lambda b, t, f: b.lifecycle.restore([t.code(6)]),
     "lifecycle.supersede": lambda b, t, f: b.lifecycle.supersede(t.code(6), t.code(3)),
+    "verdict": lambda b, t, f: (
+        b.verdict(t.code(3), "later"),
+        b.verdict(t.code(3), "undo"),
+        b.verdict(t.code(3), "merge", t.code(6)),
+        b.verdict(t.code(3), "undo"),
+    ),
     "sessions.start": lambda b, t, f: b.sessions.start(f"new-{t.project}", t.project),
     "sessions.end": lambda b, t, f: b.sessions.end(t.session, "over"),
     "sessions.relate": lambda b, t, f: b.sessions.relate(t.code(), t.code(3), "REFERENCES"),

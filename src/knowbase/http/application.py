@@ -1,5 +1,6 @@
 """The application: routes made from the declarations, and what stands before them."""
 
+import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -19,9 +20,10 @@ from starlette.types import Receive, Scope, Send
 
 import knowbase
 from knowbase.base import Base
+from knowbase.base.tasks import Tasks, tasks_of
 from knowbase.errors import KnowbaseError, NotAllowed
+from knowbase.http import events, page
 from knowbase.http import metrics as numbers
-from knowbase.http import page
 from knowbase.http.admission import Admission
 from knowbase.http.api import Api, as_json, unless_known
 from knowbase.http.clients import share
@@ -36,6 +38,7 @@ from knowbase.http.failures import (
 )
 from knowbase.http.guard import Door, Guard, SafeHeaders
 from knowbase.http.issuer import METADATA, Issuer
+from knowbase.http.near import Nearness
 from knowbase.http.negotiation import Packed
 from knowbase.http.observe import Observed
 from knowbase.http.openapi import document
@@ -69,6 +72,7 @@ class Server:
         mounted: Mapping[str, Mounting],
         operations: Mapping[str, Operation],
         issuer: Issuer | None = None,
+        host: str = "",  # the address that it listens on
     ) -> None:
         settings = base.settings
         self.base = base
@@ -80,12 +84,19 @@ class Server:
         )
         # Whoever watches the server is answered however busy it is.
         self.watchers = Workers(1, WATCHING, settings.serve_timeout)
+        if base.access.project is None:
+            base.searches(count=True)  # from now on
         self.readiness = Readiness(base, self.workers, self.watchers)
-        self.api = Api(base, self.workers, self.metrics)
+        self.tasks = tasks_of(base) if base.access.is_full else Tasks()
+        self.tasks.is_served = True
+        self.events = events.Events(base, self.watchers, self.tasks)
+        nearness = Nearness(host, settings)
+        self.api = Api(base, self.workers, self.metrics, nearness, self.events.wrote)
         self.mounted = {path: make(self.run) for path, make in mounted.items()}
 
     def end_streams(self) -> None:
-        """Those of what is mounted."""
+        """Those of events, and of what is mounted."""
+        self.events.close()
         for app in self.mounted.values():
             app.state.end_streams()
 
@@ -121,6 +132,7 @@ class Server:
         return [
             Route("/openapi.json", self.openapi, methods=["GET"]),
             Route("/docs", self.docs, methods=["GET"]),
+            Route(events.PATH, self.events.listen, methods=["GET"]),
         ]
 
     def _protected(self) -> list[BaseRoute]:
@@ -144,7 +156,7 @@ class Server:
         return endpoint
 
     async def index(self, _: Request) -> Response:
-        described = ("/openapi.json", "/docs") if self.operations else ()
+        described = ("/openapi.json", "/docs", events.PATH) if self.operations else ()
         paths = [*described, "/health", "/metrics", *self.mounted, *self.operations]
         told = {"name": "knowbase", "version": knowbase.__version__, "paths": paths}
         return Response(as_json(told), media_type="application/json")
@@ -188,8 +200,8 @@ class Server:
         """The route that a path is counted as; all unknown ones are one."""
         if (
             path in self.operations
-            or path in ("/", "/openapi.json", "/docs", "/metrics")
-            or (path in ("/health", "/health/live", "/health/ready"))
+            or path in ("/", "/openapi.json", "/docs", "/metrics", events.PATH)
+            or path in ("/health", "/health/live", "/health/ready")
         ):
             return path
         below = (one for one in self.mounted if path == one or path.startswith(one + "/"))
@@ -208,6 +220,7 @@ class Server:
             except KnowbaseError as error:
                 log("warning", "the embedding model is not ready", reason=error.message)
             yield
+        await asyncio.to_thread(self.tasks.close)
         for workers in (self.workers, self.watchers):
             await workers.close(self.base.settings.serve_shutdown)
 
@@ -226,13 +239,16 @@ def application(
 ) -> Starlette:
     """The application for a base. `mounted` makes further ones by their path, such as /mcp: they
     stand behind the same checks and limits, and find the caller's access in `access.current`."""
-    server = Server(base, mounted or {}, {} if only_mounted else served(), door.issuer)
+    from_door = door.issuer, door.names.host
+    server = Server(base, mounted or {}, {} if only_mounted else served(), *from_door)
     stack = [
         Middleware(Observed, metrics=server.metrics, route_of=server.route_of),
         Middleware(SafeHeaders),
         *_cors(door.names.origins),  # first, so that a page can read why it was refused
         Middleware(Guard, door=door),
-        Middleware(Admission, most=share(_most_under_way(base)), streams=tuple(server.mounted)),
+        Middleware(
+            Admission, most=share(_most_under_way(base)), streams=(events.PATH, *server.mounted)
+        ),
         Middleware(Packed, minimum_size=WORTH_PACKING),
     ]
     app = Starlette(
