@@ -17,6 +17,7 @@ from knowbase.base.embedders import Embedders
 from knowbase.base.services import Opened
 from knowbase.config import Settings
 from knowbase.errors import KnowbaseError, NotAllowed, NotFound
+from knowbase.graph.neighbourhood import Wanted
 from knowbase.query.conditions import EVERYTHING, Compare
 from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.contract import Store
@@ -97,6 +98,7 @@ READS: dict[str, Call] = {
     "plan": lambda b, t, f: b.plan(f"engine under:{t.code()}"),
     "profile": lambda b, t, f: b.profile("kb"),
     "profiles": lambda b, t, f: b.profiles(),
+    "render": lambda b, t, f: (b.render(t.code(2), "engine"), b.render(t.code())),
     "search": lambda b, t, f: [
         b.search(SearchRequest(query, profile=profile, top=50))
         for query in ("engine", "moonrover", f"related:{t.code(2)}")
@@ -141,6 +143,7 @@ READS: dict[str, Call] = {
         (f / "graph.json").read_text(),
     ),
     "graph.links": lambda b, t, f: b.graph.links(t.code(2)),
+    "graph.neighbourhood": lambda b, t, f: b.graph.neighbourhood(t.code(2), Wanted(3)),
     "graph.network": lambda b, t, f: b.graph.network(),
     "graph.path": lambda b, t, f: b.graph.path(t.code(2), t.code()),
     "graph.query": lambda b, t, f: b.graph.query("MATCH (d:Document) RETURN d.code, d.title"),

@@ -21,12 +21,14 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from knowbase.base.keywords import SearchKeywords, Texts
+    from knowbase.rendering import Rendered
+    from knowbase.rendering.marking import Passages
     from knowbase.search.plan import QueryPlan
     from knowbase.search.saved import SavedSearches
     from knowbase.search.understand import Inquiry
     from knowbase.search.whynot import WhyNot
     from knowbase.text.sections import Content
-    from knowbase.values.documents import Listing
+    from knowbase.values.documents import Document, Listing
     from knowbase.values.folders import Folder
 
 
@@ -137,6 +139,44 @@ class Finding(BaseServices):
         content = content_of(document, self.store.chunks(document.id), slug)
         head = self.store.heads((document.id,)).get(document.id) if document.superseded_by else None
         return content._replace(current=head.code if head else None)
+
+    def render(self, reference: str, query: str = "", line: int | None = None) -> "Rendered":
+        """A document as it is read, with the passages that a query finds in it; of a long one
+        what stands around a line, a section that is named, or the best passage."""
+        from knowbase.rendering import render
+        from knowbase.rendering.parts import Start
+        from knowbase.text.sections import content_of, sections_of
+
+        document, slug = self.references.resolve(reference, by_name=True)
+        chunks = self.store.chunks(document.id)
+        passages = self._passages_in(document, query)
+        start = Start(line or 1)
+        if line is None and slug is not None:
+            named = content_of(document, chunks, slug).sections[0].section
+            start = Start(slug=named.rpartition(":")[2])
+        elif line is None and passages.chunks:
+            start = Start(passages.chunks[0].line, passages.chunks[0].slug)
+        sections = sections_of(chunks, document.code)
+        return render(self.store, document, sections, passages, start)
+
+    def _passages_in(self, document: "Document", query: str) -> "Passages":
+        """What a search finds in one document: what has its words, and the best in any case."""
+        from knowbase.query.conditions import HIDDEN_STATES, Compare
+        from knowbase.rendering.marking import MOST_PASSAGES, Passages
+        from knowbase.search.rank import rank_all
+
+        only = Compare("id", "=", document.id)
+        request = SearchRequest(query, unit="chunk", include=HIDDEN_STATES, only=only)
+        inquiry = self._understand(request)
+        if inquiry.query.is_empty:
+            return Passages()
+        outcome = rank_all(inquiry, self.search_services, MOST_PASSAGES)
+        chunks = tuple(
+            outcome.proposals.passages[one.chunk].chunk
+            for number, one in enumerate(outcome.ranked[:MOST_PASSAGES])
+            if number == 0 or any(part.leg == "keyword" for part in one.contributions)
+        )
+        return Passages(chunks, inquiry.query.keyword.words)
 
     def documents(
         self,

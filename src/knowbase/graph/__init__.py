@@ -19,6 +19,7 @@ from knowbase.values.edges import WEIGHTS
 if TYPE_CHECKING:
     from knowbase.graph.clusters import Ranking
     from knowbase.graph.export import Exported
+    from knowbase.graph.neighbourhood import Neighbourhood, Wanted
     from knowbase.graph.related import RelatedAnswer
     from knowbase.graph.walks import DocumentLinks, Path
     from knowbase.values.communities import Communities
@@ -71,6 +72,14 @@ class Graph:
 
         document = self.whole(reference)
         return Relatives(self.store, document, self.shown(include)).answer(limit, depth)
+
+    def neighbourhood(self, reference: str, wanted: "Wanted | None" = None) -> "Neighbourhood":
+        """What is nearest to a document by its links, as much as can be looked at."""
+        from knowbase.graph.neighbourhood import Wanted, neighbourhood
+
+        wanted = wanted or Wanted()
+        start, shown = self.whole(reference), self.shown(wanted.include)
+        return neighbourhood(self.store, start, shown, wanted)
 
     def path(self, source: str, target: str, include: Sequence[str] = ()) -> "Path":
         """The fewest links that lead from one document to another, in any direction."""

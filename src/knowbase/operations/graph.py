@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from knowbase.operations.declare import NoParameters, Operation
-from knowbase.search.request import INCLUDE
+from knowbase.search.request import INCLUDE, TAGS, TYPE
 from knowbase.values.edges import WEIGHTS
 from knowbase.values.parameters import Param
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from knowbase.graph import Answers, Rebuilt
     from knowbase.graph.clusters import Ranking
     from knowbase.graph.export import Exported
+    from knowbase.graph.neighbourhood import Neighbourhood
     from knowbase.graph.related import RelatedAnswer
     from knowbase.graph.walks import DocumentLinks, Path
     from knowbase.values.communities import Communities
@@ -43,6 +44,26 @@ class RelatedRequest(NamedTuple):
 
 def related(base: "Base", request: RelatedRequest) -> "RelatedAnswer":
     return base.graph.related(*request)
+
+
+class NeighbourhoodRequest(NamedTuple):
+    reference: Annotated[str, REFERENCE]
+    depth: Annotated[int, Param("how many links far", least=1, most=3, metavar="N")] = 1
+    limit: Annotated[
+        int, Param("how many documents, the nearest", least=1, most=500, metavar="N", short="n")
+    ] = 60
+    relations: Annotated[tuple[str, ...], RELATIONS] = ()
+    type: Annotated[tuple[str, ...], TYPE] = ()
+    tags: Annotated[tuple[str, ...], TAGS] = ()
+    strength: Annotated[float, Param("leave out weaker links", least=0, most=1)] = 0.0
+    include: Annotated[tuple[str, ...], INCLUDE] = ()
+
+
+def neighbourhood(base: "Base", request: NeighbourhoodRequest) -> "Neighbourhood":
+    from knowbase.graph.neighbourhood import Wanted
+
+    base.check_types(request.type)
+    return base.graph.neighbourhood(request.reference, Wanted(*request[1:]))
 
 
 class PathRequest(NamedTuple):
@@ -129,6 +150,13 @@ OPERATIONS = {
             RelatedRequest,
             related,
             examples=("kb related PROJ-I-0018 --limit 5", "kb related notes/a.md --depth 0"),
+        ),
+        Operation(
+            "neighbourhood",
+            "Show what is nearest to a document by its links, and the links between",
+            NeighbourhoodRequest,
+            neighbourhood,
+            examples=("kb neighbourhood KB-7 --depth 2", "kb neighbourhood KB-7 --json"),
         ),
         Operation(
             "path",

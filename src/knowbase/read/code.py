@@ -42,12 +42,17 @@ def read_code_file(file: File) -> Reading:
 
 def read_code(text: str, name: str, extension: str) -> Reading:
     """A source file, split at its definitions when its language is known."""
-    grammar = GRAMMARS.get(extension) or FURTHER.get(extension)
+    grammar = grammar_of(extension, text)
     if grammar is None or not text.strip():
         return Reading("code", name, whole(text))
-    if extension == "h" and _CPLUSPLUS.search(text):
-        grammar = "cpp"
     return Reading("code", name, _sections(text, _definitions(text, grammar)))
+
+
+def grammar_of(extension: str, text: str) -> str | None:
+    """The grammar of a source file; its text says whether a header is C or C++."""
+    if extension == "h" and _CPLUSPLUS.search(text):
+        return "cpp"
+    return GRAMMARS.get(extension) or FURTHER.get(extension)
 
 
 def _definitions(text: str, grammar: str) -> "list[Definition]":

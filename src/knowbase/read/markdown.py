@@ -54,7 +54,7 @@ def read_markdown(
     if most is not None and (end := _far_enough(body, most * _LOOK_LIKE_ONE)) < len(body):
         warnings.append(f"only its first {end} lines are read: it has too many headings")
         body = body[:end]
-    tokens = _parser().parse("".join(body))
+    tokens = parser().parse("".join(body))
     headings = [heading for heading in _headings(tokens) if heading.level <= 2]
     sections = _described(_sections(body, headings, matter.lines), matter)
     reading = _reading(matter, _title(headings) or fallback_title, sections, tokens)
@@ -106,7 +106,8 @@ def _title(headings: Iterable[_Heading]) -> str | None:
 
 
 @lru_cache(maxsize=1)
-def _parser() -> "MarkdownIt":
+def parser() -> "MarkdownIt":
+    """CommonMark with tables, strikethrough and wiki links."""
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])

@@ -27,6 +27,11 @@ def snippet(text: str, words: Sequence[Word], width: int = WIDTH) -> Snippet:
     return Snippet(before + shown + after, text.count("\n", 0, place))
 
 
+def matches_in(text: str, words: Sequence[Word]) -> list[Token]:
+    """Where a text has the words, one after the other."""
+    return _merged(_matches(text, words))
+
+
 def _matches(text: str, words: Sequence[Word]) -> list[Token]:
     exact = {stem for word in words if not word.prefix for stem in stems(word.surface)}
     leading = tuple(stem for word in words if word.prefix for stem in stems(word.surface))

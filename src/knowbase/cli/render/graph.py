@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from knowbase.graph import Answers, Rebuilt
     from knowbase.graph.clusters import Ranking
     from knowbase.graph.export import Exported
+    from knowbase.graph.neighbourhood import Neighbourhood
     from knowbase.graph.related import RelatedAnswer
     from knowbase.graph.walks import DocumentLinks, LinkLine, Path
     from knowbase.values.communities import Communities
@@ -50,6 +51,24 @@ def render_related(paint: Painter, result: "RelatedAnswer") -> Iterable[str]:
         }.get(one.relation, one.relation)
         yield f"{_line(paint, one.document)}{paint('dim', f' · {why}')}"
     yield paint("dim", f"{len(result.results)} of {result.metadata.total} related")
+
+
+def render_neighbourhood(paint: Painter, result: "Neighbourhood") -> Iterable[str]:
+    codes = {one.id: one.code for one in result.nodes}
+    for one in result.nodes:
+        more = paint("dim", f" · {one.more} more") if one.more else ""
+        code = paint("cyan", safe(one.code))
+        yield f"{'  ' * one.depth}{code}: {safe(one.title)} ({safe(one.type)}){more}"
+    for link in result.links:
+        ends = safe(codes[link.source]), safe(codes[link.target])
+        yield f"{ends[0]} {link.relation} {ends[1]}{paint('dim', f' · {link.strength:.2f}')}"
+    for dead in result.dead:
+        source = safe(codes[dead.source])
+        yield f"{source} {paint('red', 'leads nowhere')}: {safe(dead.text)}"
+    told = f"{len(result.nodes)} documents, {len(result.links)} links"
+    nowhere = f", {result.dead_total} lead nowhere" if result.dead_total else ""
+    left = f" · {result.left_out} left out" if result.left_out else ""
+    yield paint("dim", f"{told}{nowhere}{left}")
 
 
 def render_path(paint: Painter, result: "Path") -> Iterable[str]:

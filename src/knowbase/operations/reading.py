@@ -1,0 +1,47 @@
+"""Operations for whoever shows documents: render."""
+
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+from knowbase.operations.declare import Operation
+from knowbase.values.parameters import Param
+
+if TYPE_CHECKING:
+    from knowbase.base import Base
+    from knowbase.rendering import Rendered
+
+
+class RenderRequest(NamedTuple):
+    reference: Annotated[
+        str,
+        Param(
+            "a code, id, number or path; :slug behind it for the part from there on",
+            positional=True,
+            single=True,
+            metavar="DOCUMENT",
+        ),
+    ]
+    query: Annotated[str, Param("mark the passages that this finds", metavar="QUERY")] = ""
+    line: Annotated[
+        int | None, Param("of a long one, the part from this line on", least=1, metavar="N")
+    ] = None
+
+
+def render(base: "Base", request: RenderRequest) -> "Rendered":
+    return base.render(*request)
+
+
+OPERATIONS = {
+    operation.name: operation
+    for operation in (
+        Operation(
+            "render",
+            "Show a document as safe HTML, or as a tree with --json",
+            RenderRequest,
+            render,
+            examples=(
+                "kb render KB-12 > KB-12.html",
+                'kb render docs/deploy.md --query "roll back" --json',
+            ),
+        ),
+    )
+}
