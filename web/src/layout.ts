@@ -12,6 +12,15 @@ export interface Wanted {
   links: { source: string; target: string; strength: number }[];
 }
 
+interface Drawn {
+  source: Placed;
+  target: Placed;
+  strength: number;
+}
+
+/** Links between neighbours must not draw them all to one side. */
+const pull = (link: Drawn): number => (link.source.depth === link.target.depth ? 0.02 : 0.15 + 0.2 * link.strength);
+
 const TICKS = 320;
 const RING = 190;
 const HEIGHT = 22; // of a label
@@ -21,8 +30,8 @@ onmessage = (event: MessageEvent<Wanted>) => {
   const centre = nodes[0];
   if (centre) centre.fx = centre.fy = 0;
   const simulation = forceSimulation(nodes)
-    .force("charge", forceManyBody().strength(-320))
-    .force("link", forceLink<Placed, { source: string; target: string; strength: number }>(links.map((one) => ({ ...one }))).id((node) => node.id).distance(120).strength((one) => 0.15 + 0.35 * one.strength))
+    .force("charge", forceManyBody().strength(-520))
+    .force("link", forceLink<Placed, { source: string; target: string; strength: number }>(links.map((one) => ({ ...one }))).id((node) => node.id).distance(120).strength((one) => pull(one as unknown as Drawn)))
     .force("ring", forceRadial<Placed>((node) => node.depth * RING).strength(0.7))
     .force("x", forceX(0).strength(0.01))
     .force("y", forceY(0).strength(0.03))

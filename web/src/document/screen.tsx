@@ -211,8 +211,9 @@ function FrontMatter({ rows }: { rows: [string, string][] }) {
 /** The text's own first heading, unseen where it says what stands above it already. */
 function withoutTitle(shown: Rendered): Node[] {
   const [first, ...rest] = shown.tree;
-  if (!first || typeof first === "string" || first.e !== "h1" || textOf(first) !== shown.title) return shown.tree;
+  if (!first || typeof first === "string" || first.e !== "h1" || textOf(first) !== shown.title || hasPassage(first)) return shown.tree;
   return [{ ...first, a: { ...first.a, class: "unseen" } }, ...rest];
 }
 
+const hasPassage = (node: Node): boolean => typeof node !== "string" && (/^p\d+$/.test(node.a?.id ?? "") || (node.c ?? []).some(hasPassage) || (node.a?.class ?? "").split(" ").includes("passage"));
 const textOf = (node: Node): string => (typeof node === "string" ? node : (node.c ?? []).map(textOf).join(""));

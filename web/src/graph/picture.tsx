@@ -41,12 +41,13 @@ interface Shown {
 
 export function Picture({ found, spots, chosen, choose, open }: Shown) {
   const onPath = new Set(found.path?.found ? [found.path.source.id, ...found.path.steps.map((step) => step.document.id)] : []);
+  const depths = new Map(found.nodes.map((node) => [node.id, node.depth]));
   const dead = new Map<string, number>();
   for (const one of found.dead) dead.set(one.source, (dead.get(one.source) ?? 0) + one.count);
   return (
     <svg class="picture" viewBox={bounds(found.nodes, spots)} aria-hidden="true">
       {found.links.map((link) => (
-        <Line key={link.source + link.target + link.relation} link={link} spots={spots} chosen={chosen} isPath={onPath.has(link.source) && onPath.has(link.target)} />
+        <Line key={link.source + link.target + link.relation} link={link} spots={spots} chosen={chosen} isPath={onPath.has(link.source) && onPath.has(link.target)} isLateral={depths.get(link.source) === depths.get(link.target)} />
       ))}
       {found.nodes.map((node, at) => {
         const spot = spots.get(node.id);
@@ -73,14 +74,22 @@ export function Picture({ found, spots, chosen, choose, open }: Shown) {
   );
 }
 
-function Line({ link, spots, chosen, isPath }: { link: NearLink; spots: Map<string, Spot>; chosen: string; isPath: boolean }) {
+interface Drawn {
+  link: NearLink;
+  spots: Map<string, Spot>;
+  chosen: string;
+  isPath: boolean;
+  isLateral: boolean; // between documents that are as far away: there, and not in the way
+}
+
+function Line({ link, spots, chosen, isPath, isLateral }: Drawn) {
   const from = spots.get(link.source);
   const to = spots.get(link.target);
   if (!from || !to) return null;
   const isChosen = link.source === chosen || link.target === chosen;
   const [x, y] = [(from.x + to.x) / 2, (from.y + to.y) / 2];
   return (
-    <g class={`edge ${link.relation.toLowerCase()}${isChosen ? " chosen" : ""}${isPath ? " on-path" : ""}`}>
+    <g class={`edge ${link.relation.toLowerCase()}${isChosen ? " chosen" : ""}${isPath ? " on-path" : ""}${isLateral ? " lateral" : ""}`}>
       <line x1={from.x} y1={from.y} x2={to.x} y2={to.y} />
       {isChosen && link.relation === "SIMILAR_TO" && (
         <text x={x} y={y} text-anchor="middle">

@@ -47,7 +47,7 @@ function Neighbours({ code }: { code: string }) {
       </header>
       <Filters found={found} />
       {loaded.error != null && <Failure error={loaded.error} retry={loaded.again} />}
-      <div class="canvas">{found && spots && <Picture found={found} spots={spots} chosen={chosen} choose={follow} open={open} />}</div>
+      <div class="canvas" tabIndex={0} role="region" aria-label="Picture; the list of documents says the same">{found && spots && <Picture found={found} spots={spots} chosen={chosen} choose={follow} open={open} />}</div>
       {found && (
         <div class="beside">
           <Legend />
@@ -166,17 +166,16 @@ interface ListShown {
 
 function Listed({ found, chosen, choose, open }: ListShown) {
   const names = new Map(found.nodes.map((node) => [node.id, node]));
-  const told = (node: Near): string =>
-    found.links
-      .filter((link) => link.source === node.id || link.target === node.id)
+  const told = (node: Near): string => {
+    const nearer = found.links.flatMap((link) => {
+      const other = names.get(link.source === node.id ? link.target : link.target === node.id ? link.source : "");
+      return other && other.depth < node.depth ? [{ link, other }] : [];
+    });
+    return nearer
       .slice(0, 6)
-      .map((link) => {
-        const isFrom = link.source === node.id;
-        const other = names.get(isFrom ? link.target : link.source);
-        const strength = link.relation === "SIMILAR_TO" ? ` ${link.strength.toFixed(2)}` : "";
-        return `${isFrom ? "" : "from "}${relationName(link.relation)}${strength} ${other?.code ?? ""}`;
-      })
+      .map(({ link, other }) => `${relationName(link.relation)}${link.relation === "SIMILAR_TO" ? ` ${link.strength.toFixed(2)}` : ""}${other.depth ? ` (${other.code})` : ""}`)
       .join(", ");
+  };
   return (
     <>
       <h2>Documents</h2>

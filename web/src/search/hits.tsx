@@ -59,17 +59,18 @@ function Others({ stack, best }: { stack: Stack; best: number }) {
 }
 
 function Passage({ hit, best, isFirst = false }: { hit: Hit; best: number; isFirst?: boolean }) {
+  const Title = isFirst ? "h2" : "h3";
   const isCurrent = current.value === hit.section;
   const choose = (): void => {
     current.value = hit.section;
   };
   return (
     <article class={`hit${isCurrent ? " current" : ""}`} data-hit={hit.section} onClick={choose}>
-      <h3>
+      <Title>
         <a href={hitAddress(hit)} onFocus={choose} onClick={() => remember(asked.value.query)} dir="auto">
           {isFirst ? hit.title : (hit.heading ?? "Beginning")}
         </a>
-      </h3>
+      </Title>
       <Where hit={hit} isFirst={isFirst} />
       <Snippet hit={hit} />
       <div class="under">

@@ -113,7 +113,7 @@ def _hit(hit: "Hit", query: str) -> str:
     kind = " is-code" if hit.type == "code" else ""
     return (
         '<li class="stack"><article class="hit">'
-        f'<h3><a href="{_place(hit.code, query, anchor)}" dir="auto">{escape(hit.title)}</a></h3>'
+        f'<h2><a href="{_place(hit.code, query, anchor)}" dir="auto">{escape(hit.title)}</a></h2>'
         f'<p class="where"><span class="code">{escape(hit.code)}</span>{heading}{path}</p>'
         f'<p class="snippet{kind}" dir="auto">{_marked(hit.snippet)}</p></article></li>'
     )
