@@ -18,6 +18,7 @@ from knowbase.base.services import Opened
 from knowbase.config import Settings
 from knowbase.errors import KnowbaseError, NotAllowed, NotFound
 from knowbase.graph.neighbourhood import Wanted
+from knowbase.memory.inbox import Wanted as InboxWanted
 from knowbase.query.conditions import EVERYTHING, Compare
 from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.contract import Store
@@ -85,12 +86,14 @@ READS: dict[str, Call] = {
     "code_pattern": lambda b, t, f: b.code_pattern,
     "configuration": lambda b, t, f: b.configuration,
     "browse": lambda b, t, f: b.browse(page=ALL),
+    "doctor": lambda b, t, f: b.doctor()._replace(disk=None),
     "documents": lambda b, t, f: b.documents(page=ALL, include=("superseded", "expired")),
     "embedder": lambda b, t, f: b.embedder.model,
     "expire": lambda b, t, f: b.expire("9y"),
     "flush": lambda b, t, f: b.flush(),
     "get": lambda b, t, f: b.get(t.code()),
     "home": lambda b, t, f: b.home,
+    "inbox": lambda b, t, f: b.inbox(InboxWanted(page=ALL)),
     "is_new": lambda b, t, f: b.is_new,
     "now": lambda b, t, f: b.now(),
     "ingest_services": lambda b, t, f: b.ingest_services().store.files(),
@@ -174,6 +177,7 @@ READS: dict[str, Call] = {
     "store.codes": lambda b, t, f: b.store.codes(),
     "store.count": lambda b, t, f: b.store.count(EVERYTHING),
     "store.counts": lambda b, t, f: b.store.counts(),
+    "store.dead_links": lambda b, t, f: b.store.dead_links(),
     "store.documents": lambda b, t, f: b.store.documents(EVERYTHING, ALL),
     "store.edges": lambda b, t, f: b.store.edges(EVERYTHING),
     "store.edges_around": lambda b, t, f: b.store.edges_around([t.id()], 3, EVERYTHING),
@@ -228,6 +232,12 @@ WRITES: dict[str, Call] = {
     "lifecycle.forget": lambda b, t, f: b.lifecycle.forget([t.code(6)]),
     "lifecycle.restore": lambda b, t, f: b.lifecycle.restore([t.code(6)]),
     "lifecycle.supersede": lambda b, t, f: b.lifecycle.supersede(t.code(6), t.code(3)),
+    "verdict": lambda b, t, f: (
+        b.verdict(t.code(3), "later"),
+        b.verdict(t.code(3), "undo"),
+        b.verdict(t.code(3), "merge", t.code(6)),
+        b.verdict(t.code(3), "undo"),
+    ),
     "sessions.start": lambda b, t, f: b.sessions.start(f"new-{t.project}", t.project),
     "sessions.end": lambda b, t, f: b.sessions.end(t.session, "over"),
     "sessions.relate": lambda b, t, f: b.sessions.relate(t.code(), t.code(3), "REFERENCES"),

@@ -33,6 +33,8 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "timeline": {"anchor": "AP-2", "before": 1},
     "context": {"reference": "AP-2"},
     "brief": {"project": "apollo", "max_tokens": 300},
+    "inbox": {"project": "apollo", "limit": 3},
+    "verdict": {"reference": "AP-5", "verdict": "accept"},
     "relate": {"source": "AP-1", "target": "AP-3"},
     "feedback": {"hit": "AP-1", "verdict": "good", "session": "s-ap"},
     "supersede": {"old": "AP-6", "new": "AP-5"},
@@ -55,6 +57,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "graph rebuild": {},
     "rm": {"references": ["ZE-7"]},
     "status": {},
+    "doctor": {},
     "profiles": {},
     "profiles show": {"name": "memory"},
     "why-not": {"reference": "AP-3", "query": "kerosene", "top": 1},
@@ -68,7 +71,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
 }
 UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z")
-DIFFERENT = {"query_time_ms", "timings", "base", "size_bytes"}
+DIFFERENT = {"query_time_ms", "timings", "base", "size_bytes", "disk"}
 
 
 class Sides(NamedTuple):

@@ -81,7 +81,9 @@ def test_a_link_without_a_target_stays_and_resolves_when_the_target_arrives(stor
     put(store, page("one", wiki("later"), markdown("gone.md"), Link("UTF-8", "code")))
     assert store.edges(EVERYTHING) == []
     assert store.unresolved("one") == [markdown("gone.md"), wiki("later")]
-    put(store, page("two", title="Later"))
+    assert store.dead_links() == [("gone.md", 1), ("later", 1)]
+    put(store, page("two", markdown("gone.md"), title="Later"))
+    assert store.dead_links() == [("gone.md", 2)]
     assert targets(store, "one") == {"two"}
     assert store.unresolved("one") == [markdown("gone.md")]
     store.apply(Changes(removed=("two",)), NOW)

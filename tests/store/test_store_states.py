@@ -380,6 +380,7 @@ class Stores(RuleBasedStateMachine):
         assert self.other.edges(EVERYTHING) == self.memory.edges(EVERYTHING)
         for identity in "pqr":
             assert self.other.unresolved(identity) == self.memory.unresolved(identity)
+        assert self.other.dead_links() == self.memory.dead_links()
 
 
 class SqliteStores(Stores):

@@ -78,11 +78,13 @@ class AsyncBase(Awaiting[Base]):
     brief = awaited(Base.brief)
     browse = awaited(Base.browse)
     check = awaited(Base.check)
+    doctor = awaited(Base.doctor)
     documents = awaited(Base.documents)
     embed = awaited(Base.embed)
     expire = awaited(Base.expire)
     feedback = awaited(Base.feedback)
     get = awaited(Base.get)
+    inbox = awaited(Base.inbox)
     note = awaited(Base.note)
     notes = awaited(Base.notes)
     plan = awaited(Base.plan)
@@ -95,6 +97,7 @@ class AsyncBase(Awaiting[Base]):
     sync = awaited(Base.sync)
     tag = awaited(Base.tag)
     tags = awaited(Base.tags)
+    verdict = awaited(Base.verdict)
     why_not = awaited(Base.why_not)
 
     @cached_property

@@ -15,6 +15,7 @@ from knowbase.values.documents import ALL, Document, Page
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from knowbase.base.doctor import Diagnosis
     from knowbase.base.keywords import Texts
     from knowbase.base.status import Status
     from knowbase.ingest.embedding import Embedding, Step
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from knowbase.ingest.report import Progress, Report
     from knowbase.memory.brief import Brief
     from knowbase.memory.bulk import WrittenNotes
+    from knowbase.memory.inbox import Inbox, Wanted
+    from knowbase.memory.judging import Judged
     from knowbase.memory.lifecycle import Changed
     from knowbase.memory.notes import NoteServices
     from knowbase.memory.sessions import DocumentContext
@@ -88,6 +91,12 @@ class Base(Finding):
             copy_of=self.store.copying().source() if self.access.is_full else None,
             lost_writes=self.store.has_lost_writes(),
         )
+
+    def doctor(self) -> "Diagnosis":
+        """What is wrong, the worst first, and the command that mends it."""
+        from knowbase.base.doctor import diagnose
+
+        return diagnose(self)
 
     # filling
 
@@ -256,6 +265,35 @@ class Base(Finding):
         tokens = given.number(max_tokens, "max_tokens", LEAST_BRIEF)
         briefing = Briefing(self.store, self.models.count_tokens, self.now())
         return briefing.brief(storable(project), tokens)
+
+    def inbox(self, wanted: "Wanted | None" = None) -> "Inbox":
+        """Memories that nobody has decided on yet, and what is worth knowing of each."""
+        from knowbase.memory.inbox import Sorting, Wanted
+
+        has_vectors = self.settings.embed_vectors and self.store.model() is not None
+        return Sorting(self.store, self.now(), has_vectors=has_vectors).inbox(wanted or Wanted())
+
+    def verdict(
+        self,
+        reference: str,
+        verdict: str,
+        other: str | None = None,
+        text: str = "",
+        *,
+        by: str = "user",
+    ) -> "Judged":
+        """Decide on a memory: accept, forget, supersede the other, merge with it, later; undo."""
+        from knowbase.memory.judging import Judging
+        from knowbase.memory.notes import merged
+
+        def find(reference: str) -> Document:
+            return self.references.find_any(reference) or self.whole(reference)
+
+        def write(one: Document, another: Document, text: str) -> Document:
+            return merged(self._note_services(), one, another, text)
+
+        judging = Judging(self.store, find, self.whole, write, self.now)
+        return judging.judge(reference, verdict, other, text, by)
 
     def expire(
         self,

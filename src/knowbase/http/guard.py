@@ -22,7 +22,7 @@ from knowbase.http.issuer import METADATA, Expired, Issuer, TooLittle, WrongToke
 from knowbase.http.page.bundle import PREFIX
 from knowbase.http.page.places import STRANGER, is_page
 from knowbase.http.tokens import hashed
-from knowbase.values.access import Access, current
+from knowbase.values.access import Access, current, speaker
 from knowbase.values.hosts import is_loopback as is_loopback  # noqa: PLC0414 - others have it from here
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -163,6 +163,7 @@ class Guard:
             return
         who = client.set(caller(scope))
         held = current.set(Access(write=False))
+        speaks = speaker.set("user")
         try:
             current.set(await self._checked(scope))
         except KnowbaseError as error:
@@ -171,6 +172,7 @@ class Guard:
             await self._app(scope, receive, send)
         finally:
             current.reset(held)
+            speaker.reset(speaks)
             client.reset(who)
 
     def _challenge(self, error: KnowbaseError, path: str) -> dict[str, str]:
@@ -231,6 +233,7 @@ class Guard:
         known = self._gate.known(token)
         if known is not None:
             self._attempts.was_right(address, sha256)
+            speaker.set(known.name)
             client.set(sha256)  # whoever has the token is one client, wherever it asks from
             return known.access.within(self._most)
         if self._issuer is not None and token.count(".") == 2:
@@ -252,6 +255,7 @@ class Guard:
             raise
         self._attempts.was_right(client.get(), hashed(token))
         client.set(hashed(claimed.subject))
+        speaker.set(claimed.subject)
         return claimed.access.within(self._most)
 
 

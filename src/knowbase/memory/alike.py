@@ -52,7 +52,7 @@ def similar_documents(
     others = both(neighbours, *(Not(Compare("id", "=", one)) for one in (draft.id, without) if one))
     text = draft.chunks[0].text if draft.chunks else ""
     vectors = [vector for vector in draft.vectors[:MOST_COMPARED] if vector is not None]
-    near = _by_meaning(store, vectors, others, model) if vectors else _by_words(store, text, others)
+    near = _by_meaning(store, vectors, others, model) if vectors else by_words(store, text, others)
     openings = store.openings(near)
     found = [
         SimilarDocument(
@@ -64,7 +64,7 @@ def similar_documents(
         )
         for document, score in near.values()
         if (told := difference(openings.get(document.id, ""), text))
-        and _is_alike(document, score, told, bool(vectors))
+        and is_alike(document, score, told, bool(vectors))
     ]
     found.sort(key=lambda one: (-one.similarity, one.document.seq))
     return tuple(found[:MOST_SIMILAR])
@@ -92,7 +92,7 @@ def _by_meaning(
     return {name: (documents[name], score) for name, score in whole.items()}
 
 
-def _by_words(store: "Store", text: str, others: Condition) -> dict[str, tuple[Document, float]]:
+def by_words(store: "Store", text: str, others: Condition) -> dict[str, tuple[Document, float]]:
     """Where there are no vectors: documents with the same words, by how many they share."""
     words = keyword_query(text[:MOST_READ])
     found = store.keyword(words, others, MOST_LOOKED_AT, FieldWeights())
@@ -102,7 +102,8 @@ def _by_words(store: "Store", text: str, others: Condition) -> dict[str, tuple[D
     }
 
 
-def _is_alike(document: Document, score: float, told: Difference, by_meaning: bool) -> bool:
+def is_alike(document: Document, score: float, told: Difference, by_meaning: bool) -> bool:
+    """Whether a document so near, with such words, is worth being named."""
     if not by_meaning:
         return document.path is None and told.shared >= MOST_WORDS_ALIKE
     if document.path is not None:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from knowbase.memory.judging import is_accepted
 from knowbase.memory.sessions import SessionDocuments
 from knowbase.query.conditions import AnyOf, Compare, Condition, OneOf, Visible, both
 from knowbase.query.moments import ahead
@@ -98,7 +99,8 @@ class Briefing:
     def _strength(self, document: Document) -> float:
         """Newest and most confirmed first: decay and confirmation, both computed now."""
         age = max(0.0, days_between(document.updated_at, self.now))
-        return (1 + math.log1p(max(0, document.confirmed))) * math.exp(-DECAY * age)
+        confirmed = document.confirmed + is_accepted(document)
+        return (1 + math.log1p(max(0, confirmed))) * math.exp(-DECAY * age)
 
     def _items(self, documents: Sequence[Document], clock: str) -> tuple[BriefItem, ...]:
         openings = self.store.openings([document.id for document in documents])

@@ -70,6 +70,28 @@ def remember(services: NoteServices, note: Note) -> Remembered:
     return Remembered(document, is_new, similar, superseded, writing.notices if is_new else ())
 
 
+def merged(services: NoteServices, one: Document, another: Document, text: str) -> Document:
+    """Two memories as one new note: what the first one is, with this text or the texts of both."""
+    store = services.ingest.store
+    texts = [_whole_text(store, each) for each in (one, another)]
+    both_texts = texts[0] if texts[0].split() == texts[1].split() else "\n\n".join(texts)
+    project = one.project if one.project == another.project else None
+    note = Note(
+        text or both_texts,
+        type=one.type,
+        title=one.title,
+        tags=tuple(dict.fromkeys((*one.tags, *another.tags))),
+        project=project,
+        confidence=one.confidence,
+    )
+    return write_note(services, note)
+
+
+def _whole_text(store: DocumentStore, document: Document) -> str:
+    sections = sections_of(store.chunks(document.id), document.code)
+    return "".join(section.text for section in sections).strip()
+
+
 def retagged(
     services: NoteServices, documents: Sequence[Document], add: Sequence[str], remove: Sequence[str]
 ) -> list[Document]:

@@ -139,6 +139,9 @@ class GraphStore(Protocol):
     def unresolved(self, document: str) -> list[Link]:
         """The links of a document's text that lead to no document yet; codes are left out."""
 
+    def dead_links(self) -> list[tuple[str, int]]:
+        """What texts name and nothing is called, and how many documents do so, most first."""
+
     def sharing_tags(
         self, document: str, least: int, condition: Condition
     ) -> list[tuple[str, int]]:

@@ -329,6 +329,11 @@ class ScopedStore:
         return []
 
     @_of_project
+    def dead_links(self) -> list[tuple[str, int]]:
+        """Nothing for a project, for the same reason."""
+        return []
+
+    @_of_project
     def sharing_tags(
         self, document: str, least: int, condition: Condition
     ) -> list[tuple[str, int]]:

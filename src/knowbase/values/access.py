@@ -27,4 +27,7 @@ class Access(NamedTuple):
         return Access(self.write and most.write, project)
 
 
+speaker: ContextVar[str] = ContextVar("speaker", default="user")
+"""Who asks, as it is written beside what they decide: the name of a token, or `user`."""
+
 current: ContextVar[Access] = ContextVar("access", default=Access())  # noqa: B039 - a value, never changed

@@ -223,6 +223,10 @@ class Document(NamedTuple):
         str | None,
         Field("forgotten: never shown, but it can be restored", "moment", command=True),
     ] = None
+    judged: Annotated[
+        str | None,
+        Field("what was decided of it in the inbox, when and by whom", command=True),
+    ] = None
     content_hash: Annotated[str, Field("of its text, whatever the case and the spaces")] = ""
     split_by: Annotated[
         str, Field("the settings that its text was read and split by; nothing: the first ones")

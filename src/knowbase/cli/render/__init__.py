@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     Renderer = Callable[[Painter, Any], Iterable[str]]
 
 RENDERERS = {
+    "knowbase.base.doctor.Diagnosis": "health.render_diagnosis",
     "knowbase.base.status.Status": "finding.render_status",
     "knowbase.evaluate.evaluation.Evaluation": "scores.render_evaluation",
     "knowbase.graph.Answers": "graph.render_rows",
@@ -30,6 +31,8 @@ RENDERERS = {
     "knowbase.mcp.install.Installed": "agents.render_installed",
     "knowbase.memory.brief.Brief": "memory.render_brief",
     "knowbase.memory.bulk.WrittenNotes": "filling.render_notes",
+    "knowbase.memory.inbox.Inbox": "judging.render_inbox",
+    "knowbase.memory.judging.Judged": "judging.render_judged",
     "knowbase.memory.lifecycle.Changed": "memory.render_changed",
     "knowbase.memory.lifecycle.Superseded": "memory.render_superseded",
     "knowbase.memory.sessions.DocumentContext": "memory.render_context",

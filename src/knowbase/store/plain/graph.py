@@ -29,6 +29,13 @@ class PlainGraph(Contents):
     def unresolved(self, document: str) -> list[Link]:
         return links.unresolved(self._state, document)
 
+    def dead_links(self) -> list[tuple[str, int]]:
+        numbers: dict[str, int] = {}
+        for document in self._state.documents:
+            for target in {link.target for link in self.unresolved(document)}:
+                numbers[target] = numbers.get(target, 0) + 1
+        return sorted(numbers.items(), key=lambda one: (-one[1], one[0]))
+
     def sharing_tags(
         self, document: str, least: int, condition: Condition
     ) -> list[tuple[str, int]]:

@@ -79,6 +79,20 @@ class PostgresGraph(Connected):
         )
         return [Link(*row) for row in found]
 
+    def dead_links(self) -> list[tuple[str, int]]:
+        found = self._read(
+            SQL(
+                "SELECT m.target, count(DISTINCT m.document) FROM mentions m JOIN documents d"
+                " ON d.base_id = m.base_id AND d.seq = m.document"
+                " WHERE d.base_id = %s AND d.deleted_at IS NULL"
+                " AND m.origin IN ('wiki', 'markdown') AND NOT EXISTS (SELECT 1 FROM names n"
+                " WHERE n.base_id = m.base_id AND n.name = m.name AND n.kind <= m.reach)"
+                " GROUP BY m.target ORDER BY 2 DESC, 1"
+            ),
+            (self._base,),
+        )
+        return [(target, number) for target, number in found]
+
     def sharing_tags(
         self, document: str, least: int, condition: Condition
     ) -> list[tuple[str, int]]:

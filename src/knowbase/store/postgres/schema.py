@@ -307,7 +307,12 @@ _STEP_8 = """
 ALTER TABLE files ADD COLUMN skipped text COLLATE "C";
 """
 
-STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8)
+# What somebody decided of a memory.
+_STEP_9 = """
+ALTER TABLE documents ADD COLUMN judged TEXT;
+"""
+
+STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8, _STEP_9)
 WITH_A_GRAPH = 3
 
 

@@ -67,6 +67,16 @@ class SqliteGraph(Connected):
         )
         return [Link(*row) for row in found]
 
+    def dead_links(self) -> list[tuple[str, int]]:
+        found = self._read(
+            "SELECT m.target, count(DISTINCT m.document) FROM mentions m"
+            " JOIN documents d ON d.seq = m.document"
+            " WHERE d.deleted_at IS NULL AND m.origin IN ('wiki', 'markdown')"
+            " AND NOT EXISTS (SELECT 1 FROM names n WHERE n.name = m.name AND n.kind <= m.reach)"
+            " GROUP BY m.target ORDER BY 2 DESC, 1"
+        )
+        return [(target, number) for target, number in found]
+
     def sharing_tags(
         self, document: str, least: int, condition: Condition
     ) -> list[tuple[str, int]]:

@@ -266,7 +266,13 @@ _STEP_10 = """
 ALTER TABLE files ADD COLUMN skipped TEXT;
 """
 
-STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8, _STEP_9, _STEP_10)
+# What somebody decided of a memory.
+_STEP_11 = """
+ALTER TABLE documents ADD COLUMN judged TEXT;
+"""
+
+_EARLIER = (_STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8, _STEP_9)
+STEPS = (*_EARLIER, _STEP_10, _STEP_11)
 WITH_CONTENT_HASHES = 2
 _NEVER = 1000  # a number that no schema will have
 WITH_A_GRAPH = 4

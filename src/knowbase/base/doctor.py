@@ -1,0 +1,287 @@
+"""What is wrong with a base and with what it stands on, the worst first, and what mends it."""
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from shlex import quote
+from typing import TYPE_CHECKING, NamedTuple
+
+from knowbase.errors import EmbeddingError
+from knowbase.query.conditions import EVERYTHING, Visible
+from knowbase.store.location import is_url
+from knowbase.values.documents import Page
+from knowbase.values.findings import DAMAGE, PROBLEM
+
+if TYPE_CHECKING:
+    from knowbase.base.base import Base
+    from knowbase.base.status import Status
+
+SEVERITIES = ("error", "warning", "info")
+MOST_EXAMPLES = 10
+MOST_CHECKED = 2 << 30  # bytes of a file: a larger one is checked by kb check alone
+FEW_TAGS = 20  # fewer that are used once are nothing to speak of
+SOON = "7d"
+LEAST_FREE, LITTLE_FREE = 100 << 20, 1 << 30  # bytes of a disk
+PACKAGES = (
+    "apsw", "sqlite-vec", "psycopg", "onnxruntime", "tokenizers", "numpy", "markdown-it-py",
+    "tree-sitter", "pypdfium2", "starlette", "uvicorn", "mcp", "igraph", "graphqlite",
+)  # fmt: skip
+
+
+class Ailment(NamedTuple):
+    """One thing that is not as it should be, and the command that mends it."""
+
+    name: str  # the same one always, for programs
+    severity: str  # of SEVERITIES
+    what: str
+    detail: str = ""
+    count: int = 1  # type: ignore[assignment]  # of what it concerns
+    command: str | None = None
+    examples: tuple[str, ...] = ()
+
+
+class Examined(NamedTuple):
+    """Which base it is."""
+
+    path: str
+    engine: str  # sqlite or postgresql
+    documents: int
+    chunks: int
+    embedded: int
+    model: str | None
+
+
+class Disk(NamedTuple):
+    """The disk that a base's file lies on."""
+
+    base_bytes: int
+    free_bytes: int
+    total_bytes: int
+
+
+class Diagnosis(NamedTuple):
+    """What wants attention, the worst first."""
+
+    summary: str
+    findings: tuple[Ailment, ...]
+    versions: Mapping[str, str]
+    base: Examined
+    disk: Disk | None  # of a file
+
+
+def diagnose(base: "Base") -> Diagnosis:
+    """Look at everything that can be looked at in a moment."""
+    status = base.status()
+    disk = disk_of(base.path) if not is_url(base.path) and base.access.project is None else None
+    found = sorted(_ailments(base, status, disk), key=lambda one: SEVERITIES.index(one.severity))
+    examined = Examined(
+        base.shown,
+        "postgresql" if is_url(base.path) else "sqlite",
+        status.documents,
+        status.chunks,
+        status.embedded,
+        f"{status.model.name} ({status.model.revision})" if status.model else None,
+    )
+    return Diagnosis(_summary(status, found), tuple(found), versions(), examined, disk)
+
+
+def _summary(status: "Status", found: list[Ailment]) -> str:
+    serious = sum(one.severity != "info" for one in found)
+    wants = "nothing wants attention"
+    if serious:
+        wants = "1 thing wants attention" if serious == 1 else f"{serious} things want attention"
+    if not status.chunks:
+        return f"The base is empty; {wants}"
+    told = f"{status.embedded:,} of {status.chunks:,}"
+    having = f"All {status.chunks:,}" if status.embedded >= status.chunks else told
+    return f"{having} passages have vectors; {wants}"
+
+
+def versions() -> dict[str, str]:
+    """Of knowbase, of Python, and of what matters among the packages."""
+    import platform
+    from importlib.metadata import PackageNotFoundError, version
+
+    import knowbase
+
+    found = {
+        "knowbase": knowbase.__version__,
+        "python": platform.python_version(),
+        "platform": f"{sys.platform} {platform.machine()}",
+    }
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def disk_of(path: str) -> Disk:
+    import shutil
+
+    from knowbase.store.sqlite.beside import files_of
+
+    usage = shutil.disk_usage(os.path.dirname(os.path.abspath(path)))
+    held = sum(os.path.getsize(one) for one in files_of(path) if os.path.exists(one))
+    return Disk(held, usage.free, usage.total)
+
+
+def _ailments(base: "Base", status: "Status", disk: Disk | None) -> Iterator[Ailment]:
+    if disk is not None:
+        yield from _of_disk(base.path, disk)
+    if base.access.is_full and (disk is None or disk.base_bytes <= MOST_CHECKED):
+        yield from _checked(base)
+    if status.copy_of is not None:
+        told = f"it is a copy of {status.copy_of} that is not finished"
+        yield Ailment("unfinished_copy", "error", told, command="kb move")
+    yield from _of_vectors(base, status)
+    yield from _of_files(status)
+    yield from _of_contents(base)
+
+
+def _of_disk(path: str, disk: Disk) -> Iterator[Ailment]:
+    free = f"{disk.free_bytes / 1e6:,.0f} MB are free"
+    if disk.free_bytes < LEAST_FREE:
+        yield Ailment("disk_full", "error", "the disk is almost full", free)
+    elif disk.free_bytes < max(LITTLE_FREE, disk.base_bytes):
+        told = f"{free}; a backup or a repair takes {disk.base_bytes / 1e6:,.0f} MB"
+        yield Ailment("disk_low", "warning", "the disk has little room", told)
+    if not os.access(path, os.W_OK):
+        command = f"chmod u+w {quote(path)}"
+        yield Ailment("read_only", "warning", "the base cannot be written", path, command=command)
+    tokens = f"{os.path.realpath(path)}.tokens.toml"
+    if os.name == "posix" and os.path.exists(tokens) and os.stat(tokens).st_mode & 0o077:
+        yield Ailment(
+            "tokens_open",
+            "error",
+            "others of this machine can read the file of tokens",
+            tokens,
+            command=f"chmod 600 {quote(tokens)}",
+        )
+
+
+def _checked(base: "Base") -> Iterator[Ailment]:
+    """What a quick check finds."""
+    severities = {DAMAGE: "error", PROBLEM: "warning"}
+    for one in base.check().findings:
+        name = "damage" if one.severity == DAMAGE else f"check_{one.part.replace(' ', '_')}"
+        severity = severities.get(one.severity, "info")
+        command = one.hint if one.hint.startswith("kb ") else None
+        detail = "" if command else one.hint
+        examples = one.documents[:MOST_EXAMPLES]
+        yield Ailment(
+            name, severity, one.message, detail, len(one.documents) or 1, command, examples
+        )
+
+
+def _of_vectors(base: "Base", status: "Status") -> Iterator[Ailment]:
+    if not base.settings.embed_vectors:
+        told = "vectors are switched off: words alone find"
+        yield Ailment("no_vectors", "info", told, "the setting embed.vectors")
+        return
+    yield from _of_the_model(base, status)
+    missing = status.chunks - status.embedded
+    if missing > 0:
+        yield Ailment(
+            "missing_vectors",
+            "warning",
+            f"{missing:,} of {status.chunks:,} passages have no vector",
+            "they are found by their words alone",
+            missing,
+            "kb embed",
+        )
+    if status.newer_model is not None:
+        name = f"{status.newer_model.name} ({status.newer_model.revision})"
+        yield Ailment("newer_model", "info", "there is a more precise model", name, 1, "kb embed")
+
+
+def _of_the_model(base: "Base", status: "Status") -> Iterator[Ailment]:
+    """Whether a query can be embedded, and vectors compared with it."""
+    if status.model is None:
+        return
+    try:
+        vector = base.embedder.embed_query("ready")
+        base.store.semantic(vector, EVERYTHING, 1)
+    except EmbeddingError as error:
+        command = error.hint if error.hint and error.hint.startswith(("kb ", "pip ")) else None
+        told = "searching by meaning does not work"
+        yield Ailment("model", "error", told, error.message, command=command)
+
+
+def _of_files(status: "Status") -> Iterator[Ailment]:
+    if status.problems:
+        yield Ailment(
+            "unreadable_files",
+            "warning",
+            f"{_files(len(status.problems))} could not be read",
+            count=len(status.problems),
+            command="kb sync --verify",
+            examples=_first(f"{one.path}: {one.problem}" for one in status.problems),
+        )
+    if status.suspects:
+        paths = " ".join(quote(one.path) for one in status.suspects[:MOST_EXAMPLES])
+        yield Ailment(
+            "suspects",
+            "warning",
+            f"{_files(len(status.suspects))} perhaps should not be in the base",
+            "a line in .kbignore keeps them out for good",
+            len(status.suspects),
+            f"kb rm {paths}",
+            _first(f"{one.path}: {one.reason}" for one in status.suspects),
+        )
+    if status.out_of_step:
+        told = f"{status.out_of_step} documents were split by other settings"
+        yield Ailment("out_of_step", "warning", told, "", status.out_of_step, "kb sync")
+    left = sum(one.files for one in status.unread)
+    if left:
+        kinds = (
+            f"{one.files} {one.extension or 'without extension'}: {one.reason}"
+            for one in status.unread
+        )
+        told = f"{_files(left)} were left out"
+        yield Ailment("unread_files", "info", told, "", left, None, _first(kinds))
+
+
+def _of_contents(base: "Base") -> Iterator[Ailment]:
+    dead = base.store.dead_links()
+    if dead:
+        yield Ailment(
+            "dead_links",
+            "warning",
+            f"{len(dead)} name{'s' * (len(dead) != 1)} that texts link to lead nowhere",
+            "mend them in the files; what is named may also be added later",
+            sum(number for _, number in dead),
+            "kb sync",
+            _first(f"{target} (named in {number})" for target, number in dead),
+        )
+    yield from _due(base)
+    once = [tag for tag, number in base.store.tags(Visible(base.now())) if number == 1]
+    if len(once) >= FEW_TAGS:
+        told = f"{len(once)} tags are used once"
+        yield Ailment("tags_used_once", "info", told, "", len(once), "kb tags", _first(once))
+
+
+def _due(base: "Base") -> Iterator[Ailment]:
+    """What has expired, and what will within a week."""
+    expired = base.lifecycle.due(None, Page(MOST_EXAMPLES))
+    soon = base.lifecycle.due(SOON, Page(MOST_EXAMPLES, expired.total))
+    for name, due, number, command in (
+        ("expired", expired, expired.total, "kb expire --delete"),
+        ("expiring", soon, soon.total - expired.total, f"kb expire --within {SOON}"),
+    ):
+        if number > 0:
+            told = "expired" if name == "expired" else "expiring within a week"
+            what = f"{number} document{'s' * (number != 1)} {told}"
+            codes = tuple(one.code for one in due.documents)
+            yield Ailment(name, "info", what, "", number, command, codes)
+
+
+def _files(number: int) -> str:
+    return f"{number:,} file{'s' * (number != 1)}"
+
+
+def _first(texts: Iterable[str]) -> tuple[str, ...]:
+    from itertools import islice
+
+    return tuple(islice(texts, MOST_EXAMPLES))

@@ -1,0 +1,160 @@
+"""Verdicts on memories: what somebody decided, when and who; each can be undone.
+
+A verdict is kept with the document, as what commands say of it is: it outlives changes of its
+text, goes where the base goes, and is undone by taking back what it changed.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from knowbase.errors import Conflict, InvalidInput, NotFound
+from knowbase.memory.lifecycle import superseding
+from knowbase.query.conditions import AllOf, AnyOf, Compare, Condition, Not
+from knowbase.store.contract import DocumentStore
+from knowbase.values.changes import Changes, Edit
+from knowbase.values.documents import ALL, Document
+from knowbase.values.visible import one_line
+
+VERDICTS = ("accept", "forget", "supersede", "merge", "later", "undo")
+NEED_ANOTHER = ("supersede", "merge")
+LONGEST_NAME = 100  # letters of who decided
+
+
+class Judgement(NamedTuple):
+    """What was decided of a document, by whom and when."""
+
+    verdict: str
+    by: str
+    at: str
+
+
+class Judged(NamedTuple):
+    """A document after a verdict on it."""
+
+    document: Document
+    verdict: str
+    by: str
+    at: str
+    undone: str | None = None  # the verdict that was taken back
+    other: Document | None = None  # what it took the place of, or was merged with
+    merged: Document | None = None  # what both have become
+
+
+def judgement_of(document: Document) -> Judgement | None:
+    """The verdict on a document, if there is one."""
+    parts = (document.judged or "").split(" ", 2)
+    return Judgement(parts[0], parts[2], parts[1]) if len(parts) == 3 else None
+
+
+def is_accepted(document: Document) -> bool:
+    return (document.judged or "").startswith("accept ")
+
+
+UNDECIDED: Condition = Not(Compare("judged", "present"))
+PUT_OFF: Condition = AllOf((Compare("judged", ">=", "later "), Compare("judged", "<", "later!")))
+"""What has been put off: the texts that begin so."""
+PENDING: Condition = AnyOf((UNDECIDED, PUT_OFF))
+
+
+class Judging:
+    """Writes verdicts, and takes them back."""
+
+    def __init__(
+        self,
+        store: DocumentStore,
+        find: Callable[[str], Document],  # forgotten ones too
+        whole: Callable[[str], Document],
+        write: Callable[[Document, Document, str], Document],  # both of them as one note
+        clock: Callable[[], str],
+    ) -> None:
+        self._store = store
+        self._find = find
+        self._whole = whole
+        self._write = write
+        self._clock = clock
+
+    def judge(self, reference: str, verdict: str, other: str | None, text: str, by: str) -> Judged:
+        """The document once the verdict is written."""
+        if verdict not in VERDICTS:
+            hint = "one of " + ", ".join(VERDICTS)
+            raise InvalidInput(f"verdict cannot be {verdict!r}", field="verdict", hint=hint)
+        if verdict == "undo":
+            return self._undo(self._find(reference), by)
+        document = self._whole(reference)
+        another = self._other(document, verdict, other)
+        now = self._clock()
+        given = Judgement(verdict, one_line(by)[:LONGEST_NAME] or "user", now)
+        merged = None
+        edits = [Edit(document.id, self._edited(given))]
+        if verdict == "supersede" and another is not None:
+            edits.append(superseding(another, document.id, now))
+        if verdict == "merge" and another is not None:
+            merged = self._write(another, document, text)
+            edits[0] = _with(edits[0], superseding(document, merged.id, now))
+            edits.append(superseding(another, merged.id, now))
+        self._store.apply(Changes(edits=tuple(edits)), now)
+        after = self._now(document)
+        return Judged(after, *given, None, another and self._now(another), merged)
+
+    def _other(self, document: Document, verdict: str, other: str | None) -> Document | None:
+        if verdict not in NEED_ANOTHER:
+            return None
+        if not other:
+            hint = "the code of the other memory"
+            raise InvalidInput(f"{verdict} needs another document", field="other", hint=hint)
+        found = self._whole(other)
+        if found.id == document.id:
+            raise Conflict("a memory cannot take its own place", field="other")
+        return found
+
+    def _edited(self, given: Judgement) -> dict[str, str | bool | None]:
+        told: dict[str, str | bool | None] = {"judged": f"{given.verdict} {given.at} {given.by}"}
+        return {**told, "deleted_at": given.at} if given.verdict == "forget" else told
+
+    def _undo(self, document: Document, by: str) -> Judged:
+        given = judgement_of(document)
+        if given is None:
+            raise Conflict(
+                f"there is no verdict on {document.code} to undo",
+                field="verdict",
+                hint="one of " + ", ".join(VERDICTS[:-1]),
+            )
+        taken: dict[str, str | bool | None] = {"judged": None}
+        if given.verdict == "forget":
+            taken["deleted_at"] = None
+        edits = [Edit(document.id, taken)]
+        now = self._clock()
+        if given.verdict == "supersede":
+            edits += [_restored(one) for one in self._replaced_by(document.id, given.at)]
+        if given.verdict == "merge" and document.superseded_by:
+            edits += [_restored(one) for one in self._replaced_by(document.superseded_by, given.at)]
+            edits.append(Edit(document.superseded_by, {"deleted_at": now}))
+        self._store.apply(Changes(edits=_joined(edits)), now)
+        return Judged(self._now(document), "undo", by, now, given.verdict)
+
+    def _replaced_by(self, document: str, at: str) -> list[Document]:
+        """What gave way to a document by one verdict."""
+        gone = AllOf((Compare("superseded_by", "=", document), Compare("valid_until", "=", at)))
+        return self._store.documents(gone, ALL)
+
+    def _now(self, document: Document) -> Document:
+        found = self._store.find(document.id)
+        if found is None:
+            raise NotFound(f"{document.code} has just been removed")
+        return found
+
+
+def _restored(document: Document) -> Edit:
+    return Edit(document.id, {"superseded_by": None, "valid_until": None})
+
+
+def _with(edit: Edit, more: Edit) -> Edit:
+    return Edit(edit.document, {**edit.values, **more.values})
+
+
+def _joined(edits: list[Edit]) -> tuple[Edit, ...]:
+    """One edit a document."""
+    found: dict[str, Edit] = {}
+    for edit in edits:
+        found[edit.document] = _with(found.get(edit.document, Edit(edit.document, {})), edit)
+    return tuple(found.values())
