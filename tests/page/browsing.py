@@ -1,5 +1,6 @@
 """A browser, and a base that is worth looking at, once for all tests of the page."""
 
+import datetime as dt
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,9 +11,19 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from conftest import FIXTURES, Kb
+from knowbase import Base, Note
 from servers import Served, serving
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+MEMORIES = (
+    "Deploys happen on Tuesdays, after the tests of the night have passed.",
+    "Deploys happen on Thursdays, after the tests of the night have passed.",
+    "Feature flags are kept in the settings table and cached for a minute.",
+    "The team reviews pull requests within one working day.",
+    "Logs are kept for thirty days, and for a year where the law wants it.",
+    "Customers are told of an incident within an hour.",
+)
+WHOLE = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 
 
@@ -36,6 +47,15 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Kb:
     kb("init")
     kb("add", "handbook")
     kb("add", "hostile", "--defer")
+    with Base(str(kb.base)) as base:
+        base.sessions.start("s1", "web")
+        for number, text in enumerate(MEMORIES, start=1):
+            base.remember(
+                Note(text, code=f"ME-{number}", project="web", session="s1", type="decision")
+            )
+        soon = (dt.datetime.now(dt.UTC) + dt.timedelta(days=3)).date().isoformat()
+        base.remember(Note("The staging key ends.", code="ME-9", project="web", expires_at=soon))
+        base.sessions.end("s1", "We decided how to deploy.")
     return kb
 
 
@@ -61,8 +81,11 @@ class Visit(NamedTuple):
 
     def search(self, query: str) -> Page:
         """Type it, and wait for its hits."""
-        box = self.page.locator("#q")
-        box.fill(query)
+        self.page.locator("#q").fill(query)
+        return self.answered(query)
+
+    def answered(self, query: str) -> Page:
+        """Wait for the whole answer to a search."""
         self.page.wait_for_function(
             "q => new URLSearchParams(location.search).get('q') === q"
             " && document.querySelector('.list')?.getAttribute('aria-busy') === 'false'"
@@ -71,13 +94,13 @@ class Visit(NamedTuple):
         )
         return self.page
 
-    def violations(self) -> list[str]:
-        """What axe finds wrong with what is shown."""
+    def violations(self, *rules: str) -> list[str]:
+        """What axe finds wrong with what is shown, by these rules or by all."""
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(AXE.read_text("utf-8"))
         found: dict[str, Any] = self.page.evaluate(
-            "axe.run(document, {resultTypes: ['violations'], runOnly:"
-            " ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']})"
+            "rules => axe.run(document, {resultTypes: ['violations'], runOnly: rules})",
+            [*rules] or WHOLE,
         )
         return [
             f"{one['id']}: {node['html'][:160]} {node['failureSummary'][:200]}"

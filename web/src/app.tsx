@@ -3,6 +3,7 @@ import { effect } from "@preact/signals";
 import { render } from "preact";
 import { Frame } from "./frame";
 import { learnAccess } from "./api";
+import { startCounting } from "./inbox/count";
 import { showTheme } from "./kept";
 import { listenToKeys } from "./keys";
 import { followLinks, go, place, screen, withParams } from "./place";
@@ -40,6 +41,7 @@ async function start(): Promise<void> {
   render(<Frame />, root);
   followLinks();
   listenToKeys();
+  startCounting();
   const now = document.querySelector<HTMLInputElement>("#q");
   if (now && (box?.isFocused || screen.value === "search")) {
     now.focus();

@@ -2,6 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { forgetToken, hasToken, isAway, keepToken, wantsToken } from "./api";
 import { Document } from "./document/screen";
+import { waiting } from "./inbox/count";
 import { theme } from "./kept";
 import { SCREENS, showsKeys } from "./keys";
 import { Icon } from "./parts/icons";
@@ -31,6 +32,10 @@ function later(fetched: () => Promise<() => preact.JSX.Element>): () => preact.J
 export const ENTRIES: Entry[] = [
   { screen: "search", label: "Search", path: "/", key: "s", view: Search },
   { screen: "graph", label: "Graph", path: "/g", key: "g", view: later(() => import("./graph/screen").then((one) => one.Graph)) },
+  { screen: "timeline", label: "Timeline", path: "/t", key: "t", view: later(() => import("./timeline/screen").then((one) => one.Timeline)) },
+  { screen: "inbox", label: "Inbox", path: "/inbox", key: "i", badge: () => (waiting.value ? String(waiting.value) : ""), view: later(() => import("./inbox/screen").then((one) => one.Inbox)) },
+  { screen: "health", label: "Health", path: "/health-page", key: "h", view: later(() => import("./health/screen").then((one) => one.Health)) },
+  { screen: "settings", label: "Settings", path: "/settings", key: ",", view: later(() => import("./settings/screen").then((one) => one.Settings)) },
 ];
 for (const one of ENTRIES) SCREENS[one.key] = one.path;
 

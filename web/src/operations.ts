@@ -1,5 +1,5 @@
 // Written by web/api_types.py from the API's own description; not to be edited.
-export type Document = { "id": string; "seq": number; "code": string; "title": string; "type": string; "tags": (string)[]; "path": string | null; "created_at": string; "updated_at": string; "parent": string | null; "project": string | null; "roles": (string)[]; "confidence": number | null; "archived": boolean; "expires_at": string | null; "superseded_by": string | null; "valid_until": string | null; "scope": string; "sector": string | null; "tier": string | null; "salience": number; "access_count": number; "last_accessed_at": string | null; "confirmed": number; "deleted_at": string | null; "content_hash": string; "split_by": string; "metadata": Record<string, unknown> };
+export type Document = { "id": string; "seq": number; "code": string; "title": string; "type": string; "tags": (string)[]; "path": string | null; "created_at": string; "updated_at": string; "parent": string | null; "project": string | null; "roles": (string)[]; "confidence": number | null; "archived": boolean; "expires_at": string | null; "superseded_by": string | null; "valid_until": string | null; "scope": string; "sector": string | null; "tier": string | null; "salience": number; "access_count": number; "last_accessed_at": string | null; "confirmed": number; "deleted_at": string | null; "judged": string | null; "content_hash": string; "split_by": string; "metadata": Record<string, unknown> };
 export type WrittenNote = { "id": string; "code": string };
 export type WrittenNotes = { "notes": (WrittenNote)[] };
 export type SimilarDocument = { "document": Document; "similarity": number; "opening": string; "contradicts": boolean; "differs": string };
@@ -37,6 +37,11 @@ export type DocumentContext = { "document": Document; "created_in": Session | nu
 export type BriefItem = { "code": string; "id": string; "title": string; "text": string; "confirmed": number; "at": string };
 export type BriefPart = { "heading": string; "items": (BriefItem)[] };
 export type Brief = { "project": string | null; "max_tokens": number; "tokens": number; "left_out": number; "parts": (BriefPart)[]; "text": string };
+export type LikeIt = { "code": string; "title": string; "similarity": number; "diff": ([string, string])[] };
+export type Judgement = { "verdict": string; "by": string; "at": string };
+export type InboxItem = { "document": Document; "text": string; "session": string | null; "confidence": number | null; "kept": string; "groups": (string)[]; "like": LikeIt | null; "verdict": Judgement | null };
+export type Inbox = { "items": (InboxItem)[]; "total": number; "groups": Record<string, number> };
+export type Judged = { "document": Document; "verdict": string; "by": string; "at": string; "undone": string | null; "other": Document | null; "merged": Document | null };
 export type Feedback = { "document": Document; "verdict": string; "counted": boolean };
 export type Superseded = { "old": Document; "new": Document; "head": Document };
 export type Changed = { "documents": (Document)[] };
@@ -66,6 +71,10 @@ export type FileRecord = { "path": string; "source": string; "size": number; "mt
 export type Unread = { "reason": string; "extension": string; "files": number; "example": string };
 export type Suspect = { "path": string; "reason": string };
 export type Status = { "base": string; "size_bytes": number | null; "documents": number; "chunks": number; "embedded": number; "tags": number; "types": Record<string, number>; "forgotten": number; "model": Model | null; "models": (StoredModel)[]; "sources": (Source)[]; "problems": (FileRecord)[]; "unread": (Unread)[]; "suspects": (Suspect)[]; "out_of_step": number; "copy_of": string | null; "newer_model": Model | null; "lost_writes": boolean };
+export type Ailment = { "name": string; "severity": string; "what": string; "detail": string; "count": number; "command": string | null; "examples": (string)[] };
+export type Examined = { "path": string; "engine": string; "documents": number; "chunks": number; "embedded": number; "model": string | null };
+export type Disk = { "base_bytes": number; "free_bytes": number; "total_bytes": number };
+export type Diagnosis = { "summary": string; "findings": (Ailment)[]; "versions": Record<string, string>; "base": Examined; "disk": Disk | null };
 export type ProfileField = { "field": string; "value": unknown; "origin": string; "about": string };
 export type ProfileLine = { "name": string; "about": string; "default": boolean; "fields": (ProfileField)[] };
 export type Profiles = { "profiles": (ProfileLine)[] };
@@ -95,6 +104,8 @@ export interface Operations {
   "timeline": { takes: { "anchor": string; "before"?: number | null; "after"?: number | null; "include"?: (string)[] | null }; gives: Timeline };
   "context": { takes: { "reference": string }; gives: DocumentContext };
   "brief": { takes: { "project"?: string | null; "max_tokens"?: number | null }; gives: Brief };
+  "inbox": { takes: { "project"?: string | null; "since"?: string | null; "group"?: string; "limit"?: number | null; "offset"?: number | null }; gives: Inbox };
+  "verdict": { takes: { "reference": string; "verdict": string; "other"?: string | null; "text"?: string | null }; gives: Judged };
   "relate": { takes: { "source": string; "target": string; "relation"?: string; "remove"?: boolean | null; "by"?: string | null }; gives: DocumentContext };
   "feedback": { takes: { "hit": string; "verdict": string; "session"?: string | null }; gives: Feedback };
   "supersede": { takes: { "old": string; "new": string }; gives: Superseded };
@@ -117,6 +128,7 @@ export interface Operations {
   "graph/rebuild": { takes: Record<string, unknown>; gives: Rebuilt };
   "rm": { takes: { "references": (string)[]; "dry_run"?: boolean | null }; gives: Removal };
   "status": { takes: Record<string, unknown>; gives: Status };
+  "doctor": { takes: Record<string, unknown>; gives: Diagnosis };
   "profiles": { takes: { "name"?: string | null }; gives: Profiles };
   "profiles/show": { takes: { "name"?: string | null }; gives: Profiles };
   "why-not": { takes: { "reference": string; "query"?: string | null; "syntax"?: string; "tags"?: (string)[] | null; "tags_match"?: string; "type"?: (string)[] | null; "top"?: number | null; "threshold"?: number | null; "mode"?: string; "unit"?: string; "include"?: (string)[] | null; "path"?: string | null; "created"?: string | null; "updated"?: string | null; "after"?: string | null; "before"?: string | null; "under"?: string | null; "children"?: string | null; "project"?: string | null; "role"?: string | null; "confidence"?: string | null; "scope"?: string | null; "sector"?: string | null; "tier"?: string | null; "salience"?: string | null; "where"?: (string)[] | null; "min_salience"?: number | null; "session_filter"?: string | null; "profile"?: string | null; "strict"?: boolean | null }; gives: WhyNot };

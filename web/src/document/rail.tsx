@@ -16,7 +16,7 @@ export function Rail({ code, facts }: { code: string; facts: Facts | null }) {
       {links.error != null && <Failure error={links.error} />}
       {links.value && <Links told={links.value} />}
       <p>
-        <a href={`/g/${encodeURIComponent(code)}`}>Show as a graph</a>
+        <a href={`/g/${encodeURIComponent(code)}`}>Show as a graph</a> · <a href={`/t?doc=${encodeURIComponent(code)}`}>in time</a>
       </p>
       {like.value && like.value.hits.length > 0 && (
         <section>
@@ -129,6 +129,12 @@ function History({ facts, context }: { facts: Facts; context: DocumentContext })
             </dd>
           </>
         )}
+        {facts.judged && (
+          <>
+            <dt>Judged</dt>
+            <dd>{judgement(facts.judged)}</dd>
+          </>
+        )}
         {facts.confirmed > 0 && (
           <>
             <dt>Confirmed</dt>
@@ -138,4 +144,10 @@ function History({ facts, context }: { facts: Facts; context: DocumentContext })
       </dl>
     </section>
   );
+}
+
+/** "accept 2026-01-31T… ada", as a person would say it. */
+function judgement(told: string): string {
+  const [verdict, at, ...by] = told.split(" ");
+  return `${verdict} by ${by.join(" ")}, ${age(at ?? "")}`;
 }

@@ -9,7 +9,7 @@ import { access } from "../api";
 import { showsFacets } from "./screen";
 
 function links(): HTMLAnchorElement[] {
-  return [...document.querySelectorAll<HTMLAnchorElement>(".hit :is(h2, h3) a")].filter((one) => one.offsetParent !== null);
+  return [...document.querySelectorAll<HTMLAnchorElement>(".hit :is(h2, h3) a")].filter((one) => one.checkVisibility());
 }
 
 function walk(step: number): void {
