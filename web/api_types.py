@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import knowbase.http.application  # noqa: F401 - what the declarations speak of
 from knowbase.http.openapi import document
 from knowbase.operations.grammar import Known
 

@@ -240,6 +240,16 @@ def _from_environment(environment: Mapping[str, str]) -> list[tuple[str, Any, st
     ]
 
 
+def name_of(key: str) -> str:
+    """The setting that is called so: search.default_top → search_default_top."""
+    return _known(key, "key")
+
+
+def read_value(name: str, text: str) -> Any:
+    """The value that a text stands for, as in the environment."""
+    return _checked(name, text, "value")
+
+
 def _known(key: str, origin: str) -> str:
     name = key.rstrip(".").replace(".", "_", 1)
     if name in ("embed_key", "embed_api_key"):

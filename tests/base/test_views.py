@@ -102,6 +102,7 @@ READS: dict[str, Call] = {
     "profile": lambda b, t, f: b.profile("kb"),
     "profiles": lambda b, t, f: b.profiles(),
     "render": lambda b, t, f: (b.render(t.code(2), "engine"), b.render(t.code())),
+    "searches": lambda b, t, f: b.searches().count if b.access.project is None else 0,
     "search": lambda b, t, f: [
         b.search(SearchRequest(query, profile=profile, top=50))
         for query in ("engine", "moonrover", f"related:{t.code(2)}")

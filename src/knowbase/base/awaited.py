@@ -93,6 +93,7 @@ class AsyncBase(Awaiting[Base]):
     remove = awaited(Base.remove)
     render = awaited(Base.render)
     search = awaited(Base.search)
+    searches = awaited(Base.searches)
     status = awaited(Base.status)
     sync = awaited(Base.sync)
     tag = awaited(Base.tag)

@@ -1,14 +1,9 @@
 """Keeping the ranking recipe that a base is made with: a line in its kb.toml."""
 
-import os
-import re
-import tomllib
-
 from knowbase import config
+from knowbase.base.settings_file import change_setting
 from knowbase.errors import Conflict, InvalidInput
 from knowbase.ranking.custom import profiles
-
-_TABLE = re.compile(r"^[ \t]*\[[ \t]*search[ \t]*\][^\n]*\n?", re.MULTILINE)
 
 
 def check_profile(name: str, home: str) -> None:
@@ -32,35 +27,4 @@ def keep_profile(name: str, home: str) -> None:
     """Write it into the folder's kb.toml; whatever else stands there stays."""
     if config.load(home, {}).origins["search_profile"] != "default":
         return
-    path = os.path.join(home, config.FILE_NAME)
-    text = ""
-    if os.path.exists(path):
-        with open(path, encoding="utf-8", newline="") as file:
-            text = file.read()
-    changed = _with_profile(text, name)
-    temporary = f"{path}.new"
-    with open(temporary, "w", encoding="utf-8", newline="") as file:
-        file.write(changed)
-    os.replace(temporary, path)
-
-
-def _with_profile(text: str, name: str) -> str:
-    line = f'profile = "{name}"\n'
-    table = _TABLE.search(text)
-    if table is not None:
-        end = "" if table[0].endswith("\n") else "\n"
-        changed = text[: table.end()] + end + line + text[table.end() :]
-    else:
-        gap = "" if not text or text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
-        changed = f"{text}{gap}[search]\n{line}"
-    try:
-        said = tomllib.loads(changed)["search"]["profile"]
-    except (tomllib.TOMLDecodeError, KeyError, TypeError):
-        said = None
-    if said != name:  # a table that is written in another way
-        raise InvalidInput(
-            f"{config.FILE_NAME} cannot be changed here",
-            field="profile",
-            hint=f'write search.profile = "{name}" into it',
-        )
-    return changed
+    change_setting(home, "search.profile", name, {})

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from knowbase.base.keywords import SearchKeywords, Texts
     from knowbase.rendering import Rendered
     from knowbase.rendering.marking import Passages
+    from knowbase.search.log import Searches
     from knowbase.search.plan import QueryPlan
     from knowbase.search.saved import SavedSearches
     from knowbase.search.understand import Inquiry
@@ -43,10 +44,22 @@ class Finding(BaseServices):
         request = self._recalling(self._request(request, keywords))
         profile = self._profile_of(request)
         answer = search(request, profile, self.search_services, self.now())
+        if self._searched is not None:
+            self._searched.note(request.query, answer, self.now())
         use = profile.record_use == "returned" or request.recalled_in is not None
         if use and self.access.write:
             self.recorder.returned(request, answer, profile.record_use)
         return answer
+
+    def searches(self, *, count: bool = False) -> "Searches":
+        """What was searched for in this process, once it is counted; `count` begins to."""
+        from knowbase.search.log import SearchLog
+
+        if count and self._searched is None:
+            self._searched = SearchLog()
+        if self.access.project is not None:
+            raise NotAllowed("what others search for concerns the whole base")
+        return (self._searched or SearchLog()).summary()
 
     def _request(
         self, request: SearchRequest | str, keywords: "Mapping[str, Any]"

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from knowbase.memory.sessions import Sessions
     from knowbase.memory.use import Recorder
     from knowbase.ranking.custom import Custom
+    from knowbase.search.log import SearchLog
     from knowbase.store.contract import Store
     from knowbase.values.access import Access
 
@@ -69,6 +70,7 @@ class BaseServices:
         self._shared_embedders = opened.embedders
         self._clock = clock
         self._views: dict[Access, Self] = {}
+        self._searched: SearchLog | None = None  # nothing is counted until somebody asks for it
 
     @cached_property
     def access(self) -> "Access":
@@ -90,6 +92,7 @@ class BaseServices:
                 configuration=self.configuration,
                 opened=Opened(self.store, access, self._embedders),
             )
+            view._searched = self._searched
             self._views.setdefault(access, view)
         return self._views[access]
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Callable
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -12,6 +13,7 @@ from knowbase.base import Base
 from knowbase.config import Settings, dotted
 from knowbase.errors import NotAllowed
 from knowbase.http.metrics import Metrics
+from knowbase.http.near import Nearness, check_values
 from knowbase.http.negotiation import JSON
 from knowbase.http.requests import Bounds, Held, values_of
 from knowbase.http.workers import Workers
@@ -34,8 +36,17 @@ class Rendered(NamedTuple):
 class Api:
     """Runs operations for those who ask."""
 
-    def __init__(self, base: Base, workers: Workers, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        base: Base,
+        workers: Workers,
+        metrics: Metrics,
+        nearness: Nearness,
+        wrote: Callable[[Access], None] = lambda _: None,
+    ) -> None:
         self._base = base
+        self._nearness = nearness
+        self._wrote = wrote  # what is told that something was written
         self._workers = workers
         self._metrics = metrics
         settings = base.settings
@@ -45,9 +56,11 @@ class Api:
     async def call(self, operation: Operation, request: Request) -> Response:
         """The answer to one request."""
         check_access(operation, current.get())
+        self._nearness.check(operation, request, current.get())
         check_switch(operation, self._base.settings)
         with self.bounds.held.counting() as take:
             values = await values_of(request, operation, self.bounds, take)
+            check_values(operation, values)
             return await self._answer(operation, request, values)
 
     async def _answer(
@@ -65,6 +78,8 @@ class Api:
 
         found = await self._workers.run(work, operation.name)
         self._metrics.searched(found.result)
+        if operation.writes:
+            self._wrote(access)
         if request.method == "POST":
             return Response(found.body, media_type=JSON)
         following = _next_page(request, asked, found.result)

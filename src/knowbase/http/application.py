@@ -18,8 +18,8 @@ from starlette.routing import BaseRoute, Route
 import knowbase
 from knowbase.base import Base
 from knowbase.errors import KnowbaseError, NotAllowed
+from knowbase.http import events, reference
 from knowbase.http import metrics as numbers
-from knowbase.http import reference
 from knowbase.http.admission import Admission
 from knowbase.http.api import Api, as_json, unless_known
 from knowbase.http.clients import share
@@ -32,8 +32,9 @@ from knowbase.http.failures import (
     unknown_path,
     wrong_method,
 )
-from knowbase.http.guard import Door, Guard, SafeHeaders, is_loopback
+from knowbase.http.guard import Door, Guard, SafeHeaders
 from knowbase.http.issuer import METADATA, Issuer
+from knowbase.http.near import Nearness
 from knowbase.http.negotiation import Packed
 from knowbase.http.observe import Observed
 from knowbase.http.openapi import document
@@ -69,6 +70,7 @@ class Server:
         mounted: Mapping[str, Mounting],
         operations: Mapping[str, Operation],
         issuer: Issuer | None = None,
+        host: str = "",  # the address that it listens on
     ) -> None:
         settings = base.settings
         self.base = base
@@ -80,13 +82,17 @@ class Server:
         )
         # Whoever watches the server is answered however busy it is.
         self.watchers = Workers(1, WATCHING, settings.serve_timeout)
+        base.searches(count=True)  # from now on
         self.readiness = Readiness(base, self.workers, self.watchers)
-        self.api = Api(base, self.workers, self.metrics)
         self.page = Page(base, self.workers)
+        self.events = events.Events(base, self.watchers, list)
+        self.nearness = Nearness(host, settings)
+        self.api = Api(base, self.workers, self.metrics, self.nearness, self.events.wrote)
         self.mounted = {path: make(self.run) for path, make in mounted.items()}
 
     def end_streams(self) -> None:
-        """Those of what is mounted."""
+        """Those of events, and of what is mounted."""
+        self.events.close()
         for app in self.mounted.values():
             app.state.end_streams()
 
@@ -123,6 +129,7 @@ class Server:
             Route("/openapi.json", self.openapi, methods=["GET"]),
             Route("/docs", self.docs, methods=["GET"]),
             Route("/api/access", self.access, methods=["GET"]),
+            Route(events.PATH, self.events.listen, methods=["GET"]),
         ]
 
     def _protected(self) -> list[BaseRoute]:
@@ -151,7 +158,7 @@ class Server:
         told = {
             "write": allowed.write,
             "project": allowed.project,
-            "local": is_loopback(request.client.host) if request.client else False,
+            "local": self.nearness.is_near(request),
         }
         return Response(as_json(told), media_type="application/json")
 
@@ -159,7 +166,7 @@ class Server:
         """The page for people, what is served for programs."""
         if self.operations and wants_page(request):
             return await self.page.search(request)
-        described = ("/openapi.json", "/docs") if self.operations else ()
+        described = ("/openapi.json", "/docs", events.PATH) if self.operations else ()
         paths = [*described, "/health", "/metrics", *self.mounted, *self.operations]
         told = {"name": "knowbase", "version": knowbase.__version__, "paths": paths}
         return Response(as_json(told), headers={"Vary": "Accept"}, media_type="application/json")
@@ -203,8 +210,8 @@ class Server:
         """The route that a path is counted as; all unknown ones are one."""
         if (
             path in self.operations
-            or path in ("/", "/openapi.json", "/docs", "/metrics", "/api/access")
-            or (path in ("/health", "/health/live", "/health/ready"))
+            or path in ("/", "/openapi.json", "/docs", "/metrics", "/api/access", events.PATH)
+            or path in ("/health", "/health/live", "/health/ready")
         ):
             return path
         if self.operations and (name := page_of(path)):
@@ -243,12 +250,15 @@ def application(
 ) -> Starlette:
     """The application for a base. `mounted` makes further ones by their path, such as /mcp: they
     stand behind the same checks and limits, and find the caller's access in `access.current`."""
-    server = Server(base, mounted or {}, {} if only_mounted else served(), door.issuer)
+    from_door = door.issuer, door.names.host
+    server = Server(base, mounted or {}, {} if only_mounted else served(), *from_door)
     stack = [
         Middleware(Observed, metrics=server.metrics, route_of=server.route_of),
         Middleware(SafeHeaders),
         Middleware(Guard, door=door),
-        Middleware(Admission, most=share(_most_under_way(base)), streams=tuple(server.mounted)),
+        Middleware(
+            Admission, most=share(_most_under_way(base)), streams=(events.PATH, *server.mounted)
+        ),
         *_cors(door.names.origins),
         Middleware(Packed, minimum_size=WORTH_PACKING),
     ]

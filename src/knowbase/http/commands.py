@@ -183,6 +183,8 @@ COMMANDS = {
             new,
             writes=True,
             local=True,
+            near=True,
+            whole=True,
             terminal=Terminal(raw=_text),
             examples=("kb token new ci --scope read", "kb token new --project apollo"),
         ),
@@ -193,6 +195,8 @@ COMMANDS = {
                 NoParameters,
                 list_tokens,
                 local=True,
+                near=name == "token list",
+                whole=True,
                 examples=(f"kb {name}",),
             )
             for name in ("token list", "tokens")
@@ -204,6 +208,8 @@ COMMANDS = {
             revoke,
             writes=True,
             local=True,
+            near=True,
+            whole=True,
             examples=("kb token revoke ci",),
         ),
     )

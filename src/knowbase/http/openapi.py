@@ -41,6 +41,7 @@ _OWN = {
     "/health": ("Whether the server is alive and its base can be read", "application/json"),
     "/health/live": ("Whether the server is alive", "application/json"),
     "/health/ready": ("Whether its base can be read", "application/json"),
+    "/api/events": ("Changes and progress, as server-sent events", "text/event-stream"),
     "/metrics": ("Numbers for Prometheus", "text/plain"),
 }
 

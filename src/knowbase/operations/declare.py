@@ -59,6 +59,7 @@ class Operation(NamedTuple):
     by_place: bool = False  # it gets the place of the base, which may be damaged or missing
     opens_bases: bool = False  # it opens what it works on itself, and always gets None
     local: bool = False  # it reads or writes this machine's files: never served to others
+    near: bool = False  # it is served to this machine alone, to who may do everything
     whole: bool = False  # it concerns the whole base: not for those held to one project
     switch: str | None = None  # served to others only when this setting is on
     creates_base: bool = False  # the base is made if there is none

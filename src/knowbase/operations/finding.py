@@ -1,8 +1,7 @@
-"""Operations that read: get, list, tags, status, config."""
+"""Operations that read: get, list, tags, status."""
 
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from knowbase.config import ABOUT, dotted
 from knowbase.operations.declare import NoParameters, Operation, Terminal
 from knowbase.search.request import INCLUDE, TAGS, TYPE, WHERE
 from knowbase.values.documents import Page
@@ -85,29 +84,6 @@ def status(base: "Base", _: NoParameters) -> "Status":
     return base.status()
 
 
-class SettingLine(NamedTuple):
-    key: str
-    value: Any
-    origin: str
-    about: str
-
-
-class Config(NamedTuple):
-    base: str
-    settings: tuple[SettingLine, ...]
-
-
-def show_config(base: "Base", _: NoParameters) -> Config:
-    configuration = base.configuration
-    return Config(
-        base.shown,
-        tuple(
-            SettingLine(dotted(name), value, configuration.origins[name], ABOUT[name].text)
-            for name, value in configuration.settings._asdict().items()
-        ),
-    )
-
-
 OPERATIONS = {
     operation.name: operation
     for operation in (
@@ -140,14 +116,6 @@ OPERATIONS = {
             status,
             whole=True,
             examples=("kb status", "kb status --base ~/notes.db"),
-        ),
-        Operation(
-            "config",
-            "Show each setting and where it comes from",
-            NoParameters,
-            show_config,
-            local=True,
-            examples=("kb config", "KB_SEARCH_DEFAULT_TOP=5 kb config"),
         ),
     )
 }

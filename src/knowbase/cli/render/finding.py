@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 from knowbase.cli.terminal import Painter, safe, safe_lines, states_of
 
 if TYPE_CHECKING:
+    from knowbase.base.settings_file import SettingChange
     from knowbase.base.status import Status
-    from knowbase.operations.finding import Config, Tags
+    from knowbase.operations.finding import Tags
+    from knowbase.operations.settings import Config
     from knowbase.text.sections import Content
     from knowbase.values.documents import Listing
     from knowbase.values.folders import Folder
@@ -102,3 +104,10 @@ def render_config(paint: Painter, config: "Config") -> Iterable[str]:
             f"{line.key:<{width}}  {safe(str(value)):<8} {line.origin:<12}"
             f" {paint('dim', line.about)}"
         )
+
+
+def render_setting(paint: Painter, change: "SettingChange") -> Iterable[str]:
+    would = "would be " if change.dry_run else ""
+    yield f"{change.key} {would}{safe(str(change.value))} ({change.origin}), was {change.before!r}"
+    for line in change.diff:
+        yield paint("dim", f"  {safe(line)}")

@@ -7,6 +7,7 @@ from knowbase.cli.terminal import Painter, safe
 
 if TYPE_CHECKING:
     from knowbase.base.doctor import Diagnosis
+    from knowbase.search.log import Searches
 
 _STYLES = {"error": "red", "warning": "mark", "info": "dim"}
 
@@ -25,3 +26,14 @@ def render_diagnosis(paint: Painter, result: "Diagnosis") -> Iterable[str]:
         yield paint("dim", "disk     {:,.1f} MB used, {:,.0f} MB free".format(*sizes))
     told = ", ".join(f"{name} {version}" for name, version in result.versions.items())
     yield paint("dim", f"versions {safe(told)}")
+
+
+def render_searches(paint: Painter, result: "Searches") -> Iterable[str]:
+    yield f"{result.count} searches, {result.without_hits} without a hit"
+    if result.latency_ms.p50 is not None and result.latency_ms.p95 is not None:
+        times = f"half within {result.latency_ms.p50:.0f} ms, 95 % within"
+        yield f"{times} {result.latency_ms.p95:.0f} ms"
+    if result.semantic_share is not None:
+        yield f"by meaning too: {result.semantic_share:.0%}"
+    for one in result.last_without_hits:
+        yield f"found nothing: {safe(one.query)} {paint('dim', one.at[:16])}"

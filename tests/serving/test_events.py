@@ -1,0 +1,129 @@
+"""Changes and progress as they happen, and what was searched for."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import httpx
+import pytest
+
+import knowbase
+from conftest import Kb
+from knowbase import Note
+from knowbase.values.access import Access
+from servers import PATIENCE, Served, serving
+
+
+def told(server: Served, act: Callable[[], object], wanted: str, token: str = "") -> Any:
+    """What the first event of a kind says that follows something."""
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    with (
+        httpx.Client(base_url=server.address, headers=headers, timeout=PATIENCE) as client,
+        client.stream("GET", "/api/events") as stream,
+    ):
+        assert stream.status_code == 200
+        assert stream.headers["content-type"].startswith("text/event-stream")
+        lines = stream.iter_lines()
+        assert next(lines) == "retry: 3000"
+        Thread(target=act, daemon=True).start()
+        return json.loads(next(_data(lines, wanted)))
+
+
+def _data(lines: Iterator[str], wanted: str) -> Iterator[str]:
+    kind = ""
+    for line in lines:
+        if line.startswith("event: "):
+            kind = line[7:]
+        elif line.startswith("data: ") and kind == wanted:
+            yield line[6:]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("events")
+    with knowbase.create(str(folder)) as base:
+        base.note(Note("A first one.", project="ours"))
+    with serving(folder) as running:
+        yield running
+
+
+def test_what_is_written_here_or_by_another_process_is_told(server: Served) -> None:
+    def here() -> None:
+        server.post("note", text="Written here.")
+
+    def elsewhere() -> None:
+        Kb(server.log.parent)("note", "Written elsewhere.")
+
+    for act in (here, elsewhere):
+        before = server.json("status")["documents"]
+        change = told(server, act, "changed")
+        assert change["documents"] == before + 1
+        assert change["at"].endswith("Z")
+
+
+def test_vectors_that_are_made_are_told_as_progress(server: Served) -> None:
+    folder = server.log.parent / "more"
+    folder.mkdir()
+    for number in range(4):
+        (folder / f"{number}.md").write_text(f"# Page {number}\n\nSome words on {number}.\n")
+    progress = told(server, lambda: Kb(server.log.parent)("add", "more", "--defer"), "progress")
+    assert progress["task"] == "embed"
+    assert progress["total"] >= 4
+    assert progress["done"] <= progress["total"]
+
+
+def test_one_project_is_told_of_its_own_changes_alone(tmp_path: Path) -> None:
+    kb = Kb(tmp_path)
+    kb("init")
+    kb("note", "A first one.", "--project", "ours")
+    owner = kb("token", "new", "owner").out.strip()
+    held = kb("token", "new", "held", "--project", "ours").out.strip()
+    with serving(tmp_path, token=owner) as server:
+        began: list[bool] = []
+
+        def both() -> None:
+            server.post("note", text="Of others.", project="theirs")
+            time.sleep(3)  # in which nothing is told
+            began.append(True)
+            server.post("note", text="Of ours.", project="ours", code="O-2")
+
+        change = told(server, both, "changed", held)
+        assert began
+        assert set(change) == {"at"}
+        assert server.client.get("/api/events", headers={"Authorization": ""}).status_code == 401
+
+
+def test_a_server_that_is_stopped_ends_its_streams(tmp_path: Path) -> None:
+    knowbase.create(str(tmp_path)).close()
+    with serving(tmp_path) as server, server.client.stream("GET", "/api/events") as stream:
+        lines = stream.iter_lines()
+        next(lines)
+        server.process.terminate()
+        assert list(_data(lines, "changed")) == []
+        assert server.process.wait(PATIENCE) == 0
+
+
+def test_searches_are_counted_for_the_whole_base_alone(server: Served) -> None:
+    before = server.json("searches")
+    server.json("search", query="first")
+    server.json("search", query="zzqqxx", mode="keyword")
+    after = server.json("searches")
+    assert after["count"] == before["count"] + 2
+    assert after["without_hits"] == before["without_hits"] + 1
+    assert after["last_without_hits"][0]["query"] == "zzqqxx"
+    assert after["latency_ms"]["p50"] <= after["latency_ms"]["p95"]
+    assert 0 <= after["semantic_share"] <= 1
+    out = Kb(server.log.parent)("searches", "--base", server.address).out
+    assert "found nothing: zzqqxx" in out
+
+
+def test_who_is_held_to_a_project_is_told_nothing_of_what_others_search(tmp_path: Path) -> None:
+    with knowbase.create(str(tmp_path / "base.db")) as base:
+        base.searches(count=True)
+        base.within(Access(project="ours")).search("secret words")
+        assert base.searches().count == 1
+        with pytest.raises(knowbase.KnowbaseError):
+            base.within(Access(project="ours")).searches()
