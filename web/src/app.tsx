@@ -3,6 +3,7 @@ import { effect } from "@preact/signals";
 import { render } from "preact";
 import { Frame } from "./frame";
 import { learnAccess } from "./api";
+import { startListening } from "./events";
 import { startCounting } from "./inbox/count";
 import { showTheme } from "./kept";
 import { listenToKeys } from "./keys";
@@ -42,6 +43,7 @@ async function start(): Promise<void> {
   followLinks();
   listenToKeys();
   startCounting();
+  startListening();
   const now = document.querySelector<HTMLInputElement>("#q");
   if (now && (box?.isFocused || screen.value === "search")) {
     now.focus();

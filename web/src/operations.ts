@@ -75,6 +75,12 @@ export type Ailment = { "name": string; "severity": string; "what": string; "det
 export type Examined = { "path": string; "engine": string; "documents": number; "chunks": number; "embedded": number; "model": string | null };
 export type Disk = { "base_bytes": number; "free_bytes": number; "total_bytes": number };
 export type Diagnosis = { "summary": string; "findings": (Ailment)[]; "versions": Record<string, string>; "base": Examined; "disk": Disk | null };
+export type Latency = { "p50": number | null; "p95": number | null };
+export type WithoutHits = { "query": string; "at": string };
+export type Searches = { "count": number; "without_hits": number; "latency_ms": Latency; "last_without_hits": (WithoutHits)[]; "semantic_share": number | null };
+export type SettingLine = { "key": string; "value": unknown; "origin": string; "about": string; "default": unknown; "least": number | null; "most": number | null; "choices": (string)[]; "variable": string; "in_use": boolean };
+export type Config = { "base": string; "settings": (SettingLine)[] };
+export type SettingChange = { "key": string; "value": unknown; "before": unknown; "origin": string; "file": string; "diff": (string)[]; "dry_run": boolean; "restart": boolean };
 export type ProfileField = { "field": string; "value": unknown; "origin": string; "about": string };
 export type ProfileLine = { "name": string; "about": string; "default": boolean; "fields": (ProfileField)[] };
 export type Profiles = { "profiles": (ProfileLine)[] };
@@ -84,6 +90,9 @@ export type Entry = { "id": string; "code": string; "title": string; "content": 
 export type SearchMetadata = { "total": number; "total_is_exact": boolean; "matching": number; "fallback_mode": boolean; "query_time_ms": number; "search_modes_used": (string)[]; "profile": string; "more": boolean; "notices": (string)[]; "suggestions": (string)[]; "debug_info": Record<string, unknown> | null; "facets": Record<string, (FacetCount)[]> | null };
 export type SearchOutput = { "results": (Entry)[]; "metadata": SearchMetadata };
 export type RelatedOutput = { "results": (Entry)[]; "metadata": { "total": number; "relationship_types": (string)[]; "more": boolean } };
+export type NewToken = { "name": string; "scope": string; "project": string | null; "token": string; "file": string };
+export type TokenLine = { "name": string; "scope": string; "project": string | null; "created_at": string; "last_used_at": string | null };
+export type TokenList = { "tokens": (TokenLine)[]; "file": string };
 export type Error = { "error": { "code": string; "message": string; "field": string | null; "hint": string | null } };
 export type ProblemDetails = { "type": string; "title": string; "status": number; "detail": string; "code": string; "message"?: string; "field"?: string | null; "hint"?: string | null };
 /** What each operation takes and gives, by its name. */
@@ -129,10 +138,17 @@ export interface Operations {
   "rm": { takes: { "references": (string)[]; "dry_run"?: boolean | null }; gives: Removal };
   "status": { takes: Record<string, unknown>; gives: Status };
   "doctor": { takes: Record<string, unknown>; gives: Diagnosis };
+  "searches": { takes: Record<string, unknown>; gives: Searches };
+  "config": { takes: Record<string, unknown>; gives: Config };
+  "config/set": { takes: { "key": string; "value": string; "dry_run"?: boolean | null }; gives: SettingChange };
+  "config/reset": { takes: { "key": string; "dry_run"?: boolean | null }; gives: SettingChange };
   "profiles": { takes: { "name"?: string | null }; gives: Profiles };
   "profiles/show": { takes: { "name"?: string | null }; gives: Profiles };
   "why-not": { takes: { "reference": string; "query"?: string | null; "syntax"?: string; "tags"?: (string)[] | null; "tags_match"?: string; "type"?: (string)[] | null; "top"?: number | null; "threshold"?: number | null; "mode"?: string; "unit"?: string; "include"?: (string)[] | null; "path"?: string | null; "created"?: string | null; "updated"?: string | null; "after"?: string | null; "before"?: string | null; "under"?: string | null; "children"?: string | null; "project"?: string | null; "role"?: string | null; "confidence"?: string | null; "scope"?: string | null; "sector"?: string | null; "tier"?: string | null; "salience"?: string | null; "where"?: (string)[] | null; "min_salience"?: number | null; "session_filter"?: string | null; "profile"?: string | null; "strict"?: boolean | null }; gives: WhyNot };
   "query": { takes: { "query"?: string | null; "syntax"?: string; "tags"?: (string)[] | null; "tags_match"?: string; "type"?: (string)[] | null; "top"?: number | null; "threshold"?: number | null; "mode"?: string; "unit"?: string; "include"?: (string)[] | null; "path"?: string | null; "created"?: string | null; "updated"?: string | null; "after"?: string | null; "before"?: string | null; "under"?: string | null; "children"?: string | null; "project"?: string | null; "role"?: string | null; "confidence"?: string | null; "scope"?: string | null; "sector"?: string | null; "tier"?: string | null; "salience"?: string | null; "where"?: (string)[] | null; "min_salience"?: number | null; "session_filter"?: string | null; "profile"?: string | null; "strict"?: boolean | null }; gives: QueryPlan };
   "kb_search": { takes: { "query": string; "role"?: string; "tags"?: (string)[] | null; "entry_type"?: string | null; "limit"?: number | null; "min_confidence"?: number | null; "project"?: string | null; "path"?: string | null; "after"?: string | null; "before"?: string | null; "profile"?: string | null; "explain"?: boolean | null; "facets"?: (string)[] | null; "syntax"?: string; "session"?: string | null }; gives: SearchOutput };
   "kb_get_related": { takes: { "entry_id": string; "limit"?: number | null }; gives: RelatedOutput };
+  "token/new": { takes: { "name"?: string | null; "scope"?: string; "project"?: string | null }; gives: NewToken };
+  "token/list": { takes: Record<string, unknown>; gives: TokenList };
+  "token/revoke": { takes: { "name": string }; gives: TokenList };
 }

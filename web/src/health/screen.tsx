@@ -3,6 +3,8 @@ import { call, fresh } from "../api";
 import type { Diagnosis, Status } from "../operations";
 import { Copy, Failure, sentence, useAsked } from "../parts/said";
 import { count, size, thousands } from "../words";
+import { Progress } from "./progress";
+import { Searches } from "./searches";
 
 const WORDS: Record<string, string> = { error: "Broken", warning: "Wants attention", info: "Good to know" };
 
@@ -12,6 +14,7 @@ export function Health() {
   return (
     <div class="page health">
       <h1>Base health</h1>
+      <Progress />
       {doctor.error != null && <Failure error={doctor.error} retry={doctor.again} />}
       {!doctor.value && doctor.error == null && <p aria-busy="true">Looking …</p>}
       {doctor.value && (
@@ -24,6 +27,7 @@ export function Health() {
       )}
       {status.value && <Numbers told={status.value} />}
       {status.value && <Files told={status.value} />}
+      <Searches />
       {doctor.value && <Versions told={doctor.value} />}
     </div>
   );
@@ -93,7 +97,10 @@ function Numbers({ told }: { told: Status }) {
                     <a href={`/?q=${encodeURIComponent(`type:${type}`)}`}>{type}</a>
                   </th>
                   <td>
-                    <meter min={0} max={told.documents} value={number} aria-label={type} />
+                    <svg class="share" viewBox="0 0 96 8" width="96" height="8" aria-hidden="true">
+                      <rect class="track" width="96" height="8" rx="2" />
+                      <rect class="leg-keyword" width={(96 * number) / Math.max(told.documents, 1)} height="8" rx="2" />
+                    </svg>
                   </td>
                   <td>{thousands(number)}</td>
                 </tr>

@@ -1,8 +1,10 @@
 // Settings: how this page looks in this browser, and how the base ranks.
 import { useState } from "preact/hooks";
-import { call, fresh, search } from "../api";
+import { access, call, fresh, search } from "../api";
 import { dates, density, editor, hitsAPage, recent, theme, usesKeys } from "../kept";
 import { Failure, useAsked } from "../parts/said";
+import { BaseSettings } from "./base";
+import { Tokens } from "./tokens";
 
 const USUAL = { editor: "vscode://file/{path}:{line}", hits: 20 };
 
@@ -12,6 +14,12 @@ export function Settings() {
       <h1>Settings</h1>
       <ThisPage />
       <Profiles />
+      {access.value.local && access.value.write && !access.value.project && (
+        <>
+          <BaseSettings />
+          <Tokens />
+        </>
+      )}
     </div>
   );
 }
