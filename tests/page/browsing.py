@@ -27,9 +27,14 @@ WHOLE = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 
 
+def chromium() -> str | None:
+    """The browser of this machine; playwright's own cannot be downloaded everywhere."""
+    return next((path for name in BROWSERS if (path := shutil.which(name))), None)
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    found = chromium()
     if found is None:
         pytest.skip("needs a browser: apt-get install chromium")
     with sync_playwright() as playwright:
@@ -38,10 +43,8 @@ def browser() -> Iterator[Browser]:
         running.close()
 
 
-@pytest.fixture(scope="session")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Kb:
+def fill(kb: Kb) -> Kb:
     """The handbook, memories of agents, and documents that nobody should trust."""
-    kb = Kb(tmp_path_factory.mktemp("library"))
     shutil.copytree(FIXTURES / "handbook", kb.folder / "handbook")
     hostile.write(kb.folder / "hostile")
     kb("init")
@@ -57,6 +60,11 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Kb:
         base.remember(Note("The staging key ends.", code="ME-9", project="web", expires_at=soon))
         base.sessions.end("s1", "We decided how to deploy.")
     return kb
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Kb:
+    return fill(Kb(tmp_path_factory.mktemp("library")))
 
 
 @pytest.fixture(scope="session")

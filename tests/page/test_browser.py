@@ -36,7 +36,7 @@ def settled(window: Visit, name: str) -> None:
     }  # fmt: skip
     if name in shown:
         window.page.wait_for_selector(shown[name])
-    window.page.wait_for_load_state("networkidle")
+    expect(window.page.locator("[aria-busy=true]")).to_have_count(0)
 
 
 @pytest.mark.parametrize("name", SCREENS)
