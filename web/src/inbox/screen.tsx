@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { access, call, fresh } from "../api";
 import { bind } from "../keys";
 import type { InboxItem } from "../operations";
-import { Failure, tell, useAsked } from "../parts/said";
+import { Failure, sentence, tell, useAsked } from "../parts/said";
 import { documentAddress, go, place, withParams } from "../place";
 import { age, count, thousands } from "../words";
 import { Brief } from "./brief";
@@ -185,11 +185,13 @@ function Card({ item, isCurrent, choose, isEditing, edit, judge }: CardShown) {
       {isEditing ? (
         <Edit item={item} done={() => edit("")} />
       ) : (
-        <p class="memory" dir="auto">
-          {item.text}
-        </p>
+        item.text.trim() !== document.title.trim() && (
+          <p class="memory" dir="auto">
+            {item.text}
+          </p>
+        )
       )}
-      {item.kept && <p class="faint">{item.kept}</p>}
+      {item.kept && <p class="faint">{sentence(item.kept)}</p>}
       {like && (
         <div class="like">
           <p>
