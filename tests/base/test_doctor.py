@@ -1,5 +1,6 @@
 """What the doctor finds, the worst first, and what it says mends it."""
 
+import json
 import os
 import sys
 import time
@@ -41,6 +42,8 @@ def test_every_fault_has_its_command_and_the_worst_is_first(tmp_path: Path) -> N
     )
     (folder / "package-lock.json").write_text('{"a": 1}')
     (folder / "picture.png").write_bytes(b"\x89PNG")
+    start = {"command": "/no/such/kb", "args": ["mcp", "--base", "base.db"]}
+    (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": {"knowbase": start}}))
     (folder / "broken.pdf").write_bytes(b"%PDF-1.4 broken")
     path = knowbase.create(str(tmp_path / "base.db")).path
     with Base(path, clock=lambda: time.time() - 9 * DAY) as base:
@@ -56,6 +59,7 @@ def test_every_fault_has_its_command_and_the_worst_is_first(tmp_path: Path) -> N
     assert faults["missing_vectors"].command == "kb embed"
     assert faults["dead_links"].count == 2
     assert set(faults["dead_links"].examples) == {"Nowhere (named in 1)", "gone.md (named in 1)"}
+    assert faults["client"].command == "kb mcp install --client claude-code"
     assert faults["unreadable_files"].count == 1
     assert faults["unread_files"].count >= 1
     assert faults["tags_used_once"].count == 30

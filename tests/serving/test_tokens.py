@@ -19,7 +19,7 @@ from servers import serving, wait_until
 
 MAKING = """
 import sys, knowbase
-from knowbase.http.commands import New, Revoke, new, revoke
+from knowbase.http.token_commands import New, Revoke, new, revoke
 first = sys.argv[1]
 with knowbase.open(".") as base:
     for number in range(10):

@@ -96,7 +96,7 @@ class Base(Finding):
         """What is wrong, the worst first, and the command that mends it."""
         from knowbase.base.doctor import diagnose
 
-        return diagnose(self)
+        return diagnose(self, self.status(), self.check)
 
     # filling
 

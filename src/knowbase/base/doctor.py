@@ -2,10 +2,11 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple
 
+from knowbase.base.clients import KnownClient, clients_in
 from knowbase.errors import EmbeddingError
 from knowbase.query.conditions import EVERYTHING, Visible
 from knowbase.store.location import is_url
@@ -13,8 +14,9 @@ from knowbase.values.documents import Page
 from knowbase.values.findings import DAMAGE, PROBLEM
 
 if TYPE_CHECKING:
-    from knowbase.base.base import Base
+    from knowbase.base.services import BaseServices
     from knowbase.base.status import Status
+    from knowbase.upkeep.check import Checked
 
 SEVERITIES = ("error", "warning", "info")
 MOST_EXAMPLES = 10
@@ -67,13 +69,15 @@ class Diagnosis(NamedTuple):
     versions: Mapping[str, str]
     base: Examined
     disk: Disk | None  # of a file
+    clients: tuple[KnownClient, ...] = ()  # programs of agents in the base's folder
 
 
-def diagnose(base: "Base") -> Diagnosis:
+def diagnose(base: "BaseServices", status: "Status", check: "Callable[[], Checked]") -> Diagnosis:
     """Look at everything that can be looked at in a moment."""
-    status = base.status()
     disk = disk_of(base.path) if not is_url(base.path) and base.access.project is None else None
-    found = sorted(_ailments(base, status, disk), key=lambda one: SEVERITIES.index(one.severity))
+    found = sorted(
+        _ailments(base, status, disk, check), key=lambda one: SEVERITIES.index(one.severity)
+    )
     examined = Examined(
         base.shown,
         "postgresql" if is_url(base.path) else "sqlite",
@@ -82,7 +86,16 @@ def diagnose(base: "Base") -> Diagnosis:
         status.embedded,
         f"{status.model.name} ({status.model.revision})" if status.model else None,
     )
-    return Diagnosis(_summary(status, found), tuple(found), versions(), examined, disk)
+    summary = _summary(status, found)
+    return Diagnosis(summary, tuple(found), versions(), examined, disk, _clients(base))
+
+
+def _order(one: Ailment) -> int:
+    return SEVERITIES.index(one.severity)
+
+
+def _clients(base: "BaseServices") -> tuple[KnownClient, ...]:
+    return tuple(clients_in(base.home)) if base.access.project is None else ()
 
 
 def _summary(status: "Status", found: list[Ailment]) -> str:
@@ -102,10 +115,8 @@ def versions() -> dict[str, str]:
     import platform
     from importlib.metadata import PackageNotFoundError, version
 
-    import knowbase
-
     found = {
-        "knowbase": knowbase.__version__,
+        "knowbase": str(vars(sys.modules["knowbase"])["__version__"]),
         "python": platform.python_version(),
         "platform": f"{sys.platform} {platform.machine()}",
     }
@@ -127,17 +138,24 @@ def disk_of(path: str) -> Disk:
     return Disk(held, usage.free, usage.total)
 
 
-def _ailments(base: "Base", status: "Status", disk: Disk | None) -> Iterator[Ailment]:
+def _ailments(
+    base: "BaseServices", status: "Status", disk: Disk | None, check: "Callable[[], Checked]"
+) -> Iterator[Ailment]:
     if disk is not None:
         yield from _of_disk(base.path, disk)
     if base.access.is_full and (disk is None or disk.base_bytes <= MOST_CHECKED):
-        yield from _checked(base)
+        yield from _checked(check())
     if status.copy_of is not None:
         told = f"it is a copy of {status.copy_of} that is not finished"
         yield Ailment("unfinished_copy", "error", told, command="kb move")
     yield from _of_vectors(base, status)
     yield from _of_files(status)
     yield from _of_contents(base)
+    for one in _clients(base):
+        if not one.is_there:
+            told = f"{one.client} cannot start what its settings name"
+            command = f"kb mcp install --client {one.client}"
+            yield Ailment("client", "warning", told, one.command, 1, command, (one.path,))
 
 
 def _of_disk(path: str, disk: Disk) -> Iterator[Ailment]:
@@ -161,10 +179,10 @@ def _of_disk(path: str, disk: Disk) -> Iterator[Ailment]:
         )
 
 
-def _checked(base: "Base") -> Iterator[Ailment]:
+def _checked(checked: "Checked") -> Iterator[Ailment]:
     """What a quick check finds."""
     severities = {DAMAGE: "error", PROBLEM: "warning"}
-    for one in base.check().findings:
+    for one in checked.findings:
         name = "damage" if one.severity == DAMAGE else f"check_{one.part.replace(' ', '_')}"
         severity = severities.get(one.severity, "info")
         command = one.hint if one.hint.startswith("kb ") else None
@@ -175,7 +193,7 @@ def _checked(base: "Base") -> Iterator[Ailment]:
         )
 
 
-def _of_vectors(base: "Base", status: "Status") -> Iterator[Ailment]:
+def _of_vectors(base: "BaseServices", status: "Status") -> Iterator[Ailment]:
     if not base.settings.embed_vectors:
         told = "vectors are switched off: words alone find"
         yield Ailment("no_vectors", "info", told, "the setting embed.vectors")
@@ -196,7 +214,7 @@ def _of_vectors(base: "Base", status: "Status") -> Iterator[Ailment]:
         yield Ailment("newer_model", "info", "there is a more precise model", name, 1, "kb embed")
 
 
-def _of_the_model(base: "Base", status: "Status") -> Iterator[Ailment]:
+def _of_the_model(base: "BaseServices", status: "Status") -> Iterator[Ailment]:
     """Whether a query can be embedded, and vectors compared with it."""
     if status.model is None:
         return
@@ -243,7 +261,7 @@ def _of_files(status: "Status") -> Iterator[Ailment]:
         yield Ailment("unread_files", "info", told, "", left, None, _first(kinds))
 
 
-def _of_contents(base: "Base") -> Iterator[Ailment]:
+def _of_contents(base: "BaseServices") -> Iterator[Ailment]:
     dead = base.store.dead_links()
     if dead:
         yield Ailment(
@@ -262,7 +280,7 @@ def _of_contents(base: "Base") -> Iterator[Ailment]:
         yield Ailment("tags_used_once", "info", told, "", len(once), "kb tags", _first(once))
 
 
-def _due(base: "Base") -> Iterator[Ailment]:
+def _due(base: "BaseServices") -> Iterator[Ailment]:
     """What has expired, and what will within a week."""
     expired = base.lifecycle.due(None, Page(MOST_EXAMPLES))
     soon = base.lifecycle.due(SOON, Page(MOST_EXAMPLES, expired.total))

@@ -11,10 +11,10 @@ SURFACES = {
     "mcp install": "knowbase.mcp.commands",
     "serve": "knowbase.http.commands",
     "web": "knowbase.http.commands",
-    "token new": "knowbase.http.commands",
-    "token list": "knowbase.http.commands",
-    "tokens": "knowbase.http.commands",
-    "token revoke": "knowbase.http.commands",
+    "token new": "knowbase.http.token_commands",
+    "token list": "knowbase.http.token_commands",
+    "tokens": "knowbase.http.token_commands",
+    "token revoke": "knowbase.http.token_commands",
 }
 """Commands that are no operations, and the module whose COMMANDS declare them."""
 

@@ -1,5 +1,6 @@
 """The application: routes made from the declarations, and what stands before them."""
 
+import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -17,6 +18,7 @@ from starlette.routing import BaseRoute, Route
 
 import knowbase
 from knowbase.base import Base
+from knowbase.base.tasks import Tasks, tasks_of
 from knowbase.errors import KnowbaseError, NotAllowed
 from knowbase.http import events, reference
 from knowbase.http import metrics as numbers
@@ -82,10 +84,13 @@ class Server:
         )
         # Whoever watches the server is answered however busy it is.
         self.watchers = Workers(1, WATCHING, settings.serve_timeout)
-        base.searches(count=True)  # from now on
+        if base.access.project is None:
+            base.searches(count=True)  # from now on
         self.readiness = Readiness(base, self.workers, self.watchers)
         self.page = Page(base, self.workers)
-        self.events = events.Events(base, self.watchers, list)
+        self.tasks = tasks_of(base) if base.access.is_full else Tasks()
+        self.tasks.is_served = True
+        self.events = events.Events(base, self.watchers, self.tasks)
         self.nearness = Nearness(host, settings)
         self.api = Api(base, self.workers, self.metrics, self.nearness, self.events.wrote)
         self.mounted = {path: make(self.run) for path, make in mounted.items()}
@@ -232,6 +237,7 @@ class Server:
             except KnowbaseError as error:
                 log("warning", "the embedding model is not ready", reason=error.message)
             yield
+        await asyncio.to_thread(self.tasks.close)
         for workers in (self.workers, self.watchers):
             await workers.close(self.base.settings.serve_shutdown)
 

@@ -8,7 +8,7 @@ import asyncio
 import json
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Iterable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from knowbase.base import Base
+from knowbase.base.tasks import TaskLine, Tasks
 from knowbase.errors import KnowbaseError
 from knowbase.http.failures import TooMany
 from knowbase.http.workers import Workers
@@ -42,7 +43,7 @@ class Seen(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """Work under way."""
+    """Work under way; of a task, its id and what became of it."""
 
     task: str
     done: int
@@ -50,12 +51,22 @@ class Progress(NamedTuple):
     rate: float | None  # a second
     left_s: float | None
     what: str
+    id: str = ""
+    state: str = "running"
+
+
+def progress_of(tasks: Iterable[TaskLine]) -> list[Progress]:
+    """What is told of tasks, ended ones included: who listens has seen them run."""
+    return [
+        Progress(one.task, one.done, one.total, one.rate, one.left_s, one.what, one.id, one.state)
+        for one in tasks
+    ]
 
 
 class Events:
     """Tells those who listen."""
 
-    def __init__(self, base: Base, watchers: Workers, tasks: Callable[[], list[Progress]]) -> None:
+    def __init__(self, base: Base, watchers: Workers, tasks: Tasks) -> None:
         self._base = base
         self._watchers = watchers
         self._tasks = tasks
@@ -99,7 +110,7 @@ class Events:
         began = said = time.monotonic()
         last = await self._seen(access)
         rate = Rate(last)
-        shown: list[Progress] = []
+        shown = progress_of(self._tasks.all())
         while not self._closed and time.monotonic() - began < LONGEST:
             await self._pause()
             seen = await self._seen(access)
@@ -144,8 +155,8 @@ class Events:
     def _under_way(self, seen: Seen | None, rate: "Rate", access: Access) -> list[Progress]:
         if access.project is not None:
             return []
-        found = self._tasks()
-        known = any(one.task == "embed" for one in found)
+        found = progress_of(self._tasks.all())
+        known = any(one.task == "embed" and one.state == "running" for one in found)
         if seen is None or known or not self._base.settings.embed_vectors:
             return found
         if (progress := rate.progress(seen)) is not None:

@@ -22,7 +22,7 @@ from knowbase.http.issuer import METADATA, Expired, Issuer, TooLittle, WrongToke
 from knowbase.http.page.bundle import PREFIX
 from knowbase.http.page.places import STRANGER, is_page
 from knowbase.http.tokens import hashed
-from knowbase.values.access import Access, current, speaker
+from knowbase.values.access import NOBODY, Access, current, speaker
 from knowbase.values.hosts import is_loopback as is_loopback  # noqa: PLC0414 - others have it from here
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -163,7 +163,7 @@ class Guard:
             return
         who = client.set(caller(scope))
         held = current.set(Access(write=False))
-        speaks = speaker.set("user")
+        speaks = speaker.set(NOBODY)
         try:
             current.set(await self._checked(scope))
         except KnowbaseError as error:

@@ -3,7 +3,7 @@
 from functools import cache
 
 from knowbase.contracts.entries import OPERATIONS as ENTRIES
-from knowbase.http.commands import COMMANDS
+from knowbase.http.token_commands import COMMANDS
 from knowbase.operations import NAMES, load
 from knowbase.operations.declare import Operation
 

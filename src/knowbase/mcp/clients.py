@@ -1,8 +1,8 @@
 """The programs that agents run in, and what can be said when one is to know of a base."""
 
-import os
 from typing import Annotated, NamedTuple
 
+from knowbase.base.clients import CLIENTS
 from knowbase.values.parameters import Param
 
 READ_ONLY = Param("without the tools that write")
@@ -12,26 +12,6 @@ PROJECT = Param("only this project's documents; what is remembered belongs to it
 TOOLS = Param(
     "these tools alone, by name; or default, all, chatgpt: see docs/agents.md", metavar="NAME,NAME"
 )
-
-
-class Client(NamedTuple):
-    """Where a program keeps its servers: a JSON file of the project, and the key in it."""
-
-    path: str
-    key: str
-    typed: bool  # each server says that it is "stdio"
-    then: str
-
-
-CLIENTS = {
-    "claude-code": Client(".mcp.json", "mcpServers", True, "start claude here and see /mcp"),
-    "cursor": Client(
-        os.path.join(".cursor", "mcp.json"), "mcpServers", False, "see Settings, MCP in Cursor"
-    ),
-    "vscode": Client(
-        os.path.join(".vscode", "mcp.json"), "servers", True, "run “MCP: List Servers” in VS Code"
-    ),
-}
 
 
 class Install(NamedTuple):

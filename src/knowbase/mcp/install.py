@@ -6,8 +6,9 @@ import shutil
 import sys
 from typing import Any, NamedTuple
 
+from knowbase.base.clients import CLIENTS, Client
 from knowbase.errors import InvalidInput, ReadError
-from knowbase.mcp.clients import CLIENTS, Client, Install
+from knowbase.mcp.clients import Install
 from knowbase.store.location import is_url, shown
 
 MODULE = ("-m", "knowbase.cli")  # started so, and not by its script

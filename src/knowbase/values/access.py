@@ -27,7 +27,8 @@ class Access(NamedTuple):
         return Access(self.write and most.write, project)
 
 
-speaker: ContextVar[str] = ContextVar("speaker", default="user")
-"""Who asks, as it is written beside what they decide: the name of a token, or `user`."""
+NOBODY = "user"  # whoever sits at this machine, as far as is known
+speaker: ContextVar[str] = ContextVar("speaker", default=NOBODY)
+"""Who asks, as it is written beside what they decide: the name of a token, if there is one."""
 
 current: ContextVar[Access] = ContextVar("access", default=Access())  # noqa: B039 - a value, never changed

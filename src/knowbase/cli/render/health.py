@@ -7,6 +7,7 @@ from knowbase.cli.terminal import Painter, safe
 
 if TYPE_CHECKING:
     from knowbase.base.doctor import Diagnosis
+    from knowbase.base.tasks import TaskLine, TaskList
     from knowbase.search.log import Searches
 
 _STYLES = {"error": "red", "warning": "mark", "info": "dim"}
@@ -21,6 +22,8 @@ def render_diagnosis(paint: Painter, result: "Diagnosis") -> Iterable[str]:
             yield paint("dim", f"           {safe(example)}")
         if one.command:
             yield f"           → {safe(one.command)}"
+    for client in result.clients:
+        yield paint("dim", f"agents   {client.client} ({safe(client.path)})")
     if result.disk is not None:
         sizes = (number / 1e6 for number in result.disk[:2])
         yield paint("dim", "disk     {:,.1f} MB used, {:,.0f} MB free".format(*sizes))
@@ -37,3 +40,16 @@ def render_searches(paint: Painter, result: "Searches") -> Iterable[str]:
         yield f"by meaning too: {result.semantic_share:.0%}"
     for one in result.last_without_hits:
         yield f"found nothing: {safe(one.query)} {paint('dim', one.at[:16])}"
+
+
+def render_task(paint: Painter, task: "TaskLine") -> Iterable[str]:
+    share = f" {task.done}/{task.total}" if task.total else ""
+    what = " · ".join(filter(None, (safe(task.what), safe(task.result))))
+    left = f", {task.left_s:.0f} s left" if task.left_s is not None else ""
+    detail = paint("dim", f" {what}") if what else ""
+    yield f"{task.id}: {task.task} {task.state}{share}{left}{detail}"
+
+
+def render_tasks(paint: Painter, result: "TaskList") -> Iterable[str]:
+    for task in result.tasks:
+        yield from render_task(paint, task)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from knowbase.cli.terminal import Painter, safe
 
 if TYPE_CHECKING:
-    from knowbase.http.commands import NewToken, TokenList
     from knowbase.http.server import Serving
+    from knowbase.http.token_commands import NewToken, TokenList
 
 
 def render_serving(paint: Painter, result: "Serving") -> Iterable[str]:

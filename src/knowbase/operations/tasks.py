@@ -1,0 +1,93 @@
+"""Operations on long work that a server does: tasks, task start, task stop."""
+
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+from knowbase.base.tasks import KINDS, TaskLine, TaskList, tasks_of
+from knowbase.errors import InvalidInput, NotAllowed
+from knowbase.operations.declare import NoParameters, Operation
+from knowbase.values.parameters import Param
+
+if TYPE_CHECKING:
+    from knowbase.base import Base
+
+
+def show_tasks(base: "Base", _: NoParameters) -> TaskList:
+    return TaskList(tasks_of(base).all())
+
+
+class StartRequest(NamedTuple):
+    task: Annotated[
+        str, Param("what to do", positional=True, single=True, choices=KINDS, metavar="TASK")
+    ]
+    paths: Annotated[
+        tuple[str, ...],
+        Param("of add: files and folders where the server runs", metavar="PATH", keeps_commas=True),
+    ] = ()
+    tags: Annotated[tuple[str, ...], Param("of add: give these tags", metavar="TAG,TAG")] = ()
+    model: Annotated[str | None, Param("of embed: the model to change to")] = None
+
+
+def start(base: "Base", request: StartRequest) -> TaskLine:
+    tasks = tasks_of(base)
+    if (request.task == "add") != bool(request.paths):
+        raise InvalidInput("add takes paths, and nothing else does", field="paths")
+    if request.task == "add":
+        _check_token()
+        given = list(request.paths)
+        return tasks.start("add", lambda step: base.add(given, tags=request.tags, progress=step))
+    if request.task == "sync":
+        return tasks.start("sync", lambda step: base.sync(progress=step))
+    return tasks.start("embed", lambda step: base.embed(request.model, progress=step))
+
+
+def _check_token() -> None:
+    """A server reads what its user may read: without a token, anybody on the machine could have
+    it read something for them."""
+    from knowbase.values.access import NOBODY, speaker
+
+    if speaker.get() == NOBODY:
+        raise NotAllowed("adding files over HTTP needs a token", hint="kb token new")
+
+
+class StopRequest(NamedTuple):
+    id: Annotated[str, Param("as kb tasks shows it", positional=True, single=True, metavar="ID")]
+
+
+def stop(base: "Base", request: StopRequest) -> TaskLine:
+    return tasks_of(base).stop(request.id)
+
+
+OPERATIONS = {
+    operation.name: operation
+    for operation in (
+        Operation(
+            "tasks",
+            "Show what a server works on, and what came of it",
+            NoParameters,
+            show_tasks,
+            near=True,
+            whole=True,
+            examples=("kb tasks --base http://127.0.0.1:8620",),
+        ),
+        Operation(
+            "task start",
+            "Let a server add, sync or embed; it can be watched and stopped",
+            StartRequest,
+            start,
+            writes=True,
+            near=True,
+            whole=True,
+            examples=("kb task start sync --base http://127.0.0.1:8620",),
+        ),
+        Operation(
+            "task stop",
+            "Stop what a server works on; what is stored stays",
+            StopRequest,
+            stop,
+            writes=True,
+            near=True,
+            whole=True,
+            examples=("kb task stop T1 --base http://127.0.0.1:8620",),
+        ),
+    )
+}

@@ -1,0 +1,95 @@
+"""Long work that a server does for somebody: watched, and stopped."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Kb
+from servers import Served, serving, wait_until
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("tasks")
+    kb = Kb(folder)
+    kb("init")
+    kb.write("docs/first.md", "# First\n\nOne page.\n")
+    kb("add", "docs", "--defer")
+    token = kb("token", "new", "owner").out.strip()
+    with serving(folder, token=token, env={"KB_EMBED_BACKGROUND": "false"}) as running:
+        yield running
+
+
+def state(server: Served, identity: str) -> Any:
+    return next(one for one in server.json("tasks")["tasks"] if one["id"] == identity)
+
+
+def finished(server: Served, identity: str) -> Any:
+    wait_until(lambda: state(server, identity)["state"] != "running")
+    return state(server, identity)
+
+
+def test_a_sync_and_an_embed_run_while_others_ask(server: Served) -> None:
+    (server.log.parent / "docs" / "second.md").write_text("# Second\n\nAnother page.\n")
+    with server.client.stream("GET", "/api/events") as stream:
+        lines = stream.iter_lines()
+        next(lines)
+        begun = server.json("task start", task="sync")
+        assert (begun["task"], begun["state"]) == ("sync", "running")
+        told = [json.loads(line[6:]) for line in _progress(lines, begun["id"])]
+    assert told[-1]["state"] == "done"
+    ended = finished(server, begun["id"])
+    assert (ended["state"], ended["result"]) == ("done", "1 added")
+    embedded = finished(server, server.json("task start", task="embed")["id"])
+    assert embedded["state"] == "done"
+    assert server.json("status")["embedded"] == server.json("status")["chunks"]
+
+
+def _progress(lines: Iterator[str], identity: str) -> Iterator[str]:
+    for line in lines:
+        if line.startswith("data: ") and f'"id": "{identity}"' in line:
+            yield line
+            if '"state": "running"' not in line:
+                return
+
+
+def test_what_is_under_way_can_be_stopped_and_what_is_stored_stays(server: Served) -> None:
+    folder = server.log.parent / "many"
+    folder.mkdir()
+    for number in range(400):
+        words = " ".join(f"word{number}x{n}" for n in range(300))
+        (folder / f"{number}.md").write_text(f"# Page {number}\n\n{words}\n")
+    begun = server.json("task start", task="add", paths=[str(folder)])
+    assert server.post("task start", task="add", paths=[str(folder)]).status_code == 409
+    wait_until(lambda: state(server, begun["id"])["done"] > 0)
+    server.json("task stop", id=begun["id"])
+    assert finished(server, begun["id"])["state"] == "stopped"
+    assert server.json("status")["documents"] < 400
+    out = Kb(server.log.parent)("tasks", "--base", server.address, env=_token(server)).out
+    assert f"{begun['id']}: add stopped" in out
+
+
+def _token(server: Served) -> dict[str, str]:
+    return {"KB_TOKEN": server.client.headers["Authorization"].removeprefix("Bearer ")}
+
+
+def test_what_makes_no_sense_is_refused(server: Served, tmp_path: Path) -> None:
+    assert server.post("task start", task="add").status_code == 422
+    assert server.post("task start", task="sync", paths=["x"]).status_code == 422
+    assert server.post("task start", task="dance").status_code == 422
+    assert server.post("task stop", id="T99").status_code == 404
+    missing = server.json("task start", task="add", paths=[str(tmp_path / "no such")])
+    assert finished(server, missing["id"])["state"] == "failed"
+    told = Kb(server.log.parent).error("task", "start", "sync", code=2)
+    assert "server" in told
+
+
+def test_without_a_token_nothing_is_added_for_anybody(tmp_path: Path) -> None:
+    Kb(tmp_path)("init")
+    with serving(tmp_path) as server:
+        answer = server.post("task start", task="add", paths=["/etc"])
+        assert answer.status_code == 403
+        assert server.json("task start", task="sync")["state"] == "running"
