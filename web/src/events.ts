@@ -10,6 +10,8 @@ export interface Progress {
   rate: number | null;
   left_s: number | null;
   what: string;
+  id: string;
+  state: string;
 }
 
 export const progress = signal<Progress | null>(null);
@@ -54,5 +56,5 @@ function take(event: string): void {
   if (name === "changed") fresh.value++;
   if (name !== "progress") return;
   const told = JSON.parse(data) as Progress;
-  progress.value = told.done >= told.total ? null : told;
+  progress.value = told.state !== "running" && (told.id || told.done >= told.total) ? null : told;
 }

@@ -74,10 +74,13 @@ export type Status = { "base": string; "size_bytes": number | null; "documents":
 export type Ailment = { "name": string; "severity": string; "what": string; "detail": string; "count": number; "command": string | null; "examples": (string)[] };
 export type Examined = { "path": string; "engine": string; "documents": number; "chunks": number; "embedded": number; "model": string | null };
 export type Disk = { "base_bytes": number; "free_bytes": number; "total_bytes": number };
-export type Diagnosis = { "summary": string; "findings": (Ailment)[]; "versions": Record<string, string>; "base": Examined; "disk": Disk | null };
+export type KnownClient = { "client": string; "path": string; "command": string; "is_there": boolean };
+export type Diagnosis = { "summary": string; "findings": (Ailment)[]; "versions": Record<string, string>; "base": Examined; "disk": Disk | null; "clients": (KnownClient)[] };
 export type Latency = { "p50": number | null; "p95": number | null };
 export type WithoutHits = { "query": string; "at": string };
 export type Searches = { "count": number; "without_hits": number; "latency_ms": Latency; "last_without_hits": (WithoutHits)[]; "semantic_share": number | null };
+export type TaskLine = { "id": string; "task": string; "state": string; "done": number; "total": number; "rate": number | null; "left_s": number | null; "what": string; "started_at": string; "ended_at": string | null; "result": string };
+export type TaskList = { "tasks": (TaskLine)[] };
 export type SettingLine = { "key": string; "value": unknown; "origin": string; "about": string; "default": unknown; "least": number | null; "most": number | null; "choices": (string)[]; "variable": string; "in_use": boolean };
 export type Config = { "base": string; "settings": (SettingLine)[] };
 export type SettingChange = { "key": string; "value": unknown; "before": unknown; "origin": string; "file": string; "diff": (string)[]; "dry_run": boolean; "restart": boolean };
@@ -139,6 +142,9 @@ export interface Operations {
   "status": { takes: Record<string, unknown>; gives: Status };
   "doctor": { takes: Record<string, unknown>; gives: Diagnosis };
   "searches": { takes: Record<string, unknown>; gives: Searches };
+  "tasks": { takes: Record<string, unknown>; gives: TaskList };
+  "task/start": { takes: { "task": string; "paths"?: (string)[] | null; "tags"?: (string)[] | null; "model"?: string | null }; gives: TaskLine };
+  "task/stop": { takes: { "id": string }; gives: TaskLine };
   "config": { takes: Record<string, unknown>; gives: Config };
   "config/set": { takes: { "key": string; "value": string; "dry_run"?: boolean | null }; gives: SettingChange };
   "config/reset": { takes: { "key": string; "dry_run"?: boolean | null }; gives: SettingChange };

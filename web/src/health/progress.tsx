@@ -1,4 +1,5 @@
 // Work under way: its real share, and what it means for searching meanwhile.
+import { call } from "../api";
 import { progress } from "../events";
 import { thousands } from "../words";
 
@@ -15,6 +16,11 @@ export function Progress() {
         {told.rate !== null && `, ${told.rate} a second`}
         {left}.{told.task === "embed" && " Until it is done, ranking leans on words."}
       </p>
+      {told.id && (
+        <button type="button" onClick={() => void call("task/stop", { id: told.id }).catch(() => null)}>
+          Stop
+        </button>
+      )}
     </section>
   );
 }

@@ -1,9 +1,10 @@
 // Base health: one sentence, then what wants attention, worst first, each with what mends it.
-import { call, fresh } from "../api";
+import { access, call, fresh } from "../api";
 import type { Diagnosis, Status } from "../operations";
 import { Copy, Failure, sentence, useAsked } from "../parts/said";
 import { count, size, thousands } from "../words";
 import { Progress } from "./progress";
+import { Tasks } from "./tasks";
 import { Searches } from "./searches";
 
 const WORDS: Record<string, string> = { error: "Broken", warning: "Wants attention", info: "Good to know" };
@@ -27,6 +28,7 @@ export function Health() {
       )}
       {status.value && <Numbers told={status.value} />}
       {status.value && <Files told={status.value} />}
+      {access.value.local && access.value.write && !access.value.project && <Tasks />}
       <Searches />
       {doctor.value && <Versions told={doctor.value} />}
     </div>

@@ -4,6 +4,7 @@ import { access, call, fresh, search } from "../api";
 import { dates, density, editor, hitsAPage, recent, theme, usesKeys } from "../kept";
 import { Failure, useAsked } from "../parts/said";
 import { BaseSettings } from "./base";
+import { Agents, Model } from "./model";
 import { Tokens } from "./tokens";
 
 const USUAL = { editor: "vscode://file/{path}:{line}", hits: 20 };
@@ -16,7 +17,9 @@ export function Settings() {
       <Profiles />
       {access.value.local && access.value.write && !access.value.project && (
         <>
+          <Model />
           <BaseSettings />
+          <Agents />
           <Tokens />
         </>
       )}
