@@ -1,12 +1,14 @@
 """The page in a real browser: search, read, follow."""
 
 import re
+from pathlib import Path
 
 import pytest
 from browsing import Visit, browser, library, site, visit, window
 from playwright.sync_api import Browser, expect
 
-from servers import Served
+from conftest import Kb
+from servers import Served, serving, two_projects
 
 __all__ = ["browser", "library", "site", "window"]  # fixtures
 
@@ -315,3 +317,59 @@ def test_dark_and_light_are_chosen_and_kept(window: Visit) -> None:
     page.reload()
     page.wait_for_selector("#app[data-ready]")
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
+def test_settings_are_changed_and_tokens_made_and_held_to(browser: Browser, tmp_path: Path) -> None:
+    """A change is shown before it is written; the first token does not lock anybody out; who may
+    only read has nothing to write with; one that is revoked is asked for again."""
+    folder = two_projects(tmp_path / "base")
+    context = browser.new_context()
+    with serving(folder) as served:
+        window = visit(context, served.address)
+        page = window.open("/settings")
+        page.get_by_text("search", exact=False).locator("xpath=self::summary").first.click()
+        page.get_by_role("button", name="Change search.profile").click()
+        page.get_by_role("combobox", name="search.profile").or_(
+            page.get_by_role("textbox", name="search.profile")
+        ).first.focus()
+        field = page.get_by_label("search.profile", exact=True)
+        if field.evaluate("one => one.tagName") == "SELECT":
+            field.select_option("memory")
+        else:
+            field.fill("memory")
+        page.get_by_role("button", name="Show the change").click()
+        expect(page.locator(".change pre")).to_contain_text("memory")
+        assert served.json("profiles")["profiles"][-1] is not None
+        page.get_by_role("button", name="Write it").click()
+        expect(page.locator(".told")).to_contain_text("search.profile is memory")
+        page.get_by_label("Name").fill("mine")
+        page.get_by_role("button", name="Make a token").click()
+        expect(page.get_by_text("It is shown this once")).to_be_visible()
+        expect(page.locator("#token")).to_have_count(0)
+        assert served.post("status").status_code == 401
+        reading = Kb(folder).json("token", "new", "reader", "--scope", "read")["token"]
+        other = browser.new_context()
+        window = visit(other, served.address)
+        page = window.page
+        page.goto(served.address + "/d/AP-1")
+        page.get_by_label("Token", exact=True).fill(reading)
+        page.get_by_role("button", name="Sign in").click()
+        expect(page.locator(".rail h2").first).to_be_visible()
+        expect(page.locator(".doing")).to_have_count(0)
+        window.open("/inbox")
+        page.wait_for_selector(".card, [role=status]")
+        expect(page.get_by_role("button", name="Accept")).to_have_count(0)
+        Kb(folder)("token", "revoke", "reader")
+        page.goto(served.address + "/?q=rocket")
+        expect(page.locator("#token")).to_be_visible()
+        other.close()
+        context.close()
+
+
+def test_an_empty_base_says_how_to_begin(browser: Browser, kb: Kb) -> None:
+    context = browser.new_context()
+    with serving(kb.folder) as served:
+        page = visit(context, served.address).open("/")
+        expect(page.get_by_text("This base is empty")).to_be_visible()
+        expect(page.locator(".empty code").first).to_have_text("kb add FOLDER")
+        context.close()

@@ -56,5 +56,5 @@ function take(event: string): void {
   if (name === "changed") fresh.value++;
   if (name !== "progress") return;
   const told = JSON.parse(data) as Progress;
-  progress.value = told.state !== "running" && (told.id || told.done >= told.total) ? null : told;
+  progress.value = told.state !== "running" || (!told.id && told.done >= told.total) ? null : told;
 }
