@@ -50,6 +50,7 @@ def test_every_fault_has_its_command_and_the_worst_is_first(tmp_path: Path) -> N
         base.note(Note("It was here for a day.", code="OLD-1", expires_at="2026-01-01"))
     with knowbase.open(path) as base:
         base.note(Note("Soon gone.", code="NEW-1", expires_at=timestamp(time.time() + 3 * DAY)))
+        base.note(Note("Soon gone.", code="NEW-2", title="====="))
         base.add([str(folder)], defer=True)
         (folder / "a.md").unlink()
         (tmp_path / "base.db.tokens.toml").write_text("")
@@ -65,6 +66,8 @@ def test_every_fault_has_its_command_and_the_worst_is_first(tmp_path: Path) -> N
     assert faults["tags_used_once"].count == 30
     assert faults["expired"].examples == ("OLD-1",)
     assert faults["expiring"].examples == ("NEW-1",)
+    assert faults["odd_titles"].examples == ("NEW-2: =====",)
+    assert faults["duplicates"].examples == ("NEW-2 = NEW-1",)
     assert faults["check_files"].command == "kb sync"
     if sys.platform != "win32":
         assert faults["tokens_open"].command is not None

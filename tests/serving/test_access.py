@@ -115,6 +115,12 @@ ATTACKS: dict[str, list[dict[str, Any]]] = {
         {"query": "engine", "facets": ["type", "tag", "project", "folder", "age"], "offset": 5},
     ],
     "get": [{"reference": "ZE-1"}, {"reference": "ZE-1:_preamble"}, {"reference": "2"}],
+    "render": [
+        {"reference": "ZE-1"},
+        {"reference": "AP-1", "query": "moonrover"},
+        {"reference": "AP-2", "query": "related:ZE-1"},
+        {"reference": "ZE-1:_preamble"},
+    ],
     "list": [{"limit": 10_000, "include": ["superseded", "archived", "expired"]}],
     "browse": [
         {"limit": 10_000, "include": ["superseded", "archived", "expired"]},
@@ -124,6 +130,13 @@ ATTACKS: dict[str, list[dict[str, Any]]] = {
     "timeline": [{"anchor": "ZE-2"}, {"anchor": "AP-2", "before": 1000, "after": 1000}],
     "context": [{"reference": "ZE-1"}, {"reference": "AP-2"}, {"reference": "AP-3"}],
     "brief": [{"project": "zeus"}, {}, {"max_tokens": 100_000}],
+    "inbox": [{}, {"project": "zeus"}, {"limit": 200, "group": "near_duplicate"}],
+    "verdict": [
+        {"reference": "ZE-1", "verdict": "forget"},
+        {"reference": "AP-6", "verdict": "supersede", "other": "ZE-1"},
+        {"reference": "AP-6", "verdict": "merge", "other": "ZE-1"},
+        {"reference": "ZE-5", "verdict": "undo"},
+    ],
     "relate": [
         {"source": "AP-1", "target": "ZE-1"},
         {"source": "ZE-1", "target": "ZE-2"},
@@ -148,6 +161,11 @@ ATTACKS: dict[str, list[dict[str, Any]]] = {
     "session show": [{"session": "s-ze"}],
     "links": [{"reference": "ZE-1"}, {"reference": "AP-1"}, {"reference": "AP-2"}],
     "related": [{"reference": "ZE-1", "depth": 6}, {"reference": "AP-2", "depth": 6, "limit": 20}],
+    "neighbourhood": [
+        {"reference": "ZE-1", "depth": 3},
+        {"reference": "AP-2", "depth": 3, "limit": 500},
+        {"reference": "AP-1", "tags": [SECRET]},
+    ],
     "path": [{"source": "AP-1", "target": "ZE-1"}, {"source": "ZE-1", "target": "ZE-2"}],
     "communities": [{}],
     "rank": [{"top": 10_000}],
@@ -155,6 +173,17 @@ ATTACKS: dict[str, list[dict[str, Any]]] = {
     "graph rebuild": [{}],
     "rm": [{"references": ["ZE-1"]}, {"references": ["ZE-1"], "dry_run": True}],
     "status": [{}],
+    "doctor": [{}],
+    "searches": [{}],
+    "tasks": [{}],
+    "task start": [{"task": "sync"}, {"task": "add", "paths": ["/etc/hostname"]}],
+    "task stop": [{"id": "T1"}],
+    "config": [{}],
+    "config set": [{"key": "search.default_top", "value": "1"}],
+    "config reset": [{"key": "search.profile"}],
+    "token new": [{}, {"project": "zeus"}],
+    "token list": [{}],
+    "token revoke": [{"name": "token-1"}],
     "profiles": [{}],
     "profiles show": [{"name": "best"}],
     "why-not": [{"reference": "ZE-1", "query": "engine"}],
@@ -322,7 +351,7 @@ def test_a_token_for_reading_cannot_write(folder: Path) -> None:
     with serving(folder, token=token_of(kb, "--scope", "read")) as server:
         for operation in OPERATIONS.values():
             response = server.post(operation.name, **ATTACKS[operation.name][0])
-            assert (response.status_code == 403) == operation.writes, response.text
+            assert (response.status_code == 403) == (operation.writes or operation.near)
         assert server.json("search", query="engine", profile="memory")["returned"] > 0
         recording = server.post("search", query="engine", session_record="s-ap")
         assert recording.status_code == 403

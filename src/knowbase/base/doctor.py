@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from knowbase.base.services import BaseServices
     from knowbase.base.status import Status
     from knowbase.upkeep.check import Checked
+    from knowbase.values.documents import Document
 
 SEVERITIES = ("error", "warning", "info")
 MOST_EXAMPLES = 10
 MOST_CHECKED = 2 << 30  # bytes of a file: a larger one is checked by kb check alone
+MOST_LOOKED_AT = 10_000  # documents, the newest, whose titles and texts are compared
 FEW_TAGS = 20  # fewer that are used once are nothing to speak of
 SOON = "7d"
 LEAST_FREE, LITTLE_FREE = 100 << 20, 1 << 30  # bytes of a disk
@@ -274,6 +276,7 @@ def _of_contents(base: "BaseServices") -> Iterator[Ailment]:
             _first(f"{target} (named in {number})" for target, number in dead),
         )
     yield from _due(base)
+    yield from _odd(base.store.documents(Visible(base.now()), Page(MOST_LOOKED_AT)))
     once = [tag for tag, number in base.store.tags(Visible(base.now())) if number == 1]
     if len(once) >= FEW_TAGS:
         told = f"{len(once)} tags are used once"
@@ -293,6 +296,24 @@ def _due(base: "BaseServices") -> Iterator[Ailment]:
             what = f"{number} document{'s' * (number != 1)} {told}"
             codes = tuple(one.code for one in due.documents)
             yield Ailment(name, "info", what, "", number, command, codes)
+
+
+def _odd(documents: "list[Document]") -> Iterator[Ailment]:
+    """Titles that say nothing, and texts that are there twice."""
+    odd = [one for one in documents if not any(map(str.isalnum, one.title))]
+    if odd:
+        told = f"{len(odd)} title{'s' * (len(odd) != 1)} without a letter"
+        named = _first(f"{one.code}: {one.title}" for one in odd)
+        yield Ailment("odd_titles", "info", told, "", len(odd), None, named)
+    same: dict[str, list[str]] = {}
+    for one in documents:
+        same.setdefault(one.content_hash or one.id, []).append(one.code)
+    twice = [codes for codes in same.values() if len(codes) > 1]
+    if twice:
+        number = sum(len(codes) - 1 for codes in twice)
+        told = f"{number} document{'s' * (number != 1)} with the text of another one"
+        named = _first(" = ".join(codes[:5]) for codes in twice)
+        yield Ailment("duplicates", "info", told, "", number, None, named)
 
 
 def _files(number: int) -> str:

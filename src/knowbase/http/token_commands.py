@@ -10,7 +10,7 @@ from knowbase.values.parameters import Param
 
 if TYPE_CHECKING:
     from knowbase.base import Base
-    from knowbase.http import tokens
+    from knowbase.http.tokens import Token
 
 
 class New(NamedTuple):
@@ -41,7 +41,7 @@ def new(base: "Base", request: New) -> NewToken:
     path, token = tokens.tokens_file(base, os.environ), tokens.made()
     kept = tokens.Token("", tokens.hashed(token), request.scope, request.project, base.now())
 
-    def with_it(known: "tuple[tokens.Token, ...]") -> "tuple[tokens.Token, ...]":
+    def with_it(known: "tuple[Token, ...]") -> "tuple[Token, ...]":
         nonlocal kept
         kept = kept._replace(name=_name(request.name.strip(), {one.name for one in known}))
         return (*known, kept)
@@ -98,7 +98,7 @@ class Revoke(NamedTuple):
 def revoke(base: "Base", request: Revoke) -> TokenList:
     from knowbase.http import tokens
 
-    def without_it(known: "tuple[tokens.Token, ...]") -> "tuple[tokens.Token, ...]":
+    def without_it(known: "tuple[Token, ...]") -> "tuple[Token, ...]":
         kept = tuple(token for token in known if token.name != request.name)
         if len(kept) == len(known):
             raise NotFound(
