@@ -2,6 +2,7 @@
 // fetch, since an EventSource sends no token.
 import { signal } from "@preact/signals";
 import { fresh, headers, wantsToken } from "./api";
+import { forgetRendered } from "./rendered";
 
 export interface Progress {
   task: string;
@@ -49,11 +50,31 @@ async function read(stop: AbortSignal): Promise<void> {
   }
 }
 
+const SELDOM = 5000; // ms between two looks at a base that changes all the time
+let refreshing = 0;
+
+function refresh(): void {
+  refreshing ||= window.setTimeout(() => {
+    refreshing = 0;
+    forgetRendered();
+    fresh.value++;
+  }, waitFor());
+}
+
+let last = 0;
+
+/** At once, unless the last time was just now. */
+function waitFor(): number {
+  const wait = Math.max(0, last + SELDOM - Date.now());
+  last = Date.now() + wait;
+  return wait;
+}
+
 function take(event: string): void {
   const name = /^event: (.*)$/m.exec(event)?.[1];
   const data = /^data: (.*)$/m.exec(event)?.[1];
   if (!name || !data) return;
-  if (name === "changed") fresh.value++;
+  if (name === "changed") refresh();
   if (name !== "progress") return;
   const told = JSON.parse(data) as Progress;
   progress.value = told.state !== "running" || (!told.id && told.done >= told.total) ? null : told;

@@ -1,5 +1,5 @@
 // What is around every screen: where one can go, how it looks, who asks, whether the server answers.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { forgetToken, hasToken, isAway, keepToken, wantsToken } from "./api";
 import { Document } from "./document/screen";
 import { waiting } from "./inbox/count";
@@ -43,6 +43,7 @@ export function Frame() {
   useEffect(() => {
     document.title = title();
   });
+  useArrival();
   return (
     <>
       <a class="skip" href="#main">
@@ -61,6 +62,18 @@ export function Frame() {
       {showsKeys.value && <KeyList />}
     </>
   );
+}
+
+/** Another screen: who listens to the page hears it from its start. */
+function useArrival(): void {
+  const path = place.value.path;
+  const before = useRef(path);
+  useEffect(() => {
+    if (before.current === path) return;
+    before.current = path;
+    if (screen.value === "search") (document.querySelector<HTMLElement>(".hit.current a") ?? document.getElementById("q"))?.focus();
+    else document.getElementById("main")?.focus({ preventScroll: true });
+  }, [path]);
 }
 
 function title(): string {

@@ -83,12 +83,14 @@ function Parts({ shown }: { shown: Rendered }) {
 function useReading(body: { current: HTMLDivElement | null }, shown: Rendered): string {
   const [section, setSection] = useState(place.value.hash);
   const at = useRef(-1);
+  const isThere = useRef(false); // what is shown anew leaves the reader where they are
   useEffect(() => {
     const inside = body.current;
     if (!inside) return;
     const marks = [...inside.querySelectorAll<HTMLElement>("[id]")].filter((one) => /^p\d+$/.test(one.id));
     const target = passageNear(inside, place.value.hash);
-    if (target) arrive(target, inside);
+    if (target && !isThere.current) arrive(target, inside);
+    isThere.current = true;
     at.current = marks.findIndex((one) => one === target);
     const step = (by: number): void => {
       if (!marks.length) return;
