@@ -1,6 +1,6 @@
 """How long it takes from a key to painted hits, in the browser.
 
-python bench/page.py [--chunks 5000] [--keys 60]
+python bench/page.py [--chunks 5000] [--keys 60] [--folder BASE]
 
 Serves a base with so many chunks of made-up text, types into the page of a real browser, and
 prints the percentiles of three times: from the key to the paint that shows its hits, of the
@@ -9,6 +9,7 @@ request alone as the browser sees it, and to the first paint of the page.
 
 import argparse
 import random
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -20,7 +21,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "page")]
 from browsing import chromium  # noqa: E402
 from playwright.sync_api import Page, sync_playwright  # noqa: E402
 
-from conftest import Kb  # noqa: E402
+from conftest import COMMAND, Kb, environment  # noqa: E402
 from servers import serving  # noqa: E402
 
 WORDS = """river mountain deploy rollback certificate harbour tide engine valve schedule storage
@@ -44,33 +45,33 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--chunks", type=int, default=5000)
     parser.add_argument("--keys", type=int, default=60)
+    parser.add_argument(
+        "--folder", type=Path, help="of a base that is there, in place of a new one"
+    )
     given = parser.parse_args()
-    browser = chromium() or sys.exit("needs a browser: apt-get install chromium")
+    if given.folder is not None:
+        report(Kb(given.folder.resolve()), given.keys)
+        return
     with tempfile.TemporaryDirectory() as folder:
         kb = Kb(Path(folder))
         write(kb.folder / "texts", given.chunks)
         kb("init")
-        kb("add", "texts", "--quiet") if given.chunks <= 1000 else _add(kb)
-        chunks = kb.json("status")["chunks"]
-        with serving(kb.folder) as site, sync_playwright() as playwright:
-            running = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
-            page = running.new_page(viewport={"width": 1360, "height": 900})
-            told = measure(page, site.address, given.keys)
-            running.close()
-    print(f"{chunks:,} chunks, {given.keys} keys")
+        add = [*COMMAND, "add", "texts", "--quiet"]  # longer than tests wait for a command
+        subprocess.run(add, cwd=kb.folder, env=environment(), check=True)
+        report(kb, given.keys)
+
+
+def report(kb: Kb, keys: int) -> None:
+    browser = chromium() or sys.exit("needs a browser: apt-get install chromium")
+    chunks = kb.json("status")["chunks"]
+    with serving(kb.folder) as site, sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
+        page = running.new_page(viewport={"width": 1360, "height": 900})
+        told = measure(page, site.address, keys)
+        running.close()
+    print(f"{chunks:,} chunks, {keys} keys")
     for name, times in told.items():
         print(f"{name:32} p50 {at(times, 0.5):6.1f} ms   p95 {at(times, 0.95):6.1f} ms")
-
-
-def _add(kb: Kb) -> None:
-    """Longer than tests wait for a command."""
-    import subprocess
-
-    from conftest import COMMAND, environment
-
-    subprocess.run(
-        [*COMMAND, "add", "texts", "--quiet"], cwd=kb.folder, env=environment(), check=True
-    )
 
 
 def write(folder: Path, chunks: int) -> None:

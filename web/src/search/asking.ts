@@ -81,6 +81,7 @@ function clear(): void {
 
 async function ask(one: Asked): Promise<void> {
   stopping?.abort();
+  clearTimeout(counting);
   const mine = ++turn;
   const stop = new AbortController();
   stopping = stop;

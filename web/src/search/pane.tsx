@@ -7,6 +7,7 @@ import { asked } from "./asking";
 import { anchorOf, chosen, hitAddress, pinned } from "./hits";
 
 const PAUSE = 60; // ms: walking quickly through hits opens only the last
+const TYPING = 250; // ms: while one types, the hits come first
 
 export function Pane() {
   const hit = pinned.value ?? chosen();
@@ -14,7 +15,7 @@ export function Pane() {
   const loaded = useAsked(
     async (stop) => {
       if (!hit) return null;
-      await new Promise((done) => setTimeout(done, PAUSE));
+      await new Promise((done) => setTimeout(done, document.activeElement?.id === "q" ? TYPING : PAUSE));
       stop.throwIfAborted();
       const shown = await rendered(hit.code, query, stop);
       const isThere = !shown.truncated || (hit.line >= shown.first_line && (!shown.next_line || hit.line < shown.next_line));
