@@ -183,6 +183,10 @@ def test_a_document_arrives_at_the_passage(window: Visit) -> None:
 
 
 def test_a_link_is_followed(window: Visit) -> None:
+    page = window.open("/d/HB-T-0021")
+    from_here = page.locator("h3:has-text('From here') + ul")
+    expect(from_here).to_contain_text("Database migrations")
+    expect(page.locator("h3:has-text('To here') + ul")).to_contain_text("parent")
     page = window.open("/d/HB-I-0018")
     link = page.locator(".rail li a").first
     title = link.inner_text()

@@ -43,8 +43,8 @@ export function Rail({ code, facts }: { code: string; facts: Facts | null }) {
 }
 
 function Links({ told }: { told: DocumentLinks }) {
-  const from = told.links.filter((one) => one.direction === "from" || one.direction === "out");
-  const to = told.links.filter((one) => !from.includes(one));
+  const from = told.links.filter((one) => one.direction === "to");
+  const to = told.links.filter((one) => one.direction !== "to");
   return (
     <section>
       <h2>Links</h2>
@@ -67,7 +67,9 @@ function Links({ told }: { told: DocumentLinks }) {
   );
 }
 
-const RELATIONS: Record<string, string> = { REFERENCES: "reference", SIMILAR_TO: "similar", SUPERSEDES: "supersedes", CHILD_OF: "below", PARENT: "parent" };
+const RELATIONS: Record<string, string> = { REFERENCES: "reference", SIMILAR_TO: "similar", SUPERSEDES: "supersedes", PARENT_OF: "parent", RELATED_TO: "related" };
+/** A relation from the end that is shown: who is the other's parent has it below. */
+const seenFromHere = (one: LinkLine): string => (one.relation !== "PARENT_OF" ? relationName(one.relation) : one.direction === "to" ? "below this" : "parent");
 export const relationName = (relation: string): string => RELATIONS[relation] ?? relation.toLowerCase().replaceAll("_", " ");
 
 function Side({ title, lines }: { title: string; lines: LinkLine[] }) {
@@ -86,7 +88,7 @@ function Side({ title, lines }: { title: string; lines: LinkLine[] }) {
               <a href={documentAddress(document.code)} dir="auto">
                 {document.title}
               </a>{" "}
-              <span class="faint number">{all.map((one) => `${relationName(one.relation)}${one.weight !== 1 ? ` ${one.weight.toFixed(2)}` : ""}`).join(", ")}</span>
+              <span class="faint number">{all.map((one) => `${seenFromHere(one)}${one.weight !== 1 ? ` ${one.weight.toFixed(2)}` : ""}`).join(", ")}</span>
             </li>
           );
         })}

@@ -7,7 +7,7 @@ import { place } from "../place";
 export type Near = Neighbourhood["nodes"][number];
 export type NearLink = Neighbourhood["links"][number];
 
-export const RELATIONS = ["REFERENCES", "PARENT", "SUPERSEDES", "SIMILAR_TO"];
+export const RELATIONS = ["REFERENCES", "PARENT_OF", "RELATED_TO", "SUPERSEDES", "SIMILAR_TO"];
 const MOST = 150; // with all that was opened
 
 export interface Asked {
