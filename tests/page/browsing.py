@@ -44,12 +44,10 @@ def browser() -> Iterator[Browser]:
 
 
 def fill(kb: Kb) -> Kb:
-    """The handbook, memories of agents, and documents that nobody should trust."""
+    """The handbook, and memories of agents."""
     shutil.copytree(FIXTURES / "handbook", kb.folder / "handbook")
-    hostile.write(kb.folder / "hostile")
     kb("init")
     kb("add", "handbook")
-    kb("add", "hostile", "--defer")
     with Base(str(kb.base)) as base:
         base.sessions.start("s1", "web")
         for number, text in enumerate(MEMORIES, start=1):
@@ -64,7 +62,11 @@ def fill(kb: Kb) -> Kb:
 
 @pytest.fixture(scope="session")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Kb:
-    return fill(Kb(tmp_path_factory.mktemp("library")))
+    """With documents that nobody should trust."""
+    kb = fill(Kb(tmp_path_factory.mktemp("library")))
+    hostile.write(kb.folder / "hostile")
+    kb("add", "hostile", "--defer")
+    return kb
 
 
 @pytest.fixture(scope="session")

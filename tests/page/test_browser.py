@@ -182,6 +182,17 @@ def test_a_document_arrives_at_the_passage(window: Visit) -> None:
     expect(page.locator(".text mark").first).to_be_attached()
 
 
+def test_a_hit_opens_in_the_editor_at_its_line(window: Visit, library: Kb) -> None:
+    """No editor is here: the browser asks for its address in vain."""
+    page = window.open("/?q=rollback")
+    where = page.locator(".hit .path").first.inner_text()
+    with page.expect_request(lambda asked: asked.url.startswith("vscode:")) as asked:
+        page.locator(".hit").first.get_by_role("button", name="Editor").click()
+    assert asked.value.url == f"vscode://file{library.folder}/{where}"
+    window.foreign.clear()
+    window.complaints.clear()
+
+
 def test_a_link_is_followed(window: Visit) -> None:
     page = window.open("/d/HB-T-0021")
     from_here = page.locator("h3:has-text('From here') + ul")

@@ -15,7 +15,8 @@ export async function openInEditor(path: string, line: number): Promise<void> {
   if (!access.value.local) return;
   try {
     const whole = /^([\\/]|\w:)/.test(path) ? path : `${await homeFolder()}/${path}`;
-    const address = editor.value.replace("{path}", encodeURI(whole)).replace("{line}", String(line));
+    const place = encodeURI(whole);
+    const address = editor.value.replace("/{path}", `/${place.replace(/^\/+/, "")}`).replace("{path}", place).replace("{line}", String(line));
     if (!/^[a-z][a-z0-9+.-]*:/i.test(address) || /^(javascript|data|blob):/i.test(address)) {
       return tell("The editor's address in the settings is not one");
     }
