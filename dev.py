@@ -12,6 +12,7 @@ python3 dev.py soak                 the campaign: all that could take a base dow
 python3 dev.py soak --minutes 3     a smaller one; --seed S, --write, and the names of parts
 python3 dev.py conformance          the official suite of the Model Context Protocol, by npm
 python3 dev.py docs                 rewrite the generated pages of docs/
+python3 dev.py page                 build the page from web/; --pictures renews those of docs/
 python3 dev.py seed                 put the fixture entries into fixtures.db; --clear starts anew
 python3 dev.py lock                 rewrite requirements/; --upgrade takes the newest versions
 python3 dev.py audit                check the locked packages against known vulnerabilities
@@ -111,6 +112,7 @@ def test(*arguments: str) -> None:
     """Everything; or with arguments, the tests that they name and nothing before them."""
     environment, rest = chosen(arguments)
     environment.install()
+    page_tools()
     if not arguments:
         lint()
         environment.run("pytest", "-n", "2", "--cov", "--cov-report=")
@@ -257,6 +259,23 @@ def conformance() -> None:
     DEVELOPING.run("python", "-m", "pytest", "-n", "0", "tests/agents/test_mcp_conformance.py")
 
 
+def page_tools() -> None:
+    """Node, its packages and a browser, where they can be had; what is missing is said."""
+    subprocess.run([sys.executable, str(ROOT / "web" / "tools.py")], check=False)
+
+
+def page(*options: str) -> None:
+    """Build the page into src/knowbase/http/page/ui."""
+    DEVELOPING.install()
+    page_tools()
+    DEVELOPING.run("python", "web/api_types.py")
+    web = ROOT / "web"
+    for command in (("node", "node_modules/typescript/bin/tsc", "--noEmit"), ("node", "build.mjs")):
+        subprocess.run(command, cwd=web, check=True)
+    if "--pictures" in options:
+        DEVELOPING.run("python", "web/pictures.py")
+
+
 def docs() -> None:
     DEVELOPING.install()
     DEVELOPING.run("python", "tests/pages.py")
@@ -351,6 +370,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "soak": soak,
     "conformance": conformance,
     "docs": docs,
+    "page": page,
     "seed": seed,
     "lock": lock,
     "audit": audit,

@@ -153,7 +153,8 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
 
 
 STORES = ("store", "postgres", "same_answers", "move", "saved", "soak", "campaign")
-"""Words in the names of files whose tests hold a promise of a store."""
+PAGE = ("browser", "bundle")
+"""Words in the names of files whose tests hold a promise of a store, or of the page."""
 
 
 def skipped_store_tests(reporter: Any) -> list[str]:
@@ -161,7 +162,7 @@ def skipped_store_tests(reporter: Any) -> list[str]:
     return [
         f"{report.nodeid}: {report.longrepr[2]}"
         for report in reporter.stats.get("skipped", ())
-        if any(word in Path(report.nodeid.partition("::")[0]).name for word in STORES)
+        if any(word in Path(report.nodeid.partition("::")[0]).name for word in (*STORES, *PAGE))
     ]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import knowbase
 from knowbase.http.openapi import document
-from knowbase.http.page import page
+from knowbase.http.reference import page
 from knowbase.http.served import methods_of, served
 from servers import serving
 

@@ -10,6 +10,7 @@ SURFACES = {
     "mcp": "knowbase.http.agents",
     "mcp install": "knowbase.mcp.commands",
     "serve": "knowbase.http.commands",
+    "web": "knowbase.http.commands",
     "token new": "knowbase.http.token_commands",
     "token list": "knowbase.http.token_commands",
     "tokens": "knowbase.http.token_commands",

@@ -22,7 +22,7 @@ import knowbase
 from knowbase.base import Base
 from knowbase.base.tasks import Tasks, tasks_of
 from knowbase.errors import KnowbaseError, NotAllowed
-from knowbase.http import events, page
+from knowbase.http import events, reference
 from knowbase.http import metrics as numbers
 from knowbase.http.admission import Admission
 from knowbase.http.api import Api, as_json, unless_known
@@ -42,6 +42,8 @@ from knowbase.http.near import Nearness
 from knowbase.http.negotiation import Packed
 from knowbase.http.observe import Observed
 from knowbase.http.openapi import document
+from knowbase.http.page.places import route_of as page_of
+from knowbase.http.page.routes import Page, wants_page
 from knowbase.http.readiness import Readiness
 from knowbase.http.requests import KEY_HEADER, Bounded
 from knowbase.http.served import methods_of, served
@@ -87,11 +89,12 @@ class Server:
         if base.access.project is None:
             base.searches(count=True)  # from now on
         self.readiness = Readiness(base, self.workers, self.watchers)
+        self.page = Page(base, self.workers)
         self.tasks = tasks_of(base) if base.access.is_full else Tasks()
         self.tasks.is_served = True
         self.events = events.Events(base, self.watchers, self.tasks)
-        nearness = Nearness(host, settings)
-        self.api = Api(base, self.workers, self.metrics, nearness, self.events.wrote)
+        self.nearness = Nearness(host, settings)
+        self.api = Api(base, self.workers, self.metrics, self.nearness, self.events.wrote)
         self.mounted = {path: make(self.run) for path, make in mounted.items()}
 
     def end_streams(self) -> None:
@@ -107,7 +110,6 @@ class Server:
         return found
 
     def routes(self) -> list[BaseRoute]:
-        """A page may take the place of `index`."""
         return [
             Route("/", self.index, methods=["GET"]),
             Route("/metrics", self.show_metrics, methods=["GET"]),
@@ -115,6 +117,7 @@ class Server:
             Route("/health/live", self.live, methods=["GET"]),
             Route("/health/ready", self.ready, methods=["GET"]),
             *self._described(),
+            *(self.page.routes() if self.operations else ()),
             *self._protected(),
             *(
                 Route(path, self._endpoint(operation), methods=list(methods_of(operation)))
@@ -132,6 +135,7 @@ class Server:
         return [
             Route("/openapi.json", self.openapi, methods=["GET"]),
             Route("/docs", self.docs, methods=["GET"]),
+            Route("/api/access", self.access, methods=["GET"]),
             Route(events.PATH, self.events.listen, methods=["GET"]),
         ]
 
@@ -155,24 +159,37 @@ class Server:
 
         return endpoint
 
-    async def index(self, _: Request) -> Response:
+    async def access(self, request: Request) -> Response:
+        """What whoever asks may do, and whether they sit at this machine."""
+        allowed = current.get()
+        told = {
+            "write": allowed.write,
+            "project": allowed.project,
+            "local": self.nearness.is_near(request),
+        }
+        return Response(as_json(told), media_type="application/json")
+
+    async def index(self, request: Request) -> Response:
+        """The page for people, what is served for programs."""
+        if self.operations and wants_page(request):
+            return await self.page.search(request)
         described = ("/openapi.json", "/docs", events.PATH) if self.operations else ()
         paths = [*described, "/health", "/metrics", *self.mounted, *self.operations]
         told = {"name": "knowbase", "version": knowbase.__version__, "paths": paths}
-        return Response(as_json(told), media_type="application/json")
+        return Response(as_json(told), headers={"Vary": "Accept"}, media_type="application/json")
 
     async def openapi(self, request: Request) -> Response:
         return unless_known(request, self._description, {})
 
     async def docs(self, request: Request) -> Response:
         """The same for people."""
-        answer = unless_known(request, self._page, page.HEADERS)
+        answer = unless_known(request, self._page, reference.HEADERS)
         answer.headers["Content-Type"] = "text/html; charset=utf-8"
         return answer
 
     @cached_property
     def _page(self) -> bytes:
-        return page.page(json.loads(self._description)).encode()
+        return reference.page(json.loads(self._description)).encode()
 
     @cached_property
     def _description(self) -> bytes:
@@ -200,10 +217,12 @@ class Server:
         """The route that a path is counted as; all unknown ones are one."""
         if (
             path in self.operations
-            or path in ("/", "/openapi.json", "/docs", "/metrics", events.PATH)
+            or path in ("/", "/openapi.json", "/docs", "/metrics", "/api/access", events.PATH)
             or path in ("/health", "/health/live", "/health/ready")
         ):
             return path
+        if self.operations and (name := page_of(path)):
+            return name
         below = (one for one in self.mounted if path == one or path.startswith(one + "/"))
         return next(below, "other")
 

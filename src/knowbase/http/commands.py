@@ -25,6 +25,7 @@ class Serve(NamedTuple):
     port: Annotated[int | None, Param("the port; 0: any that is free", least=0, most=65535)] = None
     log_level: Annotated[str | None, LOG_LEVEL] = None
     log_format: Annotated[str | None, LOG_FORMAT] = None
+    open: Annotated[bool, Param("open the page in the browser")] = False
 
 
 def log_style(settings: Settings, level: str | None, form: str | None) -> LogStyle:
@@ -40,7 +41,11 @@ def serve(base: "Base", request: Serve) -> "Iterator[Serving]":
     host = settings.serve_host if request.host is None else request.host
     port = settings.serve_port if request.port is None else request.port
     style = log_style(settings, request.log_level, request.log_format)
-    return run(base, Place(host, port, log=style))
+    return run(base, Place(host, port, log=style, opens=request.open))
+
+
+def web(base: "Base", request: Serve) -> "Iterator[Serving]":
+    return serve(base, request._replace(open=True))
 
 
 COMMANDS = {
@@ -48,13 +53,27 @@ COMMANDS = {
     for command in (
         Operation(
             "serve",
-            "Serve the base over HTTP: /api, /mcp, /openapi.json, /health, /metrics",
+            "Serve the base over HTTP: a page at /, /api, /mcp, /openapi.json, /health, /metrics",
             Serve,
             serve,
             writes=True,
             local=True,
             streams=True,
-            examples=("kb serve", "KB_TOKEN=… kb serve --host 0.0.0.0 --port 8620"),
+            examples=(
+                "kb serve",
+                "kb serve --open",
+                "KB_TOKEN=… kb serve --host 0.0.0.0 --port 8620",
+            ),
+        ),
+        Operation(
+            "web",
+            "Serve the base and open its page in the browser: kb serve --open",
+            Serve,
+            web,
+            writes=True,
+            local=True,
+            streams=True,
+            examples=("kb web", "kb web --port 0"),
         ),
     )
 }

@@ -19,13 +19,15 @@ from knowbase.http.clients import caller, client
 from knowbase.http.failures import NotAuthenticated, Unreadable, response_to
 from knowbase.http.gate import Gate
 from knowbase.http.issuer import METADATA, Expired, Issuer, TooLittle, WrongToken
+from knowbase.http.page.bundle import PREFIX
+from knowbase.http.page.places import STRANGER, is_page
 from knowbase.http.tokens import hashed
 from knowbase.values.access import NOBODY, Access, current, speaker
 from knowbase.values.hosts import is_loopback as is_loopback  # noqa: PLC0414 - others have it from here
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 OPEN_PATHS = (
-    "/", "/health", "/health/live", "/health/ready", "/openapi.json", "/docs",
+    "/health", "/health/live", "/health/ready", "/openapi.json", "/docs",
     METADATA, METADATA + "/mcp",
 )  # fmt: skip
 """They tell nothing of what the base holds."""
@@ -194,17 +196,34 @@ class Guard:
             raise Unreadable("its length is told twice", hint="Content-Length alone")
         told = headers.getlist("host")
         self._names.check_host(told[0] if len(told) == 1 else "")
-        if scope["path"] in OPEN_PATHS and scope["method"] in ("GET", "HEAD"):
-            return Access(write=False)
-        origins = headers.getlist("origin")
-        origin = origins[0] if len(origins) == 1 else ",".join(origins) or None
-        self._names.check_origin(origin, headers.get("sec-fetch-site"), told[0])
+        if scope["method"] in ("GET", "HEAD"):
+            if is_page(scope["path"]):
+                return await self._looking(scope, headers, told[0])
+            if scope["path"] in OPEN_PATHS or scope["path"].startswith(PREFIX):
+                return Access(write=False)
+        self._check_origin(headers, told[0])
         if self._gate.is_open and self._issuer is None:
             return self._most
         if scope["method"] == "OPTIONS" and "origin" in headers:
             return Access(write=False)  # a browser asks what it may ask, without the token
-        kind, _, token = headers.get("authorization", "").partition(" ")
-        return await self._access(token.strip() if kind.lower() == "bearer" else "")
+        return await self._access(_bearer(headers))
+
+    def _check_origin(self, headers: Headers, told: str) -> None:
+        origins = headers.getlist("origin")
+        origin = origins[0] if len(origins) == 1 else ",".join(origins) or None
+        self._names.check_origin(origin, headers.get("sec-fetch-site"), told)
+
+    async def _looking(self, scope: Scope, headers: Headers, told: str) -> Access:
+        """Who opens a page. Any site may have a link to it, which sends no token: where one is
+        wanted, the page comes without anything of the base, and asks for it."""
+        if headers.get("sec-fetch-mode") != "navigate" or "origin" in headers:
+            self._check_origin(headers, told)
+        if self._gate.is_open and self._issuer is None:
+            return self._most._replace(write=False)
+        if "authorization" in headers:
+            return await self._access(_bearer(headers))
+        scope[STRANGER] = True
+        return Access(write=False)
 
     async def _access(self, token: str) -> Access:
         """What whoever has this token may do."""
@@ -238,6 +257,12 @@ class Guard:
         client.set(hashed(claimed.subject))
         speaker.set(claimed.subject)
         return claimed.access.within(self._most)
+
+
+def _bearer(headers: Headers) -> str:
+    """The token that was sent, if one was."""
+    kind, _, token = headers.get("authorization", "").partition(" ")
+    return token.strip() if kind.lower() == "bearer" else ""
 
 
 class SafeHeaders:

@@ -31,11 +31,15 @@ class Nearness:
         if not access.is_full:
             told = f"{operation.name} needs a token for writing, of no project"
             raise NotAllowed(told, hint="kb token new --scope write")
-        if not self._is_own or not _is_from_here(request):
+        if not self.is_near(request):
             raise NotAllowed(
                 f"{operation.name} is served to this machine alone",
                 hint=f"kb {operation.name}, where the base is",
             )
+
+    def is_near(self, request: Request) -> bool:
+        """Whether whoever asks sits at this machine."""
+        return self._is_own and _is_from_here(request)
 
 
 def _is_from_here(request: Request) -> bool:

@@ -6,6 +6,8 @@ import math
 import os
 import signal
 import sys
+import threading
+import webbrowser
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
@@ -52,6 +54,7 @@ class Place(NamedTuple):
     agents_only: bool = False
     tools: tuple[str, ...] = ()  # of agents; else as serve.tools says
     log: LogStyle = LogStyle()
+    opens: bool = False  # the page, in the browser of whoever starts it
 
 
 def mounted(base: Base, tools: tuple[str, ...] = ()) -> Mapping[str, Mounting]:
@@ -97,6 +100,8 @@ def serve(base: Base, place: Place) -> Iterator[Serving]:
     address = address_of(listening) + (agents.PATH if place.agents_only else "")
     yield Serving(address, base.shown, gate.is_open and issuer is None)
     log("info", "serving", address=address)
+    if place.opens:
+        open_page(address)
     with embedding(base, when=place.most.write):
         server.run(sockets=[listening])
     gate.uses.write()
@@ -106,6 +111,13 @@ def serve(base: Base, place: Place) -> Iterator[Serving]:
         log("warning", "stopped while work was under way")
         sys.stdout.flush()
         os._exit(0)
+
+
+def open_page(address: str) -> None:
+    """Open the page in a browser, which waits at the socket until the server answers. A browser
+    of the terminal may run until it is left: not in our way."""
+    where = address.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
+    threading.Thread(target=webbrowser.open, args=(where,), daemon=True).start()
 
 
 def _issuer(settings: Settings, host: str, address: str) -> Issuer | None:

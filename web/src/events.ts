@@ -1,0 +1,81 @@
+// What the server tells unasked: that the base has changed, and how far long work is. Read by
+// fetch, since an EventSource sends no token.
+import { signal } from "@preact/signals";
+import { fresh, headers, wantsToken } from "./api";
+import { forgetRendered } from "./rendered";
+
+export interface Progress {
+  task: string;
+  done: number;
+  total: number;
+  rate: number | null;
+  left_s: number | null;
+  what: string;
+  id: string;
+  state: string;
+}
+
+export const progress = signal<Progress | null>(null);
+const AGAIN = 3000; // ms until the next try
+
+/** Listen for as long as the page is seen. */
+export function startListening(): void {
+  let stopping = new AbortController();
+  const listen = async (): Promise<void> => {
+    stopping = new AbortController();
+    try {
+      if (!wantsToken.value) await read(stopping.signal);
+    } catch {
+      // gone, or left: whatever is asked next says so
+    }
+    if (document.visibilityState === "visible") setTimeout(() => void listen(), AGAIN);
+  };
+  document.addEventListener("visibilitychange", () => (document.visibilityState === "visible" ? void listen() : stopping.abort()));
+  addEventListener("pagehide", () => stopping.abort());
+  setTimeout(() => void listen(), AGAIN / 3);
+}
+
+async function read(stop: AbortSignal): Promise<void> {
+  const response = await fetch("/api/events", { headers: headers(), signal: stop });
+  if (!response.ok || !response.body) return;
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    text += value;
+    const parts = text.split("\n\n");
+    text = parts.pop() ?? "";
+    parts.forEach(take);
+  }
+}
+
+const SELDOM = 5000; // ms between two looks at a base that changes all the time
+let refreshing = 0;
+
+function refresh(): void {
+  refreshing ||= window.setTimeout(() => {
+    refreshing = 0;
+    forgetRendered();
+    fresh.value++;
+  }, waitFor());
+}
+
+let last = 0;
+
+/** At once, unless the last time was just now. */
+function waitFor(): number {
+  const wait = Math.max(0, last + SELDOM - Date.now());
+  last = Date.now() + wait;
+  return wait;
+}
+
+function take(event: string): void {
+  const name = /^event: (.*)$/m.exec(event)?.[1];
+  const data = /^data: (.*)$/m.exec(event)?.[1];
+  if (!name || !data) return;
+  if (name === "changed") refresh();
+  if (name !== "progress") return;
+  const told = JSON.parse(data) as Progress;
+  progress.value = told.state !== "running" || (!told.id && told.done >= told.total) ? null : told;
+}

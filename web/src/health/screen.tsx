@@ -1,0 +1,205 @@
+// Base health: one sentence, then what wants attention, worst first, each with what mends it.
+import { access, call, fresh } from "../api";
+import type { Diagnosis, Status } from "../operations";
+import { Copy, Failure, sentence, useAsked } from "../parts/said";
+import { count, size, thousands } from "../words";
+import { Progress } from "./progress";
+import { Tasks } from "./tasks";
+import { Searches } from "./searches";
+
+const WORDS: Record<string, string> = { error: "Broken", warning: "Wants attention", info: "Good to know" };
+
+export function Health() {
+  const doctor = useAsked((stop) => call("doctor", {}, stop), [fresh.value]);
+  const status = useAsked((stop) => call("status", {}, stop), [fresh.value]);
+  return (
+    <div class="page health">
+      <h1>Base health</h1>
+      <Progress />
+      {doctor.error != null && <Failure error={doctor.error} retry={doctor.again} />}
+      {!doctor.value && doctor.error == null && <p aria-busy="true">Looking …</p>}
+      {doctor.value && (
+        <>
+          <p class="lead" role="status">
+            {sentence(doctor.value.summary)}
+          </p>
+          <Findings told={doctor.value} />
+        </>
+      )}
+      {status.value && <Numbers told={status.value} />}
+      {status.value && <Files told={status.value} />}
+      {access.value.local && access.value.write && !access.value.project && <Tasks />}
+      <Searches />
+      {doctor.value && <Versions told={doctor.value} />}
+    </div>
+  );
+}
+
+function Findings({ told }: { told: Diagnosis }) {
+  return (
+    <ol class="plain findings">
+      {told.findings.map((one) => (
+        <li key={one.name + one.what} class={`finding ${one.severity}`}>
+          <p>
+            <span class="severity">{WORDS[one.severity] ?? one.severity}</span> <strong>{sentence(one.what)}</strong>
+          </p>
+          {one.detail && <p>{sentence(one.detail)}</p>}
+          {one.command && (
+            <p>
+              <code>{one.command}</code> <Copy text={one.command} label={`Copy: ${one.command}`} />
+            </p>
+          )}
+          {one.examples.length > 0 && (
+            <details>
+              <summary>{count(one.examples.length, "example")}</summary>
+              <ul>
+                {one.examples.map((example) => (
+                  <li key={example}>
+                    <bdi>{example}</bdi>
+                  </li>
+                ))}
+              </ul>
+            </details>
+          )}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Numbers({ told }: { told: Status }) {
+  const rows: [string, string][] = [
+    ["Documents", thousands(told.documents)],
+    ["Passages", thousands(told.chunks)],
+    ["With vectors", thousands(told.embedded)],
+    ["Tags", thousands(told.tags)],
+    ["Forgotten", thousands(told.forgotten)],
+    ["On disk", told.size_bytes === null ? "–" : size(told.size_bytes)],
+  ];
+  return (
+    <section>
+      <h2>Numbers</h2>
+      <div class="pair">
+        <dl class="figures">
+          {rows.map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+        <table class="lines">
+          <caption>Documents by type</caption>
+          <tbody>
+            {Object.entries(told.types)
+              .sort((one, other) => other[1] - one[1])
+              .map(([type, number]) => (
+                <tr key={type}>
+                  <th scope="row">
+                    <a href={`/?q=${encodeURIComponent(`type:${type}`)}`}>{type}</a>
+                  </th>
+                  <td>
+                    <svg class="share" viewBox="0 0 96 8" width="96" height="8" aria-hidden="true">
+                      <rect class="track" width="96" height="8" rx="2" />
+                      <rect class="leg-keyword" width={(96 * number) / Math.max(told.documents, 1)} height="8" rx="2" />
+                    </svg>
+                  </td>
+                  <td>{thousands(number)}</td>
+                </tr>
+              ))}
+          </tbody>
+        </table>
+      </div>
+      <p class="faint">{told.model ? `Model ${told.model.name} ${told.model.revision}, ${told.model.dimensions} dimensions.` : "No embedding model: words alone are searched."}</p>
+    </section>
+  );
+}
+
+function Files({ told }: { told: Status }) {
+  return (
+    <>
+      {told.sources.length > 0 && (
+        <section>
+          <h2>Sources</h2>
+          <ul class="plain">
+            {told.sources.map((one) => (
+              <li key={one.path}>
+                <code>{one.path}</code> {one.tags.map((tag) => `#${tag}`).join(" ")}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+      {told.unread.length > 0 && (
+        <section>
+          <h2>Not read, and why</h2>
+          <div class="scrolls" tabIndex={0} role="region" aria-label="Files that were not read">
+            <table class="lines">
+              <thead>
+                <tr>
+                  <th scope="col">reason</th>
+                  <th scope="col">files</th>
+                  <th scope="col">kind</th>
+                  <th scope="col">such as</th>
+                </tr>
+              </thead>
+              <tbody>
+                {told.unread.map((one) => (
+                  <tr key={one.reason + one.extension}>
+                    <th scope="row">{one.reason}</th>
+                    <td>{thousands(one.files)}</td>
+                    <td>{one.extension || "–"}</td>
+                    <td>
+                      <bdi class="path">{one.example}</bdi>
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </section>
+      )}
+      {told.suspects.length > 0 && (
+        <section>
+          <h2>Read, and perhaps better not</h2>
+          <ul class="plain">
+            {told.suspects.map((one) => (
+              <li key={one.path}>
+                <code>{one.path}</code> <span class="faint">{one.reason}</span> <Copy text={`echo ${JSON.stringify(one.path)} >> .kbignore && kb sync`}>copy the line that leaves it out</Copy>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
+  );
+}
+
+function Versions({ told }: { told: Diagnosis }) {
+  const lines = Object.entries(told.versions);
+  const text = [...lines.map(([name, version]) => `${name} ${version}`), JSON.stringify(told.base), JSON.stringify(told.disk)].join("\n");
+  return (
+    <section class="versions">
+      <h2>Versions</h2>
+      <dl class="facts">
+        {lines.map(([name, version]) => (
+          <>
+            <dt>{name}</dt>
+            <dd class="number">{version}</dd>
+          </>
+        ))}
+        {told.disk && (
+          <>
+            <dt>Free disk</dt>
+            <dd class="number">
+              {size(told.disk.free_bytes)} of {size(told.disk.total_bytes)}
+            </dd>
+          </>
+        )}
+      </dl>
+      <p>
+        <Copy text={text}>Copy for a bug report</Copy>
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,80 @@
+// The keyboard: keys do something only while nothing is being typed.
+import { effect, signal } from "@preact/signals";
+import { usesKeys } from "./kept";
+import { go, screen } from "./place";
+
+export const showsKeys = signal(false);
+
+type Act = (event: KeyboardEvent) => void;
+const bound = new Map<string, Act>();
+
+/** Bind keys while a screen is shown; gives what unbinds them. */
+export function bind(keys: Record<string, Act>): () => void {
+  for (const [key, act] of Object.entries(keys)) bound.set(key, act);
+  return () => {
+    for (const [key, act] of Object.entries(keys)) if (bound.get(key) === act) bound.delete(key);
+  };
+}
+
+export const SCREENS: Record<string, string> = { s: "/" };
+let afterG = false;
+
+function isTyping(target: EventTarget | null): boolean {
+  const element = target as HTMLElement | null;
+  return !!element?.closest?.("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]");
+}
+
+export function focusBox(): void {
+  if (screen.value !== "search") go("/");
+  requestAnimationFrame(() => document.querySelector<HTMLInputElement>("#q")?.select());
+}
+
+function pressed(event: KeyboardEvent): void {
+  if ((event.ctrlKey || event.metaKey) && event.key === "k") {
+    event.preventDefault();
+    return focusBox();
+  }
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+  if (isTyping(event.target)) return inField(event);
+  if (event.key !== "Escape" && !usesKeys.value) return;
+  const first = afterG;
+  afterG = false;
+  if (first) {
+    const target = SCREENS[event.key];
+    if (target) {
+      event.preventDefault();
+      return go(target);
+    }
+  }
+  const act = bound.get(event.key) ?? COMMON[event.key];
+  if (act) {
+    event.preventDefault();
+    act(event);
+  }
+}
+
+function inField(event: KeyboardEvent): void {
+  const element = event.target as HTMLElement;
+  if (event.key === "Escape") element.blur();
+  if (event.key === "ArrowDown" && element.id === "q") {
+    event.preventDefault();
+    bound.get("j")?.(event);
+  }
+}
+
+const COMMON: Record<string, Act> = {
+  "/": focusBox,
+  "?": () => (showsKeys.value = !showsKeys.value),
+  g: () => (afterG = true),
+  Escape: () => {
+    if (showsKeys.value) showsKeys.value = false;
+    else if (history.length > 1 && screen.value !== "search") history.back();
+  },
+};
+
+export function listenToKeys(): void {
+  addEventListener("keydown", pressed);
+  effect(() => {
+    if (screen.value) afterG = false;
+  });
+}

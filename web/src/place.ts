@@ -1,0 +1,75 @@
+// The address is the state: what is shown follows from it alone.
+import { computed, signal } from "@preact/signals";
+
+export interface Place {
+  path: string;
+  params: URLSearchParams;
+  hash: string;
+}
+
+function here(): Place {
+  return {
+    path: location.pathname,
+    params: new URLSearchParams(location.search),
+    hash: decodeURIComponent(location.hash.slice(1)),
+  };
+}
+
+export const place = signal<Place>(here());
+export const screen = computed(() => screenOf(place.value.path));
+
+export type Screen = "search" | "document" | "graph" | "timeline" | "inbox" | "health" | "settings" | "unknown";
+
+function screenOf(path: string): Screen {
+  if (path === "/") return "search";
+  if (path.startsWith("/d/")) return "document";
+  if (path === "/g" || path.startsWith("/g/")) return "graph";
+  const named: Record<string, Screen> = { "/t": "timeline", "/inbox": "inbox", "/health-page": "health", "/settings": "settings" };
+  return named[path] ?? "unknown";
+}
+
+/** The document that the address names. */
+export const reference = computed(() => decodeURIComponent(place.value.path.slice(3)));
+
+export function go(address: string, replace = false): void {
+  if (replace) history.replaceState(history.state, "", address);
+  else history.pushState(null, "", address);
+  place.value = here();
+}
+
+/** This place with other parameters; an empty value takes one away. */
+export function withParams(changes: Record<string, string>): string {
+  const params = new URLSearchParams(place.value.params);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value) params.set(name, value);
+    else params.delete(name);
+  }
+  return address(place.value.path, params);
+}
+
+export function address(path: string, params: URLSearchParams, hash = ""): string {
+  const query = params.toString();
+  return path + (query ? `?${query}` : "") + (hash ? `#${encodeURIComponent(hash)}` : "");
+}
+
+export function documentAddress(code: string, query = "", anchor = ""): string {
+  return address(`/d/${encodeURIComponent(code)}`, new URLSearchParams(query ? { q: query } : {}), anchor);
+}
+
+/** Follow links of this page without loading it anew. */
+export function followLinks(): void {
+  addEventListener("popstate", () => {
+    place.value = here();
+  });
+  document.addEventListener("click", (event) => {
+    if (event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    const link = (event.target as Element).closest("a");
+    if (!link || link.target || link.origin !== location.origin || link.hasAttribute("download")) return;
+    if (screenOf(link.pathname) === "unknown") return;
+    const isHere = link.pathname === location.pathname && link.search === location.search;
+    if (isHere && link.hash) return; // the browser goes there, and says so by popstate
+    event.preventDefault();
+    go(link.pathname + link.search + link.hash);
+    if (!link.hash) scrollTo(0, 0);
+  });
+}

@@ -1,0 +1,95 @@
+// The last line: how many, by what, how long; and the same search elsewhere.
+import { Copy, sentence } from "../parts/said";
+import { documentAddress, go, withParams } from "../place";
+import { milliseconds, thousands } from "../words";
+import { answer, asked, isPartial } from "./asking";
+import { legName } from "../parts/bar";
+import { wordsOf } from "./language";
+
+export function summary(): string {
+  const found = answer.value;
+  if (!found) return "";
+  const by = found.search_modes_used.map(legName).join(" + ") || "filters";
+  const part = isPartial.value ? " alone so far" : "";
+  return `${thousands(found.returned)} of ${thousands(found.total)} · ${by}${part} · ${milliseconds(found.query_time_ms)}`;
+}
+
+export function Notices() {
+  const found = answer.value;
+  if (!found) return null;
+  const share = Math.floor(found.semantic_coverage * 1000) / 10;
+  return (
+    <>
+      {found.suggestions.map((one) => (
+        <p key={one.word} class="notice">
+          No document has “{one.word}”. Did you mean{" "}
+          {one.nearest.map((word, at) => (
+            <>
+              {at > 0 && " or "}
+              <a href={withParams({ q: asked.value.query.replace(one.word, word) })}>{word}</a>
+            </>
+          ))}
+          ?
+        </p>
+      ))}
+      {found.notices.map((text) => (
+        <p key={text} class="notice">
+          {sentence(text)}
+        </p>
+      ))}
+      {share < 100 && <p class="notice">{share} % of the base have vectors: until all have, ranking leans on words.</p>}
+    </>
+  );
+}
+
+export function NoHits() {
+  const { query, mode } = asked.value;
+  const words = wordsOf(query);
+  return (
+    <div class="nothing">
+      <h2>Nothing fits</h2>
+      {words && words !== query && (
+        <p>
+          <a href={withParams({ q: words })}>The same without filters</a>
+        </p>
+      )}
+      {mode !== "hybrid" && (
+        <p>
+          <a href={withParams({ mode: "" })}>The same by words and meaning</a>
+        </p>
+      )}
+    </div>
+  );
+}
+
+export function Foot() {
+  const found = answer.value;
+  if (!found) return null;
+  const { query, mode, unit, top } = asked.value;
+  const options = { ...(mode === "hybrid" ? {} : { mode }), ...(unit === "chunk" ? {} : { unit }) };
+  const flags = Object.entries(options).map(([name, value]) => ` --${name} ${value}`);
+  const body = JSON.stringify({ query, top, ...options });
+  const list = (): string => found.hits.map((hit) => `- [${hit.title}](${location.origin}${documentAddress(hit.code, query)}) ${hit.path ?? hit.code}`).join("\n");
+  return (
+    <footer class="foot">
+      {found.total > found.returned && top < 200 && (
+        <p>
+          <button type="button" onClick={() => go(withParams({ n: String(Math.min(200, top + 20)) }), true)}>
+            More hits
+          </button>
+        </p>
+      )}
+      <p>
+        <span class="number">{summary()}</span>
+        <span class="copies">
+          copy as: <Copy text={() => location.href}>link</Copy>
+          <Copy text={`kb search ${shell(query)}${flags.join("")} --top ${top}`}>kb command</Copy>
+          <Copy text={`curl ${location.origin}/api/search -H 'Content-Type: application/json' -d ${shell(body)}`}>curl</Copy>
+          <Copy text={list}>Markdown list</Copy>
+        </span>
+      </p>
+    </footer>
+  );
+}
+
+const shell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,0 +1,64 @@
+// Another model: the vectors are made anew by a task of the server, and searching goes on.
+import { useState } from "preact/hooks";
+import { call, fresh } from "../api";
+import { Failure, tell, useAsked } from "../parts/said";
+import { thousands } from "../words";
+
+export function Model() {
+  const status = useAsked((stop) => call("status", {}, stop), [fresh.value]);
+  const [error, fail] = useState<unknown>(null);
+  const change = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    const model = String(new FormData(event.currentTarget as HTMLFormElement).get("model")).trim();
+    try {
+      await call("task/start", { task: "embed", model });
+      fail(null);
+      tell("The vectors are made anew; Health shows how far it is. Searching goes on.");
+    } catch (failure) {
+      fail(failure);
+    }
+  };
+  return (
+    <section>
+      <h2>Embedding model</h2>
+      <ul class="plain lined">
+        {status.value?.models.map((one) => (
+          <li key={one.model.name + one.model.revision} class="setting">
+            <strong>{one.model.name}</strong>
+            <span class="faint">
+              {one.model.revision}, {one.model.dimensions} dimensions, <span class="number">{thousands(one.vectors)}</span> vectors{one.active ? ", used" : ""}
+            </span>
+          </li>
+        ))}
+      </ul>
+      <form class="row" onSubmit={(event) => void change(event)}>
+        <input name="model" required aria-label="Another model: a name, or the folder of one" placeholder="a name, or the folder of a model" />
+        <button type="submit">Change to it</button>
+      </form>
+      <p class="faint">
+        Which can be used here, and how well they do: <code>kb models</code>.
+      </p>
+      {error != null && <Failure error={error} />}
+    </section>
+  );
+}
+
+/** Programs whose agents can use this base, and the command that tells them of it. */
+export function Agents() {
+  const doctor = useAsked((stop) => call("doctor", {}, stop), []);
+  if (!doctor.value?.clients.length) return null;
+  return (
+    <section>
+      <h2>Agents</h2>
+      <ul class="plain lined">
+        {doctor.value.clients.map((one) => (
+          <li key={one.client} class="setting">
+            <strong>{one.client}</strong>
+            <span>{one.is_there ? "knows this base" : "does not know this base"}</span>
+            <code>{one.command}</code>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
