@@ -19,6 +19,9 @@ def weight_of(relation: str) -> float:
     return WEIGHTS.get(relation, OWN)
 
 
+MOST_SIMILAR = 20
+"""So many of the nearest a document is linked with, unless the settings say otherwise."""
+
 SYMMETRIC = ("RELATED_TO", "SIMILAR_TO")
 """What is the same in both directions; it is kept once, from the lower number to the higher."""
 

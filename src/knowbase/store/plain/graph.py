@@ -5,7 +5,7 @@ from collections.abc import Collection
 from knowbase.query.conditions import EVERYTHING, Condition
 from knowbase.store.plain import links
 from knowbase.store.plain.contents import Contents
-from knowbase.values.edges import Edge
+from knowbase.values.edges import MOST_SIMILAR, Edge
 from knowbase.values.reading import Link
 
 
@@ -39,8 +39,8 @@ class PlainGraph(Contents):
         kept.sort(key=lambda one: (-one[2], one[0]))
         return [(identity, number) for _, identity, number in kept]
 
-    def link_similar(self, threshold: float) -> int:
-        self._similar = links.similar(self._state, self._model, threshold)
+    def link_similar(self, threshold: float, most: int = MOST_SIMILAR) -> int:
+        self._similar = links.similar(self._state, self._model, threshold, most)
         return len(self._state.documents)
 
     def relink(self) -> None:

@@ -10,7 +10,7 @@ from knowbase.query.conditions import FORGOTTEN, Condition, Not, both
 from knowbase.store.postgres.compile import compile_condition
 from knowbase.store.postgres.connection import Connected
 from knowbase.store.postgres.links import Linking
-from knowbase.values.edges import Edge
+from knowbase.values.edges import MOST_SIMILAR, Edge
 from knowbase.values.reading import Link
 
 _EDGE = "SELECT source, target, relation, weight, origin FROM edges WHERE base_id = %s"
@@ -93,20 +93,12 @@ class PostgresGraph(Connected):
         found = self._read(query, (self._base, document, *values, least))
         return [(identity, number) for identity, number in found]
 
-    def link_similar(self, threshold: float) -> int:
+    def link_similar(self, threshold: float, most: int = MOST_SIMILAR) -> int:
         from knowbase.store import similar
+        from knowbase.store.postgres.alike import Engine
 
-        base, known = self._base, self._model()
-        return similar.link(
-            lambda: self._connections.run(lambda c: Linking(c, base).is_due(threshold)),
-            lambda: self._connections.consistently(
-                lambda c: Linking(c, base).vectors_due(known, threshold), long=True
-            ),
-            lambda due, pairs: self._connections.writing(
-                lambda c: Linking(c, base).write_similar(due, pairs, threshold)
-            ),
-            threshold,
-        )
+        rule = similar.Rule(threshold, most)
+        return similar.link(Engine(self._connections, self._base, rule), rule)
 
     def relink(self) -> None:
         self._connections.writing(lambda c: Linking(c, self._base).relink())

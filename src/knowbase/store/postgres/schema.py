@@ -307,7 +307,13 @@ _STEP_8 = """
 ALTER TABLE files ADD COLUMN skipped text COLLATE "C";
 """
 
-STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8)
+# A document is linked with its nearest ones alone: which those are is found when it is asked for.
+_STEP_9 = """
+ALTER TABLE graph ADD COLUMN similar_most integer;
+UPDATE graph SET similar_above = NULL;
+"""
+
+STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8, _STEP_9)
 WITH_A_GRAPH = 3
 
 

@@ -14,7 +14,7 @@ from knowbase.store.rules import known_text
 from knowbase.store.sqlite import rows, vectors
 from knowbase.store.sqlite.compile import compile_condition
 from knowbase.store.sqlite.extension import has_vector_extension
-from knowbase.store.sqlite.links import refresh
+from knowbase.store.sqlite.links import note_loss, refresh
 from knowbase.store.sqlite.record import record, said_values, used
 from knowbase.store.sqlite.sealing import seal, seal_fields, seal_use
 from knowbase.store.sqlite.vector_tables import compact_vectors
@@ -83,6 +83,7 @@ def remove(connection: apsw.Connection, ids: Iterable[str]) -> None:
         if row is not None:
             chunks = connection.execute("SELECT id FROM chunks WHERE document = ?", (row,))
             _remove_chunks(connection, [chunk for (chunk,) in chunks])
+            note_loss(connection, (row,))
             connection.execute("DELETE FROM documents WHERE seq = ?", (row,))
 
 
