@@ -6,10 +6,11 @@ Few vectors are compared with all. Many are put into cells around centres first,
 compared with the cells nearest to it: what is near lies near the same centres.
 """
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy import bool_, floating, integer
     from numpy.typing import NDArray
 
@@ -154,9 +155,9 @@ def _promising(
             at = best.shape[1] - place
             floor = np.maximum(floor, np.partition(best, at, axis=1)[:, at : at + 1])
         one, other = np.nonzero(products > floor - MARGIN)
-        pairs = _Pairs(some[one], columns[other], products[one, other])
-        apart = vectors.owners[pairs.left] != vectors.owners[pairs.right]
-        yield _Pairs(*(values[apart] for values in pairs))
+        apart = vectors.owners[some[one]] != vectors.owners[columns[other]]
+        one, other = one[apart], other[apart]
+        yield _Pairs(some[one], columns[other], products[one, other])
 
 
 def _thinned(owners: "Integers", pairs: _Pairs, most: int) -> _Pairs:
@@ -167,7 +168,7 @@ def _thinned(owners: "Integers", pairs: _Pairs, most: int) -> _Pairs:
         return pairs
     document, other = owners[pairs.left], owners[pairs.right]
     order = np.lexsort((other, document))
-    left, right, about = (values[order] for values in pairs)
+    left, right, about = pairs.left[order], pairs.right[order], pairs.about[order]
     document, other = document[order], other[order]
     first = np.flatnonzero(np.r_[True, (np.diff(document) != 0) | (np.diff(other) != 0)])
     sizes = np.diff(np.r_[first, len(about)])
@@ -217,9 +218,7 @@ def exact(one: "Floats", rows: "Integers", other: "Floats", columns: "Integers")
     return found
 
 
-def best_of(
-    documents: "Integers", others: "Integers", cosines: "Floats", threshold: float
-) -> Near:
+def best_of(documents: "Integers", others: "Integers", cosines: "Floats", threshold: float) -> Near:
     """The best of each pair, above the threshold; by document, the nearest first."""
     import numpy as np
 
@@ -239,7 +238,7 @@ def first_of(near: Near, most: int) -> Near:
     if not len(near.documents):
         return near
     kept = _ranks(near.documents) < most
-    return Near(*(values[kept] for values in near))
+    return Near(near.documents[kept], near.others[kept], near.cosines[kept])
 
 
 def above(rows: "Floats", columns: "Floats", threshold: float) -> "tuple[Integers, Integers]":

@@ -193,7 +193,8 @@ def _some(moment: Moment, due: Due, rule: Rule) -> Found:
 def _as_many_as_fit(moment: Moment, due: Due) -> tuple[list[int], Mapping[int, int]]:
     """Documents, and whose each of their chunks is."""
     rows = max(1, _PRODUCTS // max(1, due.vectors))
-    documents, own = [], {}
+    documents: list[int] = []
+    own: dict[int, int] = {}
     for start in range(0, len(due.documents), 50):
         some = due.documents[start : start + 50]
         own.update(moment.chunks_of(some))
@@ -275,9 +276,7 @@ class _Settling:
         self.added.update(
             {_pair(one, other): cosine for one, cosine in after.items() if one in new}
         )
-        return [
-            (other, one) for one, _ in before if one not in after and one not in self._compared
-        ]
+        return [(other, one) for one, _ in before if one not in after and one not in self._compared]
 
     def _drop(self, displaced: list[Pair], known: Links) -> None:
         """Drop the link with what was displaced, unless it is the other's wish, too."""

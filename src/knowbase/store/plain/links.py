@@ -3,8 +3,8 @@
 from collections.abc import Collection
 from math import fsum
 
-from knowbase.store.plain.state import State
 from knowbase.store.neighbours import DIGITS
+from knowbase.store.plain.state import State
 from knowbase.text.names import Mention, Named, mentions_of, names_of_document
 from knowbase.values.documents import Document
 from knowbase.values.edges import WEIGHTS, Edge

@@ -36,9 +36,8 @@ class PostgresMoment:
         vectors = 0
         if self._known is not None:
             number, model = self._known
-            table = vector_table(model.dimensions)
             counted = SQL("SELECT count(*) FROM {} WHERE base_id = %s AND model = %s")
-            vectors = self._count(counted.format(table), number)
+            vectors = self._count(counted.format(vector_table(model.dimensions)), number)
         return Due(version, [one for (one,) in due], documents, vectors, is_whole)
 
     def _count(self, statement: object, *values: int) -> int:
@@ -165,7 +164,7 @@ def _take_away(connection: Connection, base: int, found: Found) -> None:
             ),
             (base, found.documents),
         )
-    gone = found.dropped + [pair for pair in found.added]
+    gone = [*found.dropped, *found.added]
     connection.execute(
         "DELETE FROM edges e USING unnest(%s::bigint[], %s::bigint[]) AS gone (source, target)"
         " WHERE e.base_id = %s AND e.source = gone.source AND e.target = gone.target"

@@ -2,9 +2,10 @@
 loads this, too."""
 
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from knowbase.query.conditions import FORGOTTEN, Condition, Not, both
+from knowbase.store.sqlite import rows
 from knowbase.store.sqlite.compile import compile_condition
 from knowbase.store.sqlite.connection import Connected, as_json, translated
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from knowbase.store.similar import Found, Moment, Rule
     from knowbase.store.sqlite.connection import Connections
-    from knowbase.values.edges import Edge
+    from knowbase.values.edges import Edge, Wiring
     from knowbase.values.reading import Link
 
 MOST_SIMILAR = 20  # as in values/edges.py, which a search by words does not load
@@ -34,6 +35,28 @@ class SqliteGraph(Connected):
             values,
         )
         return [Edge(*row) for row in found]
+
+    def wiring(self, condition: Condition) -> "Wiring":
+        from knowbase.values.edges import Node, wired
+
+        sql, values = compile_condition(both(Not(FORGOTTEN), condition))
+        with translated():
+            connection = self._connections.get()
+            with connection:  # one state of the base
+                nodes: Any = connection.execute(
+                    f"SELECT d.seq, d.id, d.code, d.title, {rows.TAGS} FROM documents d"
+                    f" WHERE {sql} ORDER BY d.seq",
+                    values,
+                ).fetchall()
+                edges: Any = connection.execute(
+                    "SELECT source, target, relation, weight FROM edges"
+                    " ORDER BY source, target, relation"
+                ).fetchall()
+        known = {
+            seq: Node(identity, code, title, tuple(tags.split("\x1f")) if tags else ())
+            for seq, identity, code, title, tags in nodes
+        }
+        return wired(known, edges)
 
     def edges_around(
         self, documents: Collection[str], depth: int, condition: Condition
