@@ -1,22 +1,17 @@
-"""SIMILAR_TO in SQLite: what `knowbase.store.similar` reads and writes.
-
-sqlite-vec keeps vectors in blocks, each one long value. They are read whole, as it wrote them: by
-its own table, one vector at a time, that takes ten times as long.
-"""
+"""SIMILAR_TO in SQLite: what `knowbase.store.similar` reads and writes."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from knowbase.store.rows import damaged
 from knowbase.store.sqlite.vector_tables import vector_table
 from knowbase.values.edges import WEIGHTS
 
 if TYPE_CHECKING:
     from knowbase.store.similar import Block, Due, Found, Links, Rule
 
-_BLOCK = 64  # of sqlite-vec's that are compared at once
+_BLOCK = 8  # of sqlite-vec's that are compared at once
 _SCANNED = 8  # when more than an eighth of all is wanted, all of it is read
 
 
@@ -91,26 +86,14 @@ class SqliteMoment:
         import numpy as np
 
         from knowbase.store.similar import Block
+        from knowbase.store.sqlite import scan
 
         if self._model is None:
             return
-        table = vector_table(self._model)
-        dimensions: Any = self._connection.execute(
-            "SELECT dimensions FROM models WHERE id = ?", (self._model,)
-        ).get
-        found: Any = self._connection.execute(
-            f"SELECT b.size, b.validity, b.rowids, v.vectors FROM {table}_chunks b"
-            f" CROSS JOIN {table}_vector_chunks00 v ON v.rowid = b.chunk_id ORDER BY b.chunk_id"
-        )
         chunks, parts = [], []
-        for size, validity, rowids, vectors in found:
-            if len(rowids) != 8 * size or len(vectors) != 4 * size * dimensions:
-                raise damaged("a block of vectors has another size")
-            bits = np.unpackbits(np.frombuffer(validity, "u1"), bitorder="little")
-            there = np.flatnonzero(bits[:size])
-            chunks.append(np.frombuffer(rowids, "<i8")[there])
-            matrix = np.frombuffer(vectors, "<f4").reshape(size, dimensions)
-            parts.append(matrix if len(there) == size else matrix[there])
+        for numbers, matrix in scan.blocks(self._connection, self._model):
+            chunks.append(numbers)
+            parts.append(matrix.copy())
             if len(parts) == _BLOCK:
                 yield Block(np.concatenate(chunks), np.concatenate(parts))
                 chunks, parts = [], []
