@@ -180,6 +180,7 @@ class Connections(threading.local):
         self._connection, self._mark = file.connect(self._waiting)
         self._has_vectors = False
         self._is_closed = False  # it could not be rolled back
+        self.counted: tuple[object, tuple[int, int]] | None = None  # in which state, and what
 
     def get(self) -> apsw.Connection:
         """The connection; within a transaction it stays the same, whatever is on the disk."""

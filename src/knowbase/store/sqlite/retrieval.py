@@ -133,8 +133,7 @@ class SqliteRetrieval(Connected):
             sql, values = failing or compile_for_chunks(condition)
             listed = self._read(f"SELECT group_concat(c.id) FROM chunks c WHERE {sql}", values)
             among = Among(listed[0][0] or "", inverted=failing is not None)
-        with translated():
-            return Compared(self._connections.get(), model, vector, among)
+        return Compared(self._connections.get(), model, vector, among)
 
     def unknown_words(self, words: Sequence[Word]) -> list[Word]:
         unknown = []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from knowbase.store.rows import damaged
-from knowbase.store.sqlite.vector_tables import stored_vectors, vector_table
+from knowbase.store.sqlite.vector_tables import vector_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,7 +60,7 @@ def blocks(connection: "apsw.Connection", model: int) -> "Iterator[tuple[Integer
 
 
 class Compared:
-    """Every chunk that passes, and how near it is, by single-precision products."""
+    """The vectors of a model, and which of their chunks pass."""
 
     def __init__(
         self,
@@ -70,38 +70,66 @@ class Compared:
         among: "Among | None" = None,
     ) -> None:
         self._connection = connection
-        self._table = vector_table(model)
-        query = np.frombuffer(vector, "<f4")
-        chunks, scores = [np.empty(0, dtype="i8")], [np.empty(0, dtype="f4")]
-        with connection:  # one state of the base
-            for numbers, matrix in blocks(connection, model):
-                if matrix.shape[1] != len(query):
-                    raise damaged("the vectors have another length")
-                chunks.append(numbers)
-                scores.append(matrix @ query)
-        self._chunks, self._scores = np.concatenate(chunks), np.concatenate(scores)
-        if among is not None:
-            passing = among.passing(self._chunks)
-            self._chunks, self._scores = self._chunks[passing], self._scores[passing]
+        self._model = model
+        self._query = np.frombuffer(vector, "<f4")
+        self._among = among
 
     def nearest(self, most: int) -> "list[tuple[int, Vector]]":
-        """The most similar ones, with their vectors."""
-        places = np.arange(len(self._scores))
-        if most < len(places):
-            places = np.argpartition(self._scores, len(places) - most)[len(places) - most :]
-        wanted = "[" + ",".join(map(str, self._chunks[places].tolist())) + "]"
-        found: Any = self._connection.execute(stored_vectors(self._table), (wanted,)).fetchall()
-        return list(found)
+        """The most similar ones that pass, by single-precision products, with their vectors."""
+        best = _Best(most, len(self._query))
+        with self._connection:  # one state of the base
+            for chunks, matrix in blocks(self._connection, self._model):
+                if matrix.shape[1] != len(self._query):
+                    raise damaged("the vectors have another length")
+                scores = matrix @ self._query
+                if self._among is not None:
+                    scores[~self._among.passing(chunks)] = -np.inf
+                best.take(chunks, scores, matrix)
+        return best.found()
+
+
+class _Best:
+    """The best so far; what cannot be among them is not copied."""
+
+    def __init__(self, most: int, dimensions: int) -> None:
+        self._most = most
+        self._kept = [(np.empty(0, "i8"), np.empty(0, "f4"), np.empty((0, dimensions), "f4"))]
+        self._waiting = 0
+        self._floor = np.float32(-np.inf)  # what is not above it does not pass, or is worse
+
+    def take(self, chunks: "Integers", scores: "Floats", matrix: "Floats") -> None:
+        good = np.flatnonzero(scores > self._floor)
+        if not len(good):
+            return
+        self._kept.append((chunks[good], scores[good], matrix[good]))
+        self._waiting += len(good)
+        if self._waiting > 2 * self._most:
+            self._thin_out()
+
+    def _thin_out(self) -> None:
+        chunks, scores, matrix = (np.concatenate(part) for part in zip(*self._kept, strict=True))
+        if len(scores) > self._most:
+            at = len(scores) - self._most
+            first = np.argpartition(scores, at)[at:]
+            chunks, scores, matrix = chunks[first], scores[first], matrix[first]
+            self._floor = scores.min()
+        self._kept, self._waiting = [(chunks, scores, matrix)], 0
+
+    def found(self) -> "list[tuple[int, Vector]]":
+        self._thin_out()
+        chunks, _, matrix = self._kept[0]
+        return [(chunk, row.tobytes()) for chunk, row in zip(chunks.tolist(), matrix, strict=True)]
 
 
 class Among:
     """The chunks that pass, by their numbers; or, if most do, those that do not."""
 
     def __init__(self, numbers: str, *, inverted: bool) -> None:
-        self._numbers = np.fromstring(numbers, dtype="i8", sep=",") if numbers else None
+        named = np.fromstring(numbers, dtype="i8", sep=",") if numbers else np.empty(0, "i8")
         self._inverted = inverted
+        self._flags = np.full(int(named.max(initial=0)) + 2, inverted)
+        self._flags[named] = not inverted
 
     def passing(self, chunks: "Integers") -> "Flags":
-        if self._numbers is None:
-            return np.full(len(chunks), self._inverted)
-        return np.isin(chunks, self._numbers, invert=self._inverted)
+        """Behind the last one that is named, the flags end with what holds for all others."""
+        return self._flags[np.minimum(chunks, len(self._flags) - 1)]
