@@ -1,6 +1,7 @@
 """Bringing a store in step with files: in batches, each one transaction, so that a stop
 at any moment loses at most the batch under way, and the next run goes on from there."""
 
+import os
 import uuid
 from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
@@ -41,6 +42,7 @@ def sync_some(services: IngestServices, paths: Collection[str]) -> Report | None
         one: [path for path in paths if inside(path, home.absolute(one.path))] for one in sources
     }
     odd = set(paths).difference(*holding.values()) | {one for one in paths if has_rules(one)}
+    odd |= {path for path in paths if home.stored(path) in (".", os.sep)}
     if odd or len(paths) > MOST_NAMED:
         return None
     scopes = [Scope(source) for source, held in holding.items() if held]

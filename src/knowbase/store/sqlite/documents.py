@@ -149,8 +149,7 @@ class SqliteDocuments(Connected):
     def _all_covered(self) -> tuple[int, int]:
         """Counted once for as long as nobody writes: every answer tells it."""
         with translated():
-            connection = self._connections.get()
-            state = (connection, connection.pragma("data_version"), connection.total_changes())
+            state = self._connections.state()
         known = self._connections.counted
         if known is None or known[0] != state:
             known = self._connections.counted = (state, self._covered(EVERYTHING))

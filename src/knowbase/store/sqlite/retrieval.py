@@ -116,7 +116,7 @@ class SqliteRetrieval(Connected):
     def _few(self, condition: Condition, table: str) -> list[int] | None:
         """The chunks that pass, when they are so few that each is better read for itself: that
         takes as long as a scan over twenty, and adding up without numpy ten times as long."""
-        if self._all_pass(condition):
+        if self._all_pass(condition) or self._failing(condition) is not None:
             return None
         last = self._read(f"SELECT max(rowid) FROM {table}_rowids")[0][0] or 0
         most = min(FEW, last // (20 if "numpy" in sys.modules else 200))
@@ -225,16 +225,23 @@ class SqliteRetrieval(Connected):
         return is_lifecycle(condition) and (is_everything(condition) or not self._has_lifecycle())
 
     def _failing(self, condition: Condition) -> Compiled | None:
-        """The opposite of the condition, when few documents fail it: what they have is listed
-        sooner than what all others have."""
+        """The chunks of the documents that fail, when those are few: they are listed sooner
+        than what all others have. Looked for once for both legs."""
         if has_text(condition):
             return None
         sql, values = compile_condition(Not(condition))
-        found = self._read(
-            f"SELECT count(*) FROM (SELECT 1 FROM documents d WHERE {sql} LIMIT ?)",
-            (*values, FEW + 1),
-        )
-        return compile_for_chunks(Not(condition)) if found[0][0] <= FEW else None
+        with translated():
+            key = (self._connections.state(), sql, *values)
+        known = self._connections.failing
+        if known is None or known[0] != key:
+            found = self._read(
+                f"SELECT d.seq FROM documents d WHERE {sql} LIMIT ?", (*values, FEW + 1)
+            )
+            known = self._connections.failing = (key, [seq for (seq,) in found])
+        if len(known[1]) > FEW:
+            return None
+        listed = "[" + ",".join(map(str, known[1])) + "]"
+        return Compiled("c.document IN (SELECT value FROM json_each(?))", [listed])
 
     def _has_lifecycle(self) -> bool:
         """Whether any document could be hidden: one look at a partial index."""

@@ -25,13 +25,14 @@ from knowbase.values.files import FileRecord
 from knowbase.values.vectors import Vector
 
 _INDEXED = ("title", "heading", "text", "terms")
+COMPACTED_AFTER = 16  # removals
 MOST_CODES = 1000  # that are tried: in a damaged base, each may seem to be taken
 
 
 def apply(connection: apsw.Connection, changes: Changes, model: int | None, now: str) -> list[int]:
     """Everything in `changes`; returns the seq of each draft's document."""
     remove(connection, changes.removed)
-    if changes.removed and has_vector_extension(connection):
+    if _is_time_to_compact(connection, changes) and has_vector_extension(connection):
         for number in vectors.numbers(connection):
             compact_vectors(connection, number)
     written: list[int] = []
@@ -65,6 +66,14 @@ def apply(connection: apsw.Connection, changes: Changes, model: int | None, now:
     seal_fields(connection, touched - changed)
     seal_use(connection, used(connection, changes) - changed - touched)
     return written
+
+
+def _is_time_to_compact(connection: apsw.Connection, changes: Changes) -> bool:
+    """After many removals, or after some of few: to see whether it is needed takes counting."""
+    if len(changes.removed) >= COMPACTED_AFTER:
+        return True
+    version: Any = connection.execute("SELECT version FROM graph").get
+    return bool(changes.removed) and version % COMPACTED_AFTER == 0
 
 
 def _known(connection: apsw.Connection, draft: Draft, now: str) -> tuple[str, int] | None:
