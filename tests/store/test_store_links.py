@@ -8,7 +8,7 @@ import numpy as np
 import psycopg
 import pytest
 
-from knowbase.query.conditions import EVERYTHING, Tagged, Visible
+from knowbase.query.conditions import EVERYTHING, Not, Tagged, Visible
 from knowbase.store import neighbours, similar
 from knowbase.store.contract import Store
 from knowbase.store.plain import PlainStore
@@ -376,6 +376,20 @@ def test_what_is_linked_step_by_step_is_what_all_compared_at_once_gives(
         for either in (store, oracle):
             either.link_similar(0.9, most)
         assert likenesses(store) == likenesses(oracle)
+
+
+def test_columns_have_the_links_that_edges_are(store: Store) -> None:
+    put(store, page("one", wiki("two"), tags=("b", "a")), page("two", wiki("three")))
+    put(store, page("three", wiki("one")), page("gone", wiki("one")))
+    store.apply(Changes(edits=(Edit("gone", {"deleted_at": NOW}),)), NOW)
+    for condition in (EVERYTHING, Not(Tagged(("a",)))):
+        wiring = store.wiring(condition)
+        names = [node.id for node in wiring.nodes]
+        ends = zip(wiring.sources, wiring.targets, wiring.relations, wiring.weights, strict=True)
+        found = [(names[one], names[other], *rest) for one, other, *rest in ends]
+        assert found == [edge[:4] for edge in store.edges(condition)]
+    assert names == ["two", "three"]
+    assert store.wiring(EVERYTHING).nodes[0][2:] == ("One", ("a", "b"))
 
 
 def test_cells_find_what_comparing_all_finds(monkeypatch: pytest.MonkeyPatch) -> None:
