@@ -80,14 +80,14 @@ def measured(base: Base, home: Path) -> list[Row]:
 def against_igraph(base: Base) -> list[Row]:
     """Rank and communities beside igraph, which is given the same links."""
     import igraph
-    import numpy as np
 
     wiring = base.store.wiring(base.graph.shown())
-    pairs = np.array((wiring.sources, wiring.targets)).T
+    pairs = list(zip(wiring.sources, wiring.targets, strict=True))
+    both_ways = pairs + [(target, source) for source, target in pairs]  # nearly all are similar
     size = len(wiring.nodes)
 
     def bare_rank() -> None:
-        igraph.Graph(n=size, edges=pairs, directed=True).pagerank()
+        igraph.Graph(n=size, edges=both_ways, directed=True).pagerank()
 
     def bare_communities() -> None:
         igraph.Graph(n=size, edges=pairs).community_multilevel(weights=wiring.weights)
