@@ -18,14 +18,13 @@ import igraph
 import numpy as np
 
 from knowbase.graph.clusters import communities, ranking
-from knowbase.graph.network import Network
 from knowbase.query.conditions import Visible
 from knowbase.ranking.proximity import proximities
 from knowbase.store.sqlite import SqliteStore, create
 from knowbase.text.splitting import Limits, chunks_of
 from knowbase.values.changes import Changes, Draft
 from knowbase.values.documents import Document
-from knowbase.values.edges import Edge
+from knowbase.values.edges import Node, Wiring
 from knowbase.values.reading import Link, Reading, Section
 from knowbase.values.vectors import Model
 from measure import Row, arguments, report, seconds
@@ -120,16 +119,22 @@ def _large(rounds: int) -> list[Row]:
         Document(f"d{i}", i, f"KB-{i}", f"Village {i // size}", "note", (), None, NOW, NOW)
         for i in range(DOCUMENTS)
     )
-    edges = tuple(Edge(f"d{a}", f"d{b}", "REFERENCES", 0.8, "wiki") for a, b in ends.tolist())
-    network = Network(documents, edges)
+    known = {one.id: one for one in documents}
+    wiring = Wiring(
+        [Node(one.id, one.code, one.title, one.tags) for one in documents],
+        ends[:, 0].tolist(),
+        ends[:, 1].tolist(),
+        ["REFERENCES"] * LINKS,
+        [0.8] * LINKS,
+    )
     graph = igraph.Graph(n=DOCUMENTS, edges=ends.tolist(), directed=True)
     plain = graph.as_undirected(mode="each")
     names = f"{DOCUMENTS:,} documents, {LINKS:,} links"
     tasks = {
-        f"Louvain: {names}": lambda: communities(network, "louvain", 1, 1.0),
+        f"Louvain: {names}": lambda: communities(wiring, ("louvain", 1, 1.0), lambda _: known),
         "  igraph alone": plain.community_multilevel,
-        f"Leiden: {names}": lambda: communities(network, "leiden", 1, 1.0),
-        f"PageRank: {names}": lambda: ranking(network, 20),
+        f"Leiden: {names}": lambda: communities(wiring, ("leiden", 1, 1.0), lambda _: known),
+        f"PageRank: {names}": lambda: ranking(wiring, 20, lambda _: known),
         "  igraph alone ": graph.pagerank,
     }
     return [Row(name, [seconds(task) for _ in range(rounds)], "s") for name, task in tasks.items()]

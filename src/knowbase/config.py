@@ -53,6 +53,7 @@ class Settings(NamedTuple):
     eval_cache: str = ""
     graph_code_pattern: str = r"\b[A-Z][A-Z0-9]+-(?:[A-Z]+-)?\d+\b"
     graph_similarity: float = 0.8
+    graph_most_similar: int = 20
     graph_query_timeout: float = 10.0
     graph_query_memory_mb: int = 512
     serve_host: str = "127.0.0.1"
@@ -136,6 +137,11 @@ ABOUT: dict[str, About] = {
     "eval_cache": About("where kb eval keeps indexed corpora; empty: the user's cache folder"),
     "graph_code_pattern": About("what looks like a code in a text: a regular expression"),
     "graph_similarity": About("chunks more alike than this link their documents", 0.0, 1.0),
+    "graph_most_similar": About(
+        "a document is linked with so many of the most similar ones, and with those whose it is",
+        1,
+        1000,
+    ),
     "graph_query_timeout": About("seconds for a query in Cypher", 0.1, 3600),
     "graph_query_memory_mb": About("memory for a query in Cypher", 256, 65536),
     "serve_host": About("the address of kb serve; other than loopback, it wants a token"),

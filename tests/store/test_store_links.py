@@ -1,22 +1,26 @@
 """The graph as every store keeps it. Each test runs against each backend."""
 
+import random
 from pathlib import Path
 
 import apsw
+import numpy as np
 import psycopg
 import pytest
 
-from knowbase.query.conditions import EVERYTHING, Tagged, Visible
+from knowbase.query.conditions import EVERYTHING, Not, Tagged, Visible
+from knowbase.store import neighbours, similar
 from knowbase.store.contract import Store
+from knowbase.store.plain import PlainStore
 from knowbase.store.postgres import PostgresStore
 from knowbase.store.postgres import create as create_postgres
 from knowbase.store.postgres import schema as postgres_schema
-from knowbase.store.similar import similar_documents
-from knowbase.store.sqlite import SqliteStore, create, links
+from knowbase.store.sqlite import SqliteStore, alike, create
 from knowbase.store.sqlite.schema import WITH_A_GRAPH
 from knowbase.values.changes import Changes, Codes, Draft, Edit
 from knowbase.values.edges import Edge, Relation
 from knowbase.values.reading import Link
+from knowbase.values.vectors import Vector
 from postgres import database, new_base
 from stores import MODEL, NOW, draft, section, vector
 
@@ -322,14 +326,87 @@ def test_what_changes_while_vectors_are_compared_is_not_linked_by_old_ones(tmp_p
     store = create(str(tmp_path / "base.db"))
     store.use_model(MODEL)
     put(store, draft("a", section("a"), vectors=(near,)), draft("b", section("b"), vectors=(near,)))
-    connection = store._connections.with_vectors()
-    due = links.vectors_due(connection, 1, 0.8)
-    pairs = similar_documents(due.owners, due.vectors, due.documents, 0.8)
-    assert len(pairs) == 1
+    rule = similar.Rule(0.8, 20)
+    found = similar.compare(alike.SqliteMoment(store._connections.with_vectors(), 1), rule)
+    assert len(found.added) == 1
     put(store, draft("b", section("b b"), vectors=(far,)))
     with store._connections.writing() as writing:
-        assert not links.write_similar(writing, due, pairs, 0.8)
+        assert not alike.write(writing, found, rule)
     assert likenesses(store) == {}
     assert store.link_similar(0.8) == 2
     assert likenesses(store) == {}
     store.close()
+
+
+def scattered(seed: int, number: int) -> list[Vector]:
+    """Unit vectors in two clouds, some of them equal."""
+    chance = random.Random(seed)
+    return [
+        vector(*(chance.choice((0.2, 0.4, 1.0)) for _ in range(3)), chance.choice((0.0, 1.0)))
+        for _ in range(number)
+    ]
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_what_is_linked_step_by_step_is_what_all_compared_at_once_gives(
+    store: Store, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S3-33: with at most so many of the nearest, whatever is added, changed, forgotten or
+    removed; a pair is linked if either is among the nearest of the other."""
+    monkeypatch.setattr(similar, "_MANY", 0)  # compare what is new, however little else there is
+    monkeypatch.setattr(similar, "_PRODUCTS", 60)  # a few at a time
+    chance, made = random.Random(seed), scattered(seed, 60)
+    oracle = PlainStore()
+    oracle.use_model(MODEL)
+    names = [f"d{i}" for i in range(14)]
+    for step in range(10):
+        some = chance.sample(names, 3)
+        pairs = {one: (chance.choice(made), chance.choice(made)) for one in some}
+        drafts = tuple(
+            draft(one, section(f"{one} {step}"), section(f"{step}", "y", "Y"), vectors=vectors)
+            for one, vectors in pairs.items()
+        )
+        gone = tuple(chance.sample(names, 1)) if step % 3 == 2 else ()
+        edits = [Edit(one, {"deleted_at": NOW}) for one in chance.sample(names, 1) if step % 4 == 3]
+        for either in (store, oracle):
+            put(either, *drafts)
+            either.apply(Changes(removed=gone, edits=tuple(edits)), NOW)
+            either.link_similar(0.9, 2)
+        assert likenesses(store) == likenesses(oracle)
+    monkeypatch.setattr(similar, "_MANY", 4)
+    for most in (3, 1):
+        for either in (store, oracle):
+            either.link_similar(0.9, most)
+        assert likenesses(store) == likenesses(oracle)
+
+
+def test_columns_have_the_links_that_edges_are(store: Store) -> None:
+    put(store, page("one", wiki("two"), tags=("b", "a")), page("two", wiki("three")))
+    put(store, page("three", wiki("one")), page("gone", wiki("one")))
+    store.apply(Changes(edits=(Edit("gone", {"deleted_at": NOW}),)), NOW)
+    for condition in (EVERYTHING, Not(Tagged(("a",)))):
+        wiring = store.wiring(condition)
+        names = [node.id for node in wiring.nodes]
+        ends = zip(wiring.sources, wiring.targets, wiring.relations, wiring.weights, strict=True)
+        found = [(names[one], names[other], *rest) for one, other, *rest in ends]
+        assert found == [edge[:4] for edge in store.edges(condition)]
+    assert names == ["two", "three"]
+    assert store.wiring(EVERYTHING).nodes[0][2:] == ("One", ("a", "b"))
+
+
+def test_cells_find_what_comparing_all_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """S3-33: many vectors are not compared with all; 99 of 100 links are the same."""
+    chance = np.random.default_rng(3)
+    centres = chance.standard_normal((12, 64))
+    cloud = centres[chance.integers(0, 12, 4000)] + 0.5 * chance.standard_normal((4000, 64))
+    matrix = (cloud / np.linalg.norm(cloud, axis=1, keepdims=True)).astype("f4")
+    vectors = neighbours.Vectors(np.arange(4000) // 4, matrix)
+
+    def links() -> set[tuple[int, int]]:
+        found = neighbours.nearest(vectors, 0.7, 20)
+        return set(zip(found.documents.tolist(), found.others.tolist(), strict=True))
+
+    exact = links()
+    monkeypatch.setattr(neighbours, "COMPARED_WITH_ALL", 100)
+    assert len(exact) > 10_000
+    assert len(exact & links()) >= 0.99 * len(exact)

@@ -1,4 +1,5 @@
-"""Vectors that are missing, made while a server or a watch runs (S3-24, S3-44).
+"""Vectors that are missing, and links between similar documents, made while a server or a watch
+runs (S3-24, S3-44).
 
 Text that was put in first (`--defer`), or while an embedding service was away, is found by words
 at once and by meaning soon after, without anybody asking for it.
@@ -71,6 +72,7 @@ class _Work(threading.Thread):
         """How many vectors were made."""
         base = self._base
         if base.store.semantic_coverage() == 1:
+            base.ingest_services().link_similar()
             return 0
         made = base.models.embed_missing(self._step).embedded
         base.ingest_services().link_similar()

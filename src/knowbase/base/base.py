@@ -13,7 +13,7 @@ from knowbase.values.characters import storable
 from knowbase.values.documents import ALL, Document, Page
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from knowbase.base.doctor import Diagnosis
     from knowbase.base.keywords import Texts
@@ -158,7 +158,13 @@ class Base(Finding):
         services = self.ingest_services()
         roots = [services.home.absolute(source.path) for source in self.store.sources()]
         with embedding(self):
-            yield from watch(self.sync, roots, set(files_of(os.path.abspath(self.path))))
+            own = set(files_of(os.path.abspath(self.path)))
+            yield from watch(self.sync, roots, own, self._sync_some)
+
+    def _sync_some(self, paths: "Collection[str]") -> "Report | None":
+        from knowbase.ingest.sync import sync_some
+
+        return None if self.store.has_lost_writes() else sync_some(self.ingest_services(), paths)
 
     def note(self, note: "Note | str") -> Document:
         """Write a note; it is sectioned and embedded like a file."""

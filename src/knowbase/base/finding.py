@@ -130,8 +130,15 @@ class Finding(BaseServices):
         grouping = lambda passing: self.graph.communities_among(passing)  # noqa: E731 - lazy
         has_vectors = self.settings.embed_vectors
         return Services(
-            self.store, lambda: self.embedder, language, grouping, has_vectors=has_vectors
+            *(self.store, lambda: self.embedder, language, grouping),
+            has_vectors=has_vectors,
+            link=self._link_similar,
         )
+
+    def _link_similar(self) -> None:
+        from knowbase.store.linking import link_or_later
+
+        link_or_later(self.store, self.settings)
 
     def _profile_of(self, request: SearchRequest) -> Profile:
         self.check_types(request.type)

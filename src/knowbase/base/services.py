@@ -212,7 +212,7 @@ class BaseServices:
             self.models.drafter(self.code_pattern),
             Disk(Home(self.home), rules),
             self.now,
-            settings.graph_similarity,
+            settings,
             defer=defer,
         )
 

@@ -11,10 +11,11 @@ from knowbase.config import Settings
 from knowbase.errors import InvalidInput
 from knowbase.graph.network import LinkedDocuments, Network
 from knowbase.query.conditions import EVERYTHING, AnyOf, Compare, Condition, Visible
+from knowbase.store.linking import link_or_later
 from knowbase.values.arguments import checks_arguments, wrong
 from knowbase.values.changes import Changes, Codes
 from knowbase.values.documents import ALL, Document, Page
-from knowbase.values.edges import WEIGHTS
+from knowbase.values.edges import WEIGHTS, Wiring
 
 if TYPE_CHECKING:
     from knowbase.graph.clusters import Ranking
@@ -58,10 +59,15 @@ class Graph:
         self.settings = settings
         self.code_pattern = code_pattern
 
+    def _bring_in_step(self) -> None:
+        """Link what was written since with what is similar to it."""
+        link_or_later(self.store, self.settings)
+
     def links(self, reference: str) -> "DocumentLinks":
         """Each link from or to a document, and what its text names and nothing is called."""
         from knowbase.graph.walks import links_of
 
+        self._bring_in_step()
         return links_of(self.store, self.whole(reference))
 
     def related(
@@ -70,6 +76,7 @@ class Graph:
         """Parent, siblings, documents with shared tags, then what links lead to."""
         from knowbase.graph.related import Relatives
 
+        self._bring_in_step()
         document = self.whole(reference)
         return Relatives(self.store, document, self.shown(include)).answer(limit, depth)
 
@@ -85,6 +92,7 @@ class Graph:
         """The fewest links that lead from one document to another, in any direction."""
         from knowbase.graph.walks import path_between
 
+        self._bring_in_step()
         start, end = self.whole(source), self.whole(target)
         passing = AnyOf((self.shown(include), Compare("id", "=", end.id)))
         return path_between(self.store, start, end, passing)
@@ -97,29 +105,47 @@ class Graph:
         relations: Sequence[str] = (),
     ) -> "Communities":
         """Documents that are linked among each other more than with others."""
-        return self._communities(self.network(relations), algorithm, seed, resolution)
+        return self._communities(self._wiring(relations), algorithm, seed, resolution)
 
     def communities_among(self, passing: Condition) -> "Communities":
         """S3-13: the communities of the documents that pass, by Louvain."""
-        return self._communities(self.network(passing=passing))
+        _check_condition(passing)
+        return self._communities(self._wiring(passing=passing))
 
     def _communities(
-        self, network: Network, algorithm: str = "louvain", seed: int = 1, resolution: float = 1.0
+        self, wiring: Wiring, algorithm: str = "louvain", seed: int = 1, resolution: float = 1.0
     ) -> "Communities":
         from knowbase.graph.clusters import communities
+        from knowbase.graph.walks import documents_of
 
-        return communities(network, algorithm, seed, resolution)
+        asked = (algorithm, seed, resolution)
+        return communities(wiring, asked, lambda ids: documents_of(self.store, ids))
 
     def rank(self, top: int = 20, relations: Sequence[str] = ()) -> "Ranking":
         """Documents by PageRank: what is linked from what matters, matters."""
         from knowbase.graph.clusters import ranking
+        from knowbase.graph.walks import documents_of
 
-        return ranking(self.network(relations), top)
+        wiring = self._wiring(relations)
+        return ranking(wiring, top, lambda ids: documents_of(self.store, ids))
+
+    def _wiring(self, relations: Sequence[str] = (), passing: Condition | None = None) -> Wiring:
+        """Every document that is shown, and every link between them, of these relations or all."""
+        self._bring_in_step()
+        found = self.store.wiring(passing if passing is not None else self.shown())
+        wanted = _checked({name.upper() for name in relations}, set(found.relations))
+        if not wanted:
+            return found
+        links = zip(found.sources, found.targets, found.relations, found.weights, strict=True)
+        kept = [link for link in links if link[2] in wanted]
+        columns = (list(column) for column in zip(*kept, strict=True)) if kept else ([],) * 4
+        return Wiring(found.nodes, *columns)
 
     def network(self, relations: Sequence[str] = (), passing: Condition | None = None) -> Network:
         """Every document that is shown, and every link between them, of these relations or all."""
-        if passing is not None and not isinstance(passing, get_args(Condition)):
-            raise wrong("passing", passing, "a condition")
+        if passing is not None:
+            _check_condition(passing)
+        self._bring_in_step()
         shown = passing if passing is not None else self.shown()
         found = self.store.edges(shown)
         wanted = _checked({name.upper() for name in relations}, {edge.relation for edge in found})
@@ -134,6 +160,7 @@ class Graph:
         """A document, what is within so many links of it, and the links between them."""
         from knowbase.graph.walks import documents_of
 
+        self._bring_in_step()
         start = self.whole(reference)
         edges = self.store.edges_around((start.id,), depth, self.shown(include))
         ids = {end for edge in edges for end in edge[:2]} | {start.id}
@@ -170,7 +197,7 @@ class Graph:
             found = tuple(self._codes(one) for one in documents[start : start + BATCH])
             self.store.apply(Changes(codes=found), self.clock())
         self.store.relink()
-        self.store.link_similar(self.settings.graph_similarity)
+        self.store.link_similar(self.settings.graph_similarity, self.settings.graph_most_similar)
         counts: dict[str, int] = {}
         for edge in self.store.edges(EVERYTHING):
             counts[edge.relation] = counts.get(edge.relation, 0) + 1
@@ -189,6 +216,11 @@ class Graph:
     def shown(self, include: Sequence[str] = ()) -> Condition:
         """What the lifecycle shows."""
         return Visible(self.clock(), frozenset(include))
+
+
+def _check_condition(given: Condition) -> None:
+    if not isinstance(given, get_args(Condition)):
+        raise wrong("passing", given, "a condition")
 
 
 def _checked(wanted: set[str], present: set[str]) -> set[str]:

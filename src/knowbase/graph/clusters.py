@@ -4,20 +4,23 @@ import math
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from itertools import compress
+from typing import Any, NamedTuple, TypeAlias
 
 from knowbase.errors import ToolMissing
-from knowbase.graph.network import Network
 from knowbase.text.stopwords import STOP_WORDS
 from knowbase.values.communities import Communities, Community
 from knowbase.values.documents import Document
-from knowbase.values.edges import SYMMETRIC
+from knowbase.values.edges import SYMMETRIC, Node, Wiring
 
 DAMPING = 0.85
 CENTRAL = 3  # documents that stand for a community
 TELLING = 4  # words and tags of a label
+Documents: TypeAlias = Callable[[Collection[str]], Mapping[str, Document]]
+"""Documents by their ids: of most, a graph needs no more than their names."""
+
 _WORD = re.compile(r"[^\W\d_][\w'’-]{2,}")
 
 
@@ -47,27 +50,36 @@ def igraph_module() -> Any:
     return igraph
 
 
-def ranking(network: Network, top: int) -> Ranking:
+def ranking(wiring: Wiring, top: int, documents: Documents) -> Ranking:
     """PageRank over the links in their direction, each counting alike."""
-    scores, entering = _scores(network, network.pairs())
-    ordered = _by_score(range(len(network.documents)), scores)
+    scores, entering = _scores(wiring)
+    first = _by_score(range(len(wiring.nodes)), scores)[:top]
+    found = documents([wiring.nodes[place].id for place in first])
     return Ranking(
-        tuple(Important(network.documents[p], scores[p], entering[p]) for p in ordered[:top]),
-        len(network.documents),
+        tuple(
+            Important(found[identity], scores[place], entering[place])
+            for place, identity in ((place, wiring.nodes[place].id) for place in first)
+            if identity in found  # another process may have removed it
+        ),
+        len(wiring.nodes),
     )
 
 
-def _scores(network: Network, pairs: list[tuple[int, int]]) -> tuple[list[float], list[int]]:
+def _scores(wiring: Wiring) -> tuple[list[float], list[int]]:
     igraph = igraph_module()
-    if not network.documents:
+    if not wiring.nodes:
         return [], []
-    both_ways = [
-        (target, source)
-        for (source, target), edge in zip(pairs, network.edges, strict=True)
-        if edge.relation in SYMMETRIC
-    ]
-    graph = igraph.Graph(n=len(network.documents), edges=pairs + both_ways, directed=True)
+    pairs = _directed(wiring)
+    graph = igraph.Graph(n=len(wiring.nodes), edges=pairs, directed=True)
     return graph.pagerank(damping=DAMPING), graph.indegree()
+
+
+def _directed(wiring: Wiring) -> list[tuple[int, int]]:
+    """Every link in its direction; what holds both ways is there both ways. igraph takes a list
+    of pairs four times as fast as an array."""
+    is_both_ways = [relation in SYMMETRIC for relation in wiring.relations]
+    back = zip(wiring.targets, wiring.sources, strict=True)
+    return [*zip(wiring.sources, wiring.targets, strict=True), *compress(back, is_both_ways)]
 
 
 def _by_score(places: Any, scores: list[float]) -> list[int]:
@@ -75,27 +87,41 @@ def _by_score(places: Any, scores: list[float]) -> list[int]:
     return sorted(places, key=lambda one: (-round(scores[one], 12), one))
 
 
-def communities(network: Network, algorithm: str, seed: int, resolution: float) -> Communities:
+def communities(wiring: Wiring, asked: tuple[str, int, float], documents: Documents) -> Communities:
     """Louvain (Blondel et al. 2008) or Leiden (Traag et al. 2019), both by modularity."""
     igraph = igraph_module()
-    pairs = network.pairs()
-    graph = igraph.Graph(n=len(network.documents), edges=pairs, directed=False)
-    graph.es["weight"] = [edge.weight for edge in network.edges]
+    pairs = list(zip(wiring.sources, wiring.targets, strict=True))
+    graph = igraph.Graph(n=len(wiring.nodes), edges=pairs, directed=False)
+    graph.es["weight"] = wiring.weights
     graph.simplify(combine_edges={"weight": "sum"})
     linked = [vertex for vertex, degree in enumerate(graph.degree()) if degree]
     graph = graph.induced_subgraph(linked)
-    members, modularity = _partition(igraph, graph, (algorithm, seed, resolution))
+    members, modularity = _partition(igraph, graph, asked)
     clusters: dict[int, list[int]] = {}
     for vertex, member in enumerate(members):
         clusters.setdefault(member, []).append(linked[vertex])
     ordered = sorted(clusters.values(), key=lambda places: (-len(places), places[0]))
-    labels = _Labels(network.documents)
-    scores, _ = _scores(network, pairs)
+    labels = _Labels(wiring.nodes)
+    scores, _ = _scores(wiring)
+    central = [_by_score(places, scores)[:CENTRAL] for places in ordered]
+    found = documents([wiring.nodes[place].id for places in central for place in places])
     return Communities(
-        tuple(_community(network, places, labels, scores) for places in ordered),
+        tuple(
+            Community(
+                label=labels.of(places),
+                size=len(places),
+                central=tuple(
+                    found[wiring.nodes[place].id]
+                    for place in first
+                    if wiring.nodes[place].id in found  # another process may have removed it
+                ),
+                codes=tuple(wiring.nodes[place].code for place in places),
+            )
+            for places, first in zip(ordered, central, strict=True)
+        ),
         modularity,
-        algorithm,
-        len(network.documents) - len(linked),
+        asked[0],
+        len(wiring.nodes) - len(linked),
     )
 
 
@@ -126,38 +152,26 @@ def seeded(igraph: Any, seed: int) -> Iterator[None]:
         igraph.set_random_number_generator(random)
 
 
-def _community(
-    network: Network, places: list[int], labels: "_Labels", scores: list[float]
-) -> Community:
-    central = _by_score(places, scores)[:CENTRAL]
-    documents = [network.documents[place] for place in places]
-    return Community(
-        label=labels.of(documents),
-        size=len(places),
-        central=tuple(network.documents[place] for place in central),
-        codes=tuple(document.code for document in documents),
-    )
-
-
 class _Labels:
     """Names for groups of documents: what they have often and others rarely."""
 
-    def __init__(self, documents: tuple[Document, ...]) -> None:
-        self._total = len(documents)
-        self._having = Counter(term for document in documents for term in _terms(document))
+    def __init__(self, nodes: list[Node]) -> None:
+        self._nodes = nodes
+        self._terms = [_terms(node) for node in nodes]
+        self._having = Counter(term for terms in self._terms for term in terms)
 
-    def of(self, documents: list[Document]) -> str:
-        counts = Counter(term for document in documents for term in _terms(document))
+    def of(self, places: list[int]) -> str:
+        counts = Counter(term for place in places for term in self._terms[place])
         telling = {
-            term: number * math.log(1 + self._total / self._having[term])
+            term: number * math.log(1 + len(self._nodes) / self._having[term])
             for term, number in counts.items()
-            if number > 1 or len(documents) < 2 * CENTRAL
+            if number > 1 or len(places) < 2 * CENTRAL
         }
         best = sorted(telling, key=lambda term: (-telling[term], term))[:TELLING]
-        return " ".join(best) or documents[0].title
+        return " ".join(best) or self._nodes[places[0]].title
 
 
-def _terms(document: Document) -> set[str]:
+def _terms(node: Node) -> set[str]:
     """A document's tags, and the words of its title."""
-    words = {word.lower() for word in _WORD.findall(document.title)}
-    return {f"#{tag}" for tag in document.tags} | {w for w in words if w not in STOP_WORDS}
+    words = {word.lower() for word in _WORD.findall(node.title)}
+    return {f"#{tag}" for tag in node.tags} | {w for w in words if w not in STOP_WORDS}

@@ -67,7 +67,9 @@ def pending(
 ) -> list[Pending]:
     """Compare the files of each scope with their records; nothing is read."""
     sources = {source.path for source in store.sources()} | {s.source.path for s in scopes}
-    known = _Known(sources, store.files(), out_of_step)
+    among = disk.rules.among
+    within = None if among is None else [disk.home.stored(path) for path in among]
+    known = _Known(sources, store.files(within), out_of_step)
     return [_pending(scope, known, disk) for scope in scopes]
 
 

@@ -1,5 +1,6 @@
 """What a removal takes out of the base. Files on disk are never touched."""
 
+import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
@@ -25,20 +26,22 @@ def removal_of(
 ) -> tuple[Changes, Removal]:
     """The changes for these references: sources, folders inside a source, or documents."""
     sources = {source.path for source in store.sources()}
-    records = store.files()
     dropped = {home.stored(reference) for reference in references} & sources
     documents: dict[str, Document] = {}
     gone: dict[str, FileRecord] = {}
     for reference in references:
         path = home.stored(reference)
-        below = {p: record for p, record in records.items() if inside(p, path)}
+        below = _records(store, path)
         if path in sources:
             below = {p: record for p, record in below.items() if record.source == path}
         elif not below:
             document = resolve(reference)
-            _refuse_part(document, records)
             documents[document.id] = document
-            below = {p: record for p, record in records.items() if p == document.path}
+            if document.path:
+                below = _records(store, document.path)
+                below = {p: record for p, record in below.items() if p == document.path}
+            if document.path and not below:  # no file of its own
+                _refuse_part(document, store.files())
         gone |= below
         documents |= _documents(below.values(), store)
     documents |= {part.id: part for part in stored_parts(store, list(gone)).values()}
@@ -50,6 +53,13 @@ def removal_of(
         dropped_sources=tuple(sorted(dropped)),
     )
     return changes, Removal(tuple(documents.values()), tuple(sorted(dropped)))
+
+
+def _records(store: Store, path: str) -> dict[str, FileRecord]:
+    """Of the file at the path, or of those below it."""
+    is_root = path in (".", os.sep)  # holds what does not begin with its name
+    found = store.files(None if is_root else (path.rstrip(os.sep),))
+    return {known: record for known, record in found.items() if inside(known, path)}
 
 
 def without_parts(documents: Iterable[Document], files: Collection[str]) -> list[Document]:

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable
 
-from knowbase.errors import BaseLocked, DiskFull, TookTooLong, VectorsUnavailable
 from knowbase.ingest.drafts import Drafter
 from knowbase.ingest.pending import Disk
 from knowbase.ingest.places import Home
-from knowbase.logs import log
 from knowbase.store.contract import Store
+from knowbase.store.linking import Likeness, link_or_later
 from knowbase.text.sections import stored_sections
 from knowbase.values.documents import Document
 from knowbase.values.reading import Reading, stored_reading
@@ -22,7 +21,7 @@ class IngestServices:
         drafter: Drafter,
         disk: Disk,
         clock: Callable[[], str],
-        similar_above: float,
+        likeness: Likeness,
         *,
         defer: bool = False,  # store text without vectors; they follow
     ) -> None:
@@ -30,7 +29,7 @@ class IngestServices:
         self.drafter = drafter
         self.disk = disk
         self.clock = clock
-        self.similar_above = similar_above
+        self.likeness = likeness
         self.defer = defer
 
     @property
@@ -38,14 +37,9 @@ class IngestServices:
         return self.disk.home
 
     def link_similar(self) -> None:
-        """Compare what was written with everything. That is stored: when another writes, or space
-        or time runs out, the next one does it."""
-        if not self.drafter.makes_vectors:
-            return
-        try:
-            self.store.link_similar(self.similar_above)
-        except (BaseLocked, DiskFull, TookTooLong, VectorsUnavailable) as error:
-            log("info", "similar documents are linked later", reason=error.message)
+        """Compare what was written with everything: after much, or while nobody waits."""
+        if self.drafter.makes_vectors:
+            link_or_later(self.store, self.likeness)
 
 
 def read_again(services: IngestServices, note: Document) -> Reading:

@@ -1,8 +1,9 @@
 """Bringing a store in step with files: in batches, each one transaction, so that a stop
 at any moment loses at most the batch under way, and the next run goes on from there."""
 
+import os
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
 
 from knowbase.errors import ReadError, TookTooLong
@@ -12,10 +13,11 @@ from knowbase.ingest.drafts import Drafter
 from knowbase.ingest.hierarchy import parent_of
 from knowbase.ingest.parts import holders, pieces_of, stored_parts
 from knowbase.ingest.pending import UNREAD, FileProblem, Pending, Scope, pending
+from knowbase.ingest.places import inside
 from knowbase.ingest.report import Progress, Report
 from knowbase.ingest.services import IngestServices, read_again
 from knowbase.ingest.telling import grouped, heavy
-from knowbase.ingest.walk import FoundFile
+from knowbase.ingest.walk import FoundFile, has_rules
 from knowbase.logs import log
 from knowbase.query.conditions import AllOf, AnyOf, Compare, Condition, Not, OneOf
 from knowbase.read.decode import BinaryFile, NeedsReader
@@ -26,7 +28,39 @@ from knowbase.values.kinds import clean_tags
 from knowbase.values.reading import Reading
 from knowbase.values.times import timestamp
 
+MOST_NAMED = 200  # paths: for more, walking the folders is no slower
+MUCH = 50  # documents: similar ones of fewer are linked when somebody asks for links
 LOOK_AGAIN = -1  # a modification time that no file has
+
+
+def sync_some(services: IngestServices, paths: Collection[str]) -> Report | None:
+    """Bring these in step and look at nothing else; None when that cannot be told from them:
+    something is gone, or a file changed that says which others are looked at."""
+    home, disk = services.home, services.disk
+    sources = services.store.sources()
+    holding = {
+        one: [path for path in paths if inside(path, home.absolute(one.path))] for one in sources
+    }
+    odd = set(paths).difference(*holding.values()) | {one for one in paths if has_rules(one)}
+    odd |= {path for path in paths if home.stored(path) in (".", os.sep)}
+    if odd or len(paths) > MOST_NAMED:
+        return None
+    scopes = [Scope(source) for source, held in holding.items() if held]
+    rules = disk.rules._replace(among=frozenset(paths))
+    work = pending(services.store, scopes, disk._replace(rules=rules))
+    if any(each.missing for each in work):
+        return None
+    return _done(services, work)
+
+
+def _done(services: IngestServices, work: Sequence[Pending]) -> Report:
+    run = _Run(services, work, lambda _: None)
+    try:
+        run.read_all(work)
+        run.weigh()
+    except KeyboardInterrupt:
+        run.stopped()
+    return run.report()
 
 
 def sync(
@@ -54,7 +88,8 @@ def sync(
             run.remove_missing(each, prune)
         run.add_sources([scope.source for scope in scopes], new=False)
         run.weigh()
-        services.link_similar()
+        if run.has_written_much:
+            services.link_similar()
     except KeyboardInterrupt:
         run.stopped()
     return run.report()
@@ -333,10 +368,16 @@ class _Run:
 
     def weigh(self) -> None:
         """Say which of the files that came in make a large part of the base."""
-        for document, told in heavy(self._services.store).items() if self._written else ():
+        written = self._written
+        for document, told in heavy(self._services.store, written).items() if written else ():
             path = self._written.get(document)
             if path is not None:
                 self._told.append((path, told))
+
+    @property
+    def has_written_much(self) -> bool:
+        """Whether whoever waits for this would hardly notice that links are found, too."""
+        return len(self._written) >= MUCH
 
     def remove_missing(self, each: Pending, prune: bool) -> None:
         """Forget what is gone, unless so much is gone that the folder itself may be away."""

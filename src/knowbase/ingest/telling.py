@@ -1,12 +1,12 @@
 """What is said of files besides that they are in: once for all that are alike."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
 from knowbase.ingest.noise import noise_by_name
-from knowbase.query.conditions import EVERYTHING
+from knowbase.query.conditions import EVERYTHING, OneOf
 from knowbase.store.contract import DocumentStore
 from knowbase.values.files import FileRecord
 
@@ -14,6 +14,7 @@ MOST_ALIKE = 3  # warnings that are the same and each said
 HEAVY = 0.05  # of all chunks
 LEAST_CHUNKS = 200  # in a smaller base, every file is a large part of it
 MOST_HEAVY = 10
+MOST_NAMED = 500  # documents that are asked for by name
 
 
 class Unread(NamedTuple):
@@ -59,9 +60,11 @@ def unread(records: Iterable[FileRecord]) -> tuple[Unread, ...]:
     return tuple(sorted(found, key=lambda one: (-one.files, one.reason, one.extension)))
 
 
-def heavy(store: DocumentStore) -> dict[str, str]:
-    """Documents that make a large part of the base, by id, and how much that is."""
-    found = store.heaviest(EVERYTHING, MOST_HEAVY)
+def heavy(store: DocumentStore, among: Collection[str] | None = None) -> dict[str, str]:
+    """Documents that make a large part of the base, of all or of these, by id, and how much that
+    is."""
+    few = among is not None and len(among) <= MOST_NAMED
+    found = store.heaviest(OneOf("id", tuple(among or ())) if few else EVERYTHING, MOST_HEAVY)
     if not found or found[0][1] < LEAST_CHUNKS * HEAVY:
         return {}
     total = store.counts().chunks

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from knowbase.ingest.ignore import Patterns, decide, parse_patterns
 from knowbase.ingest.noise import GENERATED, noise_by_name
+from knowbase.ingest.places import inside
 
 # Their content is somebody else's, or made by a program.
 _NEVER = frozenset({".git", ".kb", "node_modules", "__pycache__", ".venv", "venv"})
@@ -24,6 +25,7 @@ class WalkRules(NamedTuple):
     max_bytes: int
     top: str | None = None  # ignore files from here down to the root count too
     own: str | None = None  # the base itself; what is named after it belongs to it
+    among: frozenset[str] | None = None  # absolute paths: only these, and what lies in them
 
 
 class FoundFile(NamedTuple):
@@ -44,6 +46,11 @@ class Skipped(NamedTuple):
     path: str
     reason: str
     is_file: bool = False
+
+
+def has_rules(path: str) -> bool:
+    """Whether the file says which others are looked at."""
+    return os.path.basename(path) in (*_IGNORE_FILES, _ATTRIBUTES)
 
 
 class _TooManyRules(Exception):
@@ -186,7 +193,7 @@ class _Walk:
         self, entries: list["os.DirEntry[str]"], ignores: tuple[_Ignores, ...]
     ) -> Iterator[Skipped]:
         """Folders that only their name leaves out: somebody may miss them."""
-        if self._rules.include_hidden:
+        if self._rules.include_hidden or self._rules.among is not None:
             return
         hidden = [one for one in entries if one.name.startswith(".") and one.name not in _NEVER]
         for entry in sorted(hidden, key=lambda entry: entry.name):
@@ -194,11 +201,18 @@ class _Walk:
             if _is_folder(entry) and not ignored:
                 yield Skipped(entry.path, "hidden folder; index.hidden = true reads it")
 
+    def _leads_there(self, path: str) -> bool:
+        """Whether it is one of those looked for, lies in one, or has one in it."""
+        among = self._rules.among
+        return among is None or any(inside(path, one) or inside(one, path) for one in among)
+
     def _wants(self, entry: "os.DirEntry[str]", ignores: tuple[_Ignores, ...]) -> bool:
         name = entry.name
         if name.startswith(".") and (not self._rules.include_hidden or name in _NEVER):
             return False
         if self._rules.own and entry.path.startswith(self._rules.own):
+            return False
+        if not self._leads_there(entry.path):
             return False
         is_folder = _is_folder(entry)
         if is_folder and name in _NEVER:

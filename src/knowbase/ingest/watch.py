@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 
 from knowbase.errors import (
     BaseLocked,
@@ -16,9 +17,16 @@ from knowbase.logs import log
 
 
 def watch(
-    sync: Callable[[], Report], roots: Sequence[str], ignored: Collection[str]
+    sync: Callable[[], Report],
+    roots: Sequence[str],
+    ignored: Collection[str],
+    sync_some: Callable[[Collection[str]], Report | None] = lambda _: None,
 ) -> Iterator[Report]:
-    """A report for each round, the first one at once; what is ignored starts none."""
+    """A report for each round, the first one at once; what is ignored starts none.
+
+    A round looks at what changed; all files are looked at when that is not enough, and after a
+    round that left something undone.
+    """
     from watchfiles import watch as changes_on_disk
 
     first = sync()
@@ -35,12 +43,27 @@ def watch(
         yield_on_timeout=True,
         rust_timeout=1000,
     )
+    is_whole = True  # once more, for what changed before the watch was up
     for number, changes in enumerate(rounds):
-        if changes or number == 0:  # once more, for what changed before the watch was up
-            report = _synced_or_later(sync)
-            yield report
-            if report.interrupted:
-                return
+        if not changes and number:
+            continue
+        paths = frozenset(os.path.abspath(path) for _, path in changes)
+        report = _synced_or_later(
+            sync if is_whole else partial(_some_or_all, sync, sync_some, paths)
+        )
+        yield report
+        if report.interrupted:
+            return
+        is_whole = len(report.failed) > report.failed_before or bool(report.warnings)
+
+
+def _some_or_all(
+    sync: Callable[[], Report],
+    sync_some: Callable[[Collection[str]], Report | None],
+    paths: Collection[str],
+) -> Report:
+    report = sync_some(paths)
+    return sync() if report is None else report
 
 
 def _synced_or_later(sync: Callable[[], Report]) -> Report:

@@ -58,9 +58,7 @@ def write_notes(
     drafts = [_draft(services, notes[at], ids[at], mark, at) for at in range(len(notes))]
     embedded = ingest.drafter.embed_or_wait(drafts, ingest.store)
     changes = Changes(drafts=embedded.drafts, model=embedded.model)
-    documents = ingest.store.apply(changes, ingest.clock())
-    ingest.link_similar()
-    return _written(documents)
+    return _written(ingest.store.apply(changes, ingest.clock()))
 
 
 def _known(services: NoteServices, ids: Sequence[str], mark: str) -> list[Document] | None:

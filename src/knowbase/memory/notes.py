@@ -180,9 +180,7 @@ class Writing:
         changes = self.changes_for(draft.id, "created" if self.old is None else "updated")
         ingest = self._services.ingest
         changes = changes._replace(drafts=(draft,), model=self.model)
-        document = ingest.store.apply(changes, self.now)[0]
-        ingest.link_similar()
-        return document
+        return ingest.store.apply(changes, self.now)[0]
 
     def changes_for(self, document: str, usage: str) -> Changes:
         session, changes = self._note.session, Changes()

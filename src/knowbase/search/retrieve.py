@@ -145,6 +145,7 @@ class _Retrieval:
         store, query = self._store, self._query
         starts = [one.document for one in query.related]
         ids = {document.id for document in starts}
+        self._services.link()
         edges = store.edges_around(ids, query.hops, self._visible)
         near = proximities(ids, edges, query.hops)
         for document in starts:

@@ -48,9 +48,11 @@ class Services:
         communities: "Callable[[Condition], Communities] | None" = None,
         *,
         has_vectors: bool = True,  # whether they are to be used
+        link: Callable[[], None] = lambda: None,  # brings links between similar ones in step
     ) -> None:
         self.store = store
         self.embedder = embedder
         self.language = language
         self.communities = communities  # of the documents that pass
         self.has_vectors = has_vectors
+        self.link = link

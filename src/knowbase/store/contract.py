@@ -12,7 +12,7 @@ from knowbase.text.analysis import Word
 from knowbase.values.changes import Changes, SavedSearch
 from knowbase.values.copies import Copy, Frame, SharedParts
 from knowbase.values.documents import Candidate, Counts, Document, Page, Passage
-from knowbase.values.edges import Edge, Relation
+from knowbase.values.edges import MOST_SIMILAR, Edge, Relation, Wiring
 from knowbase.values.files import FileRecord, Source
 from knowbase.values.findings import Finding
 from knowbase.values.reading import Link
@@ -130,6 +130,9 @@ class GraphStore(Protocol):
     def edges(self, condition: Condition) -> list[Edge]:
         """Every link between documents that pass, by the numbers of source and target."""
 
+    def wiring(self, condition: Condition) -> Wiring:
+        """The same links, in the same order, and what documents that pass are called."""
+
     def edges_around(
         self, documents: Collection[str], depth: int, condition: Condition
     ) -> list[Edge]:
@@ -147,11 +150,12 @@ class GraphStore(Protocol):
     ) -> list[tuple[str, int]]:
         """Other documents with at least so many of its tags, those with the most first."""
 
-    def link_similar(self, threshold: float) -> int:
+    def link_similar(self, threshold: float, most: int = MOST_SIMILAR) -> int:
         """Bring SIMILAR_TO in step with the vectors; how many documents were looked at.
 
-        Only documents whose vectors changed are compared with all others, unless the threshold
-        is another one than before.
+        Two documents are linked when one is among the `most` nearest of the other, above the
+        threshold. Only documents whose vectors changed are compared with all others, and those
+        who lost one of their nearest, unless the threshold or the number is another than before.
         """
 
     def relink(self) -> None:
@@ -164,7 +168,8 @@ class FileStore(Protocol):
 
     def sources(self) -> list[Source]: ...
 
-    def files(self) -> dict[str, FileRecord]: ...
+    def files(self, within: Collection[str] | None = None) -> dict[str, FileRecord]:
+        """By path: all, or those at these paths and below them."""
 
     def problems(self) -> list[FileRecord]:
         """Files that could not be read."""

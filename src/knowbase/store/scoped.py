@@ -29,7 +29,7 @@ from knowbase.text.analysis import Word
 from knowbase.values.access import Access
 from knowbase.values.changes import Changes, Draft, SavedSearch
 from knowbase.values.documents import ALL, Candidate, Counts, Document, Page, Passage
-from knowbase.values.edges import Edge, Relation
+from knowbase.values.edges import Edge, Relation, Wiring
 from knowbase.values.files import FileRecord, Source
 from knowbase.values.reading import Link
 from knowbase.values.sessions import Session, Use
@@ -318,6 +318,10 @@ class ScopedStore:
         return self._store.edges(self._of_ours(condition))
 
     @_of_project
+    def wiring(self, condition: Condition) -> Wiring:
+        return self._store.wiring(self._of_ours(condition))
+
+    @_of_project
     def edges_around(
         self, documents: Collection[str], depth: int, condition: Condition
     ) -> list[Edge]:
@@ -351,7 +355,7 @@ class ScopedStore:
         return []
 
     @_of_project
-    def files(self) -> dict[str, FileRecord]:
+    def files(self, within: Collection[str] | None = None) -> dict[str, FileRecord]:  # noqa: ARG002
         return {}
 
     @_of_project

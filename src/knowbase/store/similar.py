@@ -1,121 +1,303 @@
-"""Which documents have chunks that are alike: blocked matrix products over stored vectors.
+"""SIMILAR_TO: each document is linked with those nearest to it, and with those to whom it is near.
 
-Single-precision products propose pairs; the cosine that counts is computed in double precision
-and rounded, so that it depends on the two vectors alone, not on the block they stood in.
+A pair is linked when either is among the `most` nearest of the other above the threshold. So the
+nearest of a document are the first of its links, and what is new can be put among them: only what
+is new, and whoever lost one of his nearest, is compared with everything. When much is new, all is.
 """
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
-from knowbase.values.vectors import Vector
+from knowbase.values.edges import MOST_SIMILAR
 
 if TYPE_CHECKING:
     from numpy import floating, integer
     from numpy.typing import NDArray
 
+    from knowbase.store.neighbours import Vectors
+
     Floats = NDArray[floating]
     Integers = NDArray[integer]
 
-DIGITS = 6  # of a similarity
-_MARGIN = 1e-4  # more than single precision is ever wrong by
-_ENTRIES = 4_000_000  # of a block: 16 MB
-_EXACT = 4096  # pairs that are compared at once
+__all__ = ("MOST_SIMILAR", "Block", "Due", "Found", "Links", "Moment", "Rule", "link")
+
 _TRIES = 3
+_MANY = 4  # a quarter of all documents, or more: then all of them are compared anew
+_PRODUCTS = 50_000_000  # of new vectors with all, in one pass: bounds the pairs in memory
 _COMPARING = threading.Lock()
 
-Similar: TypeAlias = dict[tuple[int, int], float]
-"""Pairs of documents, the lower number first, with their cosine similarity."""
+Links: TypeAlias = dict[int, dict[int, float]]
+"""For a document those it is linked with, and the cosine similarity."""
+
+Pair: TypeAlias = tuple[int, int]
+"""Two documents, the lower number first."""
 
 
-class VectorsDue(NamedTuple):
-    """What is to be compared, as it was at one moment."""
+class Rule(NamedTuple):
+    """Which documents are linked."""
 
-    version: int  # another one when a vector has changed
-    documents: list[int]  # whose vectors changed since they were compared
-    owners: list[int]  # for each vector of the base its document
-    vectors: list[Vector]
+    threshold: float
+    most: int
 
 
-def link(
-    is_due: Callable[[], bool],
-    read: Callable[[], VectorsDue],
-    write: Callable[[VectorsDue, Similar], bool],
-    threshold: float,
-) -> int:
-    """Compare what is due with everything while nobody has to wait, then write the links.
+class Due(NamedTuple):
+    """What is to be compared."""
+
+    version: int  # another one when a vector or a link has changed
+    documents: list[int]  # whose vectors changed, or who lost one of the nearest
+    all_documents: int
+    vectors: int
+    is_whole: bool  # everything, since the rule is another one
+
+
+class Block(NamedTuple):
+    """Some vectors of the base, one behind the other, and the chunks that they belong to."""
+
+    chunks: "Integers"
+    matrix: "Floats"
+
+
+class Moment(Protocol):
+    """A base as it is at one moment."""
+
+    def due(self, rule: Rule) -> Due: ...
+
+    def chunks_of(self, documents: Sequence[int]) -> Mapping[int, int]:
+        """The chunks of these documents, unless they are forgotten, and whose they are."""
+
+    def owners(self, chunks: Collection[int] | None) -> Mapping[int, int]:
+        """Whose these chunks are, or all; those of forgotten documents are left out."""
+
+    def vectors(self, chunks: Sequence[int]) -> Block:
+        """The vectors of these chunks."""
+
+    def blocks(self) -> Iterator[Block]:
+        """Every vector of the active model."""
+
+    def links(self, documents: Collection[int]) -> Links:
+        """The documents that these are linked with by similarity."""
+
+
+class Found(NamedTuple):
+    """What is to be written."""
+
+    version: int
+    is_whole: bool
+    documents: list[int]  # that were compared: their links are those added
+    added: dict[Pair, float]
+    dropped: list[Pair]  # links of others that are not among the nearest any more
+    again: list[int]  # others that are to be compared, having lost one of their nearest
+
+
+class Linking(Protocol):
+    """What an engine lends."""
+
+    def is_due(self) -> bool: ...
+
+    def read(self, work: "Callable[[Moment], Found]") -> Found:
+        """Do the work on one state of the base."""
+
+    def write(self, found: Found) -> bool:
+        """Whether it was written: not when a vector or a link has changed since it was read."""
+
+
+def link(engine: Linking, rule: Rule) -> int:
+    """Compare what is due while nobody has to wait, then write the links; how many documents.
 
     When others have changed vectors meanwhile, it is done again, but not for ever: what is left
-    is due, and each of them compares at the end of his own writing. Threads do so one at a time:
-    each has all vectors in memory, and the first one does the work of those who wait.
+    is due for whoever comes next. Threads do so one at a time: the first one does the work of
+    those who wait.
     """
+    looked_at, failures = 0, 0
     with _COMPARING:
-        for _ in range(_TRIES if is_due() else 0):
-            due = read()
-            pairs = similar_documents(due.owners, due.vectors, due.documents, threshold)
-            if write(due, pairs):
-                return len(due.documents)
-    return 0
+        while failures < _TRIES and engine.is_due():
+            found = engine.read(lambda moment: compare(moment, rule))
+            if engine.write(found):
+                looked_at += len(found.documents)
+            else:
+                failures += 1
+    return looked_at
 
 
-def similar_documents(
-    owners: Sequence[int], vectors: Sequence[Vector], due: Collection[int], threshold: float
-) -> Similar:
-    """Pairs of documents, of which one is due and whose most similar
-    chunks are more alike than the threshold, with their cosine similarity.
+def compare(moment: Moment, rule: Rule) -> Found:
+    """The links of what is due, or of as much of it as one pass can take."""
+    due = moment.due(rule)
+    if due.is_whole or len(due.documents) * _MANY > due.all_documents:
+        return _all_anew(moment, due, rule)
+    return _some(moment, due, rule)
 
-    `owners` has for each vector the document that it belongs to.
-    """
+
+def _all_anew(moment: Moment, due: Due, rule: Rule) -> Found:
+    from knowbase.store.neighbours import nearest
+
+    near = nearest(_every_vector(moment), *rule)
+    added = {
+        (document, other) if document < other else (other, document): cosine
+        for document, other, cosine in zip(
+            near.documents.tolist(), near.others.tolist(), near.cosines.tolist(), strict=True
+        )
+    }
+    return Found(due.version, True, due.documents, added, [], [])
+
+
+def _every_vector(moment: Moment) -> "Vectors":
+    """All vectors in the order of their chunks; many in a file, not in memory."""
     import numpy as np
 
-    if not vectors or not due:
+    from knowbase.store.neighbours import COMPARED_WITH_ALL, Vectors
+
+    owners = moment.owners(None)
+    chunks, matrix = _gathered(moment.blocks(), COMPARED_WITH_ALL)
+    known = np.fromiter((owners.get(chunk, -1) for chunk in chunks.tolist()), "i8", len(chunks))
+    order = np.argsort(chunks, kind="stable")
+    order = order[known[order] >= 0]
+    if len(order) < len(chunks) or (np.diff(order) < 0).any():
+        matrix = matrix[order]
+    return Vectors(known[order], matrix)
+
+
+def _gathered(blocks: "Iterable[Block]", in_memory: int) -> "tuple[Integers, Floats]":
+    import tempfile
+
+    import numpy as np
+
+    chunks, kept, number = [np.empty(0, dtype="i8")], [], 0
+    file = None
+    for block in blocks:
+        chunks.append(block.chunks)
+        number += len(block.chunks)
+        kept.append(block.matrix)
+        if number > in_memory:
+            file = file or tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as its map
+            for one in kept:
+                file.write(one.tobytes())
+            kept = []
+    if file is None:
+        return np.concatenate(chunks), np.concatenate(kept) if kept else np.empty((0, 1), "f4")
+    file.flush()
+    return np.concatenate(chunks), np.memmap(file, dtype="<f4", mode="r").reshape(number, -1)
+
+
+def _some(moment: Moment, due: Due, rule: Rule) -> Found:
+    """Those that are due, as many as one pass takes, compared with everything."""
+    documents, own = _as_many_as_fit(moment, due)
+    similar = _similar(moment, own, rule)
+    near = {one: dict(_first(similar.get(one, {}), rule.most)) for one in documents}
+    added = {_pair(one, other): value for one in documents for other, value in near[one].items()}
+    changes = _Settling(moment, documents, similar, rule).run()
+    added.update(changes.added)
+    return Found(due.version, False, documents, added, changes.dropped, changes.again)
+
+
+def _as_many_as_fit(moment: Moment, due: Due) -> tuple[list[int], Mapping[int, int]]:
+    """Documents, and whose each of their chunks is."""
+    rows = max(1, _PRODUCTS // max(1, due.vectors))
+    documents: list[int] = []
+    own: dict[int, int] = {}
+    for start in range(0, len(due.documents), 50):
+        some = due.documents[start : start + 50]
+        own.update(moment.chunks_of(some))
+        documents += some
+        if len(own) >= rows:
+            break
+    return documents, own
+
+
+def _similar(moment: Moment, own: Mapping[int, int], rule: Rule) -> Links:
+    """For the owners of these chunks every document above the threshold."""
+    import numpy as np
+
+    from knowbase.store.neighbours import above, best_of, exact
+
+    if not own:
         return {}
-    owner = np.asarray(owners, dtype=np.int64)
-    matrix = np.frombuffer(b"".join(vectors), dtype="<f4").reshape(len(vectors), -1)
-    is_due = np.isin(owner, np.fromiter(due, dtype=np.int64))
-    # What is due comes first: a row is compared with itself and all behind it, never twice.
-    order = np.argsort(~is_due, kind="stable")
-    owner, matrix = owner[order], matrix[order]
-    found: Similar = {}
-    block = max(1, _ENTRIES // len(vectors))
-    last = int(is_due.sum())
-    for start in range(0, last, block):
-        rows = min(block, last - start)
-        for pair, value in _in_block(matrix[start:], owner[start:], rows, threshold):
-            if value > max(threshold, found.get(pair, -1.0)):
-                found[pair] = value
-    return found
+    numbers, matrix = moment.vectors(list(own))
+    if not len(numbers):
+        return {}
+    mine = np.array([own[chunk] for chunk in numbers.tolist()])
+    parts = []
+    for block in moment.blocks():
+        left, right = above(matrix, block.matrix, rule.threshold)
+        parts.append((left, block.chunks[right], exact(matrix, left, block.matrix, right)))
+    left, chunks, cosines = (np.concatenate(part) for part in zip(*parts, strict=True))
+    found = np.unique(chunks)
+    owners = moment.owners(found.tolist())
+    theirs = np.fromiter((owners.get(one, -1) for one in found.tolist()), "i8", len(found))
+    others = theirs[np.searchsorted(found, chunks)]
+    apart = (others >= 0) & (others != mine[left])
+    near = best_of(mine[left][apart], others[apart], cosines[apart], rule.threshold)
+    links: Links = {}
+    for document, other, cosine in zip(
+        near.documents.tolist(), near.others.tolist(), near.cosines.tolist(), strict=True
+    ):
+        links.setdefault(document, {})[other] = cosine
+    return links
 
 
-def _in_block(
-    matrix: "Floats", owner: "Integers", rows: int, threshold: float
-) -> Iterator[tuple[tuple[int, int], float]]:
-    """The first rows with all: the best pair of chunks of each pair of documents, or several
-    that are as good."""
-    import numpy as np
+class _Settling:
+    """What becomes of the links of others, once some documents have been compared."""
 
-    products = matrix[:rows] @ matrix.T
-    left, right = np.nonzero(products > threshold - _MARGIN)
-    about = products[left, right]
-    other = owner[left] != owner[right]
-    left, right, about = left[other], right[other], about[other]
-    if not len(left):
-        return
-    low = np.minimum(owner[left], owner[right])
-    high = np.maximum(owner[left], owner[right])
-    order = np.lexsort((high, low))
-    left, right, about, low, high = (one[order] for one in (left, right, about, low, high))
-    first = np.flatnonzero(np.r_[True, (low[1:] != low[:-1]) | (high[1:] != high[:-1])])
-    best = np.repeat(np.maximum.reduceat(about, first), np.diff(np.r_[first, len(about)]))
-    kept = np.flatnonzero(about > best - _MARGIN)
-    for start in range(0, len(kept), _EXACT):
-        some = kept[start : start + _EXACT]
-        exact = _cosines(matrix[left[some]], matrix[right[some]])
-        pairs = zip(low[some].tolist(), high[some].tolist(), strict=True)
-        yield from zip(pairs, exact, strict=True)
+    def __init__(
+        self, moment: Moment, documents: Sequence[int], similar: Links, rule: Rule
+    ) -> None:
+        self._moment = moment
+        self._most = rule.most
+        self._compared = set(documents)
+        self._nearby: Links = {}  # of others, among those compared
+        for document, others in similar.items():
+            for other, cosine in others.items():
+                if other not in self._compared:
+                    self._nearby.setdefault(other, {})[document] = cosine
+        self._before = moment.links(documents)
+        self.added: dict[Pair, float] = {}
+        self.dropped: list[Pair] = []
+        self.again: list[int] = []
+
+    def run(self) -> "_Settling":
+        linked = {other for one in self._before.values() for other in one} - self._compared
+        known = self._moment.links(linked | self._nearby.keys())
+        displaced: list[Pair] = []
+        for other in linked | self._nearby.keys():
+            displaced += self._settle(other, known.get(other, {}))
+        self._drop(displaced, known)
+        return self
+
+    def _settle(self, other: int, links: dict[int, float]) -> list[Pair]:
+        """Put what was compared among the nearest of another one; what that displaces."""
+        before = _first(links, self._most)
+        new = self._nearby.get(other, {})
+        last = before[-1][1] if len(before) == self._most else -2.0
+        lost = [one for one, _ in before if one in self._compared]
+        if last > -2.0 and any(_fell(links[one], new.get(one, -2.0), last) for one in lost):
+            self.again.append(other)  # what was farther than them all may now be among them
+        stayed = {one: cosine for one, cosine in links.items() if one not in self._compared}
+        after = dict(_first({**stayed, **new}, self._most))
+        self.added.update(
+            {_pair(one, other): cosine for one, cosine in after.items() if one in new}
+        )
+        return [(other, one) for one, _ in before if one not in after and one not in self._compared]
+
+    def _drop(self, displaced: list[Pair], known: Links) -> None:
+        """Drop the link with what was displaced, unless it is the other's wish, too."""
+        missing = {one for _, one in displaced} - known.keys()
+        known = {**known, **(self._moment.links(missing) if missing else {})}
+        for other, one in displaced:
+            stayed = {n: c for n, c in known.get(one, {}).items() if n not in self._compared}
+            after = dict(_first({**stayed, **self._nearby.get(one, {})}, self._most))
+            if other not in after:
+                self.dropped.append(_pair(other, one))
 
 
-def _cosines(one: "Floats", other: "Floats") -> list[float]:
-    """Products of single-precision numbers are exact in double precision."""
-    sums = (one.astype("f8") * other.astype("f8")).sum(axis=1)
-    return [round(value, DIGITS) for value in sums.tolist()]
+def _fell(before: float, now: float, last: float) -> bool:
+    """Whether one of the nearest is now as far as others may be that are not known."""
+    return now < last or (now == last and now != before)
+
+
+def _first(links: Mapping[int, float], most: int) -> list[tuple[int, float]]:
+    """The nearest; of equal ones, those with the lowest numbers."""
+    return sorted(links.items(), key=lambda one: (-one[1], one[0]))[:most]
+
+
+def _pair(one: int, other: int) -> Pair:
+    return (one, other) if one < other else (other, one)

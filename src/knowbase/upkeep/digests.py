@@ -77,7 +77,10 @@ def _others(frame: Frame, shared: SharedParts) -> Iterable[Part]:
         "sources": shared.sources,
         "saved searches": shared.saved,
         "similar documents": shared.similar,
-        "counters": (frame.next_seq, frame.next_chunk, shared.similar_above, shared.unlinked),
+        "counters": (
+            *(frame.next_seq, frame.next_chunk),
+            *(shared.similar_above, shared.similar_most, shared.unlinked),
+        ),
     }
     for name, values in kinds.items():
         found = _Sum(name)

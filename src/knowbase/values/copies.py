@@ -68,3 +68,4 @@ class SharedParts(NamedTuple):
     similar: tuple[tuple[int, int, float], ...]  # SIMILAR_TO: the numbers, and the weight
     similar_above: float | None
     unlinked: tuple[int, ...]  # documents that are to be compared
+    similar_most: int | None = None

@@ -1,5 +1,6 @@
 """Links between documents as the graph has them: directed, weighted, each with its origin."""
 
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 WEIGHTS = {
@@ -18,6 +19,9 @@ OWN = 0.8
 def weight_of(relation: str) -> float:
     return WEIGHTS.get(relation, OWN)
 
+
+MOST_SIMILAR = 20
+"""So many of the nearest a document is linked with, unless the settings say otherwise."""
 
 SYMMETRIC = ("RELATED_TO", "SIMILAR_TO")
 """What is the same in both directions; it is kept once, from the lower number to the higher."""
@@ -44,3 +48,33 @@ class Relation(NamedTuple):
     relation: str  # of RELATIONS
     origin: str
     created_at: str = ""  # when it is written, the moment of the change
+
+
+class Node(NamedTuple):
+    """As much of a document as a whole graph has of each."""
+
+    id: str
+    code: str
+    title: str
+    tags: tuple[str, ...]
+
+
+class Wiring(NamedTuple):
+    """A graph as columns: a base may have millions of links."""
+
+    nodes: list[Node]  # by the numbers of the documents
+    sources: list[int]  # for each link, the place of its source among the nodes
+    targets: list[int]
+    relations: list[str]
+    weights: list[float]
+
+
+def wired(known: Mapping[int, Node], edges: Iterable[tuple[int, int, str, float]]) -> Wiring:
+    """The links between known documents, which stand in order, by the documents' numbers."""
+    place = {seq: at for at, seq in enumerate(known)}
+    kept = [edge for edge in edges if edge[0] in place and edge[1] in place]
+    sources, targets, relations, weights = zip(*kept, strict=True) if kept else ((), (), (), ())
+    at = place.__getitem__
+    return Wiring(
+        [*known.values()], [*map(at, sources)], [*map(at, targets)], [*relations], [*weights]
+    )

@@ -5,7 +5,7 @@ from collections.abc import Collection
 from knowbase.query.conditions import EVERYTHING, Condition
 from knowbase.store.plain import links
 from knowbase.store.plain.contents import Contents
-from knowbase.values.edges import Edge
+from knowbase.values.edges import MOST_SIMILAR, Edge, Node, Wiring
 from knowbase.values.reading import Link
 
 
@@ -18,6 +18,19 @@ class PlainGraph(Contents):
         seq = {one.id: one.seq for one in self._state.documents.values()}
         kept = [edge for edge in found if allowed.issuperset(edge[:2])]
         return sorted(kept, key=lambda e: (seq[e.source], seq[e.target], e.relation))
+
+    def wiring(self, condition: Condition) -> Wiring:
+        passing = [d for d in self._passing(condition) if d.deleted_at is None]
+        passing.sort(key=lambda document: document.seq)
+        place = {document.id: at for at, document in enumerate(passing)}
+        edges = self.edges(condition)
+        return Wiring(
+            [Node(d.id, d.code, d.title, d.tags) for d in passing],
+            [place[edge.source] for edge in edges],
+            [place[edge.target] for edge in edges],
+            [edge.relation for edge in edges],
+            [edge.weight for edge in edges],
+        )
 
     def edges_around(
         self, documents: Collection[str], depth: int, condition: Condition
@@ -46,8 +59,8 @@ class PlainGraph(Contents):
         kept.sort(key=lambda one: (-one[2], one[0]))
         return [(identity, number) for _, identity, number in kept]
 
-    def link_similar(self, threshold: float) -> int:
-        self._similar = links.similar(self._state, self._model, threshold)
+    def link_similar(self, threshold: float, most: int = MOST_SIMILAR) -> int:
+        self._similar = links.similar(self._state, self._model, threshold, most)
         return len(self._state.documents)
 
     def relink(self) -> None:

@@ -3,8 +3,8 @@
 from collections.abc import Collection
 from math import fsum
 
+from knowbase.store.neighbours import DIGITS
 from knowbase.store.plain.state import State
-from knowbase.store.similar import DIGITS
 from knowbase.text.names import Mention, Named, mentions_of, names_of_document
 from knowbase.values.documents import Document
 from knowbase.values.edges import WEIGHTS, Edge
@@ -70,27 +70,36 @@ def _named(document: Document) -> Named:
     return Named(*(getattr(document, name) for name in Named._fields))
 
 
-def similar(state: State, model: Model | None, threshold: float) -> list[Edge]:
-    """Each pair of documents with chunks more alike than the threshold, by the best pair."""
-    best: dict[tuple[int, int], tuple[float, str, str]] = {}
+def similar(state: State, model: Model | None, threshold: float, most: int) -> list[Edge]:
+    """Each pair of documents with chunks more alike than the threshold, by the best pair, if one
+    of the two is among the nearest of the other."""
+    best: dict[tuple[int, int], float] = {}
     stored = [
-        (s.document, s.vectors[model])
+        (state.documents[s.document], s.vectors[model])
         for s in state.chunks.values()
         if model is not None and model in s.vectors
     ]
-    for owner, one in stored:
-        for another, other in stored:
-            first, second = state.documents[owner], state.documents[another]
+    shown = [(document, vector) for document, vector in stored if document.deleted_at is None]
+    for first, one in shown:
+        for second, other in shown:
             if first.seq < second.seq:
                 products = zip(unpack(one), unpack(other), strict=True)
                 cosine = round(fsum(a * b for a, b in products), DIGITS)
                 pair = (first.seq, second.seq)
-                best[pair] = max(best.get(pair, (-2.0, "", "")), (cosine, first.id, second.id))
+                best[pair] = max(best.get(pair, -2.0), cosine)
+    alike = {pair: cosine for pair, cosine in best.items() if cosine > threshold}
+    ids = {document.seq: document.id for document in state.documents.values()}
+    weight = WEIGHTS["SIMILAR_TO"]
     return [
-        Edge(source, target, "SIMILAR_TO", cosine * WEIGHTS["SIMILAR_TO"], "vectors")
-        for cosine, source, target in best.values()
-        if cosine > threshold
+        Edge(ids[pair[0]], ids[pair[1]], "SIMILAR_TO", alike[pair] * weight, "vectors")
+        for pair in sorted({pair for seq in ids for pair in _nearest(alike, seq)[:most]})
     ]
+
+
+def _nearest(alike: dict[tuple[int, int], float], seq: int) -> list[tuple[int, int]]:
+    """The pairs of a document, the nearest first; of equal ones, the lowest number."""
+    own = [pair for pair in alike if seq in pair]
+    return sorted(own, key=lambda pair: (-alike[pair], sum(pair)))
 
 
 def around(

@@ -1,5 +1,7 @@
 """Reading sources and files."""
 
+from collections.abc import Collection
+
 from psycopg.sql import SQL
 
 from knowbase.store.postgres import rows
@@ -17,8 +19,15 @@ class PostgresFiles(Connected):
         )
         return [Source(path, tuple(tags), parent, tree) for path, tags, parent, tree in found]
 
-    def files(self) -> dict[str, FileRecord]:
-        return {record.path: record for record in self._files("true")}
+    def files(self, within: Collection[str] | None = None) -> dict[str, FileRecord]:
+        if within is None:
+            return {record.path: record for record in self._files("true")}
+        below = (
+            "path = ANY(%s) OR EXISTS (SELECT 1 FROM unnest(%s::text[]) AS w"
+            " WHERE starts_with(path, w || '/') OR starts_with(path, w || ''))"
+        )
+        found = self._files(below, list(within), list(within))
+        return {record.path: record for record in found}
 
     def problems(self) -> list[FileRecord]:
         return self._files("problem IS NOT NULL")
@@ -29,8 +38,8 @@ class PostgresFiles(Connected):
     def clear_lost_writes(self) -> None:
         """There are none."""
 
-    def _files(self, test: str) -> list[FileRecord]:
+    def _files(self, test: str, *values: list[str]) -> list[FileRecord]:
         query = SQL(
-            f"SELECT {rows.file_columns()} FROM files WHERE base_id = %s AND {test} ORDER BY path"
+            f"SELECT {rows.file_columns()} FROM files WHERE base_id = %s AND ({test}) ORDER BY path"
         )
-        return [rows.file_record(row) for row in self._read(query, (self._base,))]
+        return [rows.file_record(row) for row in self._read(query, (self._base, *values))]

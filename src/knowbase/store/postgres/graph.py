@@ -10,7 +10,7 @@ from knowbase.query.conditions import FORGOTTEN, Condition, Not, both
 from knowbase.store.postgres.compile import compile_condition
 from knowbase.store.postgres.connection import Connected
 from knowbase.store.postgres.links import Linking
-from knowbase.values.edges import Edge
+from knowbase.values.edges import MOST_SIMILAR, Edge, Node, Wiring, wired
 from knowbase.values.reading import Link
 
 _EDGE = "SELECT source, target, relation, weight, origin FROM edges WHERE base_id = %s"
@@ -42,6 +42,25 @@ class PostgresGraph(Connected):
             order = " ORDER BY source, target, relation"
             rows = connection.execute(SQL(_EDGE + order), (self._base,))
             return _edges(rows, known)
+
+        return self._connections.consistently(read)
+
+    def wiring(self, condition: Condition) -> Wiring:
+        test, values = compile_condition(both(Not(FORGOTTEN), condition))
+        passing = SQL(
+            "SELECT d.seq, d.id, d.code, d.title, d.tags FROM documents d"
+            " WHERE d.base_id = %s AND {} ORDER BY d.seq"
+        )
+
+        def read(connection: Connection) -> Wiring:
+            nodes = connection.execute(passing.format(test), (self._base, *values)).fetchall()
+            edges = connection.execute(
+                "SELECT source, target, relation, weight FROM edges WHERE base_id = %s"
+                " ORDER BY source, target, relation",
+                (self._base,),
+            ).fetchall()
+            known = {seq: Node(*names, tuple(tags)) for seq, *names, tags in nodes}  # type: ignore[call-arg]
+            return wired(known, edges)
 
         return self._connections.consistently(read)
 
@@ -107,20 +126,12 @@ class PostgresGraph(Connected):
         found = self._read(query, (self._base, document, *values, least))
         return [(identity, number) for identity, number in found]
 
-    def link_similar(self, threshold: float) -> int:
+    def link_similar(self, threshold: float, most: int = MOST_SIMILAR) -> int:
         from knowbase.store import similar
+        from knowbase.store.postgres.alike import Engine
 
-        base, known = self._base, self._model()
-        return similar.link(
-            lambda: self._connections.run(lambda c: Linking(c, base).is_due(threshold)),
-            lambda: self._connections.consistently(
-                lambda c: Linking(c, base).vectors_due(known, threshold), long=True
-            ),
-            lambda due, pairs: self._connections.writing(
-                lambda c: Linking(c, base).write_similar(due, pairs, threshold)
-            ),
-            threshold,
-        )
+        rule = similar.Rule(threshold, most)
+        return similar.link(Engine(self._connections, self._base, rule), rule)
 
     def relink(self) -> None:
         self._connections.writing(lambda c: Linking(c, self._base).relink())

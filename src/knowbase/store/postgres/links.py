@@ -5,13 +5,10 @@ from collections.abc import Collection, Iterable, Sequence
 from psycopg import Connection
 from psycopg.sql import SQL
 
-from knowbase.store.postgres.vector_tables import unpacked, vector_table
-from knowbase.store.similar import Similar, VectorsDue
 from knowbase.text.names import Named, mentions_of, names_of_document
 from knowbase.values.changes import Codes
 from knowbase.values.edges import WEIGHTS
 from knowbase.values.reading import Link
-from knowbase.values.vectors import Model
 
 _BATCH = 500
 _MENTION = "document, name, relation, target, origin, reach, inverse, weight"
@@ -170,66 +167,33 @@ class Linking:
             (self._base,),
         )
 
-    def is_due(self, threshold: float) -> bool:
-        """Whether anything is to be compared."""
-        left = self._connection.execute(
-            "SELECT 1 FROM unlinked WHERE base_id = %s LIMIT 1", (self._base,)
-        ).fetchone()
-        return left is not None or self._state()[0] != threshold
-
-    def _state(self) -> tuple[float | None, int]:
-        """The similarity above which documents were linked the last time, and the version."""
-        row = self._connection.execute(
-            "SELECT similar_above, version FROM graph WHERE base_id = %s", (self._base,)
-        ).fetchone()
-        return (row[0], row[1]) if row else (None, 0)
-
-    def vectors_due(self, known: tuple[int, Model] | None, threshold: float) -> VectorsDue:
-        """The documents whose vectors changed, and every vector; all for a new threshold."""
-        above, version = self._state()
-        table = "unlinked" if above == threshold else "documents"
-        column = "document" if above == threshold else "seq"
-        due = [
-            document
-            for (document,) in self._connection.execute(
-                SQL(f"SELECT {column} FROM {table} WHERE base_id = %s"), (self._base,)
-            )
-        ]
-        if known is None or not due:
-            return VectorsDue(version, due, [], [])
-        number, model = known
-        statement = SQL(
-            "SELECT c.document, v.embedding FROM {} v JOIN chunks c ON c.base_id = v.base_id"
-            " AND c.id = v.chunk WHERE v.base_id = %s AND v.model = %s"
-        ).format(vector_table(model.dimensions))
-        with self._connection.cursor(binary=True) as cursor:
-            rows = cursor.execute(statement, (self._base, number)).fetchall()
-        vectors = [unpacked(row[1]) for row in rows]
-        return VectorsDue(version, due, [row[0] for row in rows], vectors)
-
-    def write_similar(self, due: VectorsDue, pairs: Similar, threshold: float) -> bool:
-        """Write the links of what was due; not when a vector has changed since it was read."""
-        connection, base = self._connection, self._base
-        connection.execute("SELECT 1 FROM bases WHERE id = %s FOR UPDATE", (base,))
-        if self._state()[1] != due.version:
-            return False
-        connection.execute(
-            "DELETE FROM edges WHERE base_id = %s AND relation = 'SIMILAR_TO'"
-            " AND (source = ANY(%s) OR target = ANY(%s))",
-            (base, due.documents, due.documents),
+    def note_loss(self, ids: Sequence[str]) -> None:
+        """These are about to go, or to be forgotten: who has as many similar ones as there may
+        be is to be compared again, since the next one takes their place."""
+        self._connection.execute(
+            "INSERT INTO unlinked (base_id, document) SELECT base_id, other FROM ("
+            " SELECT e.base_id, CASE WHEN e.source = d.seq THEN e.target ELSE e.source END AS other"
+            " FROM documents d JOIN edges e ON e.base_id = d.base_id"
+            " AND (e.source = d.seq OR e.target = d.seq) AND e.relation = 'SIMILAR_TO'"
+            " WHERE d.base_id = %(base)s AND d.id = ANY(%(ids)s)) linked"
+            " WHERE (SELECT count(*) FROM edges n WHERE n.base_id = %(base)s"
+            " AND n.relation = 'SIMILAR_TO' AND (n.source = other OR n.target = other))"
+            " >= (SELECT similar_most FROM graph WHERE base_id = %(base)s)"
+            " ON CONFLICT DO NOTHING",
+            {"base": self._base, "ids": list(ids)},
         )
-        connection.execute("DELETE FROM unlinked WHERE base_id = %s", (base,))
-        connection.execute(
-            "INSERT INTO graph (base_id, similar_above) VALUES (%s, %s)"
-            " ON CONFLICT (base_id) DO UPDATE SET similar_above = excluded.similar_above",
-            (base, threshold),
+
+    def note_forgotten(self, ids: Sequence[str]) -> None:
+        """Documents were forgotten, or are known again."""
+        if not ids:
+            return
+        self.note_loss(ids)
+        self._connection.execute(
+            "INSERT INTO unlinked (base_id, document) SELECT base_id, seq FROM documents"
+            " WHERE base_id = %s AND id = ANY(%s) ON CONFLICT DO NOTHING",
+            (self._base, list(ids)),
         )
-        weight = WEIGHTS["SIMILAR_TO"]
-        columns = "base_id, source, target, relation, weight, origin"
-        with connection.cursor() as cursor, cursor.copy(f"COPY edges ({columns}) FROM STDIN") as to:
-            for pair, cosine in pairs.items():
-                to.write_row((base, *pair, "SIMILAR_TO", cosine * weight, "vectors"))
-        return True
+        self.changed()
 
     def _all_due(self) -> None:
         self._connection.execute(

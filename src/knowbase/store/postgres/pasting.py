@@ -122,7 +122,7 @@ class Pasting(Writing):
             [(seq,) for seq in shared.unlinked],
         )
         self._connection.execute(
-            "UPDATE graph SET similar_above = %s WHERE base_id = %s",
-            (shared.similar_above, self._base),
+            "UPDATE graph SET similar_above = %s, similar_most = %s WHERE base_id = %s",
+            (shared.similar_above, shared.similar_most, self._base),
         )
         self._connection.execute("ANALYZE documents, chunks, words, postings")

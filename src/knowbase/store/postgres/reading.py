@@ -165,7 +165,7 @@ def shared(connection: Connection, base: int) -> SharedParts:
     def read(sql: str) -> list[tuple[Any, ...]]:
         return connection.execute(SQL(sql), (base,)).fetchall()
 
-    above = read("SELECT similar_above FROM graph WHERE base_id = %s")
+    rule = read("SELECT similar_above, similar_most FROM graph WHERE base_id = %s")
     return SharedParts(
         sessions=tuple(
             Session(*row)
@@ -211,9 +211,10 @@ def shared(connection: Connection, base: int) -> SharedParts:
                 " AND relation = 'SIMILAR_TO' ORDER BY source, target"
             )
         ),
-        similar_above=above[0][0] if above else None,
+        similar_above=rule[0][0] if rule else None,
         unlinked=tuple(
             seq
             for (seq,) in read("SELECT document FROM unlinked WHERE base_id = %s ORDER BY document")
         ),
+        similar_most=rule[0][1] if rule else None,
     )

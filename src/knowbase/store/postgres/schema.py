@@ -312,7 +312,15 @@ _STEP_9 = """
 ALTER TABLE documents ADD COLUMN judged TEXT;
 """
 
-STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8, _STEP_9)
+# A document is linked with its nearest ones alone: which those are is found when it is asked for.
+_STEP_10 = """
+ALTER TABLE graph ADD COLUMN similar_most integer;
+UPDATE graph SET similar_above = NULL;
+"""
+
+STEPS = (
+    _STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8, _STEP_9, _STEP_10,
+)  # fmt: skip
 WITH_A_GRAPH = 3
 
 

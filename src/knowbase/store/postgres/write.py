@@ -132,6 +132,9 @@ class Writing(Postings):
         """Bring the links in step, and note which documents are to be compared; those whose
         links may have changed."""
         self._linking.write_codes(changes.codes)
+        self._linking.note_forgotten(
+            [one.document for one in changes.edits if "deleted_at" in one.values]
+        )
         ends = (*changes.relations, *changes.dropped_relations)
         touched = [one.document for one in changes.edits]
         touched += [one.document for one in changes.codes]
@@ -159,6 +162,7 @@ class Writing(Postings):
         ).fetchall()
         self._forget_words(chunks)
         self._linking.forget(ids)
+        self._linking.note_loss(ids)
         self._connection.execute(
             "DELETE FROM documents WHERE base_id = %s AND id = ANY(%s)", (self._base, list(ids))
         )

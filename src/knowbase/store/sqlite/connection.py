@@ -159,6 +159,13 @@ class Connections(threading.local):
         self._connection, self._mark = file.connect(self._turns)
         self._has_vectors = False
         self._is_closed = False  # it could not be rolled back
+        self.counted: tuple[object, tuple[int, int]] | None = None  # in which state, and what
+        self.failing: tuple[object, list[int]] | None = None  # which condition, and who
+
+    def state(self) -> tuple[object, ...]:
+        """Another one when anybody has written since."""
+        connection = self.get()
+        return connection, connection.pragma("data_version"), connection.total_changes()
 
     def get(self) -> apsw.Connection:
         """The connection; within a transaction it stays the same, whatever is on the disk."""

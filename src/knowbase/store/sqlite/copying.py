@@ -220,4 +220,7 @@ def _paste_shared(connection: apsw.Connection, shared: SharedParts) -> None:
     )
     connection.execute("DELETE FROM unlinked")
     connection.executemany("INSERT INTO unlinked VALUES (?)", [(seq,) for seq in shared.unlinked])
-    connection.execute("UPDATE graph SET similar_above = ?", (shared.similar_above,))
+    connection.execute(
+        "UPDATE graph SET similar_above = ?, similar_most = ?",
+        (shared.similar_above, shared.similar_most),
+    )

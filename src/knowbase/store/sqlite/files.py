@@ -1,5 +1,6 @@
 """Reading sources and files; a search loads nothing of them."""
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from knowbase.store.sqlite import rows
@@ -22,8 +23,19 @@ class SqliteFiles(Connected):
             for path, tags, parent, tree in found
         ]
 
-    def files(self) -> "dict[str, FileRecord]":
-        found = self._read(f"SELECT {rows.file_columns()} FROM files")
+    def files(self, within: Collection[str] | None = None) -> "dict[str, FileRecord]":
+        query = f"SELECT {rows.file_columns()} FROM files"
+        if within is None:
+            found = self._read(query)
+        else:
+            at, below = "SELECT value FROM json_each(?1)", "SELECT f.path FROM json_each(?1) w"
+            found = self._read(
+                f"{query} WHERE path IN ({at} UNION {below} CROSS JOIN files f"
+                "  ON f.path >= w.value || '/' AND f.path < w.value || '0'"
+                f" UNION {below} CROSS JOIN files f"
+                "  ON f.path >= w.value || '\\' AND f.path < w.value || ']')",
+                (rows.to_json(list(within)),),
+            )
         return {row[0]: rows.file_record(row) for row in found}
 
     def has_lost_writes(self) -> bool:

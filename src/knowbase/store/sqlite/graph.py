@@ -1,17 +1,23 @@
 """Reading the graph. What only it needs is loaded when it is asked for, as a search by words
 loads this, too."""
 
-from collections.abc import Collection
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from knowbase.query.conditions import FORGOTTEN, Condition, Not, both
+from knowbase.store.sqlite import rows
 from knowbase.store.sqlite.compile import compile_condition
 from knowbase.store.sqlite.connection import Connected, as_json, translated
 
 if TYPE_CHECKING:
-    from knowbase.values.edges import Edge
+    import apsw
+
+    from knowbase.store.similar import Found, Moment, Rule
+    from knowbase.store.sqlite.connection import Connections
+    from knowbase.values.edges import Edge, Wiring
     from knowbase.values.reading import Link
 
+MOST_SIMILAR = 20  # as in values/edges.py, which a search by words does not load
 _EDGE = "s.id, t.id, e.relation, e.weight, e.origin"
 
 
@@ -29,6 +35,28 @@ class SqliteGraph(Connected):
             values,
         )
         return [Edge(*row) for row in found]
+
+    def wiring(self, condition: Condition) -> "Wiring":
+        from knowbase.values.edges import Node, wired
+
+        sql, values = compile_condition(both(Not(FORGOTTEN), condition))
+        with translated():
+            connection = self._connections.get()
+            with connection:  # one state of the base
+                nodes: Any = connection.execute(
+                    f"SELECT d.seq, d.id, d.code, d.title, {rows.TAGS} FROM documents d"
+                    f" WHERE {sql} ORDER BY d.seq",
+                    values,
+                ).fetchall()
+                edges: Any = connection.execute(
+                    "SELECT source, target, relation, weight FROM edges"
+                    " ORDER BY source, target, relation"
+                ).fetchall()
+        known = {
+            seq: Node(identity, code, title, tuple(tags.split("\x1f")) if tags else ())
+            for seq, identity, code, title, tags in nodes
+        }
+        return wired(known, edges)
 
     def edges_around(
         self, documents: Collection[str], depth: int, condition: Condition
@@ -90,28 +118,42 @@ class SqliteGraph(Connected):
         )
         return [(identity, number) for identity, number in found]
 
-    def link_similar(self, threshold: float) -> int:
+    def link_similar(self, threshold: float, most: int = MOST_SIMILAR) -> int:
         from knowbase.store import similar
-        from knowbase.store.sqlite import links
 
-        def read() -> similar.VectorsDue:
-            connection = self._connections.with_vectors()
-            with connection:  # one state of the base
-                due = links.vectors_due(connection, self._model_id(connection), threshold)
-            return due  # noqa: RET504 - to mypy, the block could swallow an error
-
-        def write(due: similar.VectorsDue, pairs: similar.Similar) -> bool:
-            with self._connections.writing(sync=False) as connection:
-                return links.write_similar(connection, due, pairs, threshold)
-
-        def is_due() -> bool:
-            return links.is_due(self._connections.get(), threshold)
-
+        rule = similar.Rule(threshold, most)
         with translated():
-            return similar.link(is_due, read, write, threshold)
+            return similar.link(_Linking(self._connections, self._model_id, rule), rule)
 
     def relink(self) -> None:
         from knowbase.store.sqlite import links
 
         with translated(), self._connections.writing() as connection:
             links.relink(connection)
+
+
+class _Linking(NamedTuple):
+    """See `knowbase.store.similar.Linking`."""
+
+    connections: "Connections"
+    model: "Callable[[apsw.Connection], int | None]"
+    rule: "Rule"
+
+    def is_due(self) -> bool:
+        from knowbase.store.sqlite import alike
+
+        return alike.is_due(self.connections.get(), self.rule)
+
+    def read(self, work: "Callable[[Moment], Found]") -> "Found":
+        from knowbase.store.sqlite.alike import SqliteMoment
+
+        connection = self.connections.with_vectors()
+        with connection:  # one state of the base
+            found = work(SqliteMoment(connection, self.model(connection)))
+        return found  # noqa: RET504 - to mypy, the block could swallow an error
+
+    def write(self, found: "Found") -> bool:
+        from knowbase.store.sqlite import alike
+
+        with self.connections.writing(sync=False) as connection:
+            return alike.write(connection, found, self.rule)

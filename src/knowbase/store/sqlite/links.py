@@ -8,8 +8,6 @@ from typing import Any
 
 import apsw
 
-from knowbase.store.similar import Similar, VectorsDue
-from knowbase.store.sqlite.vector_tables import vector_table
 from knowbase.text.names import Named, mentions_of, names_of_document
 from knowbase.values.edges import WEIGHTS
 from knowbase.values.reading import Link
@@ -119,6 +117,31 @@ def write_codes(connection: apsw.Connection, document: str, codes: Iterable[str]
     return seq
 
 
+def note_loss(connection: apsw.Connection, documents: Collection[int]) -> None:
+    """These are about to go, or to be forgotten: who has as many similar ones as there may be
+    is to be compared again, since the next one takes their place."""
+    connection.execute(
+        "INSERT OR IGNORE INTO unlinked SELECT other FROM ("
+        " SELECT e.target AS other FROM json_each(?1) gone CROSS JOIN edges e"
+        "  ON e.source = gone.value WHERE e.relation = 'SIMILAR_TO'"
+        " UNION SELECT e.source FROM json_each(?1) gone CROSS JOIN edges e"
+        "  ON e.target = gone.value WHERE e.relation = 'SIMILAR_TO')"
+        " WHERE (SELECT count(*) FROM edges WHERE source = other AND relation = 'SIMILAR_TO')"
+        " + (SELECT count(*) FROM edges WHERE target = other AND relation = 'SIMILAR_TO')"
+        " >= (SELECT similar_most FROM graph)",
+        (_numbers(documents),),
+    )
+
+
+def note_forgotten(connection: apsw.Connection, document: str) -> None:
+    """A document was forgotten, or is known again."""
+    seq = connection.execute("SELECT seq FROM documents WHERE id = ?", (document,)).get
+    if seq is not None:
+        note_loss(connection, (seq,))
+        connection.execute("INSERT OR IGNORE INTO unlinked VALUES (?)", (seq,))
+        connection.execute("UPDATE graph SET version = version + 1")
+
+
 def relink(connection: apsw.Connection) -> None:
     """Every name, mention and edge anew; every document is to be compared again."""
     connection.execute("DELETE FROM edges; DELETE FROM mentions; DELETE FROM names")
@@ -129,49 +152,6 @@ def relink(connection: apsw.Connection) -> None:
         _write_names(connection, seqs[start : start + _BATCH])
     connection.execute("DELETE FROM stale_names")
     _resolve(connection, seqs)
-
-
-def is_due(connection: apsw.Connection, threshold: float) -> bool:
-    """Whether anything is to be compared."""
-    known = connection.execute("SELECT similar_above FROM graph").get
-    return known != threshold or bool(connection.execute("SELECT 1 FROM unlinked LIMIT 1").get)
-
-
-def vectors_due(connection: apsw.Connection, model: int | None, threshold: float) -> VectorsDue:
-    """The documents whose vectors changed, and every vector; all are due for a new threshold."""
-    graph: Any = connection.execute("SELECT similar_above, version FROM graph").fetchone()
-    table = "unlinked" if graph[0] == threshold else "(SELECT seq AS document FROM documents)"
-    due: Any = [document for (document,) in connection.execute(f"SELECT document FROM {table}")]
-    rows: Any = []
-    if due and model is not None:
-        rows = connection.execute(
-            f"SELECT c.document, v.embedding FROM {vector_table(model)} v"
-            " CROSS JOIN chunks c ON c.id = v.chunk_id"
-        ).fetchall()
-    return VectorsDue(graph[1], due, [row[0] for row in rows], [row[1] for row in rows])
-
-
-def write_similar(
-    connection: apsw.Connection, due: VectorsDue, pairs: Similar, threshold: float
-) -> bool:
-    """Write the links of what was due; not when a vector has changed since it was read."""
-    if connection.execute("SELECT version FROM graph").get != due.version:
-        return False
-    wanted = _numbers(due.documents)
-    for end in ("source", "target"):
-        connection.execute(
-            f"DELETE FROM edges WHERE {end} IN (SELECT value FROM json_each(?))"
-            " AND relation = 'SIMILAR_TO'",
-            (wanted,),
-        )
-    connection.execute("DELETE FROM unlinked")
-    connection.execute("UPDATE graph SET similar_above = ?", (threshold,))
-    weight = WEIGHTS["SIMILAR_TO"]
-    connection.executemany(
-        "INSERT INTO edges VALUES (?, ?, 'SIMILAR_TO', ?, 'vectors')",
-        [(*pair, cosine * weight) for pair, cosine in pairs.items()],
-    )
-    return True
 
 
 def _numbers(values: Iterable[int]) -> str:

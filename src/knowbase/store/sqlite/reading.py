@@ -234,4 +234,5 @@ def shared(connection: apsw.Connection) -> SharedParts:
         ),
         similar_above=connection.execute("SELECT similar_above FROM graph").get,
         unlinked=tuple(seq for (seq,) in read("SELECT document FROM unlinked ORDER BY document")),
+        similar_most=connection.execute("SELECT similar_most FROM graph").get,
     )

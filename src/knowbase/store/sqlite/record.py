@@ -6,7 +6,7 @@ from collections.abc import Iterable
 import apsw
 
 from knowbase.store.rows import from_json
-from knowbase.store.sqlite.links import write_codes
+from knowbase.store.sqlite.links import note_forgotten, write_codes
 from knowbase.values.changes import (
     Changes,
     Edit,
@@ -62,6 +62,8 @@ def _edit(connection: apsw.Connection, edit: Edit) -> None:
         f"UPDATE documents SET {settings}said = json_patch(said, ?) WHERE id = ?",
         (*edit.values.values(), _said(edit), edit.document),
     )
+    if "deleted_at" in edit.values:
+        note_forgotten(connection, edit.document)
 
 
 def _said(edit: Edit) -> str:

@@ -1,26 +1,33 @@
 """The legs of retrieval, and what they refer to."""
 
+import sys
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from knowbase.query.conditions import Condition, is_everything, is_lifecycle
+from knowbase.query.conditions import Condition, Not, has_text, is_everything, is_lifecycle
 from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.compile import Compiled
 from knowbase.store.nearest import nearest as nearest_vectors
 from knowbase.store.rows import damaged
 from knowbase.store.sqlite import rows, schema
-from knowbase.store.sqlite.compile import compile_for_chunks, match_expression
+from knowbase.store.sqlite.compile import (
+    compile_condition,
+    compile_for_chunks,
+    match_expression,
+)
 from knowbase.store.sqlite.connection import Connected, translated
-from knowbase.store.sqlite.vector_tables import vector_table
+from knowbase.store.sqlite.vector_tables import stored_vectors, vector_table
 from knowbase.text.analysis import Word
 from knowbase.text.spelling import as_written, nearest, stem_of
 from knowbase.values.documents import Candidate, Passage
 
 if TYPE_CHECKING:
     from knowbase.store.facets import Ages, Counted
+    from knowbase.store.sqlite.scan import Compared
     from knowbase.values.vectors import Model, Vector
 
 LAST = "\U0010ffff"  # sorts after every word
+FEW = 1000  # chunks that are compared each for itself; documents that are listed as failing
 MOST_NEIGHBOURS = 4096  # sqlite-vec's own limit for a nearest-neighbour query
 
 
@@ -37,7 +44,7 @@ class SqliteRetrieval(Connected):
             return self._keyword_among(query, condition, limit, weights)
         # The unary + keeps FTS5 in the lead: driven by ids, it would run the whole match
         # again for each of them.
-        where, values = self._passing("+rowid", condition)
+        where, values = self._matching("+rowid", condition)
         found = self._read(
             "SELECT rowid, -bm25(chunks_fts, ?, ?, ?, ?) AS score FROM chunks_fts"
             f" WHERE chunks_fts MATCH ?{where} ORDER BY score DESC, rowid LIMIT ?",
@@ -49,7 +56,7 @@ class SqliteRetrieval(Connected):
         query.check_rule()
         if not query.words:
             return 0
-        where, values = self._passing("+rowid", condition)
+        where, values = self._matching("+rowid", condition)
         found = self._read(
             "SELECT count(DISTINCT document) FROM chunks WHERE id IN"
             f" (SELECT rowid FROM chunks_fts WHERE chunks_fts MATCH ?{where})",
@@ -82,8 +89,17 @@ class SqliteRetrieval(Connected):
             number = self._model_id(self._connections.with_vectors(), model)
         if number is None:
             return []
-        where, values = self._passing("chunk_id", condition)
         table = vector_table(number)
+        few = self._few(condition, table)
+        if few is not None:
+            wanted = "[" + ",".join(map(str, few)) + "]"
+            found = self._read(stored_vectors(table), (wanted,))
+            return nearest_vectors(vector, limit, lambda _: found)
+        if "numpy" in sys.modules:
+            compared = self._compared(number, vector, condition)
+            with translated():
+                return nearest_vectors(vector, limit, compared.nearest)
+        where, values = self._passing("chunk_id", condition)
 
         def propose(most: int) -> list[tuple[Any, ...]]:
             if most > MOST_NEIGHBOURS:
@@ -96,6 +112,28 @@ class SqliteRetrieval(Connected):
             return self._read(sql + where, (vector, most, *values))
 
         return nearest_vectors(vector, limit, propose)
+
+    def _few(self, condition: Condition, table: str) -> list[int] | None:
+        """The chunks that pass, when they are so few that each is better read for itself: that
+        takes as long as a scan over twenty, and adding up without numpy ten times as long."""
+        if self._all_pass(condition) or self._failing(condition) is not None:
+            return None
+        last = self._read(f"SELECT max(rowid) FROM {table}_rowids")[0][0] or 0
+        most = min(FEW, last // (20 if "numpy" in sys.modules else 200))
+        sql, values = compile_for_chunks(condition)
+        found = self._read(f"SELECT c.id FROM chunks c WHERE {sql} LIMIT ?", (*values, most + 1))
+        return [chunk for (chunk,) in found] if len(found) <= most else None
+
+    def _compared(self, model: int, vector: "Vector", condition: Condition) -> "Compared":
+        from knowbase.store.sqlite.scan import Among, Compared
+
+        among = None
+        if not self._all_pass(condition):
+            failing = self._failing(condition)
+            sql, values = failing or compile_for_chunks(condition)
+            listed = self._read(f"SELECT group_concat(c.id) FROM chunks c WHERE {sql}", values)
+            among = Among(listed[0][0] or "", inverted=failing is not None)
+        return Compared(self._connections.get(), model, vector, among)
 
     def unknown_words(self, words: Sequence[Word]) -> list[Word]:
         unknown = []
@@ -168,12 +206,42 @@ class SqliteRetrieval(Connected):
         )
         return {row[0]: rows.passage(row) for row in found}
 
+    def _matching(self, column: str, condition: Condition) -> Compiled:
+        """`AND column NOT IN` the chunks of the documents that fail, when those are few."""
+        failing = None if self._all_pass(condition) else self._failing(condition)
+        if failing is None:
+            return self._passing(column, condition)
+        sql = f" AND {column} NOT IN (SELECT c.id FROM chunks c WHERE {failing.sql})"
+        return Compiled(sql, failing.values)
+
     def _passing(self, column: str, condition: Condition) -> Compiled:
         """`AND column IN` the chunks of documents that pass; nothing when all of them do."""
-        if is_lifecycle(condition) and (is_everything(condition) or not self._has_lifecycle()):
+        if self._all_pass(condition):
             return Compiled("", [])
         sql, values = compile_for_chunks(condition)
         return Compiled(f" AND {column} IN (SELECT c.id FROM chunks c WHERE {sql})", values)
+
+    def _all_pass(self, condition: Condition) -> bool:
+        return is_lifecycle(condition) and (is_everything(condition) or not self._has_lifecycle())
+
+    def _failing(self, condition: Condition) -> Compiled | None:
+        """The chunks of the documents that fail, when those are few: they are listed sooner
+        than what all others have. Looked for once for both legs."""
+        if has_text(condition):
+            return None
+        sql, values = compile_condition(Not(condition))
+        with translated():
+            key = (self._connections.state(), sql, *values)
+        known = self._connections.failing
+        if known is None or known[0] != key:
+            found = self._read(
+                f"SELECT d.seq FROM documents d WHERE {sql} LIMIT ?", (*values, FEW + 1)
+            )
+            known = self._connections.failing = (key, [seq for (seq,) in found])
+        if len(known[1]) > FEW:
+            return None
+        listed = "[" + ",".join(map(str, known[1])) + "]"
+        return Compiled("c.document IN (SELECT value FROM json_each(?))", [listed])
 
     def _has_lifecycle(self) -> bool:
         """Whether any document could be hidden: one look at a partial index."""

@@ -10,6 +10,7 @@ from knowbase.values.documents import FIELDS
 __all__ = [
     "CHUNK",
     "DOCUMENT",
+    "TAGS",
     "chunk",
     "document",
     "file_columns",
@@ -19,11 +20,11 @@ __all__ = [
     "written",
 ]
 
-_TAGS = (
+TAGS = (
     "(SELECT group_concat(name, char(31)) FROM"
     " (SELECT name FROM tags WHERE document = d.seq ORDER BY name))"
 )
-DOCUMENT = ", ".join(_TAGS if name == "tags" else f"d.{name}" for name in FIELDS)
+DOCUMENT = ", ".join(TAGS if name == "tags" else f"d.{name}" for name in FIELDS)
 
 
 class LazyJson(Mapping[str, object]):

@@ -271,8 +271,16 @@ _STEP_11 = """
 ALTER TABLE documents ADD COLUMN judged TEXT;
 """
 
-_EARLIER = (_STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8, _STEP_9)
-STEPS = (*_EARLIER, _STEP_10, _STEP_11)
+# A document is linked with its nearest ones alone: which those are is found when it is asked for.
+_STEP_12 = """
+ALTER TABLE graph ADD COLUMN similar_most INTEGER;
+UPDATE graph SET similar_above = NULL;
+"""
+
+STEPS = (
+    _STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8, _STEP_9, _STEP_10,
+    _STEP_11, _STEP_12,
+)  # fmt: skip
 WITH_CONTENT_HASHES = 2
 _NEVER = 1000  # a number that no schema will have
 WITH_A_GRAPH = 4

@@ -12,6 +12,14 @@ def vector_table(model: int) -> str:
     return f"chunks_vec_{model:d}"
 
 
+def stored_vectors(table: str) -> str:
+    """The query for chunks by their numbers, and their vectors."""
+    return (
+        f"SELECT v.chunk_id, v.embedding FROM json_each(?) wanted CROSS JOIN {table} v"
+        " ON v.chunk_id = wanted.value"
+    )
+
+
 def create_vector_table(connection: apsw.Connection, model: int, dimensions: int) -> None:
     connection.execute(
         f"CREATE VIRTUAL TABLE {vector_table(model)} USING vec0 (chunk_id INTEGER PRIMARY KEY,"

@@ -14,7 +14,7 @@ from knowbase.store.rules import known_text
 from knowbase.store.sqlite import rows, vectors
 from knowbase.store.sqlite.compile import compile_condition
 from knowbase.store.sqlite.extension import has_vector_extension
-from knowbase.store.sqlite.links import refresh
+from knowbase.store.sqlite.links import note_loss, refresh
 from knowbase.store.sqlite.record import record, said_values, used
 from knowbase.store.sqlite.sealing import seal, seal_fields, seal_use
 from knowbase.store.sqlite.vector_tables import compact_vectors
@@ -25,13 +25,14 @@ from knowbase.values.files import FileRecord
 from knowbase.values.vectors import Vector
 
 _INDEXED = ("title", "heading", "text", "terms")
+COMPACTED_AFTER = 16  # removals
 MOST_CODES = 1000  # that are tried: in a damaged base, each may seem to be taken
 
 
 def apply(connection: apsw.Connection, changes: Changes, model: int | None, now: str) -> list[int]:
     """Everything in `changes`; returns the seq of each draft's document."""
     remove(connection, changes.removed)
-    if changes.removed and has_vector_extension(connection):
+    if _is_time_to_compact(connection, changes) and has_vector_extension(connection):
         for number in vectors.numbers(connection):
             compact_vectors(connection, number)
     written: list[int] = []
@@ -67,6 +68,14 @@ def apply(connection: apsw.Connection, changes: Changes, model: int | None, now:
     return written
 
 
+def _is_time_to_compact(connection: apsw.Connection, changes: Changes) -> bool:
+    """After many removals, or after some of few: to see whether it is needed takes counting."""
+    if len(changes.removed) >= COMPACTED_AFTER:
+        return True
+    version: Any = connection.execute("SELECT version FROM graph").get
+    return bool(changes.removed) and version % COMPACTED_AFTER == 0
+
+
 def _known(connection: apsw.Connection, draft: Draft, now: str) -> tuple[str, int] | None:
     """The id and seq of a document that has the draft's text already."""
     sql, values = compile_condition(known_text(draft, now))
@@ -83,6 +92,7 @@ def remove(connection: apsw.Connection, ids: Iterable[str]) -> None:
         if row is not None:
             chunks = connection.execute("SELECT id FROM chunks WHERE document = ?", (row,))
             _remove_chunks(connection, [chunk for (chunk,) in chunks])
+            note_loss(connection, (row,))
             connection.execute("DELETE FROM documents WHERE seq = ?", (row,))
 
 

@@ -1,0 +1,40 @@
+"""Bringing SIMILAR_TO in step, for whoever reads links or has time."""
+
+from typing import Protocol
+
+from knowbase.errors import (
+    BaseLocked,
+    BaseReadOnly,
+    DiskFull,
+    NotAllowed,
+    TookTooLong,
+    VectorsUnavailable,
+)
+from knowbase.logs import log
+from knowbase.store.contract import GraphStore
+
+_LATER = (BaseLocked, BaseReadOnly, DiskFull, NotAllowed, TookTooLong, VectorsUnavailable)
+
+
+class Likeness(Protocol):
+    """What the settings say of similar documents."""
+
+    @property
+    def embed_vectors(self) -> bool: ...
+
+    @property
+    def graph_similarity(self) -> float: ...
+
+    @property
+    def graph_most_similar(self) -> int: ...
+
+
+def link_or_later(store: GraphStore, settings: Likeness) -> None:
+    """Compare what was written since, so that nobody who writes waits for it. When another
+    writes, when space or time runs out, and for whoever may only read, the next one does it."""
+    if not settings.embed_vectors:
+        return
+    try:
+        store.link_similar(settings.graph_similarity, settings.graph_most_similar)
+    except _LATER as error:
+        log("info", "similar documents are linked later", reason=error.message)

@@ -1,0 +1,166 @@
+"""SIMILAR_TO in SQLite: what `knowbase.store.similar` reads and writes."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from knowbase.store.sqlite.vector_tables import vector_table
+from knowbase.values.edges import WEIGHTS
+
+if TYPE_CHECKING:
+    from knowbase.store.similar import Block, Due, Found, Links, Rule
+
+_BLOCK = 8  # of sqlite-vec's that are compared at once
+_SCANNED = 8  # when more than an eighth of all is wanted, all of it is read
+
+
+class SqliteMoment:
+    """See `knowbase.store.similar.Moment`."""
+
+    def __init__(self, connection: apsw.Connection, model: int | None) -> None:
+        self._connection = connection
+        self._model = model
+
+    def due(self, rule: "Rule") -> "Due":
+        from knowbase.store.similar import Due
+
+        above, most, version = self._connection.execute(
+            "SELECT similar_above, similar_most, version FROM graph"
+        ).get
+        is_whole = (above, most) != rule
+        table = "SELECT seq FROM documents" if is_whole else "SELECT document FROM unlinked"
+        due: Any = [one for (one,) in self._connection.execute(f"{table} ORDER BY 1")]
+        number = int(self._connection.execute("SELECT count(*) FROM documents").get)
+        return Due(version, due, number, self._number(), is_whole)
+
+    def _number(self) -> int:
+        if self._model is None:
+            return 0
+        sql = f"SELECT count(*) FROM {vector_table(self._model)}_rowids"
+        return int(self._connection.execute(sql).get)
+
+    def chunks_of(self, documents: Sequence[int]) -> Mapping[int, int]:
+        return self._owned(
+            "SELECT c.id, c.document FROM json_each(?) wanted CROSS JOIN documents d"
+            " ON d.seq = wanted.value CROSS JOIN chunks c ON c.document = d.seq"
+            " WHERE d.deleted_at IS NULL",
+            _numbers(documents),
+        )
+
+    def owners(self, chunks: Collection[int] | None) -> Mapping[int, int]:
+        if chunks is None or len(chunks) * _SCANNED > self._number():
+            every = self._owned(
+                "SELECT c.id, c.document FROM documents d CROSS JOIN chunks c"
+                " ON c.document = d.seq WHERE d.deleted_at IS NULL"
+            )
+            return every if chunks is None else {c: every[c] for c in chunks if c in every}
+        return self._owned(
+            "SELECT c.id, c.document FROM json_each(?) wanted CROSS JOIN chunks c"
+            " ON c.id = wanted.value CROSS JOIN documents d ON d.seq = c.document"
+            " WHERE d.deleted_at IS NULL",
+            _numbers(chunks),
+        )
+
+    def _owned(self, sql: str, *values: str) -> dict[int, int]:
+        found: Any = self._connection.execute(sql, values)
+        return dict(found)
+
+    def vectors(self, chunks: Sequence[int]) -> "Block":
+        import numpy as np
+
+        from knowbase.store.similar import Block
+
+        found: Any = []
+        if self._model is not None:
+            found = self._connection.execute(
+                f"SELECT v.chunk_id, v.embedding FROM {vector_table(self._model)} v"
+                " WHERE v.chunk_id IN (SELECT value FROM json_each(?)) ORDER BY 1",
+                (_numbers(chunks),),
+            ).fetchall()
+        matrix = np.frombuffer(b"".join(vector for _, vector in found), dtype="<f4")
+        numbers = np.array([chunk for chunk, _ in found], dtype="i8")
+        return Block(numbers, matrix.reshape(len(found), -1 if found else 1))
+
+    def blocks(self) -> "Iterator[Block]":
+        import numpy as np
+
+        from knowbase.store.similar import Block
+        from knowbase.store.sqlite import scan
+
+        if self._model is None:
+            return
+        chunks, parts = [], []
+        for numbers, matrix in scan.blocks(self._connection, self._model):
+            chunks.append(numbers)
+            parts.append(matrix.copy())
+            if len(parts) == _BLOCK:
+                yield Block(np.concatenate(chunks), np.concatenate(parts))
+                chunks, parts = [], []
+        if parts:
+            yield Block(np.concatenate(chunks), np.concatenate(parts))
+
+    def links(self, documents: Collection[int]) -> "Links":
+        found: dict[int, dict[int, float]] = {}
+        weight = WEIGHTS["SIMILAR_TO"]
+        rows: Any = self._connection.execute(
+            "SELECT e.source, e.target, e.weight FROM json_each(?1) wanted CROSS JOIN edges e"
+            " ON e.source = wanted.value WHERE e.relation = 'SIMILAR_TO'"
+            " UNION ALL SELECT e.target, e.source, e.weight FROM json_each(?1) wanted"
+            " CROSS JOIN edges e ON e.target = wanted.value WHERE e.relation = 'SIMILAR_TO'",
+            (_numbers(documents),),
+        )
+        for document, other, value in rows:
+            found.setdefault(document, {})[other] = value / weight
+        return found
+
+
+def is_due(connection: apsw.Connection, rule: "Rule") -> bool:
+    """Whether anything is to be compared."""
+    known = connection.execute("SELECT similar_above, similar_most FROM graph").get
+    return known != rule or bool(connection.execute("SELECT 1 FROM unlinked LIMIT 1").get)
+
+
+def write(connection: apsw.Connection, found: "Found", rule: "Rule") -> bool:
+    """Write the links that were found; not when a vector or a link has changed meanwhile."""
+    if connection.execute("SELECT version FROM graph").get != found.version:
+        return False
+    if found.is_whole:
+        connection.execute("DELETE FROM edges WHERE relation = 'SIMILAR_TO'")
+        connection.execute("DELETE FROM unlinked")
+    else:
+        _take_away(connection, found)
+    weight = WEIGHTS["SIMILAR_TO"]
+    connection.executemany(
+        "INSERT INTO edges VALUES (?, ?, 'SIMILAR_TO', ?, 'vectors')"
+        " ON CONFLICT DO UPDATE SET weight = excluded.weight",
+        [(*pair, found.added[pair] * weight) for pair in sorted(found.added)],
+    )
+    connection.execute(
+        "UPDATE graph SET similar_above = ?, similar_most = ?, version = version + 1", rule
+    )
+    return True
+
+
+def _take_away(connection: apsw.Connection, found: "Found") -> None:
+    compared = _numbers(found.documents)
+    for end in ("source", "target"):
+        connection.execute(
+            f"DELETE FROM edges WHERE {end} IN (SELECT value FROM json_each(?))"
+            " AND relation = 'SIMILAR_TO'",
+            (compared,),
+        )
+    connection.executemany(
+        "DELETE FROM edges WHERE source = ? AND target = ? AND relation = 'SIMILAR_TO'",
+        found.dropped,
+    )
+    connection.execute(
+        "DELETE FROM unlinked WHERE document IN (SELECT value FROM json_each(?))", (compared,)
+    )
+    connection.executemany(
+        "INSERT OR IGNORE INTO unlinked VALUES (?)", [(one,) for one in found.again]
+    )
+
+
+def _numbers(values: Collection[int]) -> str:
+    return "[" + ",".join(map(str, values)) + "]"

@@ -1,0 +1,135 @@
+"""Comparing a vector with all stored ones, block by block as sqlite-vec keeps them.
+
+Its own search takes twice as long for them. Loaded only where numpy is: a new process that has
+the query's vector from the cache would take longer to load that.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from knowbase.store.rows import damaged
+from knowbase.store.sqlite.vector_tables import vector_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import apsw
+    from numpy import bool_, floating, integer
+    from numpy.typing import NDArray
+
+    from knowbase.values.vectors import Vector
+
+    Floats = NDArray[floating]
+    Integers = NDArray[integer]
+    Flags = NDArray[bool_]
+
+
+def blocks(connection: "apsw.Connection", model: int) -> "Iterator[tuple[Integers, Floats]]":
+    """Each block's chunks and vectors, which are there until the next block is asked for; the
+    places of deleted ones are left out. To be read within a transaction.
+
+    One buffer serves for all: to get memory for each takes as long as to fill it.
+    """
+    table = vector_table(model)
+    dimensions: Any = connection.execute("SELECT dimensions FROM models WHERE id = ?", (model,)).get
+    found: Any = connection.execute(
+        f"SELECT chunk_id, size, validity, rowids FROM {table}_chunks ORDER BY chunk_id"
+    ).fetchall()
+    if not found:
+        return
+    held = f"{table}_vector_chunks00"
+    blob = connection.blob_open("main", held, "vectors", found[0][0], False)
+    with blob:
+        buffer = bytearray()
+        for number, size, validity, rowids in found:
+            blob.reopen(number)
+            if len(rowids) != 8 * size or blob.length() != 4 * size * dimensions:
+                raise damaged("a block of vectors has another size")
+            if len(buffer) != blob.length():
+                buffer = bytearray(blob.length())
+            blob.read_into(buffer)
+            chunks = np.frombuffer(rowids, "<i8")
+            matrix = np.frombuffer(buffer, "<f4").reshape(size, dimensions)
+            if validity.count(b"\xff") * 8 != size:
+                bits = np.unpackbits(np.frombuffer(validity, "u1"), bitorder="little")
+                there = np.flatnonzero(bits[:size])
+                chunks, matrix = chunks[there], matrix[there]
+            if len(chunks):
+                yield chunks, matrix
+
+
+class Compared:
+    """The vectors of a model, and which of their chunks pass."""
+
+    def __init__(
+        self,
+        connection: "apsw.Connection",
+        model: int,
+        vector: "Vector",
+        among: "Among | None" = None,
+    ) -> None:
+        self._connection = connection
+        self._model = model
+        self._query = np.frombuffer(vector, "<f4")
+        self._among = among
+
+    def nearest(self, most: int) -> "list[tuple[int, Vector]]":
+        """The most similar ones that pass, by single-precision products, with their vectors."""
+        best = _Best(most, len(self._query))
+        with self._connection:  # one state of the base
+            for chunks, matrix in blocks(self._connection, self._model):
+                if matrix.shape[1] != len(self._query):
+                    raise damaged("the vectors have another length")
+                scores = matrix @ self._query
+                if self._among is not None:
+                    scores[~self._among.passing(chunks)] = -np.inf
+                best.take(chunks, scores, matrix)
+        return best.found()
+
+
+class _Best:
+    """The best so far; what cannot be among them is not copied."""
+
+    def __init__(self, most: int, dimensions: int) -> None:
+        self._most = most
+        self._kept = [(np.empty(0, "i8"), np.empty(0, "f4"), np.empty((0, dimensions), "f4"))]
+        self._waiting = 0
+        self._floor = np.float32(-np.inf)  # what is not above it does not pass, or is worse
+
+    def take(self, chunks: "Integers", scores: "Floats", matrix: "Floats") -> None:
+        good = np.flatnonzero(scores > self._floor)
+        if not len(good):
+            return
+        self._kept.append((chunks[good], scores[good], matrix[good]))
+        self._waiting += len(good)
+        if self._waiting > 2 * self._most:
+            self._thin_out()
+
+    def _thin_out(self) -> None:
+        chunks, scores, matrix = (np.concatenate(part) for part in zip(*self._kept, strict=True))
+        if len(scores) > self._most:
+            at = len(scores) - self._most
+            first = np.argpartition(scores, at)[at:]
+            chunks, scores, matrix = chunks[first], scores[first], matrix[first]
+            self._floor = scores.min()
+        self._kept, self._waiting = [(chunks, scores, matrix)], 0
+
+    def found(self) -> "list[tuple[int, Vector]]":
+        self._thin_out()
+        chunks, _, matrix = self._kept[0]
+        return [(chunk, row.tobytes()) for chunk, row in zip(chunks.tolist(), matrix, strict=True)]
+
+
+class Among:
+    """The chunks that pass, by their numbers; or, if most do, those that do not."""
+
+    def __init__(self, numbers: str, *, inverted: bool) -> None:
+        named = np.fromstring(numbers, dtype="i8", sep=",") if numbers else np.empty(0, "i8")
+        self._inverted = inverted
+        self._flags = np.full(int(named.max(initial=0)) + 2, inverted)
+        self._flags[named] = not inverted
+
+    def passing(self, chunks: "Integers") -> "Flags":
+        """Behind the last one that is named, the flags end with what holds for all others."""
+        return self._flags[np.minimum(chunks, len(self._flags) - 1)]
