@@ -22,6 +22,7 @@ class Settings(NamedTuple):
 
     search_profile: str = "best"
     search_default_top: int = 0
+    search_calibrate_after: float = 60.0
     index_max_file_mb: int = 20
     index_hidden: bool = False
     index_types: tuple[str, ...] = ()
@@ -95,6 +96,12 @@ ABOUT: dict[str, About] = {
     "search_profile": About("the ranking recipe; see kb profiles"),
     "search_default_top": About(
         "how many hits a search returns; 0: what the profile says", 0, 1000
+    ),
+    "search_calibrate_after": About(
+        "seconds without work after which kb serve, kb mcp and kb watch learn how answers of this"
+        " base look (kb calibrate); 0: never",
+        0,
+        86400,
     ),
     "index_max_file_mb": About("larger files are skipped, and said", 1, 4096),
     "index_hidden": About("also read files and folders whose name starts with a dot"),

@@ -17,10 +17,12 @@ from knowbase.values.characters import storable
 from knowbase.values.documents import Page
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Unpack
 
     from knowbase.base.keywords import SearchKeywords, Texts
+    from knowbase.ingest.embedding import Step
+    from knowbase.search.calibrate import Calibrated
     from knowbase.search.plan import QueryPlan
     from knowbase.search.saved import SavedSearches
     from knowbase.search.understand import Inquiry
@@ -91,6 +93,25 @@ class Finding(BaseServices):
 
         document = self.whole(reference)
         return why_not(self._understand(request, keywords), self.search_services, document)
+
+    def calibrate(
+        self, *, show: bool = False, progress: "Callable[[Step], None]" = lambda _: None
+    ) -> "Calibrated":
+        """Learn how answers of this base look, and those that are not there: for the verdicts.
+        With `show`, only what was learnt last."""
+        from knowbase.ingest.embedding import Step
+        from knowbase.search.calibrate import calibrate, told
+
+        if show:
+            return told(self.store.calibration())
+        made = calibrate(
+            self.search_services,
+            self.now(),
+            lambda done, total: progress(Step(done, total, "questions")),
+        )
+        if made is not None:
+            self.store.put_calibration(made)
+        return told(made)
 
     def _understand(
         self, request: SearchRequest | str, keywords: "Mapping[str, Any] | None" = None

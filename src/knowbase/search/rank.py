@@ -20,6 +20,7 @@ class Outcome(NamedTuple):
     ranked: list[Ranked]
     milliseconds: float = 0.0
     required: tuple[str, ...] = ()  # what the relaxed ones among the hits do not have
+    relaxed: "Outcome | None" = None  # what is judged instead, when all hits are relaxed ones
 
 
 def rank_all(inquiry: Inquiry, services: Services, depth: int) -> Outcome:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from knowbase.values.calibration import Calibration
 from knowbase.values.changes import SavedSearch
 from knowbase.values.documents import Chunk, Document
 from knowbase.values.edges import Relation
@@ -68,3 +69,4 @@ class SharedParts(NamedTuple):
     similar: tuple[tuple[int, int, float], ...]  # SIMILAR_TO: the numbers, and the weight
     similar_above: float | None
     unlinked: tuple[int, ...]  # documents that are to be compared
+    calibration: Calibration | None = None

@@ -42,6 +42,7 @@ RENDERERS = {
     "knowbase.operations.finding.Tags": "finding.render_tags",
     "knowbase.operations.models.ModelList": "models.render_models",
     "knowbase.operations.ranking.Profiles": "ranking.render_profiles",
+    "knowbase.search.calibrate.Calibrated": "ranking.render_calibrated",
     "knowbase.search.saved.DeletedSearch": "saved.render_deleted",
     "knowbase.search.answer.Answer": "search.render_answer",
     "knowbase.search.plan.QueryPlan": "search.render_plan",

@@ -307,7 +307,18 @@ _STEP_8 = """
 ALTER TABLE files ADD COLUMN skipped text COLLATE "C";
 """
 
-STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8)
+# Numbers by name: what the base has learnt of its answers.
+_STEP_9 = """
+CREATE TABLE calibration (
+    base_id integer NOT NULL REFERENCES bases ON DELETE CASCADE,
+    name text COLLATE "C" NOT NULL,
+    number double precision NOT NULL,
+    made_at text COLLATE "C" NOT NULL,
+    PRIMARY KEY (base_id, name)
+);
+"""
+
+STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8, _STEP_9)
 WITH_A_GRAPH = 3
 
 

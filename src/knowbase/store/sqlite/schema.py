@@ -266,7 +266,19 @@ _STEP_10 = """
 ALTER TABLE files ADD COLUMN skipped TEXT;
 """
 
-STEPS = (_STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8, _STEP_9, _STEP_10)
+# Numbers by name: what the base has learnt of its answers.
+_STEP_11 = """
+CREATE TABLE calibration (
+    name TEXT PRIMARY KEY,
+    number REAL NOT NULL,
+    made_at TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+
+STEPS = (
+    _STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8, _STEP_9, _STEP_10,
+    _STEP_11,
+)  # fmt: skip
 WITH_CONTENT_HASHES = 2
 _NEVER = 1000  # a number that no schema will have
 WITH_A_GRAPH = 4
