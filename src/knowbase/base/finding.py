@@ -11,7 +11,7 @@ from knowbase.ranking.profile import Profile
 from knowbase.search.answer import Answer
 from knowbase.search.request import SearchRequest
 from knowbase.search.search import search
-from knowbase.search.services import Language, Services
+from knowbase.search.services import Language, Second, Services
 from knowbase.values.arguments import checks_arguments
 from knowbase.values.characters import storable
 from knowbase.values.documents import Page
@@ -136,8 +136,21 @@ class Finding(BaseServices):
         grouping = lambda passing: self.graph.communities_among(passing)  # noqa: E731 - lazy
         has_vectors = self.settings.embed_vectors
         return Services(
-            self.store, lambda: self.embedder, language, grouping, has_vectors=has_vectors
+            self.store,
+            lambda: self.embedder,
+            language,
+            grouping,
+            has_vectors=has_vectors,
+            second=self._second,
         )
+
+    @property
+    def _second(self) -> "Second | None":
+        said = self.settings
+        if not said.rerank_model:
+            return None
+        made = lambda: self._embedders.reranker(self.home)  # noqa: E731 - lazy
+        return Second(made, said.rerank_top, said.rerank_budget)
 
     def _profile_of(self, request: SearchRequest) -> Profile:
         self.check_types(request.type)

@@ -51,6 +51,7 @@ def present(outcome: Outcome, services: Services) -> Answer:
         notices=(
             *(f"{problem.message}; {problem.instead}" for problem in query.problems),
             *proposals.notices,
+            *outcome.notices,
             *_threshold_notices(outcome),
             *grouped.notices,
             *_relaxed(outcome),
