@@ -42,7 +42,7 @@ def farthest_first(
 ) -> list[int]:
     """Places in the order of maximal marginal relevance (Carbonell and Goldstein 1998): each next
     one is good, and unlike all before it."""
-    values = _stretched(scores)
+    values = _shares(scores)
     left, chosen = list(range(len(scores))), list[int]()
     while left:
         best = max(
@@ -78,6 +78,7 @@ def _standard(values: Sequence[float]) -> list[float]:
     return [(value - mean) / spread if spread else 0.0 for value in values]
 
 
-def _stretched(values: Sequence[float]) -> list[float]:
-    low, high = min(values), max(values)
-    return [(value - low) / (high - low) if high > low else 1.0 for value in values]
+def _shares(values: Sequence[float]) -> list[float]:
+    """Of the best."""
+    best = max(values)
+    return [value / best if best > 0 else 1.0 for value in values]

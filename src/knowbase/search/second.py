@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from knowbase.values.vectors import Vector
 
 USUAL_WEIGHT = 0.5  # of a look that is asked for, where the profile has none
-USUAL_DIVERSITY = 0.3
+USUAL_DIVERSITY = 0.5
 LOOKED_AT = 30  # hits that change their order to be diverse
 CODE = "code"
 SIGNS = "(){}[]=;_<>"
