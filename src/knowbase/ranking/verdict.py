@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 STRONG, LIKELY, WEAK, NOTHING = "strong", "likely", "weak", "nothing found"
-LEVELS = ((0.75, STRONG), (0.5, LIKELY), (0.25, WEAK))
+LEVELS = ((0.75, STRONG), (0.5, LIKELY), (0.3, WEAK))
 LEAST_SPREAD = 0.02
 MOST = 4.0  # what one signal can say at most, in log odds
 STEEPEST = 1.0  # signals say much of the same: together they never say more than their sum
