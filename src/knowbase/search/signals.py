@@ -53,7 +53,7 @@ def language_known(
 
 def vectors_seen(inquiry: Inquiry, proposals: Proposals, services: Services) -> Mapping[str, float]:
     """How much of what passes the filters has a vector: where most has none yet, to have one is
-    chance and no merit. Cubed: with less, half of the vectors answered worse than none."""
+    chance and no merit. Cubed: by the share alone, half of the vectors answered worse than none."""
     if not proposals.legs.get("semantic") or services.store.semantic_coverage() == 1:
         return {}
     share = services.store.semantic_coverage(both(inquiry.visible, inquiry.filter))
