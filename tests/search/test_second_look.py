@@ -15,7 +15,7 @@ import services
 from conftest import FIXTURES, Kb
 from knowbase import Answer, Base, Note
 from knowbase.config import Configuration, load
-from knowbase.errors import InvalidInput
+from knowbase.errors import Conflict, InvalidInput
 from knowbase.ranking.fusion import Contribution
 from linked import FarApart
 from postgres import new_base
@@ -86,7 +86,7 @@ def test_the_place_counts_as_much_as_the_second_look(base: Base) -> None:
 
 def test_it_is_off_unless_set_and_can_be_left_out(tmp_path: Path) -> None:
     with filled(str(tmp_path), {}) as base:
-        with pytest.raises(InvalidInput, match="nothing to look a second time with") as refused:
+        with pytest.raises(Conflict, match="nothing to look a second time with") as refused:
             asked(base, rerank="on")
         assert refused.value.hint is not None
         assert "rerank.model" in refused.value.hint

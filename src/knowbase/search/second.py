@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from knowbase.errors import EmbeddingError, InvalidInput
+from knowbase.errors import Conflict, EmbeddingError
 from knowbase.logs import log
 from knowbase.ranking.places import Moved, farthest_first, mixed, placed, ranks
 from knowbase.ranking.rank import Ranked
@@ -45,7 +45,7 @@ def _is_wanted(outcome: Outcome, second: Second | None) -> bool:
         outcome.inquiry.query,
     )
     if request.rerank == "on" and second is None:
-        raise InvalidInput(
+        raise Conflict(
             "there is nothing to look a second time with",
             field="rerank",
             hint="set rerank.model: a folder with a cross-encoder, or a service",
