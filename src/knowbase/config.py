@@ -12,7 +12,8 @@ FILE_NAME = "kb.toml"
 OTHERS = (
     "KB_SEARCH_DEFAULT_LIMIT",  # of every profile: see ranking/custom.py
     "KB_SEARCH_MAX_LIMIT",
-    "KB_EMBED_KEY",  # a secret: read where it is used, never kept
+    "KB_EMBED_KEY",  # secrets: read where they are used, never kept
+    "KB_RERANK_KEY",
     # KB_TOKEN and KB_TOKENS_FILE are no settings either: see http/tokens.py
 )
 
@@ -22,6 +23,7 @@ class Settings(NamedTuple):
 
     search_profile: str = "best"
     search_default_top: int = 0
+    search_calibrate_after: float = 60.0
     index_max_file_mb: int = 20
     index_hidden: bool = False
     index_types: tuple[str, ...] = ()
@@ -47,6 +49,11 @@ class Settings(NamedTuple):
     embed_timeout: float = 60.0
     embed_query_timeout: float = 10.0
     embed_cache_mb: int = 512
+    rerank_model: str = ""
+    rerank_url: str = ""
+    rerank_top: int = 30
+    rerank_budget: float = 0.5
+    rerank_max_tokens: int = 256
     store_busy_timeout: float = 20.0
     store_statement_timeout: float = 60.0
     store_vector_index: str = "hnsw"
@@ -97,6 +104,12 @@ ABOUT: dict[str, About] = {
     "search_default_top": About(
         "how many hits a search returns; 0: what the profile says", 0, 1000
     ),
+    "search_calibrate_after": About(
+        "seconds without work after which kb serve, kb mcp and kb watch learn how answers of this"
+        " base look (kb calibrate); 0: never",
+        0,
+        86400,
+    ),
     "index_max_file_mb": About("larger files are skipped, and said", 1, 4096),
     "index_hidden": About("also read files and folders whose name starts with a dot"),
     "index_types": About("further document types, beside the built-in ones"),
@@ -124,6 +137,16 @@ ABOUT: dict[str, About] = {
     "embed_timeout": About("seconds for one request, retries included", 1, 3600),
     "embed_query_timeout": About("seconds for a search's query, retries included", 0.1, 600),
     "embed_cache_mb": About("the most that this user's cache of vectors holds; 0: none", 0, 65536),
+    "rerank_model": About(
+        "what looks at the first hits a second time: a folder with a cross-encoder,"
+        " knowbase_reranker, service:NAME or tei:NAME; empty: nothing does"
+    ),
+    "rerank_url": About("the address of a service with /rerank; its key is in KB_RERANK_KEY"),
+    "rerank_top": About("how many hits it looks at", 2, 200),
+    "rerank_budget": About(
+        "seconds for that; as many hits as fit, the others keep their places", 0.01, 60
+    ),
+    "rerank_max_tokens": About("of a query and a text together; the rest is not read", 16, 8192),
     "store_busy_timeout": About("seconds to wait for another writer", 0, 600),
     "store_statement_timeout": About(
         "seconds for one query in PostgreSQL; long work such as an index may take longer; 0: any",
@@ -258,9 +281,13 @@ def read_value(name: str, text: str) -> Any:
 
 def _known(key: str, origin: str) -> str:
     name = key.rstrip(".").replace(".", "_", 1)
-    if name in ("embed_key", "embed_api_key"):
+    section, _, rest = name.partition("_")
+    if section in ("embed", "rerank") and rest in ("key", "api_key"):
+        variable = f"KB_{section.upper()}_KEY"
         raise InvalidInput(
-            f"{origin}: a key is not a setting", field="embed.key", hint="put it into KB_EMBED_KEY"
+            f"{origin}: a key is not a setting",
+            field=f"{section}.key",
+            hint=f"put it into {variable}",
         )
     if name not in Settings._fields:
         from difflib import get_close_matches
@@ -277,11 +304,11 @@ def _known(key: str, origin: str) -> str:
 def _checked(name: str, value: Any, origin: str) -> Any:
     """The value with the type of the default, within its bounds."""
     about, default = ABOUT[name], getattr(DEFAULTS, name)
-    if name == "embed_url" and any(sign in str(value) for sign in "@?#"):
+    if name in ("embed_url", "rerank_url") and any(sign in str(value) for sign in "@?#"):
         raise InvalidInput(
-            f"{origin}: embed.url cannot hold a name, a password or a key",
-            field="embed.url",
-            hint="put the key into KB_EMBED_KEY",
+            f"{origin}: {dotted(name)} cannot hold a name, a password or a key",
+            field=dotted(name),
+            hint=f"put the key into KB_{name.partition('_')[0].upper()}_KEY",
         )
     try:
         given = _from_text(value, type(default)) if isinstance(value, str) else value

@@ -30,6 +30,7 @@ from knowbase.store.sqlite import create as create_sqlite
 from knowbase.text.analysis import Word
 from knowbase.upkeep.digests import digests
 from knowbase.values.access import Access
+from knowbase.values.calibration import Calibration
 from knowbase.values.changes import Changes, Edit, SavedSearch
 from knowbase.values.documents import ALL, Page
 from knowbase.values.vectors import Model
@@ -207,6 +208,8 @@ READS: dict[str, Call] = {
     ),
     "store.related_counts": lambda b, t, f: b.store.related_counts([t.id(2)], EVERYTHING),
     "store.relations": lambda b, t, f: b.store.relations(t.id(2)),
+    "store.calibration": lambda b, t, f: b.store.calibration(),
+    "store.frequencies": lambda b, t, f: b.store.frequencies([Word(SECRET), Word("engine")]),
     "store.saved_searches": lambda b, t, f: b.store.saved_searches(),
     "store.semantic": lambda b, t, f: found_by(
         b, b.store.semantic(b.embedder.embed_query("moonrover"), EVERYTHING, 99)
@@ -252,6 +255,7 @@ WRITES: dict[str, Call] = {
 WHOLE: dict[str, Call] = {
     "add": lambda b, t, f: b.add([str(f / "added.md")]),
     "backup": lambda b, t, f: b.backup(str(f / "backup.db")).parts,
+    "calibrate": lambda b, t, f: b.calibrate().questions,
     "check": lambda b, t, f: b.check(deep=True).is_sound,
     "embed": lambda b, t, f: b.embed(),
     "remove": lambda b, t, f: b.remove([t.code(7)]),
@@ -267,6 +271,7 @@ WHOLE: dict[str, Call] = {
     "store.drop_model": lambda b, t, f: b.store.drop_model(NO_MODEL),
     "store.drop_search": lambda b, t, f: b.store.drop_search("no such"),
     "store.clear_lost_writes": lambda b, t, f: b.store.clear_lost_writes(),
+    "store.put_calibration": lambda b, t, f: b.store.put_calibration(Calibration(NOW, {"x": 1.0})),
     "store.put_vectors": lambda b, t, f: b.store.put_vectors(model_of(b), "", {}),
     "store.relink": lambda b, t, f: b.store.relink(),
     "store.save_search": lambda b, t, f: b.store.save_search(NONE_SAVED, replace=True),

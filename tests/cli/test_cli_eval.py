@@ -293,3 +293,19 @@ def test_nothing_to_evaluate_and_no_base_are_said(own_handbook: Kb, tmp_path: Pa
     assert "there is no nothing" in own_handbook.error("eval", "nothing", code=2, cwd=tmp_path)
     assert "from 4 to 100000" in own_handbook.error("eval", "--make", "3", code=2)
     assert "there is no base" in own_handbook.error("eval", "--make", "8", code=4, cwd=tmp_path)
+
+
+def test_questions_from_elsewhere_are_told_from_those_that_have_an_answer(judged: Judged) -> None:
+    """The verdict of the first profile, by how often an answerable question is the likelier."""
+    corpus(judged, "tales", 16)
+    lines = [{"query": f"interest rates and tax of bond {n}", "relevant": []} for n in range(8)]
+    judged.write("money.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+    [telling] = judged.json("eval", "tales", "--foreign", "money.jsonl")["telling"]
+    assert (telling["others"], telling["answerable"], telling["number"]) == ("foreign", 16, 8)
+    assert telling["auroc"] > 0.9
+    assert 0 <= telling["passing"] <= 1
+    shown = judged("eval", "tales", "--foreign", "money.jsonl", "--save", "e.md,e.json").out
+    assert "pass at 95 %" in shown
+    assert "AUROC" in (judged.folder / "e.md").read_text()
+    assert json.loads((judged.folder / "e.json").read_text())["telling"][0]["number"] == 8
+    assert "there is no nowhere" in judged.error("eval", "tales", "--foreign", "nowhere", code=2)

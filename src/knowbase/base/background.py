@@ -8,13 +8,14 @@ at once and by meaning soon after, without anybody asking for it.
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from knowbase.errors import KnowbaseError
 from knowbase.logs import log
 
 if TYPE_CHECKING:
-    from knowbase.base.services import BaseServices
+    from knowbase.base.finding import Finding
     from knowbase.ingest.embedding import Step
 
 FIRST_LOOK = (
@@ -22,11 +23,12 @@ FIRST_LOOK = (
 )
 LONGEST_IDLE = 10.0
 LONGEST_AFTER_FAILURE = 300.0
+BREATH = 0.02  # seconds between two questions that the base asks itself
 LAST_SECONDS = 2.0  # for the vector under way when it ends
 
 
 @contextmanager
-def embedding(base: "BaseServices", *, when: bool = True) -> Iterator[None]:
+def embedding(base: "Finding", *, when: bool = True) -> Iterator[None]:
     """For as long as the block runs, a thread makes the vectors that are missing."""
     settings = base.settings
     if not (when and settings.embed_vectors and settings.embed_background and base.access.write):
@@ -45,11 +47,12 @@ class _Stopped(KeyboardInterrupt):
 
 
 class _Work(threading.Thread):
-    def __init__(self, base: "BaseServices") -> None:
+    def __init__(self, base: "Finding") -> None:
         super().__init__(name="embedding", daemon=True)
         self._base = base
         self._ended = threading.Event()
         self._failures = 0
+        self._idle_since = monotonic()
 
     def end(self) -> None:
         self._ended.set()
@@ -73,11 +76,38 @@ class _Work(threading.Thread):
         base = self._base
         if base.store.semantic_coverage() == 1:
             base.ingest_services().link_similar()
+            self._learn()
             return 0
+        self._idle_since = monotonic()
         made = base.models.embed_missing(self._step).embedded
         base.ingest_services().link_similar()
         log("info", "embedded in the background", chunks=made)
         return made
+
+    def _learn(self) -> None:
+        """How the base's answers look, once it has been left alone for a while."""
+        base, after = self._base, self._base.settings.search_calibrate_after
+        if not after or monotonic() - self._idle_since < after or not base.access.is_full:
+            return
+        from knowbase.search.calibrate import calibrate, is_due
+
+        services = base.search_services
+        if not is_due(services, base.store.calibration()):
+            return
+        try:
+            made = calibrate(services, base.now(), self._breathe)
+        except _Stopped:
+            return
+        if made is not None:
+            base.store.put_calibration(made)
+            log("info", "calibrated in the background", questions=made.numbers["questions"])
+        else:
+            self._idle_since = monotonic() + LONGEST_AFTER_FAILURE  # there is too little
+
+    def _breathe(self, *_: int) -> None:
+        """Others come first, and an end comes soon."""
+        if self._ended.wait(BREATH):
+            raise _Stopped
 
     def _step(self, _: "Step") -> None:
         if self._ended.is_set():

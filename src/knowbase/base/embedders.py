@@ -2,12 +2,15 @@
 
 import os
 import threading
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.config import Settings
 from knowbase.embed import Embedder
 from knowbase.embed.choice import Choice, embedder_for
 from knowbase.values.vectors import Model
+
+if TYPE_CHECKING:
+    from knowbase.embed.rerank import Reranker
 
 
 class Chosen(NamedTuple):
@@ -24,7 +27,17 @@ class Embedders:
         self.given = Chosen(given, "") if given is not None else None
         self._settings = settings
         self._made: dict[tuple[Choice, Model | None], Embedder] = {}
+        self._reranker: Reranker | None = None
         self._making = threading.Lock()  # two threads load no model twice
+
+    def reranker(self, folder: str) -> "Reranker":
+        """What looks a second time, as it is set; a relative path starts from `folder`."""
+        from knowbase.embed.rerank import reranker_for
+
+        with self._making:
+            if self._reranker is None:
+                self._reranker = reranker_for(self._settings, os.environ, folder)
+        return self._reranker
 
     def load(self, choice: Choice, stored: Model | None = None) -> Chosen:
         """The embedder of a choice, made when it is first asked for; `stored` is the model of the

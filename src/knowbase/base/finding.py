@@ -11,18 +11,20 @@ from knowbase.ranking.profile import Profile
 from knowbase.search.answer import Answer
 from knowbase.search.request import SearchRequest
 from knowbase.search.search import search
-from knowbase.search.services import Language, Services
+from knowbase.search.services import Language, Second, Services
 from knowbase.values.arguments import checks_arguments
 from knowbase.values.characters import storable
 from knowbase.values.documents import Page
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Unpack
 
     from knowbase.base.keywords import SearchKeywords, Texts
+    from knowbase.ingest.embedding import Step
     from knowbase.rendering import Rendered
     from knowbase.rendering.marking import Passages
+    from knowbase.search.calibrate import Calibrated
     from knowbase.search.log import Searches
     from knowbase.search.plan import QueryPlan
     from knowbase.search.saved import SavedSearches
@@ -107,6 +109,25 @@ class Finding(BaseServices):
         document = self.whole(reference)
         return why_not(self._understand(request, keywords), self.search_services, document)
 
+    def calibrate(
+        self, *, show: bool = False, progress: "Callable[[Step], None]" = lambda _: None
+    ) -> "Calibrated":
+        """Learn how answers of this base look, and those that are not there: for the verdicts.
+        With `show`, only what was learnt last."""
+        from knowbase.ingest.embedding import Step
+        from knowbase.search.calibrate import calibrate, told
+
+        if show:
+            return told(self.store.calibration())
+        made = calibrate(
+            self.search_services,
+            self.now(),
+            lambda done, total: progress(Step(done, total, "questions")),
+        )
+        if made is not None:
+            self.store.put_calibration(made)
+        return told(made)
+
     def _understand(
         self, request: SearchRequest | str, keywords: "Mapping[str, Any] | None" = None
     ) -> "Inquiry":
@@ -133,12 +154,21 @@ class Finding(BaseServices):
             *(self.store, lambda: self.embedder, language, grouping),
             has_vectors=has_vectors,
             link=self._link_similar,
+            second=self._second,
         )
 
     def _link_similar(self) -> None:
         from knowbase.store.linking import link_or_later
 
         link_or_later(self.store, self.settings)
+
+    @property
+    def _second(self) -> "Second | None":
+        said = self.settings
+        if not said.rerank_model:
+            return None
+        made = lambda: self._embedders.reranker(self.home)  # noqa: E731 - lazy
+        return Second(made, said.rerank_top, said.rerank_budget)
 
     def _profile_of(self, request: SearchRequest) -> Profile:
         self.check_types(request.type)

@@ -38,6 +38,8 @@ class SearchKeywords(TypedDict, total=False):
     session_filter: str | None
     session_record: str | None
     profile: str | None
+    rerank: str | None
+    diverse: bool
     explain: bool
     strict: bool
 

@@ -191,6 +191,8 @@ def _metadata(
         suggestions=() if answer.hits else _suggestions(base, asked, answer),
         debug_info=_debug_info(answer) if asked.explain else None,
         facets=answer.facets if asked.facets else None,
+        verdict=answer.verdict.name,
+        probability=answer.verdict.probability,
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from knowbase.query.conditions import OneOf
+from knowbase.ranking.verdict import NOTHING
 from knowbase.search.answer import Copy, Explanation, FacetCount, Hit
 from knowbase.text.sections import content_of
 from knowbase.text.snippets import MARK, snippet
@@ -61,6 +62,8 @@ class SearchMetadata(NamedTuple):
     suggestions: tuple[str, ...] = ()  # tags and words to try, when nothing was found
     debug_info: dict[str, Any] | None = None
     facets: Mapping[str, tuple[FacetCount, ...]] | None = None  # when they were asked for
+    verdict: str = NOTHING  # strong, likely, weak or nothing found
+    probability: float = 0.0  # that the answer is there
 
 
 class RelatedMetadata(NamedTuple):

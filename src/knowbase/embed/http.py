@@ -19,6 +19,7 @@ FIRST_WAIT = 0.25  # seconds; each further one is twice as long, give or take a 
 AGAIN = (408, 425, 429, 500, 502, 503, 504, 529)
 LARGEST_ANSWER = 256 << 20
 OPENAI = "api.openai.com"
+WHAT = {"embed": "embedding service", "rerank": "reranking service"}
 _LOOKS_LIKE_A_KEY = re.compile(r"\b(sk|key|pk|api)[-_][\w-]{8,}", re.I)
 
 
@@ -43,10 +44,13 @@ class Client:
         url: str,
         key: Callable[[], str],  # not the key itself: no value that is shown may hold it
         sleep: Callable[[float], None] = time.sleep,
+        section: str = "embed",  # of the settings
     ) -> None:
         self.url = url
         self.key = key
         self.sleep = sleep
+        self.section = section
+        self.what = WHAT[section]
 
     def post(self, path: str, body: Mapping[str, Any], budget: float) -> Any:
         """The answer, after at most three retries and `budget` seconds, all waiting included."""
@@ -62,7 +66,7 @@ class Client:
                     raise self._given_up(problem, tried) from problem
                 log(
                     "info",
-                    "embedding service asked again",
+                    f"{self.what} asked again",
                     retry=tried + 1,
                     **self._facts(problem),
                 )
@@ -70,13 +74,13 @@ class Client:
         raise AssertionError("counting never ends")
 
     def _given_up(self, problem: _Failure, retries: int) -> ServiceUnavailable:
-        log("error", "embedding service failed", retries=retries, **self._facts(problem))
+        log("error", f"{self.what} failed", retries=retries, **self._facts(problem))
         told = f" ({retries} retries)" if problem.again else ""
         error = ServiceUnavailable(
-            f"the embedding service gives no answer: {problem.reason}{told}",
-            field="embed.url",
-            hint="is it running, and are embed.url, embed.model and KB_EMBED_KEY right?"
-            " The log, or --debug, has what it said",
+            f"the {self.what} gives no answer: {problem.reason}{told}",
+            field=f"{self.section}.url",
+            hint=f"is it running, and are {self.section}.url, {self.section}.model and"
+            f" KB_{self.section.upper()}_KEY right? The log, or --debug, has what it said",
         )
         error.retries = retries
         return error
@@ -188,22 +192,30 @@ def is_local(url: str) -> bool:
 
 def client_for(url: str, environment: Mapping[str, str]) -> Client:
     """The client for an address; which key it is sent depends on where it leads."""
+    hint = f"https://{OPENAI}/v1, or http://localhost:11434/v1 for Ollama"
+    key = environment.get("KB_EMBED_KEY", "")
+    if not key and urlsplit(url).hostname == OPENAI:
+        key = environment.get("OPENAI_API_KEY", "")
+    return _checked_client(url, key, "embed", hint)
+
+
+def rerank_client(url: str, environment: Mapping[str, str]) -> Client:
+    """The client for a service that looks a second time."""
+    hint = "https://api.cohere.com/v2, or http://localhost:8080 for TEI"
+    return _checked_client(url, environment.get("KB_RERANK_KEY", ""), "rerank", hint)
+
+
+def _checked_client(url: str, key: str, section: str, hint: str) -> Client:
+    field = f"{section}.url"
     if not url:
-        raise ServiceUnavailable(
-            "a service needs an address",
-            field="embed.url",
-            hint=f"https://{OPENAI}/v1, or http://localhost:11434/v1 for Ollama",
-        )
+        raise ServiceUnavailable("a service needs an address", field=field, hint=hint)
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ServiceUnavailable(
-            "embed.url is not an address", field="embed.url", hint="http://… or https://…"
+            f"{field} is not an address", field=field, hint="http://… or https://…"
         )
-    key = environment.get("KB_EMBED_KEY", "")
-    if not key and parts.hostname == OPENAI:
-        key = environment.get("OPENAI_API_KEY", "")
     if key and parts.scheme == "http" and not is_local(url):
         raise ServiceUnavailable(
-            "a key is not sent over plain http", field="embed.url", hint="use https, or no key"
+            "a key is not sent over plain http", field=field, hint="use https, or no key"
         )
-    return Client(url, lambda: key)
+    return Client(url, lambda: key, section=section)

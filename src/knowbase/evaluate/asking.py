@@ -9,7 +9,8 @@ from knowbase.errors import EmbeddingError
 from knowbase.evaluate.judged import Question
 from knowbase.evaluate.metrics import METRICS, measured
 from knowbase.ranking.profile import PROFILES, Profile
-from knowbase.search.answer import Hit
+from knowbase.ranking.verdict import Verdict
+from knowbase.search.answer import Answer
 from knowbase.search.filling_up import filled_up
 from knowbase.search.rank import rank_all
 from knowbase.search.request import SearchRequest
@@ -41,6 +42,7 @@ class Result(NamedTuple):
     values: dict[str, float]
     best_score: float  # of the first hit; no score at all is below every score
     milliseconds: float
+    verdict: Verdict = Verdict()
 
 
 class QuestionResults(NamedTuple):
@@ -91,15 +93,16 @@ def _embedding(base: Base, question: Question) -> float:
 def _result(base: Base, question: Question, system: System, embedding: float) -> Result:
     """Ten hits are what a user sees; a hundred are asked for apart, as depth can change order."""
     started = time.perf_counter()
-    hits = _search(base, question, system)
+    answer = _search(base, question, system)
+    hits = answer.hits
     milliseconds = (time.perf_counter() - started) * 1000 + embedding
     score = hits[0].score if hits else float("-inf")
     if not question.relevant:
-        return Result(dict.fromkeys(METRICS, 0.0), score, milliseconds)
+        return Result(dict.fromkeys(METRICS, 0.0), score, milliseconds, answer.verdict)
     first = [Place(hit.id, hit.section) for hit in hits]
     deep = _deep(base, question, system)
     values = measured(_keys(first, question), _keys(deep, question), question.relevant)
-    return Result(values, score, milliseconds)
+    return Result(values, score, milliseconds, answer.verdict)
 
 
 class Place(NamedTuple):
@@ -115,10 +118,15 @@ def asked_as(base: Base, question: Question, system: System, top: int = SHOWN) -
     return understand(request, profile, base.search_services.language, base.now())
 
 
-def _search(base: Base, question: Question, system: System) -> tuple[Hit, ...]:
+def verdicts(base: Base, questions: Sequence[Question], system: System) -> list[Verdict]:
+    """What the system says of each question's answer."""
+    return [_search(base, question, system).verdict for question in questions]
+
+
+def _search(base: Base, question: Question, system: System) -> Answer:
     """What a user gets to see."""
     request = _request(question, system, SHOWN)
-    return search(request, _profile(base, system), base.search_services, base.now()).hits
+    return search(request, _profile(base, system), base.search_services, base.now())
 
 
 def _deep(base: Base, question: Question, system: System) -> list[Place]:

@@ -7,6 +7,7 @@ from knowbase.errors import BELOW_BASELINE
 from knowbase.evaluate.asking import QuestionResults, System
 from knowbase.evaluate.bootstrap import Interval, holm, intervals
 from knowbase.evaluate.metrics import METRICS, mean, percentile, separation
+from knowbase.ranking.verdict import NOTHING, Verdict
 from knowbase.search.whynot import WhyNot
 
 FLOOR_NAMES = ("bm25", "semantic")
@@ -77,6 +78,18 @@ class Hard(NamedTuple):
     why: WhyNot | None
 
 
+class Telling(NamedTuple):
+    """How well the verdict tells questions that have an answer from others."""
+
+    others: str  # foreign: of another set; missing: on the topic, and not answered here
+    answerable: int
+    number: int  # of the others
+    auroc: float  # how often an answerable one gets the higher probability: 0.5 is chance
+    passing: float  # of the others, at the probability that 95 of 100 answerable ones reach
+    kept: float  # of the answerable ones, by the verdict as it is: more than nothing found
+    passed: float  # of the others, in the same way
+
+
 class Evaluation(NamedTuple):
     """What `kb eval` answers."""
 
@@ -88,6 +101,7 @@ class Evaluation(NamedTuple):
     differences: tuple[Difference, ...] = ()
     groups: tuple[Group, ...] = ()
     hard: tuple[Hard, ...] = ()
+    telling: tuple[Telling, ...] = ()
     gate: Gate | None = None
     notices: tuple[str, ...] = ()
     written: tuple[str, ...] = ()
@@ -140,6 +154,15 @@ def scores_of(
             )
         )
     return tuple(scores)
+
+
+def telling(others: str, answerable: Sequence[Verdict], rest: Sequence[Verdict]) -> Telling:
+    """How well the two are told apart."""
+    high, low = ([one.probability for one in some] for some in (answerable, rest))
+    least = sorted(high)[int(0.05 * len(high))]
+    found = [mean([float(one.name != NOTHING) for one in some]) for some in (answerable, rest)]
+    passing = mean([float(one >= least) for one in low])
+    return Telling(others, len(high), len(low), separation(high, low), passing, *found)
 
 
 def differences_of(values: Values, systems: Sequence[System]) -> tuple[Difference, ...]:

@@ -61,6 +61,7 @@ def _json(evaluation: Evaluation, values: Values) -> str:
         "systems": [system._asdict() for system in evaluation.systems],
         "differences": [difference._asdict() for difference in evaluation.differences],
         "groups": [group._asdict() for group in evaluation.groups],
+        "telling": [one._asdict() for one in evaluation.telling],
         "per_question": {
             "ids": values.ids,
             "systems": {

@@ -19,6 +19,7 @@ def _lines(evaluation: Evaluation) -> Iterator[str]:
     yield from _differences(evaluation)
     yield from _groups(evaluation)
     yield from _hard(evaluation)
+    yield from _telling(evaluation)
     if evaluation.gate is not None:
         yield from ("", f"Against {evaluation.gate.baseline}:", "")
         yield from (f"- {line}" for line in gate_lines(evaluation))
@@ -104,6 +105,23 @@ def _hard(evaluation: Evaluation) -> Iterator[str]:
         for one in evaluation.hard
     ]
     yield from _table(["question", "reached", "the better leg", "the relevant document"], rows)
+
+
+def _telling(evaluation: Evaluation) -> Iterator[str]:
+    if not evaluation.telling:
+        return
+    yield from ("", "Whether the verdict tells questions that have no answer here:", "")
+    yield from _table(
+        ["", "questions", "AUROC", "pass at 95 % kept", "kept as it is", "passed as it is"],
+        [
+            [
+                one.others,
+                str(one.number),
+                *(f"{cell:.3f}" for cell in (one.auroc, one.passing, one.kept, one.passed)),
+            ]
+            for one in evaluation.telling
+        ],
+    )
 
 
 def _cell(text: str) -> str:

@@ -6,20 +6,25 @@ from collections.abc import Callable, Sequence
 from knowbase.base import Base
 from knowbase.errors import InvalidInput
 from knowbase.evaluate import files
-from knowbase.evaluate.asking import FLOORS, QuestionResults, System, ask
+from knowbase.evaluate.asking import FLOORS, QuestionResults, System, ask, verdicts
 from knowbase.evaluate.corpus import Shelf
 from knowbase.evaluate.evaluation import (
     Evaluation,
     Hard,
+    Telling,
     differences_of,
     groups_of,
     scores_of,
+    telling,
     values_of,
 )
 from knowbase.evaluate.hard import hardest, worst_first
 from knowbase.evaluate.judged import Folder, Question, read_folders
 from knowbase.evaluate.own import reduced, resolved
 from knowbase.ingest.report import Progress
+from knowbase.ranking.verdict import Verdict
+
+MOST_FOREIGN = 300  # questions of other sets that a base is asked
 
 
 class Job:
@@ -32,12 +37,14 @@ class Job:
         save: tuple[str, ...] = (),
         progress: Callable[[Progress], None] = lambda _: None,
         hard: int = 0,
+        foreign: Sequence[Question] = (),
     ) -> None:
         self.profiles = profiles
         self.gate = gate
         self.save = save
         self.progress = progress
         self.hard = hard
+        self.foreign = foreign  # questions that have nothing to do with what is asked
 
     def systems(self, base: Base) -> tuple[System, ...]:
         """The profiles, then the floors; an unknown profile is an error."""
@@ -77,21 +84,26 @@ def evaluate_folder(path: str, shelf: Shelf, job: Job, qrels: str = "test") -> E
     systems: tuple[System, ...] = ()
     counter = _Counter(sum(len(one.questions) for one in folders), path, job.progress)
     bases = [shelf.base(folder) for folder in folders]  # all of them before the first question
+    strange: list[Verdict] = []
     try:
         for folder, base in zip(folders, bases, strict=True):
             systems = job.systems(base)
+            if job.foreign:
+                _calibrate(base)
             documents += base.store.counts().documents
             notices += _not_there(folder, base)
             group = folder.name if len(folders) > 1 else ""
             answered = ask(base, folder.questions, systems, group, counter)
             hard += hardest(base, answered, systems[0], job.hard)
             asked += answered
+            others = [one for one in job.foreign if one not in folder.questions]
+            strange += verdicts(base, others[:MOST_FOREIGN], systems[0])
     finally:
         for base in bases:
             base.close()
     name = os.path.basename(os.path.abspath(path))
     begun = Evaluation(name, documents, hard=worst_first(hard, job.hard))
-    return _concluded(begun, asked, systems, job)._replace(notices=tuple(notices))
+    return _concluded(begun, asked, systems, job, strange)._replace(notices=tuple(notices))
 
 
 def evaluate_own(base: Base, questions: Sequence[Question], name: str, job: Job) -> Evaluation:
@@ -104,7 +116,16 @@ def evaluate_own(base: Base, questions: Sequence[Question], name: str, job: Job)
         asked = ask(asked_base, known, systems, each=counter)
         documents = asked_base.store.counts().documents
         hard = hardest(asked_base, asked, systems[0], job.hard)
-    return _concluded(Evaluation(name, documents, hard=tuple(hard)), asked, systems, job)
+        strange = verdicts(asked_base, job.foreign[:MOST_FOREIGN], systems[0])
+    return _concluded(Evaluation(name, documents, hard=tuple(hard)), asked, systems, job, strange)
+
+
+def _calibrate(base: Base) -> None:
+    """As a server does it for a base that it serves."""
+    from knowbase.search.calibrate import is_due
+
+    if is_due(base.search_services, base.store.calibration()):
+        base.calibrate()
 
 
 def _not_there(folder: Folder, base: Base) -> list[str]:
@@ -116,7 +137,11 @@ def _not_there(folder: Folder, base: Base) -> list[str]:
 
 
 def _concluded(
-    begun: Evaluation, asked: Sequence[QuestionResults], systems: tuple[System, ...], job: Job
+    begun: Evaluation,
+    asked: Sequence[QuestionResults],
+    systems: tuple[System, ...],
+    job: Job,
+    strange: Sequence[Verdict],
 ) -> Evaluation:
     """The evaluation with its numbers, held against the baseline, and written."""
     values = values_of(asked, systems)
@@ -127,6 +152,7 @@ def _concluded(
         systems=scores_of(asked, systems),
         differences=differences_of(values, systems),
         groups=groups_of(asked, systems),
+        telling=_told_apart(asked, systems[0], strange),
     )
     if job.gate is not None:
         stored = files.load_baseline(job.gate)
@@ -134,3 +160,16 @@ def _concluded(
     for path in job.save:
         files.save(path, evaluation, values)
     return evaluation._replace(written=job.save)
+
+
+def _told_apart(
+    asked: Sequence[QuestionResults], system: System, strange: Sequence[Verdict]
+) -> tuple[Telling, ...]:
+    """How well the first profile's verdicts tell what has no answer."""
+    found: dict[bool, list[Verdict]] = {True: [], False: []}
+    for one in asked:
+        found[bool(one.question.relevant)].append(one.results[system.name].verdict)
+    kinds = {"foreign": strange, "missing": found[False]}
+    return tuple(
+        telling(kind, found[True], rest) for kind, rest in kinds.items() if rest and found[True]
+    )

@@ -36,7 +36,7 @@ KEPT: dict[str, dict[type, tuple[str, ...]]] = {
         Document: DOCUMENT,
         Entry: ENTRY,
         Hit: HIT,
-        Answer: ("query", "hits", "total", "notices"),
+        Answer: ("verdict", "query", "hits", "total", "notices"),
         Copy: ("code", "path", "project", "line"),
         SectionText: ("section", "heading", "line", "page"),  # the text is told as a whole
         Brief: ("project", "max_tokens", "tokens", "left_out", "text"),  # its parts are the text

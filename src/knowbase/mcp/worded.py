@@ -8,6 +8,11 @@ from knowbase.text.snippets import END_MARK, MARK
 Data = Mapping[str, Any]
 
 
+def worded(verdict: str, probability: float) -> str:
+    """Whether the answer is there: what an answer begins with."""
+    return f"verdict: {verdict} ({probability:.0%})"
+
+
 def _line(document: Data) -> str:
     """A document: its code, its title, and what else is told of it."""
     told = [document[name] for name in ("type", "path") if name in document]
@@ -84,6 +89,7 @@ def _saved(data: Data) -> Iterable[str]:
     for one in data.get("saved", ()):
         yield _saved_line(one)
     if "hits" in data:
+        yield worded(data["verdict"]["name"], data["verdict"]["probability"])
         for hit in data["hits"]:
             yield f"[{hit['section']}] {hit['title']} ({hit['type']})"
             yield f"  {hit['snippet'].replace(MARK, '').replace(END_MARK, '')}"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from knowbase.mcp.quoting import quoted
-from knowbase.mcp.worded import MORE
+from knowbase.mcp.worded import MORE, worded
 from knowbase.memory.brief import with_quotes
 from knowbase.text.snippets import END_MARK, MARK
 
@@ -27,11 +27,14 @@ def found_text(answer: Data) -> str:
         f"- [{hit['section']}] {hit['title']} ({hit['type']}): {_unmarked(hit['snippet'])}"
         for hit in answer["hits"]
     ]
-    return "\n".join((f"# {answer['query']}", "", *hits, "", f"{len(hits)} of {answer['total']}"))
+    sure = worded(answer["verdict"]["name"], answer["verdict"]["probability"])
+    count = f"{len(hits)} of {answer['total']}"
+    return "\n".join((f"# {answer['query']}", "", sure, "", *hits, "", count))
 
 
 def _search(data: Data) -> Iterable[str]:
     metadata, results = data["metadata"], data["results"]
+    yield worded(metadata["verdict"], metadata["probability"])
     for entry in results:
         yield from _entry(entry)
     at_least = "" if metadata["total_is_exact"] else "at least "

@@ -71,6 +71,7 @@ _HOMES = {
     "profiles show": "ranking",
     "why-not": "ranking",
     "query": "ranking",
+    "calibrate": "ranking",
     "eval": "evaluating",
 }
 

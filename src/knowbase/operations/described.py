@@ -97,6 +97,8 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "suggestions": "to try instead",
         "debug_info": "with explain",
         "facets": "counts of what matches",
+        "verdict": "is it there",
+        "probability": "0 to 1",
     },
     "RelatedMetadata": {
         "relationship_types": "relations among the results",
@@ -127,6 +129,25 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "next_cursor": "asks for the next page",
         "facets": "how many match, by type, tag, project, folder or age",
         "communities": "which documents belong together by their links",
+        "verdict": "whether the answer is there",
+    },
+    "Verdict": {
+        "name": "strong, likely, weak or nothing found",
+        "probability": "that the answer is there, 0 to 1",
+        "calibrated": "learnt from the base itself: kb calibrate",
+    },
+    "Calibrated": {
+        "made_at": "when it was learnt; none: not yet",
+        "questions": "that were made from the base",
+        "strangers": "questions from elsewhere",
+        "separation": "how surely the two are told apart, by legs: 0.5 is chance, 1 always",
+        "signals": "what each signal is for both",
+    },
+    "SignalLine": {
+        "signal": "its name",
+        "strange": "its mean for questions from elsewhere",
+        "own": "its mean for those of the base",
+        "spread": "how wide both are",
     },
     "Hit": {
         "snippet": "plain text, matched words in <mark>",

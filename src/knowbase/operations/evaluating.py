@@ -9,11 +9,12 @@ from knowbase.store.location import FOLDER
 from knowbase.values.parameters import Param
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from knowbase.base import Base
     from knowbase.evaluate.corpus import Shelf
     from knowbase.evaluate.evaluation import Evaluation
+    from knowbase.evaluate.judged import Question
     from knowbase.evaluate.measure import Job
     from knowbase.ingest.report import Progress
 
@@ -52,6 +53,13 @@ class Eval(NamedTuple):
             metavar="N",
         ),
     ] = None
+    foreign: Annotated[
+        tuple[str, ...],
+        Param(
+            "also ask the questions of these judged folders or files, which have no answer here",
+            metavar="PATH,PATH",
+        ),
+    ] = ()
     fresh: Annotated[bool, Param("index the corpus again, though a finished one is kept")] = False
 
 
@@ -64,7 +72,8 @@ def evaluate(
     shelf = _shelf(base, request.fresh, progress)
     default = shelf.configuration.settings.search_profile
     profiles = tuple(dict.fromkeys(request.compare)) or (default,)
-    job = Job(profiles, request.gate, request.save, progress, request.hard or 0)
+    foreign = _foreign(request)
+    job = Job(profiles, request.gate, request.save, progress, request.hard or 0, foreign)
     if is_folder(request.target) and request.make is None:
         return evaluate_folder(request.target, shelf, job, request.qrels)
     if request.target and request.make is None and not os.path.exists(request.target):
@@ -77,6 +86,23 @@ def evaluate(
         raise InvalidInput("there is nothing to evaluate with", field="target", hint=TARGETS)
     questions = read_questions(request.target)
     return evaluate_own(base, questions, os.path.basename(request.target), job)
+
+
+def _foreign(request: Eval) -> "list[Question]":
+    """The questions of other sets, by turns."""
+    from itertools import chain, zip_longest
+
+    from knowbase.evaluate.judged import is_folder, read_folders, read_questions
+
+    sets: list[Sequence[Question]] = []
+    for path in request.foreign:
+        if not os.path.exists(path):
+            raise InvalidInput(f"there is no {path}", field="foreign", hint=TARGETS)
+        if is_folder(path):
+            sets += [one.questions for one in read_folders(path, request.qrels)]
+        else:
+            sets.append(read_questions(path))
+    return [one for one in chain.from_iterable(zip_longest(*sets)) if one is not None]
 
 
 def _shelf(base: "Base | None", fresh: bool, progress: "Callable[[Progress], None]") -> "Shelf":
@@ -145,6 +171,7 @@ OPERATIONS = {
             "kb eval beir/scifact",
             "kb eval my-judgments.jsonl --compare kb,entries",
             "kb eval beir/scifact --hard 10",
+            "kb eval beir/scifact --foreign beir/cisi,beir/nq",
             "kb eval --make 200 --save eval.json,eval.md,eval.svg",
             "kb eval my-judgments.jsonl --gate eval.json",
         ),

@@ -8,8 +8,12 @@ from knowbase.search.request import PAGE, SearchRequest
 from knowbase.values.parameters import Group, Param
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from knowbase.base import Base
+    from knowbase.ingest.embedding import Step
     from knowbase.ranking.custom import Custom
+    from knowbase.search.calibrate import Calibrated
     from knowbase.search.plan import QueryPlan
     from knowbase.search.whynot import WhyNot
 
@@ -82,6 +86,16 @@ def show_query(base: "Base", request: QueryRequest) -> "QueryPlan":
     return base.plan(request.search)
 
 
+class CalibrateRequest(NamedTuple):
+    show: Annotated[bool, Param("only show what was learnt last")] = False
+
+
+def calibrate(
+    base: "Base", request: CalibrateRequest, progress: "Callable[[Step], None]" = lambda _: None
+) -> "Calibrated":
+    return base.calibrate(show=request.show, progress=progress)
+
+
 OPERATIONS = {
     operation.name: operation
     for operation in (
@@ -112,6 +126,16 @@ OPERATIONS = {
             WhyNotRequest,
             why_not,
             examples=('kb why-not KB-12 "vercel route order"',),
+        ),
+        Operation(
+            "calibrate",
+            "Learn from the base itself how its answers look, and those that are not there",
+            CalibrateRequest,
+            calibrate,
+            writes=True,
+            local=True,
+            progress=True,
+            examples=("kb calibrate", "kb calibrate --show"),
         ),
     )
 }

@@ -41,6 +41,13 @@ class KeywordQuery(NamedTuple):
             )
 
 
+class Frequencies(NamedTuple):
+    """How many chunks there are, and how many of them have each of some words."""
+
+    chunks: int
+    having: tuple[int, ...]
+
+
 def keyword_query(text: str, match: str = "any") -> KeywordQuery:
     """C1: the words of a plain text under a profile's rule; never fails."""
     words = _words(clean(text).strip()[:MAX_CHARACTERS], match)

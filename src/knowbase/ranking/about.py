@@ -30,5 +30,7 @@ PROFILE_FIELDS = {
     "default_top": "hits when nothing is asked",
     "max_top": "the most hits that may be asked for",
     "fills_up": "too few hits have what quotes and + require: then those with the words follow",
+    "rerank": "how much a second look counts beside the place, if rerank.model is set; 0: none",
+    "diverse": "how much a hit loses for being like one before it (0 to 1)",
     "record_use": "what raises salience: returned (each hit), confirmed (kb feedback alone), off",
 }

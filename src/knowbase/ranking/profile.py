@@ -51,6 +51,8 @@ class Profile(NamedTuple):
     max_top: int = 1000
     record_use: str = "off"
     fills_up: bool = False
+    rerank: float = 0.0
+    diverse: float = 0.0
 
     def candidates(self, top: int) -> int:
         """How many chunks each leg proposes."""
@@ -145,6 +147,7 @@ PROFILES = {
             copies="together",
             word_first=True,
             record_use="confirmed",
+            rerank=0.5,
         ),
     )
 }

@@ -13,11 +13,21 @@ def coverage(words: Sequence[Word], passage: Passage) -> float:
     """The share of the words that a chunk has, squared: one word of four is mostly chance."""
     if not words:
         return 1.0
-    document, chunk = passage.document, passage.chunk
-    fields = (*names_of(document.code, document.path), document.title, chunk.heading, chunk.text)
-    there = {token.stem for token in located("\n".join(field for field in fields if field))}
+    there = _stems_of(passage)
     had = sum(_has(there, word) for word in words)
     return min(1.0, had / min(len(words), MANY_WORDS)) ** 2
+
+
+def weight_had(words: Sequence[Word], weights: Sequence[float], passage: Passage) -> float:
+    """The weights of those words that a chunk has."""
+    there = _stems_of(passage)
+    return sum(w for word, w in zip(words, weights, strict=True) if _has(there, word))
+
+
+def _stems_of(passage: Passage) -> set[str]:
+    document, chunk = passage.document, passage.chunk
+    fields = (*names_of(document.code, document.path), document.title, chunk.heading, chunk.text)
+    return {token.stem for token in located("\n".join(field for field in fields if field))}
 
 
 def _has(there: set[str], word: Word) -> bool:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from knowbase.ranking.boosts import Factor
 from knowbase.ranking.fusion import Contribution
+from knowbase.ranking.verdict import Verdict
 from knowbase.values.documents import Document
 from knowbase.values.plain import as_dict
 
@@ -119,6 +120,7 @@ class Answer(NamedTuple):
     offset: int = 0  # how many hits come before these
     next_cursor: str | None = None  # asks for the next page, if there may be one
     facets: "Mapping[str, tuple[FacetCount, ...]]" = {}  # noqa: RUF012 - as were asked for
+    verdict: Verdict = Verdict()  # whether the answer is there
 
     def to_dict(self) -> dict[str, Any]:
         """As `kb search --json` has it."""

@@ -33,6 +33,7 @@ def filled_up(outcome: Outcome, services: Services, wanted: int) -> Outcome:
         proposals=outcome.proposals._replace(passages=passages),
         ranked=[*outcome.ranked, *others],
         required=softer.required if others else (),
+        relaxed=None if outcome.ranked else more,
     )
 
 

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 from knowbase.query.conditions import Contains, Visible, both, has_text
 from knowbase.ranking.profile import Profile
 from knowbase.ranking.rank import Ranked, total
+from knowbase.ranking.verdict import Verdict
 from knowbase.search.answer import Answer, Copy, Explanation, FacetCount, Hit, Suggestion
 from knowbase.search.clusters import clusters
+from knowbase.search.evidence import verdict_of
 from knowbase.search.paging import cursor_at, is_cut, start_of
 from knowbase.search.rank import Outcome
 from knowbase.search.services import Services
@@ -49,6 +51,7 @@ def present(outcome: Outcome, services: Services) -> Answer:
         notices=(
             *(f"{problem.message}; {problem.instead}" for problem in query.problems),
             *proposals.notices,
+            *outcome.notices,
             *_threshold_notices(outcome),
             *grouped.notices,
             *_relaxed(outcome),
@@ -62,6 +65,7 @@ def present(outcome: Outcome, services: Services) -> Answer:
         offset=start,
         next_cursor=_next(outcome, len(kept), start + len(hits)) if hits else None,
         facets=_facets(inquiry, services.store) if request.facets else {},
+        verdict=verdict_of(outcome, services) if kept else Verdict(),
     )
 
 

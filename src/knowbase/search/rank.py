@@ -20,6 +20,8 @@ class Outcome(NamedTuple):
     ranked: list[Ranked]
     milliseconds: float = 0.0
     required: tuple[str, ...] = ()  # what the relaxed ones among the hits do not have
+    notices: tuple[str, ...] = ()  # of a second look
+    relaxed: "Outcome | None" = None  # what is judged instead, when all hits are relaxed ones
 
 
 def rank_all(inquiry: Inquiry, services: Services, depth: int) -> Outcome:

@@ -108,6 +108,14 @@ class SearchRequest(NamedTuple):
         str | None,
         Param("the ranking recipe; see kb profiles", metavar="NAME", grammar="profiles"),
     ] = None
+    rerank: Annotated[
+        str | None,
+        Param(
+            "whether rerank.model looks at the first hits a second time; else as the profile says",
+            choices=("on", "off"),
+        ),
+    ] = None
+    diverse: Annotated[bool, Param("hits that say something else come earlier")] = False
     explain: Annotated[bool, Param("show how each score came about")] = False
     strict: Annotated[
         bool, Param("a mistake in the query is an error, and no hit lacks what it requires")

@@ -19,11 +19,22 @@ def search(request: SearchRequest, profile: Profile, services: Services, now: st
     events.starting(request)
     inquiry = understand(request, profile, services.language, now)
     outcome = rank_all(inquiry, services, inquiry.profile.candidates(inquiry.top))
-    answer = present(_complete(reaching(outcome, services), services), services)
+    outcome = _complete(reaching(outcome, services), services)
+    answer = present(_looked_at_again(outcome, services), services)
     took = round((time.perf_counter() - started) * 1000, 3)
     answer = answer._replace(query_time_ms=took)
     events.complete(request, answer)
     return answer
+
+
+def _looked_at_again(outcome: Outcome, services: Services) -> Outcome:
+    """With the first hits in another order, if that is asked for."""
+    inquiry = outcome.inquiry
+    if not (inquiry.request.rerank or inquiry.is_diverse or services.second):
+        return outcome
+    from knowbase.search.second import second_look
+
+    return second_look(outcome, services)
 
 
 def _complete(outcome: Outcome, services: Services) -> Outcome:

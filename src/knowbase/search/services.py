@@ -1,10 +1,11 @@
 """What a search works with."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from knowbase.embed import Embedder
+    from knowbase.embed.rerank import Reranker
     from knowbase.query.conditions import Condition
     from knowbase.query.operators import Context
     from knowbase.store.contract import Store
@@ -37,6 +38,14 @@ class Language:
         return Context(now, *known, home=self.home)
 
 
+class Second(NamedTuple):
+    """What looks a second time, made when a search first wants it; at how many, for how long."""
+
+    reranker: "Callable[[], Reranker]"
+    top: int
+    budget: float  # seconds
+
+
 class Services:
     """A base's store, its query language, and its embedder, made only when a leg asks for it."""
 
@@ -49,6 +58,7 @@ class Services:
         *,
         has_vectors: bool = True,  # whether they are to be used
         link: Callable[[], None] = lambda: None,  # brings links between similar ones in step
+        second: "Second | None" = None,
     ) -> None:
         self.store = store
         self.embedder = embedder
@@ -56,3 +66,4 @@ class Services:
         self.communities = communities  # of the documents that pass
         self.has_vectors = has_vectors
         self.link = link
+        self.second = second  # what looks a second time, if something is set

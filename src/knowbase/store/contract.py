@@ -5,10 +5,11 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 from knowbase.query.conditions import EVERYTHING, Condition
-from knowbase.query.words import FieldWeights, KeywordQuery
+from knowbase.query.words import FieldWeights, Frequencies, KeywordQuery
 from knowbase.store.facets import Ages, Counted
 from knowbase.store.seals import Seals
 from knowbase.text.analysis import Word
+from knowbase.values.calibration import Calibration
 from knowbase.values.changes import Changes, SavedSearch
 from knowbase.values.copies import Copy, Frame, SharedParts
 from knowbase.values.documents import Candidate, Counts, Document, Page, Passage
@@ -78,6 +79,9 @@ class RetrievalStore(Protocol):
 
     def matching(self, query: KeywordQuery, condition: Condition) -> int:
         """How many documents the keyword leg could find, were it asked for all."""
+
+    def frequencies(self, words: Sequence[Word], among: Condition = EVERYTHING) -> Frequencies:
+        """How many chunks of this part have each of the words: how rare they are."""
 
     def semantic(
         self, vector: Vector, condition: Condition, limit: int, model: Model | None = None
@@ -198,6 +202,15 @@ class SavedSearchStore(Protocol):
         """Whether there was one."""
 
 
+class CalibrationStore(Protocol):
+    """What the base has learnt of its own answers."""
+
+    def calibration(self) -> Calibration | None: ...
+
+    def put_calibration(self, calibration: Calibration) -> None:
+        """In place of the one before."""
+
+
 class VectorStore(Protocol):
     """Embedding models, and the vectors that they made of the chunks."""
 
@@ -300,6 +313,7 @@ class Store(
     GraphStore,
     FileStore,
     SavedSearchStore,
+    CalibrationStore,
     VectorStore,
     Protocol,
 ):

@@ -21,12 +21,20 @@ from knowbase.query.conditions import (
     OneOf,
     both,
 )
-from knowbase.query.words import FieldWeights, KeywordQuery
-from knowbase.store.contract import FileStore, GraphStore, SavedSearchStore, Store, VectorStore
+from knowbase.query.words import FieldWeights, Frequencies, KeywordQuery
+from knowbase.store.contract import (
+    CalibrationStore,
+    FileStore,
+    GraphStore,
+    SavedSearchStore,
+    Store,
+    VectorStore,
+)
 from knowbase.store.facets import Ages, Counted
 from knowbase.store.naming import OwnNames
 from knowbase.text.analysis import Word
 from knowbase.values.access import Access
+from knowbase.values.calibration import Calibration
 from knowbase.values.changes import Changes, Draft, SavedSearch
 from knowbase.values.documents import ALL, Candidate, Counts, Document, Page, Passage
 from knowbase.values.edges import Edge, Relation, Wiring
@@ -237,6 +245,10 @@ class ScopedStore:
         return self._store.matching(query, self._of_ours(condition))
 
     @_of_project
+    def frequencies(self, words: Sequence[Word], among: Condition = EVERYTHING) -> Frequencies:
+        return self._store.frequencies(words, self._of_ours(among))
+
+    @_of_project
     def semantic(
         self, vector: Vector, condition: Condition, limit: int, model: Model | None = None
     ) -> list[Candidate]:
@@ -373,6 +385,14 @@ class ScopedStore:
 
     save_search = _passed_on(Policy.WHOLE, SavedSearchStore.save_search)
     drop_search = _passed_on(Policy.WHOLE, SavedSearchStore.drop_search)
+
+    # what the base has learnt of its answers was learnt from all projects
+
+    @_of_project
+    def calibration(self) -> Calibration | None:
+        return None
+
+    put_calibration = _passed_on(Policy.WHOLE, CalibrationStore.put_calibration)
 
     # models and their vectors: one model for all, the first to write decides on it
 

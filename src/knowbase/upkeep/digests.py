@@ -76,6 +76,7 @@ def _others(frame: Frame, shared: SharedParts) -> Iterable[Part]:
         "files": shared.files,
         "sources": shared.sources,
         "saved searches": shared.saved,
+        "calibration": _learnt(shared),
         "similar documents": shared.similar,
         "counters": (
             *(frame.next_seq, frame.next_chunk),
@@ -86,3 +87,8 @@ def _others(frame: Frame, shared: SharedParts) -> Iterable[Part]:
         found = _Sum(name)
         found.add(values)
         yield found.part()
+
+
+def _learnt(shared: SharedParts) -> Iterable[object]:
+    known = shared.calibration
+    return [(known.made_at, sorted(known.numbers.items()))] if known else []

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from knowbase.values.calibration import Calibration
 from knowbase.values.changes import SavedSearch
 from knowbase.values.documents import Chunk, Document
 from knowbase.values.edges import Relation
@@ -69,3 +70,4 @@ class SharedParts(NamedTuple):
     similar_above: float | None
     unlinked: tuple[int, ...]  # documents that are to be compared
     similar_most: int | None = None
+    calibration: Calibration | None = None

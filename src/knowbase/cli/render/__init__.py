@@ -50,6 +50,7 @@ RENDERERS = {
     "knowbase.operations.models.ModelList": "models.render_models",
     "knowbase.operations.ranking.Profiles": "ranking.render_profiles",
     "knowbase.rendering.Rendered": "reading.render_rendered",
+    "knowbase.search.calibrate.Calibrated": "ranking.render_calibrated",
     "knowbase.search.saved.DeletedSearch": "saved.render_deleted",
     "knowbase.search.answer.Answer": "search.render_answer",
     "knowbase.search.log.Searches": "health.render_searches",

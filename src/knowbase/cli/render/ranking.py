@@ -8,6 +8,7 @@ from knowbase.cli.terminal import Painter, safe
 
 if TYPE_CHECKING:
     from knowbase.operations.ranking import Profiles
+    from knowbase.search.calibrate import Calibrated
     from knowbase.search.whynot import WhyNot
 
 
@@ -32,3 +33,18 @@ def render_why_not(paint: Painter, why: "WhyNot") -> Iterable[str]:
         needed = f", needed {why.needed:.6f}" if why.needed is not None else ""
         margin = f", short by {why.margin:.6f}" if why.margin is not None else ""
         yield f"  score {why.score:.6f}{needed}{margin}"
+
+
+def render_calibrated(paint: Painter, learnt: "Calibrated") -> Iterable[str]:
+    if learnt.made_at is None:
+        yield "nothing learnt from this base: verdicts are those of any base"
+        return
+    yield (
+        f"learnt {paint('dim', learnt.made_at)} from {learnt.questions} questions of the base,"
+        f" with and without their document, and {learnt.strangers} from elsewhere"
+    )
+    yield paint("dim", f"  {'':<12}{'elsewhere':>10}{'base':>10}{'spread':>10}")
+    for one in learnt.signals:
+        yield f"  {one.signal:<12}{one.strange:10.3f}{one.own:10.3f}{one.spread:10.3f}"
+    for legs, share in learnt.separation.items():
+        yield f"told apart by {legs}: {share:.3f}"

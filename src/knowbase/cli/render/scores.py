@@ -20,6 +20,7 @@ def render_evaluation(paint: Painter, evaluation: "Evaluation") -> Iterable[str]
     yield from _differences(paint, evaluation)
     yield from _groups(paint, evaluation)
     yield from _hard(paint, evaluation)
+    yield from _telling(paint, evaluation)
     if evaluation.gate is not None:
         style = "red" if evaluation.gate.falls else "dim"
         yield ""
@@ -88,3 +89,14 @@ def _hard(paint: Painter, evaluation: "Evaluation") -> Iterable[str]:
         yield f"        {one.system} {one.ndcg:.3f}, {one.better} {one.better_ndcg:.3f}"
         if one.why is not None:
             yield paint("dim", f"        {safe(one.why.code)}: {safe(one.why.reason)}")
+
+
+def _telling(paint: Painter, evaluation: "Evaluation") -> Iterable[str]:
+    if not evaluation.telling:
+        return
+    yield ""
+    head = ("questions", "AUROC", "pass at 95 %", "kept", "passed")
+    yield paint("dim", "verdict".ljust(12) + "".join(f"{name:>14}" for name in head))
+    for one in evaluation.telling:
+        cells = (one.auroc, one.passing, one.kept, one.passed)
+        yield f"{one.others:<12}{one.number:14}" + "".join(f"{cell:14.3f}" for cell in cells)

@@ -36,6 +36,14 @@ def render_answer(paint: Painter, answer: "Answer") -> Iterable[str]:
     for suggestion in answer.suggestions:
         near = ", ".join(suggestion.nearest)
         yield f"nothing has {safe(suggestion.word)!r}; did you mean {safe(near)}?"
+    yield _verdict(paint, answer)
+
+
+def _verdict(paint: Painter, answer: "Answer") -> str:
+    name, probability, calibrated = answer.verdict
+    style = {"strong": "green", "likely": "green"}.get(name, "red")
+    said = "" if calibrated or probability in (0, 1) else " · not learnt from this base yet"
+    return f"verdict: {paint(style, name)} ({probability:.0%}){paint('dim', said)}"
 
 
 def _facets(paint: Painter, answer: "Answer") -> Iterable[str]:

@@ -6,7 +6,7 @@ from knowbase.store.plain.files import PlainFiles
 from knowbase.store.plain.graph import PlainGraph
 from knowbase.store.plain.record import record
 from knowbase.store.plain.retrieval import PlainRetrieval
-from knowbase.store.plain.saved import PlainSavedSearches
+from knowbase.store.plain.saved import PlainCalibration, PlainSavedSearches
 from knowbase.store.plain.sessions import PlainSessions
 from knowbase.store.plain.state import State, adopted, remove, remove_rival, write
 from knowbase.store.plain.vectors import PlainVectors
@@ -17,7 +17,13 @@ from knowbase.values.documents import Document
 
 
 class PlainStore(
-    PlainRetrieval, PlainSessions, PlainGraph, PlainFiles, PlainSavedSearches, PlainVectors
+    PlainRetrieval,
+    PlainSessions,
+    PlainGraph,
+    PlainFiles,
+    PlainSavedSearches,
+    PlainCalibration,
+    PlainVectors,
 ):
     """See `knowbase.store.contract.Store` for what each method promises."""
 

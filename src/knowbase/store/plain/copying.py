@@ -134,6 +134,7 @@ class PlainCopying:
             ),
             similar_above=None,
             unlinked=(),
+            calibration=state.calibration,
         )
 
     def paste_shared(self, shared: SharedParts) -> None:
@@ -145,6 +146,7 @@ class PlainCopying:
         state.files = {one.path: one for one in shared.files}
         state.sources = {one.path: one for one in shared.sources}
         state.saved = {one.name: one for one in shared.saved}
+        state.calibration = shared.calibration
         self._store._similar = [
             Edge(identity[source], identity[target], "SIMILAR_TO", weight, "vectors")
             for source, target, weight in shared.similar

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 
 from knowbase.query.conditions import EVERYTHING, Condition
 from knowbase.query.predicate import passes
-from knowbase.query.words import FieldWeights, KeywordQuery
+from knowbase.query.words import FieldWeights, Frequencies, KeywordQuery
 from knowbase.store.bm25 import has_word, scores
 from knowbase.store.facets import Ages, Counted, counted, values_of
 from knowbase.store.nearest import nearest as nearest_vectors
@@ -32,6 +32,13 @@ class PlainRetrieval(PlainDocuments):
     def matching(self, query: KeywordQuery, condition: Condition) -> int:
         found = self.keyword(query, condition, len(self._state.chunks), FieldWeights())
         return len({self._state.chunks[one.chunk].document for one in found})
+
+    def frequencies(self, words: Sequence[Word], among: Condition = EVERYTHING) -> Frequencies:
+        ours = {document.id for document in self._passing(among)}
+        rows = [one.row for one in self._state.chunks.values() if one.document in ours]
+        return Frequencies(
+            len(rows), tuple(sum(has_word(row, word) for row in rows) for word in words)
+        )
 
     def semantic(
         self, vector: Vector, condition: Condition, limit: int, model: Model | None = None

@@ -11,6 +11,7 @@ from knowbase.values.documents import Chunk, Document, names_of
 from knowbase.values.vectors import Model, Vector
 
 if TYPE_CHECKING:
+    from knowbase.values.calibration import Calibration
     from knowbase.values.copies import GivenVerdict
     from knowbase.values.edges import Relation
     from knowbase.values.files import FileRecord, Source
@@ -46,6 +47,7 @@ class State:
         self.relations: list[Relation] = []
         self.links: dict[str, tuple[Link, ...]] = {}  # by document
         self.saved: dict[str, SavedSearch] = {}  # by name
+        self.calibration: Calibration | None = None
         self.copy_of: str | None = None
 
     def copied(self) -> "State":

@@ -9,6 +9,7 @@ from psycopg.sql import SQL
 from knowbase.errors import BaseMissing, InvalidInput
 from knowbase.store.location import split_url
 from knowbase.store.postgres import rows, schema
+from knowbase.store.postgres.calibration import PostgresCalibration
 from knowbase.store.postgres.connection import (
     STATEMENT_TIMEOUT,
     Connections,
@@ -65,6 +66,7 @@ class PostgresStore(
     PostgresGraph,
     PostgresFiles,
     PostgresSavedSearches,
+    PostgresCalibration,
     PostgresVectors,
 ):
     """See `knowbase.store.contract.Store` for what each method promises."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from psycopg import Connection
 from psycopg.sql import SQL
 
-from knowbase.store.postgres import rows, saved
+from knowbase.store.postgres import calibration, rows, saved
 from knowbase.store.postgres.rows import clean
 from knowbase.store.postgres.sealing import seal
 from knowbase.store.postgres.vector_tables import as_text, vector_table
@@ -110,6 +110,7 @@ class Pasting(Writing):
         self._write_files(shared.files, {})
         self._write_sources(shared.sources)
         self._many(saved.INSERT, [saved.row_of(one) for one in shared.saved])
+        calibration.write(self._connection, self._base, shared.calibration)
         self._linking.relink()
         self._many(
             "INSERT INTO edges (base_id, source, target, relation, weight, origin)"

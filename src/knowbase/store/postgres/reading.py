@@ -7,6 +7,7 @@ from psycopg import Connection
 from psycopg.sql import SQL
 
 from knowbase.store.postgres import rows
+from knowbase.store.postgres.calibration import read as read_calibration
 from knowbase.store.postgres.checking import findings, vector_rows
 from knowbase.store.postgres.connection import translated
 from knowbase.store.postgres.saved import searches
@@ -217,4 +218,5 @@ def shared(connection: Connection, base: int) -> SharedParts:
             for (seq,) in read("SELECT document FROM unlinked WHERE base_id = %s ORDER BY document")
         ),
         similar_most=rule[0][1] if rule else None,
+        calibration=read_calibration(connection, base),
     )

@@ -10,8 +10,8 @@ from typing import Any
 from psycopg import Connection
 from psycopg.sql import SQL
 
-from knowbase.query.conditions import Condition, is_everything, is_lifecycle
-from knowbase.query.words import FieldWeights, KeywordQuery
+from knowbase.query.conditions import EVERYTHING, Condition, is_everything, is_lifecycle
+from knowbase.query.words import FieldWeights, Frequencies, KeywordQuery
 from knowbase.store.bm25 import K1, B, Population, idf
 from knowbase.store.compile import Compiled
 from knowbase.store.facets import Ages, Counted, counted, statement
@@ -198,6 +198,17 @@ class PostgresRetrieval(Connected):
                 for number, matches in special.items()
             },
         )
+
+    def frequencies(self, words: Sequence[Word], among: Condition = EVERYTHING) -> Frequencies:
+        def count(connection: Connection) -> Frequencies:
+            query = KeywordQuery(tuple(words), among=among)
+            plain, special = self._words(connection, query)
+            having = {number: chunks for number, _, chunks in plain}
+            having |= {number: len(matches) for number, matches in special.items()}
+            rows_there = self._population(connection, among).rows
+            return Frequencies(rows_there, tuple(having.get(n, 0) for n in range(len(words))))
+
+        return self._connections.consistently(count)
 
     def semantic(
         self, vector: Vector, condition: Condition, limit: int, model: Model | None = None

@@ -318,8 +318,20 @@ ALTER TABLE graph ADD COLUMN similar_most integer;
 UPDATE graph SET similar_above = NULL;
 """
 
+# Numbers by name: what the base has learnt of its answers.
+_STEP_11 = """
+CREATE TABLE calibration (
+    base_id integer NOT NULL REFERENCES bases ON DELETE CASCADE,
+    name text COLLATE "C" NOT NULL,
+    number double precision NOT NULL,
+    made_at text COLLATE "C" NOT NULL,
+    PRIMARY KEY (base_id, name)
+);
+"""
+
 STEPS = (
     _STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8, _STEP_9, _STEP_10,
+    _STEP_11,
 )  # fmt: skip
 WITH_A_GRAPH = 3
 

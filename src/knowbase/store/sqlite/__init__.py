@@ -12,6 +12,7 @@ from knowbase.errors import BaseError, BaseReadOnly, DiskFull
 from knowbase.process import sync_names
 from knowbase.store.sqlite import rows, schema
 from knowbase.store.sqlite.beside import remove_all, remove_journals
+from knowbase.store.sqlite.calibration import SqliteCalibration
 from knowbase.store.sqlite.connection import BaseFile, Connections, translated
 from knowbase.store.sqlite.documents import SqliteDocuments
 from knowbase.store.sqlite.files import SqliteFiles
@@ -134,6 +135,7 @@ class SqliteStore(
     SqliteGraph,
     SqliteFiles,
     SqliteSavedSearches,
+    SqliteCalibration,
     SqliteVectors,
 ):
     """See `knowbase.store.contract.Store` for what each method promises."""

@@ -8,7 +8,7 @@ from typing import Any
 import apsw
 
 from knowbase.store.contract import CopySource
-from knowbase.store.sqlite import links, reading, rows, saved, vectors
+from knowbase.store.sqlite import calibration, links, reading, rows, saved, vectors
 from knowbase.store.sqlite.connection import Connections, translated
 from knowbase.store.sqlite.reading import SqliteSnapshot
 from knowbase.store.sqlite.sealing import seal
@@ -214,6 +214,7 @@ def _paste_shared(connection: apsw.Connection, shared: SharedParts) -> None:
     connection.executemany(
         "INSERT INTO saved VALUES (?, ?, ?, ?, ?)", [saved.row_of(one) for one in shared.saved]
     )
+    calibration.write(connection, shared.calibration)
     links.relink(connection)
     connection.executemany(
         "INSERT INTO edges VALUES (?, ?, 'SIMILAR_TO', ?, 'vectors')", shared.similar

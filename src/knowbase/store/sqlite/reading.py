@@ -8,7 +8,7 @@ import apsw
 
 from knowbase.store.rows import from_json, in_order
 from knowbase.store.seals import Seals
-from knowbase.store.sqlite import rows, saved
+from knowbase.store.sqlite import calibration, rows, saved
 from knowbase.store.sqlite.connection import translated
 from knowbase.store.sqlite.vector_tables import vector_table
 from knowbase.values.copies import ChunkCopy, Copy, Frame, GivenVerdict, SharedParts
@@ -235,4 +235,5 @@ def shared(connection: apsw.Connection) -> SharedParts:
         similar_above=connection.execute("SELECT similar_above FROM graph").get,
         unlinked=tuple(seq for (seq,) in read("SELECT document FROM unlinked ORDER BY document")),
         similar_most=connection.execute("SELECT similar_most FROM graph").get,
+        calibration=calibration.read(connection),
     )

@@ -4,8 +4,15 @@ import sys
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from knowbase.query.conditions import Condition, Not, has_text, is_everything, is_lifecycle
-from knowbase.query.words import FieldWeights, KeywordQuery
+from knowbase.query.conditions import (
+    EVERYTHING,
+    Condition,
+    Not,
+    has_text,
+    is_everything,
+    is_lifecycle,
+)
+from knowbase.query.words import FieldWeights, Frequencies, KeywordQuery
 from knowbase.store.compile import Compiled
 from knowbase.store.nearest import nearest as nearest_vectors
 from knowbase.store.rows import damaged
@@ -17,7 +24,7 @@ from knowbase.store.sqlite.compile import (
 )
 from knowbase.store.sqlite.connection import Connected, translated
 from knowbase.store.sqlite.vector_tables import stored_vectors, vector_table
-from knowbase.text.analysis import Word
+from knowbase.text.analysis import Word, stems
 from knowbase.text.spelling import as_written, nearest, stem_of
 from knowbase.values.documents import Candidate, Passage
 
@@ -63,6 +70,31 @@ class SqliteRetrieval(Connected):
             (match_expression(query), *values),
         )
         return int(found[0][0])
+
+    def frequencies(self, words: Sequence[Word], among: Condition = EVERYTHING) -> Frequencies:
+        sql, values = compile_for_chunks(among)
+        where = "" if is_everything(among) else f" WHERE {sql}"
+        rows_there = self._read(f"SELECT count(*) FROM chunks c{where}", values if where else ())
+        having = tuple(self._having(word, among) for word in words)
+        return Frequencies(int(rows_there[0][0]), having)
+
+    def _having(self, word: Word, among: Condition) -> int:
+        """How many chunks of this part have a word; of a plain one, the index knows it."""
+        found = stems(word.surface)
+        if not found:
+            return 0
+        if len(found) == 1 and not word.prefix and is_everything(among):
+            known = self._vocabulary("SELECT doc FROM temp.words WHERE term = ?", (found[0],))
+            return int(known[0][0]) if known else 0
+        sql, values = compile_for_chunks(among)
+        part = f" AND +rowid IN (SELECT c.id FROM chunks c WHERE {sql})"
+        everything = is_everything(among)
+        counted = self._read(
+            "SELECT count(*) FROM chunks_fts WHERE chunks_fts MATCH ?"
+            + ("" if everything else part),
+            (match_expression(KeywordQuery((word,))), *(() if everything else values)),
+        )
+        return int(counted[0][0])
 
     def _keyword_among(
         self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights

@@ -277,9 +277,18 @@ ALTER TABLE graph ADD COLUMN similar_most INTEGER;
 UPDATE graph SET similar_above = NULL;
 """
 
+# Numbers by name: what the base has learnt of its answers.
+_STEP_13 = """
+CREATE TABLE calibration (
+    name TEXT PRIMARY KEY,
+    number REAL NOT NULL,
+    made_at TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+
 STEPS = (
     _STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8, _STEP_9, _STEP_10,
-    _STEP_11, _STEP_12,
+    _STEP_11, _STEP_12, _STEP_13,
 )  # fmt: skip
 WITH_CONTENT_HASHES = 2
 _NEVER = 1000  # a number that no schema will have

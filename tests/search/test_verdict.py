@@ -1,0 +1,124 @@
+"""Every answer says whether it is there, and how likely that is; the hits stay."""
+
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import knowbase
+from conftest import Kb
+from knowbase import Base, Note
+from knowbase.ranking.verdict import NOTHING, Evidence, Examples, Verdict, judge, learn
+from linked import FarApart
+from postgres import new_base
+from servers import PATIENCE, serving
+
+LEVELS = ("strong", "likely", "weak", NOTHING)
+OURS = "how long is a refresh token valid?"
+FOREIGN = "which whales live in the Baltic Sea?"
+LAST_LINE = re.compile(r"^verdict: (strong|likely|weak|nothing found) \(\d+%\)")
+
+
+def test_the_command_ends_with_it_and_shows_the_hits_all_the_same(handbook: Kb) -> None:
+    ours, foreign = (handbook("search", query).out.splitlines() for query in (OURS, FOREIGN))
+    assert LAST_LINE.match(ours[-1])
+    assert NOTHING not in ours[-1]
+    assert foreign[-1].startswith(f"verdict: {NOTHING} (")
+    assert "returned: 10 of" in "\n".join(foreign)
+
+
+def test_json_has_it_whichever_legs_run(handbook: Kb) -> None:
+    for mode in ("--fts-only", "--vec-only"):
+        found = handbook.json("search", FOREIGN, mode)["verdict"]
+        assert found["name"] in LEVELS
+        assert handbook.json("search", OURS, mode)["verdict"]["probability"] > found["probability"]
+    nothing = handbook.json("search", "zyxwvut", "--fts-only")
+    assert (nothing["hits"], nothing["verdict"]["name"]) == ([], NOTHING)
+
+
+def test_what_filters_alone_list_is_what_was_asked_for(handbook: Kb) -> None:
+    assert handbook.json("search", "tag:ops")["verdict"]["name"] == "strong"
+
+
+def test_a_quote_that_nothing_has_is_judged_by_its_words(handbook: Kb) -> None:
+    found = handbook.json("search", '"refresh tokens are valid" for thirty days')
+    assert found["hits"][0]["is_relaxed"]
+    assert found["verdict"]["name"] != NOTHING
+
+
+def test_a_base_learns_from_itself(own_handbook: Kb) -> None:
+    assert own_handbook.json("calibrate", "--show")["made_at"] is None
+    assert not own_handbook.json("search", OURS)["verdict"]["calibrated"]
+    learnt = own_handbook.json("calibrate")
+    assert learnt["questions"] >= 12
+    assert learnt["separation"]["both"] > 0.8
+    assert own_handbook.json("calibrate", "--show") == learnt
+    ours, foreign = (own_handbook.json("search", one)["verdict"] for one in (OURS, FOREIGN))
+    assert ours["calibrated"]
+    assert ours["name"] != NOTHING
+    assert foreign["name"] == NOTHING
+    assert "elsewhere" in own_handbook("calibrate", "--show").out
+
+
+def test_a_server_learns_it_by_itself_when_it_is_left_alone(own_handbook: Kb) -> None:
+    with serving(own_handbook.folder, env={"KB_SEARCH_CALIBRATE_AFTER": "0.1"}) as running:
+        patience = time.monotonic() + PATIENCE
+        while not running.json("search", query=OURS)["verdict"]["calibrated"]:
+            assert time.monotonic() < patience
+            time.sleep(0.3)
+        assert running.json("search", query=FOREIGN)["verdict"]["name"] == NOTHING
+
+
+def test_a_base_with_little_in_it_learns_nothing_and_says_so(kb: Kb) -> None:
+    kb("note", "Deploys freeze on Fridays.")
+    assert kb.json("calibrate")["made_at"] is None
+    assert kb("calibrate").out.startswith("nothing learnt from this base")
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Base, Base]]:
+    """The same notes in a file and in PostgreSQL, each having learnt from itself."""
+    made = []
+    for place in (str(tmp_path_factory.mktemp("verdict")), new_base()):
+        base = Base(knowbase.create(place).path, embedder=FarApart())
+        for number in range(20):
+            words = " ".join(f"word{number}x{n}" for n in range(9))
+            base.note(Note(f"Chapter {number} tells of {words} and more.", code=f"N-{number}"))
+        base.calibrate()
+        made.append(base)
+    yield made[0], made[1]
+    for base in made:
+        base.close()
+
+
+@pytest.mark.parametrize("query", ["word3x1 word3x2", "chapter", "nothing of the kind", "N-4"])
+def test_both_engines_learn_the_same_and_give_the_same_verdict(
+    both: tuple[Base, Base], query: str
+) -> None:
+    learnt = [base.store.calibration() for base in both]
+    assert learnt[0] is not None
+    assert learnt[1] is not None
+    assert learnt[0].numbers == pytest.approx(learnt[1].numbers, abs=1e-6)
+    one, other = (base.search(query).verdict for base in both)
+    assert (one.name, one.calibrated) == (other.name, True)
+    assert one.probability == pytest.approx(other.probability, abs=1e-4)
+
+
+def test_a_backup_and_a_move_carry_what_was_learnt(both: tuple[Base, Base], tmp_path: Path) -> None:
+    known = both[1].store.calibration()
+    assert known is not None
+    both[1].backup(str(tmp_path / "backup.db"))
+    with knowbase.open(str(tmp_path / "backup.db")) as copy:
+        assert copy.store.calibration() == known
+
+
+def test_the_probability_falls_with_the_evidence() -> None:
+    good = Evidence(rarity=1.0, known=1.0, similarity=0.85, margin=0.15, shared=1.0)
+    poor = Evidence(rarity=0.1, known=0.2, similarity=0.5, margin=0.02, shared=0.0)
+    assert judge(good).probability > 0.75
+    assert judge(poor).probability < 0.25
+    numbers = learn(Examples([good] * 12, [good._replace(margin=0.05)] * 12, [poor] * 12))
+    assert judge(good, numbers).name in ("strong", "likely")
+    assert judge(poor, numbers) == Verdict(NOTHING, judge(poor, numbers).probability, True)
