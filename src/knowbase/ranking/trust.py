@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from knowbase.query.words import Also
 from knowbase.text.analysis import Word, located, stems
 from knowbase.values.documents import Passage, names_of
 
@@ -9,14 +10,21 @@ MANY_WORDS = 4  # who has this many of the words is about what was asked, howeve
 LEAST_FLUENCY = 0.05
 
 
-def coverage(words: Sequence[Word], passage: Passage) -> float:
-    """The share of the words that a chunk has, squared: one word of four is mostly chance."""
+def coverage(words: Sequence[Word], passage: Passage, also: Sequence[Also] = ()) -> float:
+    """The share of the words that a chunk has, squared: one word of four is mostly chance. What
+    is looked for beside a word is as good as the word."""
     if not words:
         return 1.0
     document, chunk = passage.document, passage.chunk
     fields = (*names_of(document.code, document.path), document.title, chunk.heading, chunk.text)
     there = {token.stem for token in located("\n".join(field for field in fields if field))}
-    had = sum(_has(there, word) for word in words)
+    instead: dict[str, list[Word]] = {}
+    for other in also:
+        instead.setdefault(other.of, []).append(other.word)
+    had = sum(
+        any(_has(there, one) for one in (word, *instead.get(word.surface.lower(), ())))
+        for word in words
+    )
     return min(1.0, had / min(len(words), MANY_WORDS)) ** 2
 
 

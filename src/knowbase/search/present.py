@@ -98,7 +98,7 @@ def _facets(inquiry: Inquiry, store: "RetrievalStore") -> "Mapping[str, tuple[Fa
 
 def _hit(ranked: Ranked, passage: Passage, inquiry: Inquiry) -> Hit:
     document, chunk = passage.document, passage.chunk
-    shown = snippet(chunk.text, inquiry.query.keyword.words)
+    shown = snippet(chunk.text, [word for word, _ in inquiry.query.keyword.weighed])
     legs = [part.leg for part in ranked.contributions if part.leg in SOURCE_NAMES]
     return Hit(
         id=document.id,

@@ -73,8 +73,9 @@ class PostgresRetrieval(Connected):
         limit, weights = asked
         population = self._population(connection, query.among)
         plain, special = self._words(connection, query)
+        counts = [weight for _, weight in query.weighed]
         found = [
-            (number, idf(population.rows, len(matches)), matches)
+            (number, counts[number] * idf(population.rows, len(matches)), matches)
             for number, matches in special.items()
             if matches
         ]
@@ -99,7 +100,7 @@ class PostgresRetrieval(Connected):
                 *weights,
                 [number for number, _, _ in plain],
                 [word for _, word, _ in plain],
-                [idf(population.rows, having) for _, _, having in plain],
+                [counts[number] * idf(population.rows, having) for number, _, having in plain],
                 self._base,
                 *_columns(found, weights),
                 *values,
@@ -144,9 +145,10 @@ class PostgresRetrieval(Connected):
         self, connection: Connection, query: KeywordQuery
     ) -> tuple[list[tuple[int, int, int]], dict[int, Matches]]:
         """Plain words as (place, id, chunks that have it); what each other word matches."""
-        split = [stems(word.surface) for word in query.words]
+        words = [word for word, _ in query.weighed]
+        split = [stems(word.surface) for word in words]
         is_plain = [
-            len(one) == 1 and not word.prefix for word, one in zip(query.words, split, strict=True)
+            len(one) == 1 and not word.prefix for word, one in zip(words, split, strict=True)
         ]
         known = ids_of(
             connection, self._base, [s[0] for s, p in zip(split, is_plain, strict=True) if p]
@@ -158,7 +160,7 @@ class PostgresRetrieval(Connected):
         ]
         special = {
             number: matches_of(connection, self._base, word)
-            for number, word in enumerate(query.words)
+            for number, word in enumerate(words)
             if not is_plain[number]
         }
         if not is_everything(query.among):

@@ -37,7 +37,12 @@ class SqliteRetrieval(Connected):
             return self._keyword_among(query, condition, limit, weights)
         # The unary + keeps FTS5 in the lead: driven by ids, it would run the whole match
         # again for each of them.
-        where, values = self._passing("+rowid", condition)
+        where, values = passing = self._passing("+rowid", condition)
+        if any(weight != 1 for _, weight in query.weighed):
+            from knowbase.store.sqlite.scoring import statement_by_weight
+
+            sql, given = statement_by_weight(query, weights, passing)
+            return _candidates(self._read(f"{sql} ORDER BY score DESC, id LIMIT ?", (*given, limit)))
         found = self._read(
             "SELECT rowid, -bm25(chunks_fts, ?, ?, ?, ?) AS score FROM chunks_fts"
             f" WHERE chunks_fts MATCH ?{where} ORDER BY score DESC, rowid LIMIT ?",
