@@ -8,11 +8,11 @@ Plain FTS5 is `unicode61` with an OR of the question's words. No model is run.
 import argparse
 from collections.abc import Sequence
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import apsw
 
 from knowbase import config
-from knowbase.base import Base
 from knowbase.embed.granite import Granite
 from knowbase.evaluate.asking import System, ask
 from knowbase.evaluate.corpus import Shelf
@@ -41,15 +41,12 @@ def row(folder: Folder, questions: Sequence[Question]) -> str:
     with TemporaryDirectory() as place:
         settings = config.load(None, {"KB_EMBED_VECTORS": "false"})
         base = Shelf(place, settings, Granite()).base(folder)
-        ours = mean([one.results["keyword"].values["ndcg@10"] for one in asked(base, questions)])
+        asked = ask(base, questions, (KEYWORD,))
+        ours = mean([one.results["keyword"].values["ndcg@10"] for one in asked])
         chunks = base.store.counts().chunks
         base.close()
     plain = mean(plain_scores(folder, questions))
     return f"| {folder.name} | {len(questions)} | {plain:.4f} | {ours:.4f} | {chunks} |"
-
-
-def asked(base: Base, questions: Sequence[Question]):
-    return ask(base, questions, (KEYWORD,))
 
 
 def plain_scores(folder: Folder, questions: Sequence[Question]) -> list[float]:
@@ -62,8 +59,8 @@ def plain_scores(folder: Folder, questions: Sequence[Question]) -> list[float]:
     cut = connection.fts5_tokenizer("unicode61", [])
     scores = []
     for question in questions:
-        words = cut(question.text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None)
-        wanted = " OR ".join(f'"{word}"' for word in dict.fromkeys(word for _, _, word in words))
+        words: Any = cut(question.text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None)
+        wanted = " OR ".join(f'"{word}"' for word in dict.fromkeys(one[2] for one in words))
         found = connection.execute(
             "SELECT id FROM t WHERE t MATCH ? ORDER BY rank LIMIT 10", (wanted,)
         )

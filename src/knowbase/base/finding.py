@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from knowbase.base.keywords import SearchKeywords, Texts
     from knowbase.search.plan import QueryPlan
     from knowbase.search.saved import SavedSearches
+    from knowbase.search.synonyms import SynonymService
     from knowbase.search.understand import Inquiry
     from knowbase.search.whynot import WhyNot
     from knowbase.text.sections import Content
@@ -128,6 +129,13 @@ class Finding(BaseServices):
         from knowbase.search.saved import SavedSearches
 
         return SavedSearches(self.store, self.search, self._understand, self.now)
+
+    @cached_property
+    def synonyms(self) -> "SynonymService":
+        """Words that stand for each other: add, list, remove, load."""
+        from knowbase.search.synonyms import SynonymService
+
+        return SynonymService(self.store, self.now)
 
     def get(self, reference: str) -> "Content":
         """A document by code, id, number or path; `:slug` behind it names one section."""

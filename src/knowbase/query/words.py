@@ -30,6 +30,11 @@ class Also(NamedTuple):
     weight: float = 1.0
     why: str = "form"  # or "spelling", "synonym", "abbreviation"
 
+    def __str__(self) -> str:
+        """As an explanation has it."""
+        shown = self.word.surface.lstrip("\ue002") + "…" * (self.why == "form")
+        return f"{shown} beside {self.of} ({self.why}, × {self.weight:g})"
+
 
 class KeywordQuery(NamedTuple):
     """What the keyword leg looks for: any, or all, of these words."""

@@ -15,17 +15,27 @@ def coverage(words: Sequence[Word], passage: Passage, also: Sequence[Also] = ())
     is looked for beside a word is as good as the word."""
     if not words:
         return 1.0
-    document, chunk = passage.document, passage.chunk
-    fields = (*names_of(document.code, document.path), document.title, chunk.heading, chunk.text)
-    there = {token.stem for token in located("\n".join(field for field in fields if field))}
+    there = _stems(passage)
     instead: dict[str, list[Word]] = {}
     for other in also:
-        instead.setdefault(other.of, []).append(other.word)
+        for word_of in other.of.split():
+            instead.setdefault(word_of, []).append(other.word)
     had = sum(
         any(_has(there, one) for one in (word, *instead.get(word.surface.lower(), ())))
         for word in words
     )
     return min(1.0, had / min(len(words), MANY_WORDS)) ** 2
+
+
+def has_words(passage: Passage, word: Word) -> bool:
+    """Whether a chunk has all that a word consists of."""
+    return _has(_stems(passage), word)
+
+
+def _stems(passage: Passage) -> set[str]:
+    document, chunk = passage.document, passage.chunk
+    fields = (*names_of(document.code, document.path), document.title, chunk.heading, chunk.text)
+    return {token.stem for token in located("\n".join(field for field in fields if field))}
 
 
 def _has(there: set[str], word: Word) -> bool:

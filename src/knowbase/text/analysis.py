@@ -7,7 +7,7 @@ languages than English.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from typing import NamedTuple, Protocol
@@ -179,16 +179,6 @@ def type_mark(document_type: str) -> str:
     return TYPE_MARK + document_type.replace("_", "")
 
 
-def index_terms(document_type: str, names: Sequence[str], *fields: str | None) -> str:
-    """What is indexed beside the fields themselves: their extras, the document's type and names."""
-    words = [type_mark(document_type), *names]
-    words += [extra.surface for name in names for extra in extras(name)]
-    words += [extra.surface for field in fields if field for extra in extras(field)]
-    text = "\n".join(field for field in fields if field)
-    words += [form.surface for form in forms(text, latin=is_foreign(text))]
-    return " ".join(words)
-
-
 def query_words(text: str) -> list[Word]:
     """The words to look for, each once, whole identifiers before their parts.
 
@@ -275,6 +265,8 @@ def _distinct(words: list[Word]) -> list[Word]:
 def located(text: str) -> list[Token]:
     """Every word of a text, extras included, in order of place: what a highlight needs."""
     found = tokens(text)
-    for extra in (*extras(text), *forms(text, latin=is_foreign(text))):
+    for extra in extras(text):
         found += [Token(stem, extra.start, extra.end) for stem in stems(extra.surface)]
+    for form in forms(text, latin=is_foreign(text)):
+        found += [Token(stem, form.start, form.end) for stem in stems(form.surface)]
     return sorted(found, key=lambda token: (token.start, token.end))

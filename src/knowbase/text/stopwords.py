@@ -35,9 +35,9 @@ _OTHER_WORDS = (
     # Polish, Czech, Hungarian, Croatian
     "nie się jest że jak przez co który która kto gdzie kiedy je že az és egy "
     "hogy nem volt su koji što "
-    # Turkish, Indonesian, Vietnamese
+    # Turkish, Indonesian; Vietnamese words have one form each
     "ve bir bu da için ile olarak olan daha ne hangi nasıl kim kaç yang dan di dengan untuk dari "
-    "ini itu adalah của và là có trong cho các một được với không những đã người gì nào "
+    "ini itu adalah "
 )
 
 FOREIGN_WORDS = frozenset(_OTHER_WORDS.split()) - STOP_WORDS

@@ -4,7 +4,7 @@ FTS5's own counts every chunk: from such a score, somebody who may see one proje
 how many chunks of others have a word.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import apsw
@@ -13,7 +13,9 @@ from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.bm25 import Population, weighed
 from knowbase.store.compile import Compiled
 from knowbase.store.sqlite.compile import compile_for_chunks, expression
-from knowbase.text.analysis import Word
+
+if TYPE_CHECKING:
+    from knowbase.text.analysis import Word
 
 
 def scores_among(
