@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MOST_CHECKED = 16  # words that are looked up in the vocabulary
 MOST_COUNTED = 8  # words that a mistyped one may stand for, whose documents are counted
+MOST_READ = 5  # documents that are read for how a word is written
 MOST_TOKENS = 32  # of a query, in which names of several words are looked for
 LONGEST_NAME = 6  # words
 MOST_MEANINGS = 2  # of a short form that are looked for
@@ -76,7 +77,7 @@ def _spelled(
     text = inquiry.query.text.lower()  # what a profile adds to the words was not typed
     words = inquiry.query.keyword.words
     typed = [word for word in words if word.surface.isalpha() and word.surface.lower() in text]
-    unknown = store.unknown_words(typed[:MOST_CHECKED])
+    unknown = _without_forms(store.unknown_words(typed[:MOST_CHECKED]), inquiry, store)
     if not unknown:
         return [], ()
     from knowbase.text.spelling import clear, is_mistypable, likely
@@ -99,6 +100,16 @@ def _spelled(
     return meant, tuple(suggestions)
 
 
+def _without_forms(unknown: list[Word], inquiry: Inquiry, store: "Store") -> list[Word]:
+    """Those of the words of which the base has no other form either."""
+    forms = {one.of: one.word for one in inquiry.query.keyword.also if one.why == "form"}
+    if not unknown or not forms:
+        return unknown
+    missing = set(store.unknown_words(list(forms.values())))
+    known = {of for of, form in forms.items() if form not in missing}
+    return [word for word in unknown if word.surface.lower() not in known]
+
+
 def _words_of(text: str) -> Iterator[str]:
     """The words that were typed as such: no part of an identifier, a path or a number."""
     for typed in text.split():
@@ -116,10 +127,18 @@ def _known_edits(word: str, store: "Store", visible: Visible) -> dict[str, int]:
     asked = [Word(one) for one in costs]
     unknown = set(store.unknown_words(asked))
     there = sorted((one.surface for one in asked if one not in unknown), key=lambda one: costs[one])
-    counted = {
-        one: store.matching(KeywordQuery((Word(one),)), visible) for one in there[:MOST_COUNTED]
-    }
-    return {one: number for one, number in counted.items() if number}
+    written = [one for one in there[:MOST_COUNTED] if _is_written(one, store, visible)]
+    return {one: store.matching(KeywordQuery((Word(one),)), visible) for one in written}
+
+
+def _is_written(word: str, store: "Store", visible: Visible) -> bool:
+    """Whether a document that may be shown has it: no other one's is told."""
+    from knowbase.text.spelling import is_written
+
+    passages = store.newest(both(visible, Contains(Word(word))), MOST_READ)
+    return is_written(
+        word, (f"{one.document.title} {one.chunk.heading} {one.chunk.text}" for one in passages)
+    )
 
 
 def _nearest(word: Word, store: "Store", visible: Visible) -> list[str]:

@@ -8,13 +8,14 @@ indexed behind a private mark, so that they never meet a plain word.
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from knowbase.text.stopwords import FOREIGN_WORDS, STOP_WORDS
 
 FORM_MARK = "\ue002"
 CUT = 5  # letters
+LONGEST = 64  # letters of a word that are looked at
 MOST_LOOKED_AT = 600  # words by which the language of a text is told
 LEAST_SHARE = 12  # one word in so many is of those that every text of a language has
 
@@ -44,10 +45,10 @@ def forms(text: str, *, latin: bool) -> Iterator[Form]:
             yield Form(found, match.start(), match.end())
 
 
-@cache
+@lru_cache(maxsize=20_000)
 def form_of(word: str) -> str | None:
     """The beginning of a word behind the mark; None when it is too short to have other forms."""
-    folded = fold(word)
+    folded = fold(word[:LONGEST])
     if _ARABIC.match(folded):
         return FORM_MARK + _light(folded)[:CUT] if len(folded) > 2 else None
     least = 2 if folded and _is_indic(folded[0]) else CUT

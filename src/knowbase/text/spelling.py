@@ -11,6 +11,7 @@ ALIKE, MOST_ALIKE = 3, 3000
 """The letters that the first words to be compared share, and how many words those may be."""
 
 SHORTEST = 4  # letters of a word that may be mistyped; of so few, only two may have changed places
+LONGEST = 32  # longer ones are no words
 LIKELY = 0.5  # what the likeliest mistakes cost: two letters changed places, one doubled or not
 CLEARLY = math.log(3)  # how much likelier than the next one a word must be
 A_MISTAKE = 4.0  # a mistake that costs 1 is as unlikely as a word e⁴ times rarer
@@ -79,7 +80,9 @@ def _swap(letter: str, other: str) -> float:
 
 def is_mistypable(word: str) -> bool:
     """Whether a word could be a slip: no code, no identifier, no abbreviation."""
-    return len(word) >= SHORTEST and word.isalpha() and (word.islower() or word.istitle())
+    return (
+        SHORTEST <= len(word) <= LONGEST and word.isalpha() and (word.islower() or word.istitle())
+    )
 
 
 def likely(word: str, known: Mapping[str, int]) -> list[str]:
@@ -98,7 +101,7 @@ def clear(word: str, known: Mapping[str, int]) -> str | None:
 
 
 def _weighed(word: str, known: Mapping[str, int]) -> list[tuple[str, float]]:
-    costs = edits(word)
+    costs = edits(word) if known else {}
     score = {one: math.log(number) - A_MISTAKE * costs[one] for one, number in known.items()}
     ordered = sorted(known, key=lambda one: (-score[one], costs[one], one))
     by_stem: dict[str, str] = {}
@@ -113,6 +116,18 @@ def nearest(word: str, vocabulary: Iterable[str], limit: int) -> list[str]:
 
     near = [known for known in vocabulary if abs(len(known) - len(word)) <= 2]
     return get_close_matches(word, near, n=limit, cutoff=0.75)
+
+
+def is_written(word: str, texts: Iterable[str]) -> bool:
+    """Whether a text has the word itself, or one that only an ending tells from it: words with
+    the same stem are not enough, for a stem may be shared by what nobody would write."""
+    stem = stem_of(word)
+    for text in texts:
+        for token in tokens(text):
+            there = text[token.start : token.end].lower() if token.stem == stem else ""
+            if there and (there.startswith(word) or word.startswith(there)):
+                return True
+    return False
 
 
 def as_written(stem: str, text: str) -> str:
