@@ -38,7 +38,17 @@ from postgres import new_base
 from servers import SECRET, fill
 from stores import NOW, copy_into, draft, section
 
-SERVICES = ("lifecycle", "sessions", "graph", "saved", "models", "recorder", "references", "store")
+SERVICES = (
+    "lifecycle",
+    "sessions",
+    "graph",
+    "saved",
+    "synonyms",
+    "models",
+    "recorder",
+    "references",
+    "store",
+)
 ACCESSES = {
     "full": Access(),
     "read-only": Access(write=False),
@@ -173,6 +183,8 @@ READS: dict[str, Call] = {
     "references.nearest": lambda b, t, f: b.references.nearest("Z-1"),
     "references.resolve": lambda b, t, f: b.references.resolve(t.code()),
     "references.whole": lambda b, t, f: b.references.whole(t.code()),
+    "synonyms.all": lambda b, t, f: b.synonyms.all(),
+    "store.synonyms": lambda b, t, f: b.store.synonyms(),
     "saved.all": lambda b, t, f: b.saved.all(),
     "store.chunks": lambda b, t, f: b.store.chunks(t.id()),
     "store.close": lambda b, t, f: None if b.access.is_full else b.store.close(),
@@ -263,6 +275,12 @@ WHOLE: dict[str, Call] = {
     "graph.rebuild": lambda b, t, f: b.graph.rebuild(),
     "models.embed": lambda b, t, f: b.models.embed(None, drop_old=True, progress=lambda _: None),
     "models.embed_missing": lambda b, t, f: b.models.embed_missing(lambda _: None),
+    "synonyms.add": lambda b, t, f: b.synonyms.add([f"name {t.project}", "other"]),
+    "synonyms.load": lambda b, t, f: b.synonyms.load(f"one {t.project}, two"),
+    "synonyms.remove": lambda b, t, f: (
+        b.synonyms.add([f"gone {t.project}", "away"]),
+        b.synonyms.remove("away"),
+    ),
     "saved.add": lambda b, t, f: b.saved.add(f"engines-{t.project}", "engine"),
     "saved.remove": lambda b, t, f: b.saved.remove(
         "engines" if t.project == "apollo" else "unwanted"

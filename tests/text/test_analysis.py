@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from knowbase.text.analysis import clean, extras, index_terms, located, query_words, stems, tokens
+from knowbase.text.analysis import clean, extras, located, query_words, stems, tokens
+from knowbase.text.indexed import index_terms
 from knowbase.text.stopwords import STOP_WORDS
 
 anything = st.text(max_size=80) | st.text("aBc1 _-.'+#漢字ไท가ＡéI", max_size=80)

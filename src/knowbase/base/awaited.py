@@ -15,6 +15,7 @@ from knowbase.graph import Graph
 from knowbase.memory.lifecycle import Lifecycle
 from knowbase.memory.sessions import Sessions
 from knowbase.search.saved import SavedSearches
+from knowbase.search.synonyms import SynonymService
 
 T = TypeVar("T", bound="Awaiting[Any]")
 
@@ -70,6 +71,15 @@ class AsyncSavedSearches(Awaiting[SavedSearches]):
     run = awaited(SavedSearches.run)
 
 
+class AsyncSynonyms(Awaiting[SynonymService]):
+    """`base.synonyms`, to be awaited."""
+
+    add = awaited(SynonymService.add)
+    all = awaited(SynonymService.all)
+    load = awaited(SynonymService.load)
+    remove = awaited(SynonymService.remove)
+
+
 class AsyncBase(Awaiting[Base]):
     """A base, to be awaited. What was begun is finished, also when its task is cancelled."""
 
@@ -116,6 +126,10 @@ class AsyncBase(Awaiting[Base]):
     @cached_property
     def saved(self) -> AsyncSavedSearches:
         return AsyncSavedSearches(self.held.saved, self._threads)
+
+    @cached_property
+    def synonyms(self) -> AsyncSynonyms:
+        return AsyncSynonyms(self.held.synonyms, self._threads)
 
     async def close(self) -> None:
         await self._threads.run(self.held.close)

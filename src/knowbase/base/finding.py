@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from knowbase.search.log import Searches
     from knowbase.search.plan import QueryPlan
     from knowbase.search.saved import SavedSearches
+    from knowbase.search.synonyms import SynonymService
     from knowbase.search.understand import Inquiry
     from knowbase.search.whynot import WhyNot
     from knowbase.text.sections import Content
@@ -151,7 +152,10 @@ class Finding(BaseServices):
         grouping = lambda passing: self.graph.communities_among(passing)  # noqa: E731 - lazy
         has_vectors = self.settings.embed_vectors
         return Services(
-            *(self.store, lambda: self.embedder, language, grouping),
+            self.store,
+            lambda: self.embedder,
+            language,
+            grouping,
             has_vectors=has_vectors,
             link=self._link_similar,
             second=self._second,
@@ -180,6 +184,13 @@ class Finding(BaseServices):
         from knowbase.search.saved import SavedSearches
 
         return SavedSearches(self.store, self.search, self._understand, self.now)
+
+    @cached_property
+    def synonyms(self) -> "SynonymService":
+        """Words that stand for each other: add, list, remove, load."""
+        from knowbase.search.synonyms import SynonymService
+
+        return SynonymService(self.store, self.now)
 
     def get(self, reference: str) -> "Content":
         """A document by code, id, number or path; `:slug` behind it names one section."""

@@ -20,7 +20,7 @@ from knowbase.values.reading import Reading
 from knowbase.values.vectors import Model, Vector
 
 READERS = "readers:2"  # raised when files are to be read again: what is made of them has changed
-FIRST_LIMITS = "512/0.1/50"  # what documents were split by before it was recorded
+WORDS = "words:2"  # raised when all documents are to be: what is indexed of them has changed
 SHORTEST = 64  # tokens of a chunk, however little a model reads
 
 
@@ -84,9 +84,7 @@ class Drafter:
         """What a document says of its reading and splitting today, and whatever means the same."""
         limits = self.limits
         numbers = f"{limits.max_tokens}/{limits.overlap:g}/{limits.min_overlap}"
-        if is_file:
-            return (f"{numbers} {READERS}",)
-        return (numbers, "") if numbers == FIRST_LIMITS else (numbers,)
+        return (f"{numbers} {READERS} {WORDS}",) if is_file else (f"{numbers} {WORDS}",)
 
     def embed(
         self,

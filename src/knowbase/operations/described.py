@@ -172,6 +172,7 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "sum": "of the gains",
         "score": "the sum times the factors",
         "clamped": "kept within 0 and 1",
+        "beside": "what it has that was looked for beside the query's words",
     },
     "Contribution": {
         "leg": "keyword, semantic, graph, salience or recency",
@@ -212,6 +213,16 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "created_at": "when it was saved first",
     },
     "SavedList": {"saved": "by name"},
+    "Synonyms": {
+        "words": "that stand for each other",
+        "defined_in": "the code of the document whose text says so; none: it was given",
+    },
+    "SynonymList": {"synonyms": "what was given, then what documents define"},
+    "RemovedSynonyms": {"words": "that stand for each other no longer"},
+    "ImportedSynonyms": {
+        "groups": "how many were taken over",
+        "problems": "what was wrong with other lines",
+    },
     "Content": {
         "sections": "its parts and where they stand",
         "text": "as it was put in",

@@ -223,7 +223,8 @@ class _Reader:
         """The words that are scored."""
         if self._match == "all" and tree is not None and not _has_alternatives(tree):
             return KeywordQuery(tuple(required_words(words))[:MAX_WORDS], "all")
-        found = list(keyword_query(words, self._match).words)
+        plain = keyword_query(words, self._match)
+        found = list(plain.words)
         if self._match == "boolean":  # S3-19: a document's type is a word of it
             named = [word for word in found if word.surface.lower() in self._context.types]
             found += [Word(type_mark(word.surface.lower())) for word in named]
@@ -234,7 +235,7 @@ class _Reader:
             elif leaf.prefix:
                 more = prefix_words(leaf.text)
             found += [word for word in more if word not in found]
-        return KeywordQuery(tuple(found[:MAX_WORDS]))
+        return KeywordQuery(tuple(found[:MAX_WORDS]), also=plain.also)
 
 
 def summary(tree: Node | None) -> Summary:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from knowbase.errors import InvalidInput
 from knowbase.query.conditions import EVERYTHING, Condition
-from knowbase.text.analysis import Word, prefix_words, query_words, required_words
+from knowbase.text.analysis import Word, form_words, prefix_words, query_words, required_words
 from knowbase.values.characters import clean
 
 MAX_WORDS = 256
@@ -22,6 +22,20 @@ class FieldWeights(NamedTuple):
     terms: float = 1.0
 
 
+class Also(NamedTuple):
+    """What is looked for beside a word of the query: it counts for less, or stands for forms."""
+
+    word: Word
+    of: str  # the word of the query, in small letters
+    weight: float = 1.0
+    why: str = "form"  # or "spelling", "synonym", "abbreviation"
+
+    def __str__(self) -> str:
+        """As an explanation has it."""
+        shown = self.word.surface.lstrip("\ue002") + "…" * (self.why == "form")
+        return f"{shown} beside {self.of} ({self.why}, × {self.weight:g})"
+
+
 class KeywordQuery(NamedTuple):
     """What the keyword leg looks for: any, or all, of these words."""
 
@@ -30,6 +44,13 @@ class KeywordQuery(NamedTuple):
     rule: str = "bm25"  # or ts_rank_cd, which PostgreSQL alone has
     text: str = ""  # for ts_rank_cd: what was asked
     among: Condition = EVERYTHING  # whose chunks tell how rare a word is
+    also: tuple[Also, ...] = ()  # beside any of the words; never where all are asked for
+
+    @property
+    def weighed(self) -> tuple[tuple[Word, float], ...]:
+        """Everything that is looked for, and how much it counts."""
+        also = self.also if self.match == "any" else ()
+        return (*((word, 1.0) for word in self.words), *((one.word, one.weight) for one in also))
 
     def check_rule(self) -> None:
         """Refuse a way to score words that only PostgreSQL has."""
@@ -50,8 +71,12 @@ class Frequencies(NamedTuple):
 
 def keyword_query(text: str, match: str = "any") -> KeywordQuery:
     """C1: the words of a plain text under a profile's rule; never fails."""
-    words = _words(clean(text).strip()[:MAX_CHARACTERS], match)
-    return KeywordQuery(tuple(words[:MAX_WORDS]), "all" if match == "all" else "any")
+    text = clean(text).strip()[:MAX_CHARACTERS]
+    words = tuple(_words(text, match)[:MAX_WORDS])
+    if match == "all":
+        return KeywordQuery(words, "all")
+    also = [Also(form, word) for word, form in form_words(text).items()]
+    return KeywordQuery(words, "any", also=tuple(also[:MAX_WORDS]))
 
 
 def _words(text: str, match: str) -> list[Word]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from knowbase.query.words import Also
 from knowbase.text.analysis import Word, located, stems
 from knowbase.values.documents import Passage, names_of
 
@@ -9,13 +10,26 @@ MANY_WORDS = 4  # who has this many of the words is about what was asked, howeve
 LEAST_FLUENCY = 0.05
 
 
-def coverage(words: Sequence[Word], passage: Passage) -> float:
-    """The share of the words that a chunk has, squared: one word of four is mostly chance."""
+def coverage(words: Sequence[Word], passage: Passage, also: Sequence[Also] = ()) -> float:
+    """The share of the words that a chunk has, squared: one word of four is mostly chance. What
+    is looked for beside a word is as good as the word."""
     if not words:
         return 1.0
     there = _stems_of(passage)
-    had = sum(_has(there, word) for word in words)
+    instead: dict[str, list[Word]] = {}
+    for other in also:
+        for word_of in other.of.split():
+            instead.setdefault(word_of, []).append(other.word)
+    had = sum(
+        any(_has(there, one) for one in (word, *instead.get(word.surface.lower(), ())))
+        for word in words
+    )
     return min(1.0, had / min(len(words), MANY_WORDS)) ** 2
+
+
+def has_words(passage: Passage, word: Word) -> bool:
+    """Whether a chunk has all that a word consists of."""
+    return _has(_stems_of(passage), word)
 
 
 def weight_had(words: Sequence[Word], weights: Sequence[float], passage: Passage) -> float:

@@ -24,6 +24,7 @@ class Explanation(NamedTuple):
     sum: float
     score: float
     clamped: bool
+    beside: tuple[str, ...] = ()  # what it has that was looked for beside the query's words
 
 
 class Successor(NamedTuple):
@@ -90,6 +91,13 @@ class Suggestion(NamedTuple):
 
     word: str
     nearest: tuple[str, ...]
+
+
+class Widening(NamedTuple):
+    """What was looked for beside the words of a query, as whoever asked should know it."""
+
+    notices: tuple[str, ...] = ()
+    suggestions: tuple[Suggestion, ...] = ()
 
 
 class FacetCount(NamedTuple):

@@ -38,6 +38,6 @@ def _matching(inquiry: Inquiry) -> Condition:
     passing = both(inquiry.visible, inquiry.filter)
     if "keyword" not in inquiry.legs or not query.keyword.words or query.open_ended:
         return both(passing, query.filter)
-    having = tuple(Contains(word) for word in query.keyword.words)
+    having = tuple(Contains(word) for word, _ in query.keyword.weighed)
     words = AllOf(having) if query.keyword.match == "all" else AnyOf(having)
     return both(passing, query.keyword_filter, words)

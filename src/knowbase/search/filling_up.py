@@ -19,6 +19,11 @@ def filled_up(outcome: Outcome, services: Services, wanted: int) -> Outcome:
     softer = softened(inquiry, services.language)
     if softer is None:
         return outcome
+    query, beside = softer.inquiry.query, inquiry.query.keyword.also
+    more_words = query.keyword._replace(also=tuple(dict.fromkeys((*query.keyword.also, *beside))))
+    softer = softer._replace(
+        inquiry=softer.inquiry._replace(query=query._replace(keyword=more_words))
+    )
     first = rank_all(softer.inquiry, services, inquiry.profile.candidates(inquiry.top))
     more = reaching(first, services)  # no page ranks them anew
     passages = {**more.proposals.passages, **outcome.proposals.passages}

@@ -3,11 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from knowbase.query.conditions import Contains, Visible, both, has_text
-from knowbase.ranking.profile import Profile
+from knowbase.query.conditions import both, has_text
 from knowbase.ranking.rank import Ranked, total
 from knowbase.ranking.verdict import Verdict
-from knowbase.search.answer import Answer, Copy, Explanation, FacetCount, Hit, Suggestion
+from knowbase.search.answer import Answer, Copy, Explanation, FacetCount, Hit, Widening
 from knowbase.search.clusters import clusters
 from knowbase.search.evidence import verdict_of
 from knowbase.search.paging import cursor_at, is_cut, start_of
@@ -15,17 +14,17 @@ from knowbase.search.rank import Outcome
 from knowbase.search.services import Services
 from knowbase.search.surroundings import surroundings
 from knowbase.search.understand import Inquiry
-from knowbase.text.analysis import Word
 from knowbase.text.snippets import snippet
 from knowbase.values.documents import Passage, is_in
 from knowbase.values.kinds import clean_tags
 
 if TYPE_CHECKING:
+    from knowbase.query.words import Also
     from knowbase.store.contract import DocumentStore, RetrievalStore, Store
 
 SOURCE_NAMES = {"keyword": "fts", "semantic": "vec", "graph": "graph"}
 MOST_COPIES = 20  # of a hit that are named
-MOST_CHECKED = 16  # words that are looked up in the vocabulary
+MOST_CHECKED = 16  # names that are looked up
 
 
 def present(outcome: Outcome, services: Services) -> Answer:
@@ -37,6 +36,7 @@ def present(outcome: Outcome, services: Services) -> Answer:
     hits = _hits(kept[start : start + inquiry.top], outcome, services.store)
     is_searched = not query.is_empty
     grouped = clusters(inquiry, services)
+    widening = inquiry.widening or Widening()
     return Answer(
         query=request.query,
         profile=profile.name,
@@ -52,6 +52,7 @@ def present(outcome: Outcome, services: Services) -> Answer:
             *(f"{problem.message}; {problem.instead}" for problem in query.problems),
             *proposals.notices,
             *outcome.notices,
+            *widening.notices,
             *_threshold_notices(outcome),
             *grouped.notices,
             *_relaxed(outcome),
@@ -60,7 +61,7 @@ def present(outcome: Outcome, services: Services) -> Answer:
         ),
         timings={**proposals.timings, "ranking_ms": outcome.milliseconds} if is_searched else {},
         problems=query.problems,
-        suggestions=_suggestions(inquiry, services.store) if "keyword" in proposals.legs else (),
+        suggestions=widening.suggestions,
         communities=grouped.communities,
         offset=start,
         next_cursor=_next(outcome, len(kept), start + len(hits)) if hits else None,
@@ -102,7 +103,7 @@ def _facets(inquiry: Inquiry, store: "RetrievalStore") -> "Mapping[str, tuple[Fa
 
 def _hit(ranked: Ranked, passage: Passage, inquiry: Inquiry) -> Hit:
     document, chunk = passage.document, passage.chunk
-    shown = snippet(chunk.text, inquiry.query.keyword.words)
+    shown = snippet(chunk.text, [word for word, _ in inquiry.query.keyword.weighed])
     legs = [part.leg for part in ranked.contributions if part.leg in SOURCE_NAMES]
     return Hit(
         id=document.id,
@@ -124,7 +125,7 @@ def _hit(ranked: Ranked, passage: Passage, inquiry: Inquiry) -> Hit:
         more=ranked.more,
         is_relaxed=ranked.relaxed,
         text=chunk.text,
-        explanation=_explanation(ranked, inquiry.profile) if inquiry.request.explain else None,
+        explanation=_explanation(ranked, passage, inquiry) if inquiry.request.explain else None,
     )
 
 
@@ -140,14 +141,25 @@ def _match_type(proposed: set[str]) -> str:
     return "both" if len(legs) > 1 else "".join(legs)
 
 
-def _explanation(ranked: Ranked, profile: Profile) -> Explanation:
+def _explanation(ranked: Ranked, passage: Passage, inquiry: Inquiry) -> Explanation:
+    profile = inquiry.profile
     return Explanation(
         contributions=ranked.contributions,
         factors=ranked.factors,
         sum=sum(part.gain for part in ranked.contributions),
         score=ranked.score,
         clamped=profile.clamp and total(ranked.contributions, ranked.factors) != ranked.score,
+        beside=_beside(passage, inquiry.query.keyword.also),
     )
+
+
+def _beside(passage: Passage, also: "Sequence[Also]") -> tuple[str, ...]:
+    """What a chunk has that was looked for beside the words, and how much that counts."""
+    if not also:
+        return ()
+    from knowbase.ranking.trust import has_words
+
+    return tuple(str(one) for one in also if has_words(passage, one.word))
 
 
 def _threshold(inquiry: Inquiry) -> float:
@@ -215,22 +227,3 @@ def _unknown_names(inquiry: Inquiry, store: "DocumentStore") -> list[str]:
     known = {kind: [name for name, _ in lists[kind](inquiry.visible)] for kind in dict(wanted)}
     missing = [one for one in wanted if one[1] not in known[one[0]]]
     return [unknown(kind, name, known[kind]) for kind, name in missing[:MOST_CHECKED]]
-
-
-def _suggestions(inquiry: Inquiry, store: "RetrievalStore") -> tuple[Suggestion, ...]:
-    """Words that the base does not have, and what is spelled like them."""
-    text = inquiry.query.text.lower()  # what a profile adds to the words was not typed
-    words = inquiry.query.keyword.words
-    typed = [word for word in words if word.surface.isalpha() and word.surface.lower() in text]
-    near = {
-        word.surface: [
-            one for one in store.nearest_words(word, 3) if _is_shown(one, inquiry.now, store)
-        ]
-        for word in store.unknown_words(typed[:MOST_CHECKED])
-    }
-    return tuple(Suggestion(word, tuple(words)) for word, words in near.items() if words)
-
-
-def _is_shown(word: str, now: str, store: "RetrievalStore") -> bool:
-    """Whether a document that may be shown has the word: no other one's is told."""
-    return bool(store.newest(both(Visible(now), Contains(Word(word))), 1))

@@ -29,7 +29,9 @@ def rank_all(inquiry: Inquiry, services: Services, depth: int) -> Outcome:
     if inquiry.query.is_empty:
         return _newest(inquiry, services, depth)
     from knowbase.search.signals import trust
+    from knowbase.search.widening import widened
 
+    inquiry = widened(inquiry, services.store)
     proposals = retrieve(inquiry, services, depth)
     factors = trust(inquiry, proposals, services)
     started = time.perf_counter()

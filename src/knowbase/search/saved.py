@@ -11,7 +11,7 @@ from knowbase.search.answer import Answer
 from knowbase.search.request import SearchRequest
 from knowbase.store.contract import SavedSearchStore
 from knowbase.values.arguments import checks_arguments, wrong
-from knowbase.values.changes import SavedSearch
+from knowbase.values.changes import SYNONYMS, SavedSearch
 from knowbase.values.characters import clean
 
 LONGEST_NAME = 64
@@ -82,11 +82,15 @@ class SavedSearches:
         return self.get(name)
 
     def all(self) -> SavedList:
-        return SavedList(tuple(map(_saved, self._store.saved_searches())))
+        return SavedList(tuple(map(_saved, self._searches())))
+
+    def _searches(self) -> list[SavedSearch]:
+        found = self._store.saved_searches()
+        return [one for one in found if not one.name.startswith(SYNONYMS)]
 
     def get(self, name: str) -> Saved:
         """The one of that name; an unknown name is answered with those that there are."""
-        known = {one.name: one for one in self._store.saved_searches()}
+        known = {one.name: one for one in self._searches()}
         if name not in known:
             raise _unknown(name, known)
         return _saved(known[name])

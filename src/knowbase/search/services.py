@@ -46,24 +46,17 @@ class Second(NamedTuple):
     budget: float  # seconds
 
 
-class Services:
+def _nothing() -> None:
+    """What is done where nothing is to be done."""
+
+
+class Services(NamedTuple):
     """A base's store, its query language, and its embedder, made only when a leg asks for it."""
 
-    def __init__(
-        self,
-        store: "Store",
-        embedder: "Callable[[], Embedder]",
-        language: Language,
-        communities: "Callable[[Condition], Communities] | None" = None,
-        *,
-        has_vectors: bool = True,  # whether they are to be used
-        link: Callable[[], None] = lambda: None,  # brings links between similar ones in step
-        second: "Second | None" = None,
-    ) -> None:
-        self.store = store
-        self.embedder = embedder
-        self.language = language
-        self.communities = communities  # of the documents that pass
-        self.has_vectors = has_vectors
-        self.link = link
-        self.second = second  # what looks a second time, if something is set
+    store: "Store"
+    embedder: "Callable[[], Embedder]"
+    language: Language
+    communities: "Callable[[Condition], Communities] | None" = None  # of the documents that pass
+    has_vectors: bool = True  # whether they are to be used
+    link: Callable[[], None] = _nothing  # brings links between similar ones in step
+    second: Second | None = None  # what looks a second time, if something is set

@@ -1,6 +1,6 @@
 """What a request means: the query's words and conditions, the filters, the profile."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.errors import Conflict, InvalidInput
 from knowbase.query.conditions import (
@@ -20,6 +20,9 @@ from knowbase.search.services import Language
 from knowbase.values.kinds import clean_tags
 from knowbase.values.parameters import checked
 
+if TYPE_CHECKING:
+    from knowbase.search.answer import Widening
+
 LEGS_OF_MODE = {
     "hybrid": ("keyword", "semantic"),
     "keyword": ("keyword",),
@@ -35,6 +38,7 @@ class Inquiry(NamedTuple):
     profile: Profile  # as the query changes it
     filters: dict[str, Condition]  # of the request, by name
     now: str
+    widening: "Widening | None" = None  # what is looked for beside the words, once that is known
 
     @property
     def legs(self) -> tuple[str, ...]:

@@ -28,28 +28,28 @@ class Population(NamedTuple):
 def scores(rows: Mapping[int, Row], query: KeywordQuery, weights: FieldWeights) -> dict[int, float]:
     """The score of every row that has any, or all, of the words."""
     lengths = {key: sum(map(len, row)) for key, row in rows.items()}
-    frequencies = [_frequencies(rows, word, weights) for word in query.words]
+    frequencies = [_frequencies(rows, word, weights) for word, _ in query.weighed]
     population = Population(len(rows), sum(lengths.values()))
-    return weighed(frequencies, lengths, population, query.match)
+    return weighed(frequencies, lengths, population, query)
 
 
 def weighed(
     frequencies: Sequence[Mapping[int, float]],
     lengths: Mapping[int, int],
     population: Population,
-    match: str,
+    query: KeywordQuery,
 ) -> dict[int, float]:
     """The score of each row, from how often it has each of the words."""
     total: dict[int, float] = {}
     matched: dict[int, int] = {}
-    for found in frequencies:
-        weight = idf(population.rows, len(found))
+    for found, (_, counts) in zip(frequencies, query.weighed, strict=True):
+        weight = counts * idf(population.rows, len(found))
         for key, frequency in found.items():
             norm = K1 * (1 - B + B * lengths[key] / population.average)
             gain = weight * ((frequency * (K1 + 1)) / (frequency + norm))
             total[key] = total.get(key, 0.0) + gain
             matched[key] = matched.get(key, 0) + 1
-    wanted = len(frequencies) if match == "all" else 1
+    wanted = len(frequencies) if query.match == "all" else 1
     return {key: score for key, score in total.items() if matched[key] >= wanted}
 
 

@@ -201,6 +201,10 @@ class SavedSearchStore(Protocol):
     def drop_search(self, name: str) -> bool:
         """Whether there was one."""
 
+    def synonyms(self) -> list[str]:
+        """The queries of those whose name begins with `SYNONYMS`: words that stand for each
+        other, a group each."""
+
 
 class CalibrationStore(Protocol):
     """What the base has learnt of its own answers."""

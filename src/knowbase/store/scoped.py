@@ -257,7 +257,8 @@ class ScopedStore:
     @_of_project
     def unknown_words(self, words: Sequence[Word]) -> list[Word]:
         """A word that only other projects have is as unknown as one that nobody has."""
-        return [word for word in words if not self.newest(Contains(word), 1)]
+        nowhere = set(self._store.unknown_words(words))
+        return [one for one in words if one in nowhere or not self.newest(Contains(one), 1)]
 
     @_of_project
     def nearest_words(self, word: Word, limit: int) -> list[str]:
@@ -381,6 +382,10 @@ class ScopedStore:
 
     @_of_project
     def saved_searches(self) -> list[SavedSearch]:
+        return []
+
+    @_of_project
+    def synonyms(self) -> list[str]:
         return []
 
     save_search = _passed_on(Policy.WHOLE, SavedSearchStore.save_search)

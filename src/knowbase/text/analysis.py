@@ -2,15 +2,17 @@
 
 SQLite's `porter unicode61` finds plain words and stems. What it misses is added by
 `extras`: the whole and the parts of identifiers, and character bigrams for scripts
-that are written without spaces.
+that are written without spaces; and by `forms`: what stands for the forms of a word in other
+languages than English.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 from typing import NamedTuple, Protocol
 
+from knowbase.text.forms import forms, is_english, is_foreign
 from knowbase.text.stopwords import STOP_WORDS
 from knowbase.values.characters import clean as clean  # noqa: PLC0414 - asked for here, too
 
@@ -177,14 +179,6 @@ def type_mark(document_type: str) -> str:
     return TYPE_MARK + document_type.replace("_", "")
 
 
-def index_terms(document_type: str, names: Sequence[str], *fields: str | None) -> str:
-    """What is indexed beside the fields themselves: their extras, the document's type and names."""
-    words = [type_mark(document_type), *names]
-    words += [extra.surface for name in names for extra in extras(name)]
-    words += [extra.surface for field in fields if field for extra in extras(field)]
-    return " ".join(words)
-
-
 def query_words(text: str) -> list[Word]:
     """The words to look for, each once, whole identifiers before their parts.
 
@@ -202,6 +196,13 @@ def query_words(text: str) -> list[Word]:
         if not (token.start in covered and _is_noise(token, text))
     ]
     return _telling(_distinct([word for word in words if word] + plain))
+
+
+def form_words(text: str) -> dict[str, Word]:
+    """Words of a query, in small letters, and what stands for their forms in other languages."""
+    found = forms(text, latin=not is_english(text))
+    words = {text[one.start : one.end].lower(): Word(one.surface) for one in found}
+    return {word: form for word, form in words.items() if word not in STOP_WORDS}
 
 
 def required_words(text: str) -> list[Word]:
@@ -263,8 +264,9 @@ def _distinct(words: list[Word]) -> list[Word]:
 
 def located(text: str) -> list[Token]:
     """Every word of a text, extras included, in order of place: what a highlight needs."""
-    special = list(extras(text))
     found = tokens(text)
-    for extra in special:
+    for extra in extras(text):
         found += [Token(stem, extra.start, extra.end) for stem in stems(extra.surface)]
+    for form in forms(text, latin=is_foreign(text)):
+        found += [Token(stem, form.start, form.end) for stem in stems(form.surface)]
     return sorted(found, key=lambda token: (token.start, token.end))

@@ -1,8 +1,113 @@
-"""Words that are spelled alike."""
+"""Words that are spelled alike: what somebody may have meant to type."""
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import NamedTuple
 
 from knowbase.text.analysis import stems, tokens
+
+ALIKE, MOST_ALIKE = 3, 3000
+"""The letters that the first words to be compared share, and how many words those may be."""
+
+SHORTEST = 4  # letters of a word that may be mistyped; of so few, only two may have changed places
+LONGEST = 32  # longer ones are no words
+LIKELY = 0.5  # what the likeliest mistakes cost: two letters changed places, one doubled or not
+CLEARLY = math.log(3)  # how much likelier than the next one a word must be
+A_MISTAKE = 4.0  # a mistake that costs 1 is as unlikely as a word e⁴ times rarer
+
+_ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+_VOWELS = frozenset("aeiouy")
+_ALPHABETS = (
+    "abcdefghijklmnopqrstuvwxyz",
+    "абвгдежзийклмнопрстуфхцчшщъыьэюяіїєґ",
+    "αβγδεζηθικλμνξοπρσςτυφχψω",
+)
+
+
+class Edit(NamedTuple):
+    """A word that is one mistake away from the typed one, and how unlikely that mistake is."""
+
+    word: str
+    cost: float
+
+
+@cache
+def _neighbours() -> dict[str, frozenset[str]]:
+    """The keys around each key of a keyboard."""
+    places = {key: (row, at) for row, keys in enumerate(_ROWS) for at, key in enumerate(keys)}
+    return {
+        key: frozenset(
+            other
+            for other, (line, place) in places.items()
+            if other != key and abs(line - row) <= 1 and abs(place - at) <= 1
+        )
+        for key, (row, at) in places.items()
+    }
+
+
+def edits(word: str) -> dict[str, float]:
+    """Every word that one mistake would have made this of, with its cost: a letter too many or
+    too few, another letter, two that changed places. Made, never looked for: the number of words
+    that a base has does not matter."""
+    found: dict[str, float] = {}
+    for one in _edits(word) if len(word) > 1 else ():
+        if one.word != word and one.cost < found.get(one.word, math.inf):
+            found[one.word] = one.cost
+    return found
+
+
+def _edits(word: str) -> Iterator[Edit]:
+    alphabet = next((one for one in _ALPHABETS if word[1] in one), "")
+    for at, letter in enumerate(word):
+        first = 0.7 * (at == 0)  # hardly anybody mistypes the first letter
+        before, rest = word[:at], word[at + 1 :]
+        yield Edit(before + rest, first + (LIKELY if rest[:1] == letter else 0.8))
+        if rest:
+            yield Edit(before + rest[0] + letter + rest[1:], first + LIKELY)
+        for other in alphabet:
+            yield Edit(before + other + rest, first + _swap(letter, other))
+            doubles = other in (letter, before[-1:])
+            yield Edit(before + other + letter + rest, first + (LIKELY if doubles else 0.7))
+    for other in alphabet:
+        yield Edit(word + other, LIKELY if other == word[-1] else 0.7)
+
+
+def _swap(letter: str, other: str) -> float:
+    alike = other in _neighbours().get(letter, ()) or (letter in _VOWELS and other in _VOWELS)
+    return 0.7 if alike else 1.0
+
+
+def is_mistypable(word: str) -> bool:
+    """Whether a word could be a slip: no code, no identifier, no abbreviation."""
+    return (
+        SHORTEST <= len(word) <= LONGEST and word.isalpha() and (word.islower() or word.istitle())
+    )
+
+
+def likely(word: str, known: Mapping[str, int]) -> list[str]:
+    """The known words that one mistake leads to, the likeliest first; words of one stem are one.
+    Known: which of the edits there are, and in how many documents."""
+    return [one for one, _ in _weighed(word, known)]
+
+
+def clear(word: str, known: Mapping[str, int]) -> str | None:
+    """The one known word that was surely meant; None when there are several, or none."""
+    found = _weighed(word, known)
+    if not found or (len(found) > 1 and found[0][1] - found[1][1] < CLEARLY):
+        return None
+    best = found[0][0]
+    return best if len(word) > SHORTEST or edits(word)[best] <= LIKELY else None
+
+
+def _weighed(word: str, known: Mapping[str, int]) -> list[tuple[str, float]]:
+    costs = edits(word) if known else {}
+    score = {one: math.log(number) - A_MISTAKE * costs[one] for one, number in known.items()}
+    ordered = sorted(known, key=lambda one: (-score[one], costs[one], one))
+    by_stem: dict[str, str] = {}
+    for one in ordered:
+        by_stem.setdefault(stem_of(one), one)
+    return [(one, score[one]) for one in by_stem.values()]
 
 
 def nearest(word: str, vocabulary: Iterable[str], limit: int) -> list[str]:
@@ -10,7 +115,19 @@ def nearest(word: str, vocabulary: Iterable[str], limit: int) -> list[str]:
     from difflib import get_close_matches
 
     near = [known for known in vocabulary if abs(len(known) - len(word)) <= 2]
-    return get_close_matches(word, near, n=limit, cutoff=0.7)
+    return get_close_matches(word, near, n=limit, cutoff=0.75)
+
+
+def is_written(word: str, texts: Iterable[str]) -> bool:
+    """Whether a text has the word itself, or one that only an ending tells from it: words with
+    the same stem are not enough, for a stem may be shared by what nobody would write."""
+    stem = stem_of(word)
+    for text in texts:
+        for token in tokens(text):
+            there = text[token.start : token.end].lower() if token.stem == stem else ""
+            if there and (there.startswith(word) or word.startswith(there)):
+                return True
+    return False
 
 
 def as_written(stem: str, text: str) -> str:

@@ -16,3 +16,29 @@ _WORDS = (
 )
 
 STOP_WORDS = frozenset(_WORDS.split())
+
+_OTHER_WORDS = (
+    # German, Dutch
+    "der die das und ist nicht ein eine einer einem einen eines den dem des mit von vom zu zum zur "
+    "auf für sich wird werden wurde wurden im auch als bei nach wie oder aus dass sind war waren "
+    "hat haben welche welcher welches wer wann wo warum wieviel viele de het een en van dat op te "
+    "zijn voor niet aan er ook als bij wat werd wordt door naar hoe "
+    # French, Italian, Spanish, Portuguese, Romanian
+    "le la les et est une du dans pour que qui sur pas par plus avec sont aux au ce cette ou quel "
+    "quelle elle il lo gli di che un una per con del della dei delle non è sono come più al alla "
+    "nel el los las por para se es su sus fue más qué quién cuál cuándo dónde cómo lo  "
+    "uma da dos das não são mais ao foi na no nos și în cu pe din este sunt care ce "
+    "fost mai unde când cine să lui "
+    # Swedish, Danish, Norwegian, Finnish
+    "och att det som på är av för med till inte ett vad hur og er af ikke til hva hvad ja on "
+    "ei oli että mitä "
+    # Polish, Czech, Hungarian, Croatian
+    "nie się jest że jak przez co który która kto gdzie kiedy je že az és egy "
+    "hogy nem volt su koji što "
+    # Turkish, Indonesian; Vietnamese words have one form each
+    "ve bir bu da için ile olarak olan daha ne hangi nasıl kim kaç yang dan di dengan untuk dari "
+    "ini itu adalah "
+)
+
+FOREIGN_WORDS = frozenset(_OTHER_WORDS.split()) - STOP_WORDS
+"""Words that nearly every text of another language in Latin letters has."""

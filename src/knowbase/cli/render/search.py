@@ -34,6 +34,8 @@ def render_answer(paint: Painter, answer: "Answer") -> Iterable[str]:
     for notice in answer.notices[len(answer.problems) :]:
         yield paint("red", "note: ") + safe(notice)
     for suggestion in answer.suggestions:
+        if any(one.startswith(f"nothing has {suggestion.word!r}:") for one in answer.notices):
+            continue  # what was meant is searched already
         near = ", ".join(suggestion.nearest)
         yield f"nothing has {safe(suggestion.word)!r}; did you mean {safe(near)}?"
     yield _verdict(paint, answer)
@@ -112,6 +114,8 @@ def _explanation(explanation: "Explanation") -> Iterable[str]:
         line += f" × {factor.name} {factor.value:.4g} ({safe(factor.because)})"
     clamped = ", kept within 0 and 1" if explanation.clamped else ""
     yield f"{line} = {explanation.score:.6f}{clamped}"
+    for beside in explanation.beside:
+        yield f"    has {safe(beside)}"
 
 
 def _place(paint: Painter, hit: "Hit") -> str:

@@ -12,7 +12,7 @@ from knowbase.store.nearest import nearest as nearest_vectors
 from knowbase.store.plain.documents import PlainDocuments
 from knowbase.store.plain.filtering import resolved
 from knowbase.text.analysis import Word
-from knowbase.text.spelling import as_written, nearest, stem_of
+from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written, nearest, stem_of
 from knowbase.values.documents import ALL, Candidate, Passage
 from knowbase.values.vectors import Model, Vector
 
@@ -62,12 +62,14 @@ class PlainRetrieval(PlainDocuments):
     def nearest_words(self, word: Word, limit: int) -> list[str]:
         stem = stem_of(word.surface)
         stored = self._state.chunks.values()
-        known = {s for one in stored for field in one.row for s in field if s[:1] == stem[:1]}
+        begun = stem[:ALIKE]
+        known = {s for one in stored for field in one.row for s in field if s.startswith(begun)}
+        some = sorted(known)[:MOST_ALIKE]
         texts = " ".join(
             f"{self._state.documents[one.document].title} {one.chunk.heading} {one.chunk.text}"
             for one in stored
         )
-        return [as_written(near, texts) for near in nearest(stem, sorted(known), limit)]
+        return [as_written(near, texts) for near in nearest(stem, some, limit)]
 
     def newest(self, condition: Condition, limit: int) -> list[Passage]:
         allowed = self._allowed(condition)

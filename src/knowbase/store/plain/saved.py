@@ -2,7 +2,7 @@
 
 from knowbase.store.plain.contents import Contents
 from knowbase.values.calibration import Calibration
-from knowbase.values.changes import SavedSearch
+from knowbase.values.changes import SYNONYMS, SavedSearch
 from knowbase.values.characters import clean, storable
 
 
@@ -11,6 +11,9 @@ class PlainSavedSearches(Contents):
 
     def saved_searches(self) -> list[SavedSearch]:
         return [search for _, search in sorted(self._state.saved.items())]
+
+    def synonyms(self) -> list[str]:
+        return [one.query for one in self.saved_searches() if one.name.startswith(SYNONYMS)]
 
     def save_search(self, search: SavedSearch, *, replace: bool = False) -> bool:
         search = storable(search)

@@ -5,7 +5,8 @@ from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from knowbase.store.bm25 import Row
-from knowbase.text.analysis import index_terms, stems
+from knowbase.text.analysis import stems
+from knowbase.text.indexed import index_terms
 from knowbase.values.changes import Draft, SavedSearch, assigned_codes
 from knowbase.values.documents import Chunk, Document, names_of
 from knowbase.values.vectors import Model, Vector

@@ -28,7 +28,7 @@ from knowbase.store.postgres.vector_tables import (
 )
 from knowbase.store.postgres.words import LAST, Matches, ids_of, key_of, matches_of
 from knowbase.text.analysis import Word, stems
-from knowbase.text.spelling import as_written, nearest, stem_of
+from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written, nearest, stem_of
 from knowbase.values.documents import Candidate, Passage
 from knowbase.values.vectors import Model, Vector
 
@@ -73,8 +73,9 @@ class PostgresRetrieval(Connected):
         limit, weights = asked
         population = self._population(connection, query.among)
         plain, special = self._words(connection, query)
+        counts = [weight for _, weight in query.weighed]
         found = [
-            (number, idf(population.rows, len(matches)), matches)
+            (number, counts[number] * idf(population.rows, len(matches)), matches)
             for number, matches in special.items()
             if matches
         ]
@@ -99,7 +100,7 @@ class PostgresRetrieval(Connected):
                 *weights,
                 [number for number, _, _ in plain],
                 [word for _, word, _ in plain],
-                [idf(population.rows, having) for _, _, having in plain],
+                [counts[number] * idf(population.rows, having) for number, _, having in plain],
                 self._base,
                 *_columns(found, weights),
                 *values,
@@ -144,9 +145,10 @@ class PostgresRetrieval(Connected):
         self, connection: Connection, query: KeywordQuery
     ) -> tuple[list[tuple[int, int, int]], dict[int, Matches]]:
         """Plain words as (place, id, chunks that have it); what each other word matches."""
-        split = [stems(word.surface) for word in query.words]
+        words = [word for word, _ in query.weighed]
+        split = [stems(word.surface) for word in words]
         is_plain = [
-            len(one) == 1 and not word.prefix for word, one in zip(query.words, split, strict=True)
+            len(one) == 1 and not word.prefix for word, one in zip(words, split, strict=True)
         ]
         known = ids_of(
             connection, self._base, [s[0] for s, p in zip(split, is_plain, strict=True) if p]
@@ -158,7 +160,7 @@ class PostgresRetrieval(Connected):
         ]
         special = {
             number: matches_of(connection, self._base, word)
-            for number, word in enumerate(query.words)
+            for number, word in enumerate(words)
             if not is_plain[number]
         }
         if not is_everything(query.among):
@@ -264,27 +266,34 @@ class PostgresRetrieval(Connected):
             connection.execute("SET LOCAL ivfflat.iterative_scan = relaxed_order")
 
     def unknown_words(self, words: Sequence[Word]) -> list[Word]:
-        unknown = []
-        for word in words:
-            stem = stem_of(word.surface)
-            found = stem and self._read(
-                SQL(
-                    "SELECT 1 FROM words WHERE base_id = %s AND stem >= %s AND stem < %s"
-                    " AND chunks > 0 LIMIT 1"
-                ),
-                (self._base, key_of(stem), key_of(stem) + (LAST if word.prefix else "\x01")),
-            )
-            unknown += [word] if stem and not found else []
-        return unknown
+        found = [(word, stem) for word in words if (stem := stem_of(word.surface))]
+        rows_found = self._read(
+            SQL("SELECT stem FROM words WHERE base_id = %s AND stem = ANY(%s) AND chunks > 0"),
+            (self._base, list({key_of(stem) for word, stem in found if not word.prefix})),
+        )
+        there = {stem for (stem,) in rows_found}
+        return [
+            word
+            for word, stem in found
+            if not (self._begins(stem) if word.prefix else key_of(stem) in there)
+        ]
+
+    def _begins(self, stem: str) -> bool:
+        """Whether a word begins so."""
+        statement = SQL(
+            "SELECT 1 FROM words WHERE base_id = %s AND stem >= %s AND stem < %s"
+            " AND chunks > 0 LIMIT 1"
+        )
+        return bool(self._read(statement, (self._base, key_of(stem), key_of(stem) + LAST)))
 
     def nearest_words(self, word: Word, limit: int) -> list[str]:
         stem = stem_of(word.surface)
         found = self._read(
             SQL(
                 "SELECT stem FROM words WHERE base_id = %s AND stem >= %s AND stem < %s"
-                " AND chunks > 0 ORDER BY stem"
+                " AND chunks > 0 ORDER BY stem LIMIT %s"
             ),
-            (self._base, stem[:1], stem[:1] + LAST),
+            (self._base, stem[:ALIKE], stem[:ALIKE] + LAST, MOST_ALIKE),
         )
         return [self._as_written(near) for near in nearest(stem, (t for (t,) in found), limit)]
 

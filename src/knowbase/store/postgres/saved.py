@@ -7,7 +7,7 @@ from psycopg.sql import SQL
 
 from knowbase.store.postgres.connection import Connected
 from knowbase.store.rows import from_json
-from knowbase.values.changes import SavedSearch
+from knowbase.values.changes import SYNONYM_NAMES, SavedSearch
 from knowbase.values.characters import storable
 
 INSERT = (
@@ -25,6 +25,16 @@ class PostgresSavedSearches(Connected):
 
     def saved_searches(self) -> list[SavedSearch]:
         return self._connections.run(lambda connection: searches(connection, self._base))
+
+    def synonyms(self) -> list[str]:
+        found = self._read(
+            SQL(
+                "SELECT query FROM saved WHERE base_id = %s AND name >= %s AND name < %s"
+                " ORDER BY name"
+            ),
+            (self._base, *SYNONYM_NAMES),
+        )
+        return [query for (query,) in found]
 
     def save_search(self, search: SavedSearch, *, replace: bool = False) -> bool:
         statement = SQL(INSERT + (_IN_ITS_PLACE if replace else " ON CONFLICT DO NOTHING"))

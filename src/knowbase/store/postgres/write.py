@@ -19,7 +19,7 @@ from knowbase.store.postgres.vector_tables import as_text, vector_table
 from knowbase.store.postgres.words import Counts, counted
 from knowbase.store.rules import check_chain, known_text
 from knowbase.store.seals import vector_seal
-from knowbase.text.analysis import index_terms
+from knowbase.text.indexed import index_terms
 from knowbase.values.changes import Changes, Draft, assigned_codes, renamed
 from knowbase.values.documents import DEFAULT_SALIENCE, Chunk, Document, names_of
 from knowbase.values.files import FileRecord, Source

@@ -1,5 +1,7 @@
 """Conditions and words as SQLite's SQL."""
 
+from collections.abc import Sequence
+
 from knowbase.query.conditions import (
     Condition,
     InRole,
@@ -87,7 +89,11 @@ def compile_for_chunks(condition: Condition) -> Compiled:
 def match_expression(query: KeywordQuery) -> str:
     """The query for FTS5; each word reaches the index only as a quoted string."""
     joint = " AND " if query.match == "all" else " OR "
-    return joint.join(_quoted(word.surface) + "*" * word.prefix for word in query.words)
+    return expression([word for word, _ in query.weighed], joint)
+
+
+def expression(words: Sequence[Word], joint: str = " OR ") -> str:
+    return joint.join(_quoted(word.surface) + "*" * word.prefix for word in words)
 
 
 def _quoted(text: str) -> str:

@@ -25,7 +25,7 @@ from knowbase.store.sqlite.compile import (
 from knowbase.store.sqlite.connection import Connected, translated
 from knowbase.store.sqlite.vector_tables import stored_vectors, vector_table
 from knowbase.text.analysis import Word, stems
-from knowbase.text.spelling import as_written, nearest, stem_of
+from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written, nearest, stem_of
 from knowbase.values.documents import Candidate, Passage
 
 if TYPE_CHECKING:
@@ -51,7 +51,14 @@ class SqliteRetrieval(Connected):
             return self._keyword_among(query, condition, limit, weights)
         # The unary + keeps FTS5 in the lead: driven by ids, it would run the whole match
         # again for each of them.
-        where, values = self._matching("+rowid", condition)
+        where, values = passing = self._matching("+rowid", condition)
+        if any(weight != 1 for _, weight in query.weighed):
+            from knowbase.store.sqlite.scoring import statement_by_weight
+
+            sql, given = statement_by_weight(query, weights, passing)
+            return _candidates(
+                self._read(f"{sql} ORDER BY score DESC, id LIMIT ?", (*given, limit))
+            )
         found = self._read(
             "SELECT rowid, -bm25(chunks_fts, ?, ?, ?, ?) AS score FROM chunks_fts"
             f" WHERE chunks_fts MATCH ?{where} ORDER BY score DESC, rowid LIMIT ?",
@@ -168,20 +175,29 @@ class SqliteRetrieval(Connected):
         return Compared(self._connections.get(), model, vector, among)
 
     def unknown_words(self, words: Sequence[Word]) -> list[Word]:
-        unknown = []
-        for word in words:
-            stem = stem_of(word.surface)
-            found = stem and self._vocabulary(
-                "SELECT 1 FROM temp.words WHERE term >= ? AND term < ? LIMIT 1",
-                (stem, stem + (LAST if word.prefix else "\x01")),
-            )
-            unknown += [word] if stem and not found else []
-        return unknown
+        found = [(word, stem) for word in words if (stem := stem_of(word.surface))]
+        exact = {stem for word, stem in found if not word.prefix}
+        known = self._vocabulary(  # a stem has nothing that JSON would escape
+            "SELECT w.term FROM json_each(?) s CROSS JOIN temp.words w ON w.term = s.value",
+            ('["' + '","'.join(exact) + '"]',) if exact else ("[]",),
+        )
+        there = {term for (term,) in known}
+        return [
+            word
+            for word, stem in found
+            if not (self._begins(stem) if word.prefix else stem in there)
+        ]
+
+    def _begins(self, stem: str) -> bool:
+        """Whether a word begins so."""
+        sql = "SELECT 1 FROM temp.words WHERE term >= ? AND term < ? LIMIT 1"
+        return bool(self._vocabulary(sql, (stem, stem + LAST)))
 
     def nearest_words(self, word: Word, limit: int) -> list[str]:
         stem = stem_of(word.surface)
         found = self._vocabulary(
-            "SELECT term FROM temp.words WHERE term >= ? AND term < ?", (stem[:1], stem[:1] + LAST)
+            "SELECT term FROM temp.words WHERE term >= ? AND term < ? LIMIT ?",
+            (stem[:ALIKE], stem[:ALIKE] + LAST, MOST_ALIKE),
         )
         return [self._as_written(near) for near in nearest(stem, (t for (t,) in found), limit)]
 

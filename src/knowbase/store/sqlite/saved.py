@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from knowbase.store.sqlite.connection import Connected, translated
+from knowbase.values.changes import SYNONYM_NAMES
 from knowbase.values.characters import storable
 
 if TYPE_CHECKING:
@@ -17,6 +18,13 @@ class SqliteSavedSearches(Connected):
     def saved_searches(self) -> "list[SavedSearch]":
         with translated():
             return searches(self._connections.get())
+
+    def synonyms(self) -> list[str]:
+        with translated():
+            found = self._connections.get().execute(
+                "SELECT query FROM saved WHERE name >= ? AND name < ? ORDER BY name", SYNONYM_NAMES
+            )
+            return [query for (query,) in found]
 
     def save_search(self, search: "SavedSearch", *, replace: bool = False) -> bool:
         taken = (

@@ -4,14 +4,18 @@ FTS5's own counts every chunk: from such a score, somebody who may see one proje
 how many chunks of others have a word.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import apsw
 
 from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.bm25 import Population, weighed
-from knowbase.store.sqlite.compile import compile_for_chunks, match_expression
+from knowbase.store.compile import Compiled
+from knowbase.store.sqlite.compile import compile_for_chunks, expression
+
+if TYPE_CHECKING:
+    from knowbase.text.analysis import Word
 
 
 def scores_among(
@@ -22,15 +26,32 @@ def scores_among(
     if tally is None:
         tally = _tallies[connection] = _Tally()
         connection.register_fts5_function("tally", tally.count)
-    tally.begin(len(query.words), weights)
+    tally.begin(len(query.weighed), weights)
     sql, values = compile_for_chunks(query.among)
     part = f"(SELECT c.id FROM chunks c WHERE {sql})"
     connection.execute(
         f"SELECT tally(chunks_fts) FROM chunks_fts WHERE chunks_fts MATCH ? AND +rowid IN {part}",
-        (match_expression(query._replace(match="any")), *values),
+        (expression([word for word, _ in query.weighed]), *values),
     ).fetchall()
     population = tally.population(connection, part, values)
-    return weighed(tally.frequencies, tally.lengths, population, query.match)
+    return weighed(tally.frequencies, tally.lengths, population, query)
+
+
+def statement_by_weight(query: KeywordQuery, weights: FieldWeights, passing: Compiled) -> Compiled:
+    """Rows and scores where words count differently: FTS5 scores a whole query alike, so each
+    weight is one of its own, and a row's score their sum."""
+    groups: dict[float, list[Word]] = {}
+    for word, weight in query.weighed:
+        groups.setdefault(weight, []).append(word)
+    part = (
+        "SELECT rowid AS id, -bm25(chunks_fts, ?, ?, ?, ?) * ? AS score FROM chunks_fts"
+        f" WHERE chunks_fts MATCH ?{passing.sql}"
+    )
+    values: list[str | int | float] = []
+    for weight, words in groups.items():
+        values += [*weights, weight, expression(words), *passing.values]
+    parts = " UNION ALL ".join([part] * len(groups))
+    return Compiled(f"SELECT id, sum(score) AS score FROM ({parts}) GROUP BY id", values)
 
 
 class _Tally:

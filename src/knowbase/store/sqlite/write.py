@@ -18,7 +18,7 @@ from knowbase.store.sqlite.links import note_loss, refresh
 from knowbase.store.sqlite.record import record, said_values, used
 from knowbase.store.sqlite.sealing import seal, seal_fields, seal_use
 from knowbase.store.sqlite.vector_tables import compact_vectors
-from knowbase.text.analysis import index_terms
+from knowbase.text.indexed import index_terms
 from knowbase.values.changes import Changes, Draft, assigned_codes, renamed
 from knowbase.values.documents import DEFAULT_SALIENCE, Chunk, names_of
 from knowbase.values.files import FileRecord

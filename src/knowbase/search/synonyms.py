@@ -1,0 +1,156 @@
+"""Synonyms of a base: words and names that stand for each other, given by whoever knows."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from knowbase.errors import Conflict, InvalidInput, NotFound
+from knowbase.query.conditions import Contains, Visible, both
+from knowbase.text.analysis import Word, stems
+from knowbase.values.arguments import checks_arguments
+from knowbase.values.changes import SYNONYMS, SavedSearch
+from knowbase.values.characters import clean
+
+if TYPE_CHECKING:
+    from knowbase.store.contract import Store
+
+MOST_GROUPS = 2000  # each search looks through them
+MOST_WORDS = 20  # of one group
+LONGEST = 100  # characters
+MOST_FOUND = 200  # documents whose definitions are listed
+JOINT = " = "
+
+
+class Synonyms(NamedTuple):
+    """Words that stand for each other."""
+
+    words: tuple[str, ...]
+    defined_in: str | None = None  # the code of the document whose text says so; None: given
+
+
+class SynonymList(NamedTuple):
+    """What was given, by its first word, and what documents define."""
+
+    synonyms: tuple[Synonyms, ...]
+
+
+class RemovedSynonyms(NamedTuple):
+    """Words that stand for each other no longer."""
+
+    words: tuple[str, ...]
+
+
+class ImportedSynonyms(NamedTuple):
+    """How many groups a file had, and what was wrong with the others."""
+
+    groups: int
+    problems: tuple[str, ...] = ()
+
+
+def members(group: str) -> list[str]:
+    return group.split(JOINT)
+
+
+@checks_arguments
+class SynonymService:
+    """The synonyms of one base."""
+
+    def __init__(self, store: "Store", now: Callable[[], str]) -> None:
+        self._store = store
+        self._now = now
+
+    def add(self, words: Sequence[str]) -> Synonyms:
+        """Let these stand for each other; a group that has one of them grows."""
+        given = _checked(words)
+        merged, old = self._merged(given)
+        if len(merged) > MOST_WORDS:
+            raise Conflict(
+                f"{len(merged)} words would stand for each other, at most {MOST_WORDS} can",
+                field="words",
+                hint="kb synonyms list shows what stands for what",
+            )
+        if not old and len(self._store.synonyms()) >= MOST_GROUPS:
+            hint = "kb synonyms remove"
+            raise Conflict(f"there are {MOST_GROUPS} groups already", field="words", hint=hint)
+        now = self._now()
+        for group in old:
+            self._store.drop_search(_name(members(group)))
+        line = JOINT.join(merged)
+        self._store.save_search(SavedSearch(_name(merged), line, {}, now, now), replace=True)
+        return Synonyms(tuple(merged))
+
+    def all(self) -> SynonymList:
+        """What was given, then what documents define."""
+        given = [Synonyms(tuple(members(one))) for one in self._store.synonyms()]
+        return SynonymList((*given, *self._defined()))
+
+    def remove(self, word: str) -> RemovedSynonyms:
+        """Forget the group that this word is in."""
+        wanted = _key(word)
+        for group in self._store.synonyms():
+            if wanted in map(_key, members(group)):
+                self._store.drop_search(_name(members(group)))
+                return RemovedSynonyms(tuple(members(group)))
+        raise NotFound(
+            f"nothing was said to stand for {word[:40]!r}",
+            field="word",
+            hint="kb synonyms list shows what was; what a document defines goes with its text",
+        )
+
+    def load(self, text: str) -> ImportedSynonyms:
+        """A group a line, its words between commas, = or =>; # starts a comment."""
+        number, problems = 0, []
+        for at, words in _lines(text):
+            try:
+                self.add(words)
+                number += 1
+            except (InvalidInput, Conflict) as error:
+                problems.append(f"line {at}: {error.message}")
+        return ImportedSynonyms(number, tuple(problems))
+
+    def _merged(self, given: list[str]) -> tuple[list[str], list[str]]:
+        """The words with those of the groups that have one of them, and these groups."""
+        keys = {_key(one) for one in given}
+        old = [one for one in self._store.synonyms() if keys & set(map(_key, members(one)))]
+        words = {_key(one): one for group in old for one in members(group)}
+        words.update({_key(one): one for one in given if _key(one) not in words})
+        return list(words.values()), old
+
+    def _defined(self) -> Iterator[Synonyms]:
+        from knowbase.text.definitions import DEFINED_MARK, definitions
+
+        condition = both(Visible(self._now()), Contains(Word(DEFINED_MARK, prefix=True)))
+        for passage in self._store.newest(condition, MOST_FOUND):
+            chunk = passage.chunk
+            fields = (passage.document.title, chunk.heading, chunk.text)
+            for one in definitions("\n".join(field for field in fields if field)):
+                yield Synonyms(tuple(one), passage.document.code)
+
+
+def _checked(words: Iterable[str]) -> list[str]:
+    found = {_key(one): " ".join(clean(one).split()) for one in words if one.strip()}
+    for word in found.values():
+        if len(word) > LONGEST or JOINT in word or not stems(word):
+            raise InvalidInput(
+                f"{word[:40]!r} cannot stand for another word",
+                field="words",
+                hint=f"words of letters or digits, at most {LONGEST} characters",
+            )
+    if len(found) < 2:
+        hint = 'kb synonyms add HPA "Horizontal Pod Autoscaler"'
+        raise InvalidInput("two different words are needed", field="words", hint=hint)
+    return list(found.values())
+
+
+def _key(word: str) -> str:
+    return " ".join(stems(word))
+
+
+def _name(words: Sequence[str]) -> str:
+    return SYNONYMS + _key(words[0])
+
+
+def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
+    for number, line in enumerate(text.splitlines(), start=1):
+        plain = line.partition("#")[0].replace("=>", ",").replace("=", ",").replace("\t", ",")
+        if plain.strip():
+            yield number, plain.split(",")

@@ -1,0 +1,240 @@
+"""What is looked for beside the words of a query: the word that was meant where one is mistyped,
+synonyms of the base, short forms and what its texts say they stand for.
+
+It is never silent, counts for less than what was typed, and is left alone in what is quoted,
+required, an identifier, or asked strictly.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from knowbase.query.conditions import Contains, Visible, both
+from knowbase.query.query import Query
+from knowbase.query.words import Also, KeywordQuery
+from knowbase.search.answer import Suggestion, Widening
+from knowbase.search.understand import Inquiry
+from knowbase.text.analysis import Word, stems, tokens
+from knowbase.text.stopwords import STOP_WORDS
+
+if TYPE_CHECKING:
+    from knowbase.store.contract import Store
+
+MOST_CHECKED = 16  # words that are looked up in the vocabulary
+MOST_COUNTED = 8  # words that a mistyped one may stand for, whose documents are counted
+MOST_READ = 5  # documents that are read for how a word is written
+MOST_TOKENS = 32  # of a query, in which names of several words are looked for
+LONGEST_NAME = 6  # words
+MOST_MEANINGS = 2  # of a short form that are looked for
+MEANT, ALIKE = 0.8, 0.6
+"""How much a word counts that was meant instead of a mistyped one, and one that stands for it."""
+
+
+class _Found(NamedTuple):
+    also: Also
+    notice: str
+
+
+def widened(inquiry: Inquiry, store: "Store") -> Inquiry:
+    """The inquiry with what is to be looked for beside its words; once is enough."""
+    query = inquiry.query
+    if inquiry.widening is not None or "keyword" not in inquiry.legs or query.is_empty:
+        return inquiry
+    free = free_text(query)
+    meant, suggestions = _spelled(inquiry, free, store)
+    others = [] if inquiry.request.strict else list(_other_names(inquiry, free, store))
+    found = [*meant, *others]
+    keyword = _with(query.keyword, [one.also for one in found])
+    widening = Widening(tuple(one.notice for one in found), suggestions)
+    return inquiry._replace(query=query._replace(keyword=keyword), widening=widening)
+
+
+def free_text(query: Query) -> str:
+    """The words of a query that stand alone: neither quoted, required nor joined by AND."""
+    if query.tree is None:
+        return query.text
+    from knowbase.query.tree import Text, Together
+
+    parts = query.tree.parts if isinstance(query.tree, Together) else (query.tree,)
+    return " ".join(part.text for part in parts if isinstance(part, Text) and not part.prefix)
+
+
+def _with(keyword: KeywordQuery, also: Sequence[Also]) -> KeywordQuery:
+    """Where every word must be there, what was meant takes the place of what nothing has."""
+    if keyword.match == "any":
+        return keyword._replace(also=(*keyword.also, *also))
+    meant = {one.of: one.word for one in also if one.why == "spelling"}
+    words = tuple(meant.get(word.surface.lower(), word) for word in keyword.words)
+    return keyword._replace(words=words)
+
+
+# words that nothing has
+
+
+def _spelled(
+    inquiry: Inquiry, free: str, store: "Store"
+) -> tuple[list[_Found], tuple[Suggestion, ...]]:
+    """What was meant by words that nothing has, where that is clear; else what is spelled alike."""
+    text = inquiry.query.text.lower()  # what a profile adds to the words was not typed
+    words = inquiry.query.keyword.words
+    typed = [word for word in words if word.surface.isalpha() and word.surface.lower() in text]
+    unknown = _without_forms(store.unknown_words(typed[:MOST_CHECKED]), inquiry, store)
+    if not unknown:
+        return [], ()
+    from knowbase.text.spelling import clear, is_mistypable, likely
+
+    may_mend = set() if inquiry.request.strict else set(_words_of(free))
+    visible = Visible(inquiry.now)
+    meant, suggestions = [], []
+    for word in unknown:
+        slip = word.surface.lower() if free.isupper() else word.surface
+        known = _known_edits(slip.lower(), store, visible) if is_mistypable(slip) else {}
+        best = clear(slip.lower(), known) if known else None
+        if best in STOP_WORDS:
+            continue
+        if best and word.surface in may_mend:
+            also = Also(Word(best), word.surface.lower(), MEANT, "spelling")
+            meant.append(_Found(also, f"nothing has {word.surface!r}: {best!r} is searched too"))
+        near = [one for one in likely(slip.lower(), known) if one not in STOP_WORDS]
+        near = near[:3] or _nearest(word, store, visible)
+        suggestions += [Suggestion(word.surface, tuple(near))] if near else []
+    return meant, tuple(suggestions)
+
+
+def _without_forms(unknown: list[Word], inquiry: Inquiry, store: "Store") -> list[Word]:
+    """Those of the words of which the base has no other form either."""
+    forms = {one.of: one.word for one in inquiry.query.keyword.also if one.why == "form"}
+    if not unknown or not forms:
+        return unknown
+    missing = set(store.unknown_words(list(forms.values())))
+    known = {of for of, form in forms.items() if form not in missing}
+    return [word for word in unknown if word.surface.lower() not in known]
+
+
+def _words_of(text: str) -> Iterator[str]:
+    """The words that were typed as such: no part of an identifier, a path or a number."""
+    for typed in text.split():
+        word = typed.strip(".,;:!?()[]{}«»„“”\"'…¿¡")
+        if word.isalpha():
+            yield word
+
+
+def _known_edits(word: str, store: "Store", visible: Visible) -> dict[str, int]:
+    """The words that one mistake leads to and that the base has, with how many documents that are
+    shown have them: a number of look-ups that the size of the base does not change."""
+    from knowbase.text.spelling import SHORTEST, edits
+
+    costs = edits(word) if len(word) >= SHORTEST else {}
+    asked = [Word(one) for one in costs]
+    unknown = set(store.unknown_words(asked))
+    there = sorted((one.surface for one in asked if one not in unknown), key=lambda one: costs[one])
+    written = [one for one in there[:MOST_COUNTED] if _is_written(one, store, visible)]
+    return {one: store.matching(KeywordQuery((Word(one),)), visible) for one in written}
+
+
+def _is_written(word: str, store: "Store", visible: Visible) -> bool:
+    """Whether a document that may be shown has it: no other one's is told."""
+    from knowbase.text.spelling import is_written
+
+    passages = store.newest(both(visible, Contains(Word(word))), MOST_READ)
+    return is_written(
+        word, (f"{one.document.title} {one.chunk.heading} {one.chunk.text}" for one in passages)
+    )
+
+
+def _nearest(word: Word, store: "Store", visible: Visible) -> list[str]:
+    """Words spelled alike that a document has which may be shown: no other one's is told."""
+    near = store.nearest_words(word, 3)
+    return [one for one in near if store.newest(both(visible, Contains(Word(one))), 1)]
+
+
+# other names
+
+
+class _Name(NamedTuple):
+    """Words of the query that stand together, as they were typed, and their stems."""
+
+    text: str
+    stems: tuple[str, ...]
+
+
+def _names(text: str) -> list[_Name]:
+    found = tokens(text)[:MOST_TOKENS]
+    spans = (
+        (start, end)
+        for start in range(len(found))
+        for end in range(start + 1, min(start + LONGEST_NAME, len(found)) + 1)
+    )
+    names = (
+        _Name(
+            text[found[start].start : found[end - 1].end],
+            tuple(one.stem for one in found[start:end]),
+        )
+        for start, end in spans
+    )
+    return [one for one in names if one.text.isupper() or one.text.lower() not in STOP_WORDS]
+
+
+def _other_names(inquiry: Inquiry, free: str, store: "Store") -> Iterator[_Found]:
+    """Synonyms that were given, and short forms that a text defines; what the query has is not
+    looked for twice."""
+    groups = store.synonyms()
+    has_definitions = not store.unknown_words([Word("\ue003", prefix=True)])
+    if not (free and (groups or has_definitions)):
+        return
+    names = _names(free)
+    had = {one.stems for one in names}
+    for found in (*_given(names, groups), *_defined(names, inquiry, store, has_definitions)):
+        other = tuple(stems(found.also.word.surface))
+        if other and other not in had:
+            had.add(other)
+            yield found
+
+
+def _given(names: Sequence[_Name], groups: Sequence[str]) -> Iterator[_Found]:
+    from knowbase.search.synonyms import members
+
+    typed = {one.stems: one.text for one in names}
+    for group in groups:
+        words = members(group)
+        for name in words:
+            text = typed.get(tuple(stems(name)))
+            if text is None:
+                continue
+            for other in words:
+                if other != name:
+                    also = Also(Word(other), text.lower(), ALIKE, "synonym")
+                    notice = f"{text!r} is also searched as {other!r} (kb synonyms)"
+                    yield _Found(also, notice)
+
+
+def _defined(
+    names: Sequence[_Name], inquiry: Inquiry, store: "Store", has_definitions: bool
+) -> Iterator[_Found]:
+    if not has_definitions:
+        return
+    from knowbase.text.definitions import key_of
+
+    keys = {key_of(one.text): one.text for one in names}
+    unknown = {one.surface for one in store.unknown_words([Word(key) for key in keys])}
+    for key, text in keys.items():
+        if key in unknown:
+            continue
+        for other, code in _meanings(key, inquiry, store).items():
+            also = Also(Word(other), text.lower(), ALIKE, "abbreviation")
+            yield _Found(also, f"{text!r} is also searched as {other!r} ({code} defines it)")
+
+
+def _meanings(key: str, inquiry: Inquiry, store: "Store") -> Mapping[str, str]:
+    """What a short or long form stands for, and the code of the document that says so."""
+    from knowbase.text.definitions import definitions, key_of
+
+    found: dict[str, tuple[str, str]] = {}
+    condition = both(inquiry.visible, Contains(Word(key)))
+    for passage in store.newest(condition, MOST_MEANINGS * 2):
+        document, chunk = passage.document, passage.chunk
+        fields = (document.title, chunk.heading, chunk.text)
+        for one in definitions("\n".join(field for field in fields if field)):
+            ends = {key_of(one.short): one.long, key_of(one.long): one.short}
+            if key in ends:
+                found.setdefault(key_of(ends[key]), (ends[key], document.code))
+    return dict(list(found.values())[:MOST_MEANINGS])

@@ -1,0 +1,137 @@
+"""Forms of words beyond English: a word's beginning, looked for beside the word itself.
+
+The tokenizer's stems are English ones. Other languages that write spaces between words bend them
+mostly at their ends: the first letters, without accents, stand for all of a word's forms. They are
+indexed behind a private mark, so that they never meet a plain word.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from knowbase.text.stopwords import FOREIGN_WORDS, STOP_WORDS
+
+FORM_MARK = "\ue002"
+CUT = 5  # letters
+LONGEST = 64  # letters of a word that are looked at
+MOST_LOOKED_AT = 600  # words by which the language of a text is told
+LEAST_SHARE = 12  # one word in so many is of those that every text of a language has
+
+_LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+(?![\w+#])")
+_ARABIC = re.compile("[\u0620-\u064a]")
+_ARTICLES = ("وال", "بال", "كال", "فال", "لل", "ال")
+_ARABIC_ENDINGS = ("ها", "ان", "ات", "ون", "ين", "يه", "ه", "ي")
+_TATWEEL, _NUKTA = "\u0640", "\u093c"
+_FIRST_INDIC, _LAST_INDIC = "\u0900", "\u0dff"
+
+
+class Form(NamedTuple):
+    """What stands for the forms of a word, and where the word is."""
+
+    surface: str
+    start: int
+    end: int
+
+
+def forms(text: str, *, latin: bool) -> Iterator[Form]:
+    """The form of each word that has one; of Latin words only where that is asked for."""
+    if text.isascii() and not latin:
+        return
+    for match in (_LATIN_WORD if text.isascii() else _word()).finditer(text):
+        found = form_of(match[0]) if latin or not _LATIN_WORD.match(match[0]) else None
+        if found:
+            yield Form(found, match.start(), match.end())
+
+
+@lru_cache(maxsize=20_000)
+def form_of(word: str) -> str | None:
+    """The beginning of a word behind the mark; None when it is too short to have other forms."""
+    folded = fold(word[:LONGEST])
+    if _ARABIC.match(folded):
+        return FORM_MARK + _light(folded)[:CUT] if len(folded) > 2 else None
+    least = 2 if folded and _is_indic(folded[0]) else CUT
+    return FORM_MARK + folded[:CUT] if len(folded) >= least else None
+
+
+def fold(word: str) -> str:
+    """In small letters, without accents. Vowel signs of Indic scripts, at which the tokenizer
+    would break a word, become private letters."""
+    word = word.lower()
+    if word.isascii():
+        return word
+    letters = (one for one in unicodedata.normalize("NFKD", word) if _is_kept(one))
+    return "".join(map(_as_letter, letters))
+
+
+def _is_kept(character: str) -> bool:
+    if _is_indic(character):
+        return character != _NUKTA
+    return character.isalpha() and character != _TATWEEL
+
+
+def _as_letter(character: str) -> str:
+    if character.isalnum() or not _is_indic(character):
+        return character
+    return chr(0xE000 + (ord(character) & 0xFFF))
+
+
+def _is_indic(character: str) -> bool:
+    return _FIRST_INDIC <= character <= _LAST_INDIC
+
+
+def _light(word: str) -> str:
+    """An Arabic word without its article and commonest endings (light10)."""
+    article = next((one for one in _ARTICLES if word.startswith(one)), "")
+    if article and len(word) - len(article) >= 2:
+        word = word[len(article) :]
+    elif word[0] == "و" and len(word) > 3:
+        word = word[1:]
+    for ending in _ARABIC_ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 2:
+            word = word[: -len(ending)]
+    return word
+
+
+@cache
+def _word() -> re.Pattern[str]:
+    """Words with the marks that belong to them; made when first needed, as it takes its time."""
+    marks = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0dff\u200c\u200d"
+    unspaced = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
+    unspaced += "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\uffff\U00020000-\U0003ffff"
+    letter = rf"[^\W\d_{unspaced}]"
+    return re.compile(rf"{letter}(?:{letter}|[{marks}])*(?![\w+#])")
+
+
+class Tally(NamedTuple):
+    """How many words of a text every English one has, and every one of other languages."""
+
+    words: int
+    english: int
+    foreign: int
+
+
+def tally(text: str) -> Tally:
+    words = [match[0].lower() for match in _first(text)]
+    english = sum(word in STOP_WORDS for word in words)
+    return Tally(len(words), english, sum(word in FOREIGN_WORDS for word in words))
+
+
+def _first(text: str) -> Iterator[re.Match[str]]:
+    for number, match in enumerate(_LATIN_WORD.finditer(text)):
+        if number == MOST_LOOKED_AT:
+            return
+        yield match
+
+
+def is_foreign(text: str) -> bool:
+    """Whether Latin letters write another language than English here: no code, no lists."""
+    words, english, foreign = tally(text)
+    return foreign > english and foreign * LEAST_SHARE >= words
+
+
+def is_english(text: str) -> bool:
+    """Whether a question is evidently English: one without any telling word may be anything."""
+    _, english, foreign = tally(text)
+    return english > foreign

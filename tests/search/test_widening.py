@@ -1,0 +1,162 @@
+"""What is looked for beside the words: forms, what was meant, synonyms, short forms."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import knowbase
+import postgres
+from knowbase import Base, Note, SearchRequest
+from knowbase.errors import Conflict, InvalidInput, NotFound
+from knowbase.values.access import Access
+from linked import FarApart
+
+TEXTS = {
+    "A-1": "The Horizontal Pod Autoscaler (HPA) changes the number of replicas",
+    "A-2": "HPA does nothing without metrics",
+    "A-3": "A horizontal pod autoscaler reads metrics each minute",
+    "A-4": "Every deployment is announced, and a deployment is undone by a rollback",
+    "A-5": "deployintro is where newcomers start",
+    "A-6": "Die Städte haben ihre Rathäuser im Mittelalter gebaut, und der Markt ist vor dem Haus",
+    "A-7": "В городах строили большие мосты через реки",
+    "A-8": "हिन्दी में किताबें और कविताएँ लिखी जाती हैं",
+    "A-9": "Kubernetes schedules work onto nodes",
+}
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def base(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Base]:
+    file = str(tmp_path_factory.mktemp("widened") / "base.db")
+    place = file if request.param == "sqlite" else postgres.new_base()
+    with Base(knowbase.create(place).path, embedder=FarApart()) as made:
+        for code, text in TEXTS.items():
+            made.note(Note(text, code=code, project="web" if code == "A-1" else None))
+        yield made
+
+
+def asked(base: Base, query: str, **more: Any) -> tuple[list[str], tuple[str, ...]]:
+    answer = base.search(SearchRequest(query, mode="keyword", **more))
+    return [hit.code for hit in answer.hits], answer.notices
+
+
+@pytest.mark.parametrize(
+    ("query", "code", "marked"),
+    [
+        ("alte Stadt", "A-6", "<mark>Städte</mark>"),
+        ("Rathaus", "A-6", "<mark>Rathäuser</mark>"),
+        ("мост", "A-7", None),  # shorter than a beginning
+        ("города с мостами", "A-7", "<mark>городах</mark>"),
+        ("हिन्दी किताब", "A-8", "<mark>"),
+    ],
+)
+def test_other_forms_of_a_word_are_found_in_other_languages(
+    base: Base, query: str, code: str, marked: str | None
+) -> None:
+    """C34"""
+    answer = base.search(SearchRequest(query, mode="keyword"))
+    if marked is None:
+        assert answer.hits == ()
+    else:
+        assert [hit.code for hit in answer.hits] == [code]
+        assert marked in answer.hits[0].snippet
+        assert answer.notices == ()
+
+
+def test_a_mistyped_word_is_searched_as_what_was_meant_and_it_is_said(base: Base) -> None:
+    for typed in ("deploymnt", "Deplyoment", "depoyment"):
+        hits, notices = asked(base, typed)
+        assert hits == ["A-4"]
+        assert notices == (f"nothing has {typed!r}: 'deployment' is searched too",)
+    answer = base.search(SearchRequest("deploymnt", mode="keyword"))
+    assert [one.nearest[0] for one in answer.suggestions] == ["deployment"]
+
+
+@pytest.mark.parametrize(
+    "query", ["DEPLOYMNT-12", "deploy_mnt", "deploymnt.py", '"deploymnt"', "+deploymnt", "xyzzyq"]
+)
+def test_codes_quotes_and_what_is_far_from_every_word_are_left_alone(
+    base: Base, query: str
+) -> None:
+    assert "A-4" not in asked(base, query)[0]
+    assert not any("is searched too" in one for one in asked(base, query)[1])
+
+
+def test_a_strict_search_is_taken_at_its_word(base: Base) -> None:
+    assert asked(base, "deploymnt", strict=True) == ([], ())
+    assert asked(base, "hpa", strict=True)[0] == ["A-2", "A-1"]
+
+
+def test_where_all_words_must_be_there_what_was_meant_takes_the_place(base: Base) -> None:
+    hits, notices = asked(base, "deploymnt rollback", profile="entries")
+    assert hits == ["A-4"]
+    assert len(notices) == 1
+
+
+def test_a_short_form_and_what_a_text_says_it_stands_for_find_each_other(base: Base) -> None:
+    hits, notices = asked(base, "hpa")
+    assert set(hits) == {"A-1", "A-2", "A-3"}
+    assert hits[2] == "A-3"  # it counts for less than the word itself
+    assert notices == ("'hpa' is also searched as 'Horizontal Pod Autoscaler' (A-1 defines it)",)
+    hits, notices = asked(base, "a horizontal pod autoscaler")
+    assert set(hits) == {"A-1", "A-2", "A-3"}
+    assert "'HPA' (A-1 defines it)" in notices[0]
+    assert base.synonyms.all().synonyms[-1] == (("HPA", "Horizontal Pod Autoscaler"), "A-1")
+
+
+def test_a_definition_of_another_project_is_not_told(base: Base) -> None:
+    other = base.within(Access(project="other"))
+    assert asked(other, "hpa") == ([], ())
+    assert asked(base.within(Access(project="web")), "hpa")[1] != ()
+
+
+def test_synonyms_are_given_explained_and_taken_back(base: Base) -> None:
+    assert asked(base, "k8s")[0] == []
+    base.synonyms.add(["k8s", "Kubernetes"])
+    hits, notices = asked(base, "k8s")
+    assert (hits, notices) == (["A-9"], ("'k8s' is also searched as 'Kubernetes' (kb synonyms)",))
+    answer = base.search(SearchRequest("k8s", mode="keyword", explain=True))
+    assert answer.hits[0].explanation is not None
+    assert answer.hits[0].explanation.beside == ("Kubernetes beside k8s (synonym, × 0.6)",)
+    assert base.synonyms.add(["k8s", "kube"]).words == ("k8s", "Kubernetes", "kube")
+    assert asked(base, "kube")[0] == ["A-9"]
+    assert base.saved.all().saved == ()
+    assert base.synonyms.remove("KUBE").words == ("k8s", "Kubernetes", "kube")
+    assert asked(base, "k8s")[0] == []
+
+
+def test_synonyms_are_imported_a_group_a_line(base: Base) -> None:
+    done = base.synonyms.load("# names\nk8s, Kubernetes\nundo => rollback\nalone\n")
+    assert (done.groups, done.problems) == (2, ("line 4: two different words are needed",))
+    assert asked(base, "undo")[0] == ["A-4"]
+    for word in ("k8s", "undo"):
+        base.synonyms.remove(word)
+    with pytest.raises(NotFound):
+        base.synonyms.remove("k8s")
+    with pytest.raises(InvalidInput):
+        base.synonyms.add(["same", "SAME"])
+    with pytest.raises(Conflict):
+        base.synonyms.add([f"word{number}" for number in range(21)])
+
+
+def test_documents_of_an_older_version_get_their_forms_by_a_sync(tmp_path: Path) -> None:
+    with knowbase.create(str(tmp_path / "base.db")) as made:
+        made.note(Note(TEXTS["A-6"], code="A-6"))
+        made.store._connections.get().execute(  # type: ignore[attr-defined]
+            "UPDATE chunks SET terms = 'A-6'; UPDATE documents SET split_by = '512/0.1/50'"
+        )
+        assert asked(made, "mittelalterlich")[0] == []
+        assert made.status().out_of_step == 1
+        made.sync()
+        assert asked(made, "mittelalterlich")[0] == ["A-6"]
+        assert made.status().out_of_step == 0
+        assert made.check(deep=True).is_sound
+
+
+def test_a_word_that_nobody_wrote_is_not_what_was_meant(base: Base) -> None:
+    """`commutities` has the stem of `commuting`, and would lead there."""
+    base.note(Note("Commuting is not paid for", code="A-10"))
+    assert "A-10" not in asked(base, "communities")[0]
