@@ -72,7 +72,7 @@ def questions_in(path: Path) -> list[Question]:
 def ask(base: Base, questions: list[Question]) -> list[Asked]:
     """Each question as `kb search` asks it."""
     return [
-        Asked(one, tuple(hit.document.path or "" for hit in base.search(one.query, limit=3).hits))
+        Asked(one, tuple(hit.document.path or "" for hit in base.search(one.query, top=3).hits))
         for one in questions
     ]
 

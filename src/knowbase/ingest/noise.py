@@ -16,7 +16,7 @@ _LOCKS = frozenset({
 _MINIFIED = re.compile(r"[.-](?:min|bundle|chunk)\.(?:js|mjs|cjs|css)$|\.(?:js|css|mjs)\.map$")
 _MADE = re.compile(
     r"\.pb\.(?:go|cc|h|c|py|rs|swift)$|_pb2(?:_grpc)?\.pyi?$|\.g\.(?:dart|cs)$|\.designer\.cs$"
-    r"|\.generated\.\w+$|_generated\.\w+$|(?:^|[._-])zz_generated[._-]|\.freezed\.dart$"
+    r"|\.snap$|\.generated\.\w+$|_generated\.\w+$|(?:^|[._-])zz_generated[._-]|\.freezed\.dart$"
 )
 _SECRETS = re.compile(
     r"(?:.+)?\.env(?:\..+)?|env\.(?:local|prod|production|dev|development|staging|test)"
@@ -39,7 +39,14 @@ _SAMPLE = 1 << 16
 _LONG = 400  # bytes of an average line that nobody has written
 _LARGE = 20_000  # bytes from which a file of numbers is data
 _MOSTLY = 0.85
-_STRUCTURED = frozenset({"csv", "tsv", "json", "jsonl", "ndjson", "geojson", "xml", "yaml", "yml"})
+_STRUCTURED = frozenset({
+    "csv", "tsv", "json", "jsonl", "ndjson", "geojson", "xml", "yaml", "yml", "svg",
+})  # fmt: skip
+_TEST_FOLDERS = frozenset({
+    "test", "tests", "testing", "testdata", "test-data", "test_data", "fixtures", "__fixtures__",
+    "__snapshots__", "spec", "specs",
+})  # fmt: skip
+_LARGE_FOR_TESTS = 50_000
 _PLAIN = re.compile(rb"[0-9\s.,;:+\-/|=eE]")
 
 
@@ -71,12 +78,22 @@ def noise_in(path: str, data: bytes) -> str | None:
         return "generated"
     sample = data[:_SAMPLE]
     extension = PurePath(path).suffix[1:].lower()
+    if extension in _STRUCTURED and len(data) > _LARGE_FOR_TESTS and _is_of_tests(path):
+        return "data: of tests"
     if extension in ("js", "mjs", "cjs", "css") and _average_line(sample) > _LONG:
         return "minified"
     is_large = len(data) > _LARGE and extension not in _STRUCTURED and b"\0" not in sample
     if is_large and len(_PLAIN.findall(sample)) > len(sample) * _MOSTLY:
         return "data: almost nothing but numbers"
     return None
+
+
+def _is_of_tests(path: str) -> bool:
+    """Whether it lies in a folder of tests, as far as that is the base's own folder."""
+    place = PurePath(path)
+    return not place.is_absolute() and any(
+        part.lower() in _TEST_FOLDERS for part in place.parts[:-1]
+    )
 
 
 def _average_line(sample: bytes) -> float:

@@ -96,6 +96,13 @@ HTML = Format(
     "web page", ("html", "htm", "xhtml"), "html", "html:read_html_file",
     "its visible text; sections at `<h1>` and `<h2>`",
 )  # fmt: skip
+SAVED_PAGE = Format(
+    "saved web page", ("mhtml", "mht"), "html", "mail:read_saved_page", "as the page that it holds",
+)  # fmt: skip
+XML = Format(
+    "XML", ("xml", "plist", "xsd", "rss", "atom"), "text", "xml_text:read_xml",
+    "an outline: elements, attributes, text",
+)  # fmt: skip
 _TEXTS = (
     Format(
         "canvas of Obsidian", ("canvas",), "markdown", "canvas:read_canvas",
@@ -134,10 +141,7 @@ _TEXTS = (
         "TOML, INI", ("toml", "ini", "cfg", "conf", "properties", "editorconfig", "env", "lock"),
         "text", "data:read_toml", "split at the tables",
     ),
-    Format(
-        "XML", ("xml", "plist", "xsd", "rss", "atom"), "text", "xml_text:read_xml",
-        "an outline: elements, attributes, text",
-    ),
+    XML,
     Format("drawing", ("svg",), "text", "xml_text:read_svg", "the words in it, nothing else"),
     Format(
         "subtitles", ("vtt", "srt"), "text", "subtitles:read_subtitles",
@@ -150,8 +154,8 @@ NOTEBOOK = Format(
 )  # fmt: skip
 
 FORMATS = (
-    MARKDOWN, PDF, HTML, CODE, NOTEBOOK, WORD, SLIDES, SHEETS, ODT, ODS, ODP, RTF, EPUB, MESSAGE,
-    MBOX, RST, *_TEXTS, PLAIN,
+    MARKDOWN, PDF, HTML, SAVED_PAGE, CODE, NOTEBOOK, WORD, SLIDES, SHEETS, ODT, ODS, ODP, RTF, EPUB,
+    MESSAGE, MBOX, RST, *_TEXTS, PLAIN,
 )  # fmt: skip
 
 UNREAD = (
@@ -160,6 +164,9 @@ UNREAD = (
     Unread("PowerPoint file of before 2007", ("ppt", "pps"), "save it as .pptx"),
     Unread("file of Apple's office", ("pages", "numbers", "key"), "export it as PDF"),
     Unread("message of Outlook", ("msg",), "save it as .eml"),
+    Unread("notebook of OneNote", ("one",), "export it as PDF or .docx"),
+    Unread("book of Kindle", ("mobi", "azw", "azw3"), "convert it to .epub"),
+    Unread("scanned book", ("djvu",), "convert it to PDF"),
 )
 
 _BY_EXTENSION = {extension: one for one in FORMATS for extension in one.extensions}

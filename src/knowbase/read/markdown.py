@@ -40,7 +40,7 @@ class _Heading(NamedTuple):
 
 def read_markdown_file(file: File) -> Reading:
     """A Markdown file."""
-    return read_markdown(file.text, file.stem, file.most, mdx=file.extension == "mdx")
+    return read_markdown(file.text, file.called, file.most, mdx=file.extension == "mdx")
 
 
 def read_markdown(
