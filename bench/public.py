@@ -24,7 +24,7 @@ from knowbase.base import Base, create
 
 QUESTIONS = Path(__file__).parent / "collections"
 _MARKUP = re.compile(
-    r"\{\{|\{%|\}\}|\{#|\{:|\]\(|\[\[|\]\]|\*\*|__\w|^[=~^\"'#*-]{3,}$|^\.\. |:\w+:`|``|^#+ |^\+\+\+"
+    r"\{\{|\{%|\}\}|\{#|\{:|\]\(|\[\[|\]\]|\*\*|^[=~^\"'#*-]{3,}$|^\.\. |:\w+:`|``|^#+ |^\+\+\+"
     r"|</?[a-z]+[^>]*>|&(?:amp|lt|gt|quot|nbsp|#\d+);|\\[a-z]+\{|^[\"'].*[\"']$|^[-*] "
 )
 # A color, a number, what C and styles write behind a hash, an anchor.

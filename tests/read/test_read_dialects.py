@@ -225,3 +225,14 @@ def test_a_canvas_is_the_text_of_its_cards() -> None:
     assert "leads to" in text
     assert Link("notes/Plan.md", "wiki") in reading.links
     assert read("odd.canvas", b'{"nodes": 3}').sections == ()
+
+
+def test_formulas_make_no_headings() -> None:
+    text = (
+        "# Beta\n\nPer n,\n$$\n\\mathbb{E}[X^n]\n=\n\\frac{a}{b}\n$$\nfine #stat\n\n"
+        "$$ \\mu_j(t)\n-\n\\sum_i $$\n\nPrezzo: $$\n\nAltro\n-----\n\nb\n"
+    )
+    reading = read("beta.md", text.encode())
+    assert [section.heading for section in reading.sections] == [None, "Altro"]
+    assert "\n=\n" in reading.sections[0].text
+    assert reading.tags == ("stat",)

@@ -22,10 +22,16 @@ _SECRETS = re.compile(
     r"(?:.+)?\.env(?:\..+)?|env\.(?:local|prod|production|dev|development|staging|test)"
     r"|\.?(?:npmrc|pypirc|netrc|pgpass|htpasswd|git-credentials)|_netrc"
     r"|id_(?:rsa|dsa|ecdsa|ed25519)|(?:.+[._-])?(?:credentials|passwords?|deploy_key|api_?keys?)"
-    r"(?:\.txt)?|.+\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk|tfvars|tfstate)"
-    r"|(?:.+[._-])?(?:secrets?|credentials)(?:[._-].+)?\.(?:ya?ml|json|toml|ini|env|txt|properties)"
+    r"|.+\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk|tfvars|tfstate)"
+    r"|(?:.+[._-])?(?:secrets?|credentials)(?:[._-].+)?\.(?:ya?ml|json|toml|ini|env|properties)"
     r"|(?:.+-)?service-?account.*\.json|kubeconfig"
 )
+# A text of this name may be about them.
+_PERHAPS_SECRETS = re.compile(
+    r"(?:.+[._-])?(?:secrets?|credentials|passwords?|deploy_key|api_?keys?)(?:[._-].+)?\.txt"
+)
+_LONG_LINE = re.compile(rb"^(?:[^\s:=]+[ \t]+){7}\S", re.MULTILINE)
+_PROSE = 3  # lines of so many words that people write, and keys do not have
 _SAMPLES = ("example", "sample", "template", "dist", "tmpl")
 _PRIVATE_KEY = re.compile(rb"^\s*-----BEGIN [A-Z ]*PRIVATE KEY-----", re.MULTILINE)
 _COMMENT = re.compile(rb"^[ \t]*(?://+|/\*+|\*|#+|--+|;+|%+|<!--|REM\b)(.*)$", re.MULTILINE)
@@ -42,11 +48,6 @@ _MOSTLY = 0.85
 _STRUCTURED = frozenset({
     "csv", "tsv", "json", "jsonl", "ndjson", "geojson", "xml", "yaml", "yml", "svg",
 })  # fmt: skip
-_TEST_FOLDERS = frozenset({
-    "test", "tests", "testing", "testdata", "test-data", "test_data", "fixtures", "__fixtures__",
-    "__snapshots__", "spec", "specs",
-})  # fmt: skip
-_LARGE_FOR_TESTS = 50_000
 _PLAIN = re.compile(rb"[0-9\s.,;:+\-/|=eE]")
 
 
@@ -71,15 +72,13 @@ def noise_in(path: str, data: bytes) -> str | None:
     kind = type_of(path)
     if kind not in ("code", "text"):
         return None
-    if kind == "text" and _PRIVATE_KEY.search(data[:_SAMPLE]):
+    if kind == "text" and _is_secret(PurePath(path).name.lower(), data[:_SAMPLE]):
         return "looks like a secret"
     # In a comment: code may well speak of generated files.
     if kind == "code" and _MARKER.search(_comments(data[:_HEAD])):
         return "generated"
     sample = data[:_SAMPLE]
     extension = PurePath(path).suffix[1:].lower()
-    if extension in _STRUCTURED and len(data) > _LARGE_FOR_TESTS and _is_of_tests(path):
-        return "data: of tests"
     if extension in ("js", "mjs", "cjs", "css") and _average_line(sample) > _LONG:
         return "minified"
     is_large = len(data) > _LARGE and extension not in _STRUCTURED and b"\0" not in sample
@@ -88,12 +87,10 @@ def noise_in(path: str, data: bytes) -> str | None:
     return None
 
 
-def _is_of_tests(path: str) -> bool:
-    """Whether it lies in a folder of tests, as far as that is the base's own folder."""
-    place = PurePath(path)
-    return not place.is_absolute() and any(
-        part.lower() in _TEST_FOLDERS for part in place.parts[:-1]
-    )
+def _is_secret(name: str, sample: bytes) -> bool:
+    if _PRIVATE_KEY.search(sample):
+        return True
+    return bool(_PERHAPS_SECRETS.fullmatch(name)) and len(_LONG_LINE.findall(sample)) < _PROSE
 
 
 def _average_line(sample: bytes) -> float:

@@ -6,6 +6,7 @@ from html import unescape
 from html.parser import HTMLParser
 
 from knowbase.read.blocks import Block, item, sections_at
+from knowbase.read.dialects import without_templates
 from knowbase.read.file import File
 from knowbase.read.links import document_link
 from knowbase.values.reading import Link, Reading, Section
@@ -26,7 +27,7 @@ _Attributes = list[tuple[str, str | None]]
 
 def read_html_file(file: File) -> Reading:
     """An HTML page as a document."""
-    return read_html(file.text, file.stem)
+    return read_html(without_templates(file.text), file.called)
 
 
 def blocks_of(text: str) -> tuple[list[Block], list[Link]]:

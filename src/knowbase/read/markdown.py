@@ -17,6 +17,7 @@ from knowbase.values.reading import Link, Reading, Section
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
@@ -28,6 +29,7 @@ _NOT_TEXT = "\ufffc"
 # Headings by the look of a line; some that look so stand in a block of code.
 _HEADING_LINE = re.compile(r" {0,3}(?:#{1,6}(?:\s|$)|=+\s*$|-+\s*$)")
 _LOOK_LIKE_ONE = 4
+_LONGEST_FORMULA = 300  # lines
 
 
 class _Heading(NamedTuple):
@@ -112,9 +114,33 @@ def _parser() -> "MarkdownIt":
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     # Joined, an escaped "\#" could no longer be told from a tag's "#".
     parser.disable("text_join")
+    ends = ["paragraph", "reference", "blockquote", "list"]
+    parser.block.ruler.before("fence", "formula", _formula_rule, {"alt": ends})
     parser.inline.ruler.before("link", "wiki_link", _wiki_rule)
     parser.inline.ruler.before("image", "wiki_embed", _wiki_rule)
     return parser
+
+
+def _formula_rule(state: "StateBlock", start: int, end: int, silent: bool) -> bool:
+    """The parser's rule for formulas from $$ to $$: a line with "=" in one makes no heading."""
+    first = _line_at(state, start)
+    if not first.startswith("$$") or "$$" in first[2:] or state.is_code_block(start):
+        return False
+    last = next(
+        (line for line in range(start + 1, min(end, start + _LONGEST_FORMULA))
+         if "$$" in _line_at(state, line)),
+        None,
+    )  # fmt: skip
+    if last is None:
+        return False
+    if not silent:
+        state.push("formula", "math", 0).map = [start, last + 1]
+        state.line = last + 1
+    return True
+
+
+def _line_at(state: "StateBlock", line: int) -> str:
+    return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
 
 
 def _wiki_rule(state: "StateInline", silent: bool) -> bool:
