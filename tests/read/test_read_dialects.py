@@ -236,3 +236,20 @@ def test_formulas_make_no_headings() -> None:
     assert [section.heading for section in reading.sections] == [None, "Altro"]
     assert "\n=\n" in reading.sections[0].text
     assert reading.tags == ("stat",)
+
+
+@pytest.mark.parametrize(
+    ("text", "tags"),
+    [
+        ("Ask in #ask-people-team on Slack.", ()),
+        ("See the #help channel, or (#dev-chat) in Discord.", ()),
+        ("Post to [#general](https://chat.example/C1).", ()),
+        ("Told Ana on Slack #todo #work/urgent", ("todo", "work/urgent")),
+        ("Filed in #ideas, with [a link](b.md) #reading", ("ideas", "reading")),
+        ("#slack notes of the week", ("slack",)),
+        ("Reach out to #ask-people-team.\n\nWe talk on Slack.", ()),
+        ("[Praise](#thanks and praise) #more", ("more",)),
+    ],
+)
+def test_where_people_talk_is_no_tag(text: str, tags: tuple[str, ...]) -> None:
+    assert read("a.md", text.encode()).tags == tags

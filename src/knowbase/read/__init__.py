@@ -54,7 +54,8 @@ def _chosen(file: File) -> tuple[Format, tuple[str, ...]]:
     named = format_of(file.path)
     by_content = signature_of(file.data)
     if by_content is not None and by_content is not named and _may_differ(named, by_content):
-        told = (f"its name says otherwise, but it is a {by_content.name}",)
+        article = "an" if by_content.name[0] in "AEIOaeio" else "a"
+        told = (f"its name says otherwise, but it is {article} {by_content.name}",)
         return by_content, told if has_name(file.path) else ()
     told_why = why_unread(file.path)
     if told_why is not None and (is_ole(file.data) or not _is_text(file)):

@@ -24,8 +24,15 @@ if TYPE_CHECKING:
 # The same line ends as the parser's, so that its line numbers fit.
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 _URL = re.compile(r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,30}://\S+|\bwww\.\S+", re.IGNORECASE)
-_TAG_START = re.compile(r"""(?:^|(?<=[\s(\[,;"'“‘«]))#(?=[^\W\d_])""")
+_TAG_START = re.compile(r"""(?:^|(?<=[\s(\[,;"'“‘«]))(?<!\]\()#(?=[^\W\d_])""")
 _NOT_TEXT = "\ufffc"
+_CHAT = re.compile(r"\b(?:slack|discord|mattermost|irc|zulip|channels?)\b", re.IGNORECASE)
+_BEFORE_CHANNEL = re.compile(
+    r"(?:\b(?:in|to|on|at|via|into|through|from|the|our|an?|join|or|and|channels?)|[,/]) "
+    r"[(\[\"'“]*#$",
+    re.IGNORECASE,
+)
+_AFTER_CHANNEL = re.compile(r"[)\]\"'”]* (?:(?:slack|discord|irc) )?channels?\b", re.IGNORECASE)
 # Headings by the look of a line; some that look so stand in a block of code.
 _HEADING_LINE = re.compile(r" {0,3}(?:#{1,6}(?:\s|$)|=+\s*$|-+\s*$)")
 _LOOK_LIKE_ONE = 4
@@ -208,15 +215,31 @@ def _header(source: str) -> str:
     return anchor_of(first)[0].rstrip(" \t") + end + rest
 
 
-def _tags(running: Iterable[Sequence["Token"]]) -> Iterator[str]:
-    for children in running:
-        text = _URL.sub(_NOT_TEXT, "".join(_running(token) for token in children))
+def _tags(running: Sequence[Sequence["Token"]]) -> Iterator[str]:
+    texts = [_URL.sub(_NOT_TEXT, "".join(_outside_links(children))) for children in running]
+    chats = any(map(_CHAT.search, texts))  # elsewhere "in #ideas" is a tag
+    for text, children in zip(texts, running, strict=True):
         text = ATTRIBUTES.sub("", text)
         for match in _TAG_START.finditer(text):
-            yield _tag_at(text, match.end())
+            tag = _tag_at(text, match.end())
+            if not (chats and _is_channel(text, match.end(), match.end() + len(tag))):
+                yield tag
         for before, token in pairwise(children):
             if token.type == "wiki_link" and before.content.endswith("#"):  # #[[two words]]
                 yield " ".join(token.content.split())
+
+
+def _outside_links(children: Sequence["Token"]) -> Iterator[str]:
+    """What is not shown for something else, as `[#general](https://…)` is."""
+    depth = 0
+    for token in children:
+        depth += token.nesting if token.type in ("link_open", "link_close") else 0
+        yield _NOT_TEXT if depth else _running(token)
+
+
+def _is_channel(text: str, start: int, end: int) -> bool:
+    """Whether a word behind a hash is where people talk: "the #help channel", "ask in #help"."""
+    return bool(_BEFORE_CHANNEL.search(text[:start]) or _AFTER_CHANNEL.match(text, end))
 
 
 def _running(token: "Token") -> str:
