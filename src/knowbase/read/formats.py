@@ -68,11 +68,12 @@ MBOX = Format(
 )  # fmt: skip
 WORD = Format(
     "Word file", ("docx", "docm", "dotx"), "office", "word:read_word",
-    "sections at headings; lists, tables, footnotes; author and keywords",
+    "sections at headings; lists, tables, footnotes, comments, text boxes, the words of diagrams and"
+    " charts; author and keywords",
 )  # fmt: skip
 SLIDES = Format(
     "presentation", ("pptx", "pptm", "ppsx", "potx"), "office", "slides:read_slides",
-    "a section a slide, with its title and notes; page: its number",
+    "a section a slide: its title, notes, the words of diagrams and charts; page: its number",
 )  # fmt: skip
 SHEETS = Format(
     "workbook", ("xlsx", "xlsm", "xltx"), "office", "sheets:read_sheets",
@@ -87,7 +88,7 @@ ODS = Format(
 )  # fmt: skip
 ODP = Format(
     "OpenDocument presentation", ("odp", "otp"), "office", "opendocument:read_slides",
-    SLIDES.becomes,
+    "a section a slide, with its title and notes; page: its number",
 )  # fmt: skip
 EPUB = Format("book", ("epub",), "book", "epub:read_epub", "chapters; author, subjects, date")
 RTF = Format("rich text", ("rtf",), "office", "rtf:read_rtf", "sections at headings; tables")

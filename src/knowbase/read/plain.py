@@ -16,8 +16,13 @@ _MARKS = re.compile(
 
 
 def read_plain_file(file: File) -> Reading:
-    """A text of which nothing more is known."""
-    return read_plain(file.text, file.stem)
+    """A text of which nothing more is known. What programs log is data, and read in part."""
+    text = file.text
+    if file.extension != "log" or len(text) <= file.most_data:
+        return read_plain(text, file.stem)
+    kept = text[: file.most_data].rpartition("\n")[0]
+    told = f"only its first {len(kept.splitlines()):,} lines are read, the rest is left out"
+    return read_plain(kept, file.stem)._replace(warnings=(f"{told}; read.max_data_kb",))
 
 
 def read_plain(text: str, fallback_title: str) -> Reading:
