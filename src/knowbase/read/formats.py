@@ -68,8 +68,8 @@ MBOX = Format(
 )  # fmt: skip
 WORD = Format(
     "Word file", ("docx", "docm", "dotx"), "office", "word:read_word",
-    "sections at headings; lists, tables, footnotes, comments, text boxes, the words of diagrams and"
-    " charts; author and keywords",
+    "sections at headings; lists, tables, footnotes, comments, text boxes, the words of diagrams"
+    " and charts; author and keywords",
 )  # fmt: skip
 SLIDES = Format(
     "presentation", ("pptx", "pptm", "ppsx", "potx"), "office", "slides:read_slides",
