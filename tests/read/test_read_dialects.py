@@ -253,3 +253,21 @@ def test_formulas_make_no_headings() -> None:
 )
 def test_where_people_talk_is_no_tag(text: str, tags: tuple[str, ...]) -> None:
     assert read("a.md", text.encode()).tags == tags
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "title"),
+    [
+        ("a.md", "### **Outside** work\n\nText\n\n#### Rules\n\nb\n", "Outside work"),
+        ("setup.md", "## First\n\na\n\n## Second\n\nb\n", "setup"),
+        ("setup.md", "Before\n\n## Only\n\na\n", "setup"),
+        ("setup.md", "## Before\n\n# Title\n", "Title"),
+        ("titles-for-QA.md", "text\n", "Titles for QA"),
+        ("Miller-Rabin.md", "text\n", "Miller-Rabin"),
+        ("UTF-8.md", "text\n", "UTF-8"),
+    ],
+)
+def test_a_page_is_called_by_what_stands_above_it_or_by_its_name(
+    name: str, text: str, title: str
+) -> None:
+    assert read(name, text.encode()).title == title

@@ -8,7 +8,8 @@ from knowbase.errors import ReadError
 from knowbase.read.decode import Decoded, decoded
 
 _ESCAPED = re.compile(r"%[0-9A-Fa-f]{2}")
-_SLUG = re.compile(r"(?:\d+[-_])?[a-z]{2,}[a-z0-9]*(?:[-_][a-z0-9]+)+")
+# "event-hooks", "titles-for-QA"; not "Miller-Rabin" or "UTF-8".
+_SLUG = re.compile(r"(?=.*[-_][a-z])(?:\d+[-_])?[A-Za-z]{2,}[A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)+")
 _DAY = re.compile(r"(\d{4})_(\d{2})_(\d{2})")
 _INDEX_PAGES = ("index", "_index")
 

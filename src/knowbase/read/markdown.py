@@ -64,9 +64,10 @@ def read_markdown(
         warnings.append(f"only its first {end} lines are read: it has too many headings")
         body = body[:end]
     tokens = _parser().parse("".join(body))
-    headings = [heading for heading in _headings(tokens) if heading.level <= 2]
+    every = list(_headings(tokens))
+    headings = [heading for heading in every if heading.level <= 2]
     sections = _described(_sections(body, headings, matter.lines), matter)
-    reading = _reading(matter, _title(headings) or fallback_title, sections, tokens)
+    reading = _reading(matter, _title(every, body) or fallback_title, sections, tokens)
     return reading._replace(warnings=tuple(warnings))
 
 
@@ -110,8 +111,14 @@ def _described(sections: tuple[Section, ...], matter: Matter) -> tuple[Section, 
     return (first, *sections)
 
 
-def _title(headings: Iterable[_Heading]) -> str | None:
-    return next((heading.text for heading in headings if heading.level == 1), None)
+def _title(headings: Sequence[_Heading], body: Sequence[str]) -> str | None:
+    """The first heading of the first level; else one that stands above all text and headings."""
+    found = next((heading.text for heading in headings if heading.level == 1), None)
+    if found is not None or not headings:
+        return found
+    first, *others = headings
+    above = all(other.level > first.level for other in others)
+    return first.text if above and not any(map(str.strip, body[: first.start])) else None
 
 
 @lru_cache(maxsize=1)
