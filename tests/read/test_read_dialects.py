@@ -230,7 +230,7 @@ def test_a_canvas_is_the_text_of_its_cards() -> None:
 def test_formulas_make_no_headings() -> None:
     text = (
         "# Beta\n\nPer n,\n$$\n\\mathbb{E}[X^n]\n=\n\\frac{a}{b}\n$$\nfine #stat\n\n"
-        "$$ \\mu_j(t)\n-\n\\sum_i $$\n\nPrezzo: $$\n\nAltro\n-----\n\nb\n"
+        "$$ \\mu_j(t)\n-\n\\sum_i $$\n\nvale:$$\nx\n=\ny$$\n\nPrezzo: $$\n\nAltro\n-----\n\nb\n"
     )
     reading = read("beta.md", text.encode())
     assert [section.heading for section in reading.sections] == [None, "Altro"]

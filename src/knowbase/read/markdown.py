@@ -177,7 +177,8 @@ def _headings(tokens: Sequence["Token"]) -> Iterator[_Heading]:
     for token, inline in pairwise(tokens):
         if token.type == "heading_open" and token.level == 0 and token.map:
             text, anchor = anchor_of(_plain(inline.children or []))
-            if not text.strip():  # nothing that it could be called by
+            # Nothing that it could be called by, or a formula that begins and does not end.
+            if not text.strip() or inline.content.count("$$") % 2:
                 continue
             start, end = token.map
             yield _Heading(" ".join(text.split()), int(token.tag[1:]), start, end, anchor)
