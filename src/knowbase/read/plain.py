@@ -9,6 +9,7 @@ from knowbase.values.reading import Reading, Section
 
 _LONGEST_TITLE = 100
 _FIRST_LINES = 20
+_NO_TITLES = ("BEGIN:VCALENDAR", "BEGIN:VCARD")  # of files that many programs write
 # "# Title", "// what it is for", "/* … */", "== Title ==", a line of nothing but marks.
 _MARKS = re.compile(
     r"^\s*(?:#+|//+|/\*+|\*+|;+|--+|=+|~+|<!--+|%+|\.\.)(?=\s|$)|[\s=*~-]+(?:\*/|--+>)?\s*$"
@@ -32,6 +33,8 @@ def read_plain(text: str, fallback_title: str) -> Reading:
 
 def _title(text: str) -> str | None:
     """The first line that says something, without the marks of a comment or a heading."""
+    if text.startswith(_NO_TITLES):
+        return None
     for line in islice(io.StringIO(text), _FIRST_LINES):
         words = "" if line.startswith("#!") else _MARKS.sub("", line).strip()
         if words:
