@@ -25,7 +25,7 @@ from knowbase.base import Base, create
 QUESTIONS = Path(__file__).parent / "collections"
 _MARKUP = re.compile(
     r"\{\{|\{%|\}\}|\{#|\{:|\]\(|\[\[|\]\]|\*\*|^[=~^\"'#*-]{3,}$|^\.\. |:\w+:`|``|^#+ |^\+\+\+"
-    r"|</?[a-z]+[^>]*>|&(?:amp|lt|gt|quot|nbsp|#\d+);|\\[a-z]+\{|^[\"'].*[\"']$|^[-*] "
+    r"|</?[A-Za-z]+[^>]*>|&(?:amp|lt|gt|quot|nbsp|#\d+);|\\[a-z]+\{|^[\"'].*[\"']$|^[-*] "
 )
 # A color, a number, what C and styles write behind a hash, an anchor.
 _JUNK = re.compile(
