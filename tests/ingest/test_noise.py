@@ -60,6 +60,9 @@ def test_names_that_say_it(name: str, reason: str | None) -> None:
         ("a.js", "function readable() {\n  return 1;\n}\n" * 2000, None),
         ("a.txt", "A long story of one line. " * 3000, None),
         ("a.py", "x = 1  # regenerated often\n", None),
+        ("passwords.txt", "ana: hunter2\nbo = correcthorse\n", "looks like a secret"),
+        ("api_keys.txt", "AKIA1234\n", "looks like a secret"),
+        ("passwords.txt", "Django stores them hashed, and never as people typed.\n" * 3, None),
     ],
 )
 def test_contents_that_show_it(name: str, text: str, reason: str | None) -> None:

@@ -76,3 +76,17 @@ def test_any_bytes_give_a_reading_or_a_read_error(name: str, data: bytes) -> Non
     assert reading.title
     for section in reading.sections:
         (section.header + section.text).encode("utf-8")
+
+
+def test_a_calendar_is_called_by_its_file() -> None:
+    assert read("tide.ics", b"BEGIN:VCALENDAR\nSUMMARY:Tide\n").title == "tide"
+
+
+def test_a_long_log_is_read_in_part_and_that_is_said() -> None:
+    line = "2024-01-01 INFO another line of a log\n"
+    reading = read("app.log", (line * 1000).encode(), most_data=len(line) * 10 + 5)
+    assert reading.sections[0].text.count("INFO") == 10
+    assert reading.warnings == (
+        "only its first 10 lines are read, the rest is left out; read.max_data_kb",
+    )
+    assert read("app.txt", (line * 1000).encode(), most_data=100).warnings == ()

@@ -225,3 +225,49 @@ def test_a_canvas_is_the_text_of_its_cards() -> None:
     assert "leads to" in text
     assert Link("notes/Plan.md", "wiki") in reading.links
     assert read("odd.canvas", b'{"nodes": 3}').sections == ()
+
+
+def test_formulas_make_no_headings() -> None:
+    text = (
+        "# Beta\n\nPer n,\n$$\n\\mathbb{E}[X^n]\n=\n\\frac{a}{b}\n$$\nfine #stat\n\n"
+        "$$ \\mu_j(t)\n-\n\\sum_i $$\n\nvale:$$\nx\n=\ny$$\n\nPrezzo: $$\n\nAltro\n-----\n\nb\n"
+    )
+    reading = read("beta.md", text.encode())
+    assert [section.heading for section in reading.sections] == [None, "Altro"]
+    assert "\n=\n" in reading.sections[0].text
+    assert reading.tags == ("stat",)
+
+
+@pytest.mark.parametrize(
+    ("text", "tags"),
+    [
+        ("Ask in #ask-people-team on Slack.", ()),
+        ("See the #help channel, or (#dev-chat) in Discord.", ()),
+        ("Post to [#general](https://chat.example/C1).", ()),
+        ("Told Ana on Slack #todo #work/urgent", ("todo", "work/urgent")),
+        ("Filed in #ideas, with [a link](b.md) #reading", ("ideas", "reading")),
+        ("#slack notes of the week", ("slack",)),
+        ("Reach out to #ask-people-team.\n\nWe talk on Slack.", ()),
+        ("[Praise](#thanks and praise) #more", ("more",)),
+    ],
+)
+def test_where_people_talk_is_no_tag(text: str, tags: tuple[str, ...]) -> None:
+    assert read("a.md", text.encode()).tags == tags
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "title"),
+    [
+        ("a.md", "### **Outside** work\n\nText\n\n#### Rules\n\nb\n", "Outside work"),
+        ("setup.md", "## First\n\na\n\n## Second\n\nb\n", "setup"),
+        ("setup.md", "Before\n\n## Only\n\na\n", "setup"),
+        ("setup.md", "## Before\n\n# Title\n", "Title"),
+        ("titles-for-QA.md", "text\n", "Titles for QA"),
+        ("Miller-Rabin.md", "text\n", "Miller-Rabin"),
+        ("UTF-8.md", "text\n", "UTF-8"),
+    ],
+)
+def test_a_page_is_called_by_what_stands_above_it_or_by_its_name(
+    name: str, text: str, title: str
+) -> None:
+    assert read(name, text.encode()).title == title

@@ -107,3 +107,10 @@ def test_any_text_can_be_read(text: str) -> None:
     reading = read_html(text, "file")
     assert len({section.slug for section in reading.sections}) == len(reading.sections)
     assert all(1 <= section.line <= text.count("\n") + 1 for section in reading.sections)
+
+
+def test_keywords_for_search_engines_are_no_tags() -> None:
+    page = "<meta name=keywords content='{}'><p>text"
+    few, many = "fish, sea", ", ".join(f"cheap fish {number}" for number in range(40))
+    assert read_html(page.format(few), "a").tags == ("fish", "sea")
+    assert read_html(page.format(many), "a").tags == ()

@@ -103,3 +103,16 @@ def test_what_a_pdf_says_of_itself_is_kept() -> None:
     assert (reading.title, reading.value("metadata")) == (
         "A plan", {"author": "Ana Lindqvist", "subject": "Harbours"},
     )  # fmt: skip
+
+
+def test_letters_that_are_printed_as_one_are_letters() -> None:
+    from knowbase.read.pdf import _tidy
+
+    told = "Web Tra\x0ec, a justi\x0ccation,\r\na\row; ﬁle and oﬃce\x0c\r\n\x02end"
+    assert _tidy(told) == "Web Traffic, a justification,\naflow; file and office\nend\n"
+
+
+def test_a_title_shows_no_markup_and_a_name_is_said_as_a_person_would() -> None:
+    data = make_pdf(["x"], 'The problem: <Emphasis Type="Italic">untraceability</Emphasis>')
+    assert read("a.pdf", data).title == "The problem: untraceability"
+    assert read("a/paxos-made-simple.pdf", make_pdf(["x"])).title == "Paxos made simple"

@@ -16,16 +16,22 @@ _LOCKS = frozenset({
 _MINIFIED = re.compile(r"[.-](?:min|bundle|chunk)\.(?:js|mjs|cjs|css)$|\.(?:js|css|mjs)\.map$")
 _MADE = re.compile(
     r"\.pb\.(?:go|cc|h|c|py|rs|swift)$|_pb2(?:_grpc)?\.pyi?$|\.g\.(?:dart|cs)$|\.designer\.cs$"
-    r"|\.generated\.\w+$|_generated\.\w+$|(?:^|[._-])zz_generated[._-]|\.freezed\.dart$"
+    r"|\.snap$|\.generated\.\w+$|_generated\.\w+$|(?:^|[._-])zz_generated[._-]|\.freezed\.dart$"
 )
 _SECRETS = re.compile(
     r"(?:.+)?\.env(?:\..+)?|env\.(?:local|prod|production|dev|development|staging|test)"
     r"|\.?(?:npmrc|pypirc|netrc|pgpass|htpasswd|git-credentials)|_netrc"
     r"|id_(?:rsa|dsa|ecdsa|ed25519)|(?:.+[._-])?(?:credentials|passwords?|deploy_key|api_?keys?)"
-    r"(?:\.txt)?|.+\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk|tfvars|tfstate)"
-    r"|(?:.+[._-])?(?:secrets?|credentials)(?:[._-].+)?\.(?:ya?ml|json|toml|ini|env|txt|properties)"
+    r"|.+\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk|tfvars|tfstate)"
+    r"|(?:.+[._-])?(?:secrets?|credentials)(?:[._-].+)?\.(?:ya?ml|json|toml|ini|env|properties)"
     r"|(?:.+-)?service-?account.*\.json|kubeconfig"
 )
+# A text of this name may be about them.
+_PERHAPS_SECRETS = re.compile(
+    r"(?:.+[._-])?(?:secrets?|credentials|passwords?|deploy_key|api_?keys?)(?:[._-].+)?\.txt"
+)
+_LONG_LINE = re.compile(rb"^(?:[^\s:=]+[ \t]+){7}\S", re.MULTILINE)
+_PROSE = 3  # lines of so many words that people write, and keys do not have
 _SAMPLES = ("example", "sample", "template", "dist", "tmpl")
 _PRIVATE_KEY = re.compile(rb"^\s*-----BEGIN [A-Z ]*PRIVATE KEY-----", re.MULTILINE)
 _COMMENT = re.compile(rb"^[ \t]*(?://+|/\*+|\*|#+|--+|;+|%+|<!--|REM\b)(.*)$", re.MULTILINE)
@@ -39,7 +45,9 @@ _SAMPLE = 1 << 16
 _LONG = 400  # bytes of an average line that nobody has written
 _LARGE = 20_000  # bytes from which a file of numbers is data
 _MOSTLY = 0.85
-_STRUCTURED = frozenset({"csv", "tsv", "json", "jsonl", "ndjson", "geojson", "xml", "yaml", "yml"})
+_STRUCTURED = frozenset({
+    "csv", "tsv", "json", "jsonl", "ndjson", "geojson", "xml", "yaml", "yml", "svg",
+})  # fmt: skip
 _PLAIN = re.compile(rb"[0-9\s.,;:+\-/|=eE]")
 
 
@@ -64,7 +72,7 @@ def noise_in(path: str, data: bytes) -> str | None:
     kind = type_of(path)
     if kind not in ("code", "text"):
         return None
-    if kind == "text" and _PRIVATE_KEY.search(data[:_SAMPLE]):
+    if kind == "text" and _is_secret(PurePath(path).name.lower(), data[:_SAMPLE]):
         return "looks like a secret"
     # In a comment: code may well speak of generated files.
     if kind == "code" and _MARKER.search(_comments(data[:_HEAD])):
@@ -77,6 +85,12 @@ def noise_in(path: str, data: bytes) -> str | None:
     if is_large and len(_PLAIN.findall(sample)) > len(sample) * _MOSTLY:
         return "data: almost nothing but numbers"
     return None
+
+
+def _is_secret(name: str, sample: bytes) -> bool:
+    if _PRIVATE_KEY.search(sample):
+        return True
+    return bool(_PERHAPS_SECRETS.fullmatch(name)) and len(_LONG_LINE.findall(sample)) < _PROSE
 
 
 def _average_line(sample: bytes) -> float:

@@ -242,7 +242,7 @@ class _Run:
         if read.sections:
             warnings = (*warnings, *self._prepare(record, old, read))
         else:
-            self._skip(record, old, "empty")
+            self._skip(record, old, "no text in it" if record.size else "empty")
         self._told += [(record.path, warning) for warning in warnings]
 
     def _prepare(

@@ -54,12 +54,20 @@ def _chosen(file: File) -> tuple[Format, tuple[str, ...]]:
     named = format_of(file.path)
     by_content = signature_of(file.data)
     if by_content is not None and by_content is not named and _may_differ(named, by_content):
-        told = (f"its name says otherwise, but it is a {by_content.name}",)
+        article = "an" if by_content.name[0] in "AEIOaeio" else "a"
+        told = (f"its name says otherwise, but it is {article} {by_content.name}",)
         return by_content, told if has_name(file.path) else ()
     told_why = why_unread(file.path)
-    if told_why is not None and (is_ole(file.data) or file.data.startswith(b"PK")):
+    if told_why is not None and (is_ole(file.data) or not _is_text(file)):
         raise NeedsReader(told_why)
     return (_of_text(file), ()) if named is PLAIN else (named, ())
+
+
+def _is_text(file: File) -> bool:
+    try:
+        return bool(file.text) or not file.data
+    except BinaryFile:
+        return False
 
 
 def _may_differ(named: Format, by_content: Format) -> bool:
@@ -76,6 +84,8 @@ def _of_text(file: File) -> Format:
 
         if looks_like_mail(file.data.partition(b"\n")[2]):
             return formats.MBOX
+    if file.data[:64].removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<?xml"):
+        return formats.XML
     if file.extension == "txt":
         from knowbase.read.rst import looks_like_rst
 

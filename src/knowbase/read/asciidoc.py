@@ -37,7 +37,7 @@ def read_asciidoc(file: File) -> Reading:
         said.get("keywords", ""),
         moment(said.get("revdate")),
     )
-    reading = reading_of("text", text.paragraphs.blocks, None, file.stem)
+    reading = reading_of("text", text.paragraphs.blocks, None, file.called)
     return reading._replace(stated=fields, links=tuple(dict.fromkeys(text.links)))
 
 

@@ -50,7 +50,7 @@ def reading_of(
     starts = [number for number, block in enumerate(ranked) if 1 <= block.level <= deepest]
     if alone and tops[0] == 0:
         starts = starts[1:]
-    named = title or (ranked[tops[0]].text if alone else None)
+    named = (title or "").strip() or (ranked[tops[0]].text if alone else None)
     return Reading(kind, named or fallback_title, sections_at(ranked, starts))
 
 

@@ -4,7 +4,7 @@ and says so much and no more."""
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from knowbase.errors import ReadError
+from knowbase.errors import KnowbaseError, ReadError
 from knowbase.values.reading import Link, Part, Reading, Section
 
 if TYPE_CHECKING:
@@ -85,6 +85,10 @@ class BeingRead:
             return _from_plain(self._call.result())
         except ChildFailed as error:
             raise _unreadable(error) from error
+        except KnowbaseError as error:
+            if type(error) is KnowbaseError:  # a kind that only the reader there knows
+                raise ReadError(error.message, hint=error.hint) from error
+            raise
 
     def stop(self) -> None:
         """Nobody waits for it any more."""

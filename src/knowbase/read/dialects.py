@@ -102,6 +102,21 @@ def plain_title(text: str) -> str:
     return " ".join(_LIQUID.sub(_spoken, _HUGO.sub(_shortcode, anchor_of(text)[0])).split())
 
 
+def without_templates(text: str) -> str:
+    """A page without what its site puts in: `{{ title }}`, `{% include x %}`; lines stay."""
+    if "{{" not in text and "{%" not in text:
+        return text
+    return _LIQUID.sub(_templated, _HUGO.sub(_shortcode, text))
+
+
+def _templated(match: re.Match[str]) -> str:
+    """As `_spoken`, but a word alone is a variable there."""
+    output = match["output"]
+    if output is not None and not output.strip("- \t\n").startswith(("'", '"')):
+        return "\n" * match[0].count("\n")
+    return _spoken(match)
+
+
 def _parts(lines: list[str]) -> list[tuple[str, bool]]:
     """The text in pieces, fenced code apart."""
     parts: list[tuple[str, bool]] = []

@@ -1,10 +1,17 @@
 """A file as a reader gets it."""
 
+import re
 from functools import cached_property
 from pathlib import PurePath
 
 from knowbase.errors import ReadError
 from knowbase.read.decode import Decoded, decoded
+
+_ESCAPED = re.compile(r"%[0-9A-Fa-f]{2}")
+# "event-hooks", "titles-for-QA"; not "Miller-Rabin" or "UTF-8".
+_SLUG = re.compile(r"(?=.*[-_][a-z])(?:\d+[-_])?[A-Za-z]{2,}[A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)+")
+_DAY = re.compile(r"(\d{4})_(\d{2})_(\d{2})")
+_INDEX_PAGES = ("index", "_index")
 
 MOST_DATA = 1 << 20
 DEEPEST = 3  # files in files in files: an attachment of a message that is attached
@@ -29,6 +36,21 @@ class File:
         self.name = PurePath(path).name
         self.stem = PurePath(path).stem
         self.extension = PurePath(path).suffix[1:].lower()  # without the dot
+
+    @property
+    def called(self) -> str:
+        """What a page is called that has no title: its file's name, as a person would say it."""
+        folder = PurePath(self.path).parent.name
+        stem = folder if folder and self.stem.lower() in _INDEX_PAGES else self.stem
+        if _ESCAPED.search(stem):
+            from urllib.parse import unquote
+
+            stem = unquote(stem, errors="ignore") or stem
+        stem = stem.replace("___", "/")  # so Logseq writes pages below others
+        if _SLUG.fullmatch(stem):
+            words = re.sub("[-_]", " ", stem)
+            return words[0].upper() + words[1:]
+        return _DAY.sub(r"\1-\2-\3", stem)
 
     @property
     def text(self) -> str:

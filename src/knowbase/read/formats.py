@@ -68,11 +68,12 @@ MBOX = Format(
 )  # fmt: skip
 WORD = Format(
     "Word file", ("docx", "docm", "dotx"), "office", "word:read_word",
-    "sections at headings; lists, tables, footnotes; author and keywords",
+    "sections at headings; lists, tables, footnotes, comments, text boxes, the words of diagrams"
+    " and charts; author and keywords",
 )  # fmt: skip
 SLIDES = Format(
     "presentation", ("pptx", "pptm", "ppsx", "potx"), "office", "slides:read_slides",
-    "a section a slide, with its title and notes; page: its number",
+    "a section a slide: its title, notes, the words of diagrams and charts; page: its number",
 )  # fmt: skip
 SHEETS = Format(
     "workbook", ("xlsx", "xlsm", "xltx"), "office", "sheets:read_sheets",
@@ -87,7 +88,7 @@ ODS = Format(
 )  # fmt: skip
 ODP = Format(
     "OpenDocument presentation", ("odp", "otp"), "office", "opendocument:read_slides",
-    SLIDES.becomes,
+    "a section a slide, with its title and notes; page: its number",
 )  # fmt: skip
 EPUB = Format("book", ("epub",), "book", "epub:read_epub", "chapters; author, subjects, date")
 RTF = Format("rich text", ("rtf",), "office", "rtf:read_rtf", "sections at headings; tables")
@@ -95,6 +96,13 @@ PDF = Format("PDF", ("pdf",), "pdf", "pdf:read_pdf_file", "one a page, with page
 HTML = Format(
     "web page", ("html", "htm", "xhtml"), "html", "html:read_html_file",
     "its visible text; sections at `<h1>` and `<h2>`",
+)  # fmt: skip
+SAVED_PAGE = Format(
+    "saved web page", ("mhtml", "mht"), "html", "mail:read_saved_page", "as the page that it holds",
+)  # fmt: skip
+XML = Format(
+    "XML", ("xml", "plist", "xsd", "rss", "atom"), "text", "xml_text:read_xml",
+    "an outline: elements, attributes, text",
 )  # fmt: skip
 _TEXTS = (
     Format(
@@ -134,10 +142,7 @@ _TEXTS = (
         "TOML, INI", ("toml", "ini", "cfg", "conf", "properties", "editorconfig", "env", "lock"),
         "text", "data:read_toml", "split at the tables",
     ),
-    Format(
-        "XML", ("xml", "plist", "xsd", "rss", "atom"), "text", "xml_text:read_xml",
-        "an outline: elements, attributes, text",
-    ),
+    XML,
     Format("drawing", ("svg",), "text", "xml_text:read_svg", "the words in it, nothing else"),
     Format(
         "subtitles", ("vtt", "srt"), "text", "subtitles:read_subtitles",
@@ -150,8 +155,8 @@ NOTEBOOK = Format(
 )  # fmt: skip
 
 FORMATS = (
-    MARKDOWN, PDF, HTML, CODE, NOTEBOOK, WORD, SLIDES, SHEETS, ODT, ODS, ODP, RTF, EPUB, MESSAGE,
-    MBOX, RST, *_TEXTS, PLAIN,
+    MARKDOWN, PDF, HTML, SAVED_PAGE, CODE, NOTEBOOK, WORD, SLIDES, SHEETS, ODT, ODS, ODP, RTF, EPUB,
+    MESSAGE, MBOX, RST, *_TEXTS, PLAIN,
 )  # fmt: skip
 
 UNREAD = (
@@ -160,6 +165,9 @@ UNREAD = (
     Unread("PowerPoint file of before 2007", ("ppt", "pps"), "save it as .pptx"),
     Unread("file of Apple's office", ("pages", "numbers", "key"), "export it as PDF"),
     Unread("message of Outlook", ("msg",), "save it as .eml"),
+    Unread("notebook of OneNote", ("one",), "export it as PDF or .docx"),
+    Unread("book of Kindle", ("mobi", "azw", "azw3"), "convert it to .epub"),
+    Unread("scanned book", ("djvu",), "convert it to PDF"),
 )
 
 _BY_EXTENSION = {extension: one for one in FORMATS for extension in one.extensions}

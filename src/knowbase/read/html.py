@@ -6,6 +6,7 @@ from html import unescape
 from html.parser import HTMLParser
 
 from knowbase.read.blocks import Block, item, sections_at
+from knowbase.read.dialects import without_templates
 from knowbase.read.file import File
 from knowbase.read.links import document_link
 from knowbase.values.reading import Link, Reading, Section
@@ -20,13 +21,14 @@ _BLOCKS = frozenset({
 })  # fmt: skip
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _LISTS = frozenset({"menu", "ol", "ul"})
+_MOST_KEYWORDS = 15  # more of them are meant for search engines, not for people
 _TAG = re.compile(r"<[^<>]*>")
 _Attributes = list[tuple[str, str | None]]
 
 
 def read_html_file(file: File) -> Reading:
     """An HTML page as a document."""
-    return read_html(file.text, file.stem)
+    return read_html(without_templates(file.text), file.called)
 
 
 def blocks_of(text: str) -> tuple[list[Block], list[Link]]:
@@ -129,8 +131,9 @@ class _Page(HTMLParser):
 
     def _meta(self, attributes: dict[str, str | None]) -> None:
         if (attributes.get("name") or "").lower() == "keywords":
-            words = (attributes.get("content") or "").split(",")
-            self.tags.extend(" ".join(word.split()) for word in words if word.strip())
+            words = [one for one in (attributes.get("content") or "").split(",") if one.strip()]
+            if len(words) <= _MOST_KEYWORDS:
+                self.tags.extend(" ".join(word.split()) for word in words)
 
     def _open(self, tag: str, attributes: dict[str, str | None]) -> None:
         if tag == "a":

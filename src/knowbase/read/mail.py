@@ -14,7 +14,7 @@ from knowbase.read.about import stated, stored
 from knowbase.read.blocks import text_of
 from knowbase.read.decode import BinaryFile, decode
 from knowbase.read.file import File
-from knowbase.read.html import blocks_of
+from knowbase.read.html import blocks_of, read_html
 from knowbase.read.plain import whole
 from knowbase.text.slugs import slugify, unique_slugs
 from knowbase.values.reading import Link, Part, Reading, Section
@@ -25,7 +25,7 @@ _FROM = re.compile(rb"(?m)(?:\A|(?<=\n\n)|(?<=\r\n\r\n))From [^\r\n]*\r?\n")
 _QUOTED_FROM = re.compile(rb"(?m)^>(>*From )")
 _REPLY = re.compile(r"(?:(?:re|aw|sv|antw|fwd?|wg|tr|rv)(?:\[\d+\])?\s*:\s*)+", re.IGNORECASE)
 _SHOWN = ("From", "To", "Cc", "Date")
-_HEADER = re.compile(rb"[!-9;-~]+:[ \t]")
+_HEADER = re.compile(rb"[!-9;-~]+:(?!//)")
 _MOST_ATTACHMENTS = 200
 
 
@@ -44,6 +44,18 @@ def read_message(file: File, read_inside: ReadInside) -> Reading:
     reading = _document(message, file, read_inside)
     thread = _answered(message)
     return reading._replace(links=(Link(thread, "wiki"),) if thread else ())
+
+
+def read_saved_page(file: File) -> Reading:
+    """A page with its pictures in one file, as browsers save it: a message that holds it."""
+    message = _Message(file.data)
+    try:
+        part = message.parsed.get_body(("html", "plain"))
+    except Exception:
+        part = None
+    if part is None:
+        raise ReadError("The saved page is damaged or something else, and cannot be read.")
+    return read_html(_content(part), message.header("Subject") or file.stem)
 
 
 def read_mbox(file: File, read_inside: ReadInside) -> Reading:

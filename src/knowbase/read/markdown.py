@@ -17,17 +17,26 @@ from knowbase.values.reading import Link, Reading, Section
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
 # The same line ends as the parser's, so that its line numbers fit.
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 _URL = re.compile(r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,30}://\S+|\bwww\.\S+", re.IGNORECASE)
-_TAG_START = re.compile(r"""(?:^|(?<=[\s(\[,;"'“‘«]))#(?=[^\W\d_])""")
+_TAG_START = re.compile(r"""(?:^|(?<=[\s(\[,;"'“‘«]))(?<!\]\()#(?=[^\W\d_])""")
 _NOT_TEXT = "\ufffc"
+_CHAT = re.compile(r"\b(?:slack|discord|mattermost|irc|zulip|channels?)\b", re.IGNORECASE)
+_BEFORE_CHANNEL = re.compile(
+    r"(?:\b(?:in|to|on|at|via|into|through|from|the|our|an?|join|or|and|channels?)|[,/]) "
+    r"[(\[\"'“]*#$",
+    re.IGNORECASE,
+)
+_AFTER_CHANNEL = re.compile(r"[)\]\"'”]* (?:(?:slack|discord|irc) )?channels?\b", re.IGNORECASE)
 # Headings by the look of a line; some that look so stand in a block of code.
 _HEADING_LINE = re.compile(r" {0,3}(?:#{1,6}(?:\s|$)|=+\s*$|-+\s*$)")
 _LOOK_LIKE_ONE = 4
+_LONGEST_FORMULA = 300  # lines
 
 
 class _Heading(NamedTuple):
@@ -40,7 +49,7 @@ class _Heading(NamedTuple):
 
 def read_markdown_file(file: File) -> Reading:
     """A Markdown file."""
-    return read_markdown(file.text, file.stem, file.most, mdx=file.extension == "mdx")
+    return read_markdown(file.text, file.called, file.most, mdx=file.extension == "mdx")
 
 
 def read_markdown(
@@ -55,9 +64,10 @@ def read_markdown(
         warnings.append(f"only its first {end} lines are read: it has too many headings")
         body = body[:end]
     tokens = parser().parse("".join(body))
-    headings = [heading for heading in _headings(tokens) if heading.level <= 2]
+    every = list(_headings(tokens))
+    headings = [heading for heading in every if heading.level <= 2]
     sections = _described(_sections(body, headings, matter.lines), matter)
-    reading = _reading(matter, _title(headings) or fallback_title, sections, tokens)
+    reading = _reading(matter, _title(every, body) or fallback_title, sections, tokens)
     return reading._replace(warnings=tuple(warnings))
 
 
@@ -101,8 +111,14 @@ def _described(sections: tuple[Section, ...], matter: Matter) -> tuple[Section, 
     return (first, *sections)
 
 
-def _title(headings: Iterable[_Heading]) -> str | None:
-    return next((heading.text for heading in headings if heading.level == 1), None)
+def _title(headings: Sequence[_Heading], body: Sequence[str]) -> str | None:
+    """The first heading of the first level; else one that stands above all text and headings."""
+    found = next((heading.text for heading in headings if heading.level == 1), None)
+    if found is not None or not headings:
+        return found
+    first, *others = headings
+    above = all(other.level > first.level for other in others)
+    return first.text if above and not any(map(str.strip, body[: first.start])) else None
 
 
 @lru_cache(maxsize=1)
@@ -113,9 +129,33 @@ def parser() -> "MarkdownIt":
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     # Joined, an escaped "\#" could no longer be told from a tag's "#".
     parser.disable("text_join")
+    ends = ["paragraph", "reference", "blockquote", "list"]
+    parser.block.ruler.before("fence", "formula", _formula_rule, {"alt": ends})
     parser.inline.ruler.before("link", "wiki_link", _wiki_rule)
     parser.inline.ruler.before("image", "wiki_embed", _wiki_rule)
     return parser
+
+
+def _formula_rule(state: "StateBlock", start: int, end: int, silent: bool) -> bool:
+    """The parser's rule for formulas from $$ to $$: a line with "=" in one makes no heading."""
+    first = _line_at(state, start)
+    if not first.startswith("$$") or "$$" in first[2:] or state.is_code_block(start):
+        return False
+    last = next(
+        (line for line in range(start + 1, min(end, start + _LONGEST_FORMULA))
+         if "$$" in _line_at(state, line)),
+        None,
+    )  # fmt: skip
+    if last is None:
+        return False
+    if not silent:
+        state.push("formula", "math", 0).map = [start, last + 1]
+        state.line = last + 1
+    return True
+
+
+def _line_at(state: "StateBlock", line: int) -> str:
+    return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
 
 
 def _wiki_rule(state: "StateInline", silent: bool) -> bool:
@@ -138,7 +178,8 @@ def _headings(tokens: Sequence["Token"]) -> Iterator[_Heading]:
     for token, inline in pairwise(tokens):
         if token.type == "heading_open" and token.level == 0 and token.map:
             text, anchor = anchor_of(_plain(inline.children or []))
-            if not text.strip():  # nothing that it could be called by
+            # Nothing that it could be called by, or a formula that begins and does not end.
+            if not text.strip() or inline.content.count("$$") % 2:
                 continue
             start, end = token.map
             yield _Heading(" ".join(text.split()), int(token.tag[1:]), start, end, anchor)
@@ -183,15 +224,31 @@ def _header(source: str) -> str:
     return anchor_of(first)[0].rstrip(" \t") + end + rest
 
 
-def _tags(running: Iterable[Sequence["Token"]]) -> Iterator[str]:
-    for children in running:
-        text = _URL.sub(_NOT_TEXT, "".join(_running(token) for token in children))
+def _tags(running: Sequence[Sequence["Token"]]) -> Iterator[str]:
+    texts = [_URL.sub(_NOT_TEXT, "".join(_outside_links(children))) for children in running]
+    chats = any(map(_CHAT.search, texts))  # elsewhere "in #ideas" is a tag
+    for text, children in zip(texts, running, strict=True):
         text = ATTRIBUTES.sub("", text)
         for match in _TAG_START.finditer(text):
-            yield _tag_at(text, match.end())
+            tag = _tag_at(text, match.end())
+            if not (chats and _is_channel(text, match.end(), match.end() + len(tag))):
+                yield tag
         for before, token in pairwise(children):
             if token.type == "wiki_link" and before.content.endswith("#"):  # #[[two words]]
                 yield " ".join(token.content.split())
+
+
+def _outside_links(children: Sequence["Token"]) -> Iterator[str]:
+    """What is not shown for something else, as `[#general](https://…)` is."""
+    depth = 0
+    for token in children:
+        depth += token.nesting if token.type in ("link_open", "link_close") else 0
+        yield _NOT_TEXT if depth else _running(token)
+
+
+def _is_channel(text: str, start: int, end: int) -> bool:
+    """Whether a word behind a hash is where people talk: "the #help channel", "ask in #help"."""
+    return bool(_BEFORE_CHANNEL.search(text[:start]) or _AFTER_CHANNEL.match(text, end))
 
 
 def _running(token: "Token") -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 from knowbase.read.about import moment, stated
 from knowbase.read.blocks import Paragraphs, reading_of
+from knowbase.read.dialects import plain_title
 from knowbase.read.file import File
 from knowbase.read.links import document_link
 from knowbase.values.reading import Link, Reading
@@ -36,7 +37,7 @@ def read_org(file: File) -> Reading:
         elif _DRAWER.match(line):
             in_drawer = True
         elif match := _HEADING.match(line):
-            paragraphs.heading(match[2], len(match[1]), number)
+            paragraphs.heading(plain_title(match[2]), len(match[1]), number)
             tags += (match[3] or "").split(":")
         elif match := _KEYWORD.match(line):
             key = match[1].lower()
@@ -51,7 +52,7 @@ def read_org(file: File) -> Reading:
         ",".join([*tags, said.get("keywords", "")]),
         moment(date[0]) if date else None,
     )
-    reading = reading_of("text", paragraphs.blocks, said.get("title"), file.stem)
+    reading = reading_of("text", paragraphs.blocks, said.get("title"), file.called)
     return reading._replace(stated=fields, links=tuple(dict.fromkeys(links)))
 
 

@@ -16,6 +16,14 @@ if TYPE_CHECKING:
 _PDFIUM = threading.Lock()
 _HYPHENATED = re.compile("[\ufffe\x02]\n?")
 _UNPRINTABLE = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+# Two or three letters as one: of Unicode, and as fonts of TeX have them, where no character is.
+_LIGATURES = {
+    "\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl",
+    "\ufb05": "st", "\ufb06": "st",
+}  # fmt: skip
+_TEX = {"\x0b": "ff", "\x0c": "fi", "\r": "fl", "\x0e": "ffi", "\x0f": "ffl"}
+_IN_TEX = re.compile(r"(?<=[A-Za-z])[\x0b\x0e\x0f]|[\x0b\x0c\x0e\x0f\r](?=[a-z])")
+_MARKUP = re.compile(r"</?[A-Za-z][^<>]*>")
 _LONGEST_TITLE = 200
 _ABOUT = ("title", "author", "subject", "keywords")
 # What word processors and scanners write when nobody has given a title.
@@ -28,7 +36,7 @@ _NO_TITLE = re.compile(
 
 def read_pdf_file(file: File) -> Reading:
     """A PDF."""
-    return read_pdf(file.data, file.stem)
+    return read_pdf(file.data, file.called)
 
 
 def read_pdf(data: bytes, fallback_title: str) -> Reading:
@@ -84,9 +92,18 @@ def _page_text(document: "pypdfium2.PdfDocument", index: int) -> str:
 
 def _tidy(text: str) -> str:
     """Text with LF line ends, words whole that were split at a line's end, and a final LF."""
+    text = _unligated(text)
     text = _HYPHENATED.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     text = _UNPRINTABLE.sub("", text).strip()
     return text + "\n" if text else ""
+
+
+def _unligated(text: str) -> str:
+    if any(mark in text for mark in "\x0b\x0c\x0e\x0f"):
+        text = _IN_TEX.sub(lambda match: _TEX[match[0]], text)
+    for one, letters in _LIGATURES.items():
+        text = text.replace(one, letters)
+    return text
 
 
 def _printable(text: str) -> str:
@@ -94,5 +111,5 @@ def _printable(text: str) -> str:
 
 
 def _sensible(title: str) -> str | None:
-    title = _printable(title)
+    title = _printable(_MARKUP.sub("", title))
     return None if len(title) > _LONGEST_TITLE or _NO_TITLE.fullmatch(title) else title

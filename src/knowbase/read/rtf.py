@@ -20,14 +20,22 @@ _UNSEEN = frozenset({
     "header", "footer", "headerl", "headerr", "footerl", "footerr", "headerf", "footerf",
     "filetbl", "revtbl", "operator", "company", "comment", "doccomm", "nonshppict", "bkmkstart",
     "bkmkend", "pntext", "listtext", "userprops", "template", "mmathPr", "wgrffmtfilter", "do",
+    "sp", "list", "listlevel", "listname", "listoverride", "objdata",
 })  # fmt: skip
 _LAYOUT = ("par", "sect", "page", "cell", "row", "pard", "s", "outlinelevel", "intbl")
+_CODING = ("u", "uc", "ansicpg", "deff", "f", "fcharset", "plain")
 _INFO = ("title", "author", "subject", "keywords")
 _MARKS = {
     "tab": "\t", "line": "\n", "emdash": "—", "endash": "–", "lquote": "‘", "rquote": "’",
     "ldblquote": "“", "rdblquote": "”", "bullet": "•", "emspace": " ", "enspace": " ",
+    "footnote": " ",
 }  # fmt: skip
 _SYMBOLS = {b"~": "\u00a0", b"_": "-", b"-": "", b"\\": "\\", b"{": "{", b"}": "}"}
+_CHARSETS = {  # of fonts; what is not here is in the encoding of the file
+    77: "mac_roman", 128: "cp932", 129: "cp949", 130: "johab", 134: "gb18030", 136: "cp950",
+    161: "cp1253", 162: "cp1254", 163: "cp1258", 177: "cp1255", 178: "cp1256", 186: "cp1257",
+    204: "cp1251", 222: "cp874", 238: "cp1250", 255: "cp437",
+}  # fmt: skip
 _HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
 _DEEPEST = 10_000
 
@@ -38,6 +46,8 @@ class _State(NamedTuple):
     unseen: bool = False
     target: str = ""  # where its text goes: nothing, "stylesheet", or a name of _INFO
     skip: int = 1  # how many characters stand for one of Unicode, for older programs
+    font: int | None = None
+    in_fonts: bool = False  # where the fonts are named
 
 
 def read_rtf(file: File) -> Reading:
@@ -59,6 +69,8 @@ class _Text:
         self.blocks: list[Block] = []
         self.info: dict[str, str] = {}
         self._codec = "cp1252"
+        self._default = 0
+        self._fonts: dict[int, str] = {}  # those whose characters are in another encoding
         self._stack: list[_State] = []
         self._state = _State()
         self._parts: list[str] = []
@@ -69,11 +81,22 @@ class _Text:
         self._level = 0
         self._left = 0  # characters to be skipped
         self._is_optional = False
+        self._is_open = self._is_first = False  # whether a group begins, or began just before
         self._in_table = False
 
     def take(self, data: bytes) -> None:
-        for match in _TOKEN.finditer(data):
+        at = 0
+        while at < len(data):
+            match = _TOKEN.match(data, at)
+            if match is None:
+                at += 1
+                continue
+            at = match.end()
             word, number, byte, symbol, brace, plain = match.groups()
+            if word == b"bin":  # so many bytes follow that are none of the text's
+                at += max(0, int(number or 0))
+                continue
+            self._is_first, self._is_open = self._is_open, brace == b"{"
             if brace:
                 self._brace(brace)
             elif word:
@@ -84,6 +107,9 @@ class _Text:
                 self._symbol(symbol)
             elif plain:
                 self._put_plain(plain)
+        if self._cells:  # a row that never ended
+            self._state = _State()
+            self._layout("row", None)
         self._paragraph()
 
     def _brace(self, brace: bytes) -> None:
@@ -100,7 +126,7 @@ class _Text:
 
     def _symbol(self, symbol: bytes) -> None:
         if symbol == b"*":
-            self._is_optional = True
+            self._is_optional = self._is_first  # elsewhere it says nothing
         elif symbol in (b"\n", b"\r"):
             self._paragraph()
         else:
@@ -108,19 +134,14 @@ class _Text:
 
     def _word(self, word: str, number: int | None) -> None:
         optional, self._is_optional = self._is_optional, False
-        if word == "u" and number is not None:
-            self._put(chr(number % 65536))
-            self._left = self._state.skip
-        elif word == "uc":
-            self._state = self._state._replace(skip=min(number or 0, 8))
-        elif word == "ansicpg" and number:
-            self._codec = _known(f"cp{number}") or self._codec
-        elif word in _MARKS:
+        if word in _MARKS:
             self._put(_MARKS[word])
-        elif word == "footnote":
-            self._put(" ")
         elif word in _LAYOUT:
             self._layout(word, number)
+        elif word in _CODING:
+            self._coding(word, number)
+        elif word == "result":  # what is seen of an object
+            self._state = self._state._replace(unseen=False)
         elif word == "stylesheet" or word in _INFO:
             self._flush()
             self._state = self._state._replace(target=word)
@@ -128,7 +149,31 @@ class _Text:
             return
         elif word in _UNSEEN or (optional and word not in ("shppict", "shpinst", "shptxt")):
             self._flush()
-            self._state = self._state._replace(unseen=True)
+            in_fonts = self._state.in_fonts or word == "fonttbl"
+            self._state = self._state._replace(unseen=True, in_fonts=in_fonts)
+
+    def _coding(self, word: str, number: int | None) -> None:
+        """What says how characters are written."""
+        if word == "u" and number is not None:
+            self._put(chr(number % 65536))
+            self._left = self._state.skip
+        elif word == "uc":
+            self._state = self._state._replace(skip=min(number or 0, 8))
+        elif word == "ansicpg" and number:
+            self._codec = _known(f"cp{number}") or self._codec
+        elif word == "deff":
+            self._default = number or 0
+        else:
+            self._font(word, number)
+
+    def _font(self, word: str, number: int | None) -> None:
+        """Which font follows; a font may say in which encoding its characters are."""
+        self._flush()
+        state = self._state
+        if word in ("f", "plain"):
+            self._state = state._replace(font=number if word == "f" else None)
+        elif state.in_fonts and state.font is not None and number in _CHARSETS:
+            self._fonts[state.font] = _CHARSETS[number]
 
     def _layout(self, word: str, number: int | None) -> None:
         if word == "pard":
@@ -182,7 +227,9 @@ class _Text:
     def _flush(self) -> None:
         """Bytes are read as text together: some characters have two."""
         if self._bytes:
-            text = self._bytes.decode(self._codec, "replace")
+            font = self._default if self._state.font is None else self._state.font
+            codec = self._fonts.get(font, self._codec)
+            text = self._bytes.decode(codec, "replace")
             self._bytes = bytearray()
             self._say(text)
 

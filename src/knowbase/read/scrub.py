@@ -1,4 +1,5 @@
-"""Pictures and keys that are written out as letters are no words."""
+"""Pictures and keys that are written out as letters are no words; where a word may be parted, it
+is one word all the same."""
 
 import re
 
@@ -14,6 +15,7 @@ _LINES = re.compile(  # of the length at which programs break them, and the shor
     r"(?:[\"',\\]*\s[ \t>\"']*[A-Za-z0-9+/]{1,160}={1,2})?(?![\w+/=-])"
 )
 _SIGNED = re.compile(r"\beyJ[\w-]{16,}\.[\w-]{16,}\.[\w-]{16,}", re.ASCII)  # a web token
+_SOFT_HYPHEN = "\u00ad"  # not seen, but a search would take it for the end of a word
 _KINDS = (re.compile("[a-z]"), re.compile("[A-Z]"), re.compile(r"\d"))
 
 
@@ -25,11 +27,15 @@ def without_binary(reading: Reading) -> Reading:
 
 
 def _scrubbed(section: Section) -> Section:
+    if section.heading and _SOFT_HYPHEN in section.header + section.heading:
+        heading = section.heading.replace(_SOFT_HYPHEN, "")
+        section = section._replace(heading=heading, header=section.header.replace(_SOFT_HYPHEN, ""))
     text = _text(section.text)
     return section if text is section.text else section._replace(text=text)
 
 
 def _text(text: str) -> str:
+    text = text.replace(_SOFT_HYPHEN, "")
     if len(text) < 64:
         return text
     found = _DATA_URI.sub(r"\1…", text) if "data:" in text else text

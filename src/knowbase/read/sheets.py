@@ -8,8 +8,8 @@ from knowbase.errors import ReadError
 from knowbase.read.about import properties
 from knowbase.read.archive import Archive
 from knowbase.read.file import File
+from knowbase.read.inserted import relations
 from knowbase.read.markup import Element, events, optional_tree, outermost
-from knowbase.read.slides import relations
 from knowbase.read.tables import MOST_COLUMNS, Budget, Group, Row, grouped, sections_of
 from knowbase.values.reading import Reading
 
@@ -29,7 +29,7 @@ def read_sheets(file: File) -> Reading:
     archive = Archive(file.data, WHAT)
     title, stated = properties(archive, "docProps/core.xml")
     book = optional_tree(archive.read(_BOOK), WHAT)
-    targets = relations(archive, _BOOK)
+    targets = relations(archive, _BOOK, WHAT)
     sheets = [(one.get("name"), targets.get(one.get("id"))) for one in book.all("sheet")]
     if not sheets:
         raise ReadError("The workbook is damaged and cannot be read.")

@@ -1,18 +1,23 @@
 """Presentations (.pptx): a section a slide, with its notes."""
 
-import posixpath
+import re
 
 from knowbase.errors import ReadError
 from knowbase.read.about import properties
 from knowbase.read.archive import Archive
 from knowbase.read.blocks import Block, item, row, sections_at
 from knowbase.read.file import File
+from knowbase.read.inserted import inserted, line_of, relations
 from knowbase.read.markup import Element, optional_tree, tree
 from knowbase.values.reading import Reading
 
 WHAT = "presentation"
 _MOST_SLIDES = 5000
 _TITLES = ("title", "ctrTitle")
+# What programs call a presentation that nobody gave a title.
+_NO_TITLE = re.compile(
+    r"powerpoint[ -]presentation|(?:slide|folie|diapositi\w+|dia) ?\d+", re.IGNORECASE
+)
 _NOT_TEXT = ("dt", "ftr", "hdr", "sldImg", "sldNum")
 
 
@@ -28,7 +33,7 @@ def read_slides(file: File) -> Reading:
         blocks += _slide(archive, name, number)
     starts = [number for number, block in enumerate(blocks) if block.level]
     first = next((block.text for block in blocks if block.level and ": " in block.text), "")
-    named = title if title and title.lower() != "powerpoint presentation" else None
+    named = title if title and not _NO_TITLE.fullmatch(title.strip()) else None
     reading = Reading(
         "office",
         named or first.partition(": ")[2] or file.stem,
@@ -43,23 +48,9 @@ def read_slides(file: File) -> Reading:
 def _slides(archive: Archive) -> list[str]:
     """The files of the slides, in the order in which they are shown."""
     shown = optional_tree(archive.read("ppt/presentation.xml"), WHAT)
-    targets = relations(archive, "ppt/presentation.xml")
+    targets = relations(archive, "ppt/presentation.xml", WHAT)
     ids = [one.get("id") for one in shown.all("sldId")]
     return [targets[one][1] for one in ids if one in targets]
-
-
-def relations(archive: Archive, name: str) -> dict[str, tuple[str, str]]:
-    """What a part refers to: the kind and the name of the other part, by id."""
-    folder, base = posixpath.split(name)
-    found = optional_tree(archive.read(f"{folder}/_rels/{base}.rels"), WHAT)
-    return {
-        one.get("Id"): (
-            one.get("Type").rpartition("/")[2],
-            posixpath.normpath(posixpath.join("/", folder, one.get("Target"))).lstrip("/"),
-        )
-        for one in found.all("Relationship")
-        if one.get("TargetMode") != "External"
-    }
 
 
 def _slide(archive: Archive, name: str, number: int) -> list[Block]:
@@ -72,7 +63,8 @@ def _slide(archive: Archive, name: str, number: int) -> list[Block]:
             title = " ".join("\n".join(_paragraphs(shape)).split())
         elif kind not in _NOT_TEXT:
             blocks += _texts(shape)
-    for kind, other in relations(archive, name).values():
+    blocks += inserted(archive, name, WHAT)
+    for kind, other in relations(archive, name, WHAT).values():
         if kind == "notesSlide":
             blocks += _notes(archive, other)
     if not title and not blocks:
@@ -103,7 +95,7 @@ def _texts(shape: Element) -> list[Block]:
         ]
     found = []
     for paragraph in shape.all("p"):
-        text = _line(paragraph)
+        text = line_of(paragraph)
         if not text:
             continue
         depth = paragraph.find("pPr")
@@ -113,9 +105,4 @@ def _texts(shape: Element) -> list[Block]:
 
 
 def _paragraphs(element: Element) -> list[str]:
-    return [text for paragraph in element.all("p") if (text := _line(paragraph))]
-
-
-def _line(paragraph: Element) -> str:
-    parts = [" " if one.name == "br" else one.text for one in paragraph.all("t", "br")]
-    return "".join(parts).strip()
+    return [text for paragraph in element.all("p") if (text := line_of(paragraph))]

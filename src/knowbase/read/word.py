@@ -7,6 +7,7 @@ from knowbase.read.about import properties
 from knowbase.read.archive import Archive
 from knowbase.read.blocks import Block, item, reading_of, row
 from knowbase.read.file import File
+from knowbase.read.inserted import inserted
 from knowbase.read.links import document_link
 from knowbase.read.markup import Element, events, optional_tree, outermost
 from knowbase.values.reading import Link, Reading
@@ -15,7 +16,8 @@ WHAT = "Word file"
 _MAIN = "word/document.xml"
 _BODY = frozenset({"p", "tbl"})
 _UNSEEN = frozenset({
-    "del", "delText", "Fallback", "instrText", "moveFrom", "pPr", "rPr", "tblPr", "trPr", "tcPr",
+    "del", "delText", "Fallback", "instrText", "moveFrom", "pPr", "rPr", "rt", "tblPr", "trPr",
+    "tcPr",
 })  # fmt: skip
 _BREAKS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "softHyphen": ""}
 _HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
@@ -27,12 +29,13 @@ def read_word(file: File) -> Reading:
     levels = _levels(optional_tree(archive.read("word/styles.xml"), WHAT))
     title, stated = properties(archive, "docProps/core.xml")
     blocks: list[Block] = []
-    main = events(archive.pieces(_main_of(archive)), WHAT)
-    for element in outermost(main, _BODY):
+    main = _main_of(archive)
+    for element in outermost(events(archive.pieces(main), WHAT), _BODY):
         for block in _blocks(element, levels):
             if block.level == _TITLE_LEVEL and not any(one.level for one in blocks):
                 title = block.text
             blocks.append(block)
+    blocks += inserted(archive, main, WHAT)
     blocks += _notes(archive)
     reading = reading_of("office", blocks, title, file.stem)
     return reading._replace(stated=stated, links=_links(archive))
@@ -118,17 +121,19 @@ def text_in(element: Element) -> str:
         elif here.name not in _UNSEEN:
             if here.name == "p" and parts:
                 parts.append("\n")
+            stack.extend(["\n"] if here.name == "txbxContent" else [])  # before what follows it
             stack.extend(child for child in reversed(here.elements))
     return "".join(parts)
 
 
 def _notes(archive: Archive) -> Iterator[Block]:
-    for kind in ("footnote", "endnote"):
+    for kind in ("footnote", "endnote", "comment"):
         notes = events(archive.pieces(f"word/{kind}s.xml"), WHAT) if _has(archive, kind) else ()
         for note in outermost(notes, frozenset({kind})):
             text = text_in(note).strip()
             if text and not note.get("type"):
-                yield Block(f"[{note.get('id')}] {text}")
+                mark = "Comment:" if kind == "comment" else f"[{note.get('id')}]"
+                yield Block(f"{mark} {text}")
 
 
 def _has(archive: Archive, kind: str) -> bool:
