@@ -89,7 +89,7 @@ class Finding(BaseServices):
         """Which stage of a search drops this document, or which place it has."""
         from knowbase.search.whynot import why_not
 
-        document = self.whole(reference)
+        document = self.named(reference)
         return why_not(self._understand(request, keywords), self.search_services, document)
 
     def _understand(
@@ -107,7 +107,7 @@ class Finding(BaseServices):
         names = self.references
         language = Language(
             self.types,
-            names.find,
+            names.find_named,
             names.nearest,
             lambda one: bool(self.store.sessions((one,))),
             self.home,
