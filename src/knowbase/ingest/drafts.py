@@ -19,7 +19,7 @@ from knowbase.values.documents import Passage
 from knowbase.values.reading import Reading
 from knowbase.values.vectors import Model, Vector
 
-READERS = "readers:2"  # raised when files are to be read again: what is made of them has changed
+READERS = "readers:3"  # raised when files are to be read again: what is made of them has changed
 FIRST_LIMITS = "512/0.1/50"  # what documents were split by before it was recorded
 SHORTEST = 64  # tokens of a chunk, however little a model reads
 

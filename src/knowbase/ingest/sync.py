@@ -11,9 +11,11 @@ from knowbase.ingest.batch import BATCH_DOCUMENTS, Batch, Prepared, is_of_one_fi
 from knowbase.ingest.drafts import Drafter
 from knowbase.ingest.hierarchy import parent_of
 from knowbase.ingest.parts import holders, pieces_of, stored_parts
-from knowbase.ingest.pending import UNREAD, FileProblem, Pending, Scope, pending
+from knowbase.ingest.pending import UNREAD, FileProblem, Pending, Scope, by_readers, pending
+from knowbase.ingest.places import Home
 from knowbase.ingest.report import Progress, Report
 from knowbase.ingest.services import IngestServices, read_again
+from knowbase.ingest.succession import successor_of, told, waiting, waiting_if_unknown
 from knowbase.ingest.telling import grouped, heavy
 from knowbase.ingest.walk import FoundFile
 from knowbase.logs import log
@@ -48,6 +50,7 @@ def sync(
     try:
         run.add_sources([scope.source for scope in scopes], new=True)
         run.read_all(work)
+        run.settle(scopes)
         if notes:
             run.split_again([document for document in otherwise if document.path is None])
         for each in work:
@@ -89,6 +92,7 @@ class _Run:
             for record in each.missing:
                 if record.document:
                     self._gone.setdefault(record.sha256, []).append(record)
+        self._settling = False  # whether files are read again for what came in after them
         self._moved_from: set[str] = set()
         self._holders: set[str] = set()  # files that documents lie in
         self.interrupted = False  # by Ctrl-C
@@ -135,7 +139,7 @@ class _Run:
 
     def read_all(self, work: Sequence[Pending]) -> None:
         """Every file that changed; while one is stored, the next ones are read."""
-        if self._total:
+        if any(each.to_read for each in work):
             self._services.drafter.reader.start()
             home, gone = self._services.home, [one for each in work for one in each.missing]
             files = [home.stored(found.path) for each in work for found in each.to_read]
@@ -146,6 +150,19 @@ class _Run:
             self._read_files(each)
         self.flush()
 
+    def settle(self, scopes: Sequence[Scope]) -> None:
+        """What a file is superseded by may have come in after it: then it is read again."""
+        store = self._services.store
+        wait = waiting(store) if self._written else []
+        arrived = {one.id for one in wait if store.find(successor_of(one)) is not None}
+        if arrived:
+            self._settling = True
+            found = pending(store, scopes, self._services.disk, arrived)
+            self.read_all([_only(each, arrived, self._services.home) for each in found])
+        for one in wait:
+            if one.id in self._written and one.id not in arrived:
+                self._told.append((one.path or one.code, told(successor_of(one))))
+
     def _read_files(self, each: Pending) -> None:
         def is_known(found: FoundFile, sha256: str) -> bool:
             old = each.records.get(self._services.home.stored(found.path))
@@ -155,7 +172,7 @@ class _Run:
         with closing(read_ahead(self._services.drafter.reader, each.to_read, is_known)) as files:
             for loaded in files:
                 self._take(each, loaded)
-                self._done += 1
+                self._done += not self._settling
                 self._tell(loaded.found.path)
                 if self._batch.is_full:
                     self.flush()
@@ -201,6 +218,7 @@ class _Run:
         self, record: FileRecord, old: FileRecord | None, reading: Reading, source: Source
     ) -> None:
         read = reading.stating(tags=clean_tags((*reading.tags, *source.tags)))
+        read = waiting_if_unknown(read, self._services.store)
         warnings = reading.warnings
         if read.value("parent") is None:
             read = read.stating(parent=parent_of(record.path, source, self._services.home))
@@ -208,7 +226,7 @@ class _Run:
             warnings = (*warnings, *self._prepare(record, old, read))
         else:
             self._skip(record, old, "empty")
-        self._told += [(record.path, warning) for warning in warnings]
+        self._told += [(record.path, warning) for warning in warnings if not self._settling]
 
     def _prepare(
         self, record: FileRecord, old: FileRecord | None, reading: Reading
@@ -221,6 +239,7 @@ class _Run:
         elif document is None and (code := reading.value("code")) is not None:
             document, moved_from = self._same_code(code)
             listed = self._moved if document else self._added
+        listed = [] if self._settling else listed
         drafter = self._services.drafter
         self._prepare_parts(record, moved_from or record.path, reading)
         when = timestamp(record.mtime_ns / 1e9)
@@ -261,12 +280,13 @@ class _Run:
     def _fail(self, record: FileRecord, old: FileRecord | None, reason: str) -> None:
         """What was read before stays: a file that fails now loses nothing."""
         self._failed.append(FileProblem(record.path, reason))
-        self._batch.note(record._replace(problem=reason, document=old.document if old else None))
+        kept = record._replace(problem=reason, document=old.document if old else None)
+        self._batch.note(by_readers(kept))
 
     def _skip(self, record: FileRecord, old: FileRecord | None, reason: str) -> None:
         if old is None or old.skipped != reason:
             self._skipped.append(FileProblem(record.path, reason))
-        self._batch.note(record._replace(skipped=reason))
+        self._batch.note(by_readers(record._replace(skipped=reason)))
         if old is not None and old.document is not None:
             self._removed.append(record.path)
             self._batch.remove(old.document)
@@ -364,6 +384,13 @@ class _Run:
 
     def _tell(self, path: str) -> None:
         self._progress(Progress(self._done, self._total, self._batch.embedded, path))
+
+
+def _only(each: Pending, documents: set[str], home: Home) -> Pending:
+    """Of the work, what concerns these documents."""
+    paths = {record.path for record in each.records.values() if record.document in documents}
+    files = (one for one in each.to_read if home.stored(one.path) in paths)
+    return each._replace(to_read=tuple(files), missing=(), noted=())
 
 
 def _same_content(old: FileRecord, sha256: str, scope: Scope) -> bool:

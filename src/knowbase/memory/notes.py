@@ -190,6 +190,9 @@ class Writing:
             reading = reading._replace(title=_first_line(first.heading or first.text))
         if not reading.sections:
             raise InvalidInput("there is no text", field="text")
+        by = reading.value("superseded_by")
+        if by is not None and self._services.ingest.store.find(by) is None:
+            raise InvalidInput(f"superseded_by names no document ({by})", field="text")
         kind = note.value("type") or reading.type
         kind = default_type if kind == "markdown" else kind
         self._services.check_type(kind)
