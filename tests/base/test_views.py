@@ -195,6 +195,7 @@ READS: dict[str, Call] = {
     "store.passages": lambda b, t, f: b.store.passages([t.chunk().chunk_id]),
     "store.problems": lambda b, t, f: b.store.problems(),
     "store.projects": lambda b, t, f: b.store.projects(EVERYTHING),
+    "store.meta_keys": lambda b, t, f: b.store.meta_keys(EVERYTHING),
     "store.recent_sessions": lambda b, t, f: (
         b.store.recent_sessions(None, ALL),
         b.store.recent_sessions(t.project, ALL),

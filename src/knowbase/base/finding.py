@@ -153,7 +153,13 @@ class Finding(BaseServices):
         lists = {"tags": tags, "type": types, "where": where, "include": include}
         asked = self._understand("", {**lists, "tags_match": "all"})
         condition = both(asked.visible, asked.filter)
-        return Listing(tuple(self.store.documents(condition, page)), self.store.count(condition))
+        total = self.store.count(condition)
+        notices: tuple[str, ...] = ()
+        if not total or where:
+            from knowbase.search.unknown import unknown_names
+
+            notices = tuple(unknown_names(asked, self.store, keys_alone=total > 0))
+        return Listing(tuple(self.store.documents(condition, page)), total, notices)
 
     def browse(
         self,

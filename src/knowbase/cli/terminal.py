@@ -20,6 +20,11 @@ def is_terminal(stream: TextIO) -> bool:
     return stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
 
 
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """1 document, 2 documents."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
 def safe(text: str) -> str:
     """Text from a document on one line, without what cannot be seen: it cannot steer the
     terminal, nor pass for a line of ours."""

@@ -102,10 +102,15 @@ class Graph:
         return communities(network, algorithm, seed, resolution)
 
     def rank(self, top: int = 20, relations: Sequence[str] = ()) -> "Ranking":
-        """Documents by PageRank: what is linked from what matters, matters."""
+        """Documents by PageRank: what is linked from what matters, matters. That two are alike is
+        nobody's word for either: such links count only when they are asked for."""
         from knowbase.graph.clusters import ranking
 
-        return ranking(self.network(relations), top)
+        network = self.network(relations)
+        if not relations:
+            stated = tuple(edge for edge in network.edges if edge.relation != "SIMILAR_TO")
+            network = Network(network.documents, stated)
+        return ranking(network, top)
 
     def network(self, relations: Sequence[str] = (), passing: Condition | None = None) -> Network:
         """Every document that is shown, and every link between them, of these relations or all."""
