@@ -25,6 +25,14 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
+def width_of(stream: TextIO) -> int:
+    """How many letters fit on a line."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80
+
+
 def safe(text: str) -> str:
     """Text from a document on one line, without what cannot be seen: it cannot steer the
     terminal, nor pass for a line of ours."""
@@ -53,9 +61,16 @@ class Painter:
     def __init__(self, stream: TextIO, home: str) -> None:
         self._on = is_terminal(stream)
         self.home = home
+        self.width = width_of(stream) if stream.isatty() else 0  # 0: nobody looks at it
 
     def __call__(self, style: str, text: str) -> str:
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self._on else text
+
+    def path(self, stored: str) -> str:
+        """A stored path as it is called from here."""
+        whole = os.path.join(self.home, stored)
+        shown = os.path.relpath(whole) if self.home else whole
+        return safe(whole if shown.startswith("../../..") else shown)
 
     def link(self, text: str, path: str) -> str:
         """A place that a click opens."""
@@ -89,8 +104,7 @@ class ProgressBar:
             f"{'█' * filled}{'░' * (24 - filled)} {progress.text}"
             f" · {_duration(left)} left{safe(progress.now)}"
         )
-        width = os.get_terminal_size(sys.stderr.fileno()).columns or 80
-        sys.stderr.write("\r\x1b[2K" + line[: width - 1])
+        sys.stderr.write("\r\x1b[2K" + line[: width_of(sys.stderr) - 1])
         sys.stderr.flush()
 
     def close(self) -> None:

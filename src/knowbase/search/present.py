@@ -114,6 +114,7 @@ def _hit(ranked: Ranked, passage: Passage, inquiry: Inquiry) -> Hit:
         line=chunk.line + shown.line,
         page=chunk.page,
         snippet=shown.text,
+        snippet_lines=shown.lines,
         score=ranked.score,
         sources=tuple(SOURCE_NAMES[leg] for leg in legs),
         document=document,
