@@ -6,7 +6,7 @@ Not argparse: building its parsers takes longer than a whole keyword search.
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from knowbase.cli.commands import COMPLETION, NAMES, below, load
+from knowbase.cli.commands import COMPLETION, NAMES, below
 from knowbase.errors import InvalidInput
 from knowbase.operations.declare import Operation
 from knowbase.values.parameters import Param, Parameter, parameters

@@ -3,6 +3,7 @@
 Shells ask for it (`kb completion values KIND TYPED`): whatever is wrong, they get nothing.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -49,7 +50,8 @@ def _fitting(kind: str, typed: str, base: "Base") -> Iterable[str]:
     before, comma, start = typed.rpartition(",") if kind in ("type", "tag") else ("", "", typed)
     folded = start.casefold()
     found = (one for one in _KINDS[kind](base, start) if one.casefold().startswith(folded))
-    shown = [one for one in dict.fromkeys(found) if one.isprintable()][:MOST]
+    said = set(before.split(","))
+    shown = [one for one in dict.fromkeys(found) if one.isprintable() and one not in said][:MOST]
     return (before + comma + one for one in shown)
 
 
@@ -76,7 +78,7 @@ def _saved(base: "Base", _: str) -> Iterable[str]:
 
 
 def _codes(base: "Base", typed: str) -> Iterable[str]:
-    """Codes, and the names of files that begin so."""
+    """Codes, and the names of files that begin so and that one alone has."""
     yield from base.store.codes()
     if not typed or "/" in typed or set(typed) & set("*?[\\"):
         return
@@ -87,7 +89,8 @@ def _codes(base: "Base", typed: str) -> Iterable[str]:
     pattern = path_pattern(f"{typed}*")
     if pattern is not None:
         found = base.store.documents(both(Not(FORGOTTEN), InPath(pattern)), Page(MOST))
-        yield from ((one.path or "").rpartition("/")[2] for one in found)
+        names = Counter((one.path or "").rpartition("/")[2] for one in found)
+        yield from (name for name, number in names.items() if number == 1)
 
 
 _KINDS: dict[str, Callable[["Base", str], Iterable[str]]] = {

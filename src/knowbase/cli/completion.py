@@ -56,10 +56,11 @@ _kb() {{
   fi
   if [ -n "$kind" ]; then
     local IFS=$'\n'
-    COMPREPLY=($("${{COMP_WORDS[0]}}" completion values "${{base[@]}}" "${{kind% *}}" "$current" 2> /dev/null))
+    COMPREPLY=($("${{COMP_WORDS[0]}}" completion values "${{base[@]}}" \
+      "${{kind% *}}" "$current" 2> /dev/null))
     case $kind in
       *" files") COMPREPLY+=($(compgen -f -- "$current")) ;;
-      *) compopt +o filenames 2> /dev/null ;;
+      *) compopt +o filenames 2> /dev/null; COMPREPLY=("${{COMPREPLY[@]// /\\\\ }}") ;;
     esac
     return
   fi

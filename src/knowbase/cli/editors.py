@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from knowbase.errors import InvalidInput
 
-PLUS = ("vi", "vim", "nvim", "gvim", "mvim", "view", "nano", "pico", "emacs", "emacsclient", "kak",
-        "joe", "jed", "mg", "ne", "jove", "mcedit", "gedit", "geany", "bbedit", "pluma")  # fmt: skip
+PLUS = (
+    "vi", "vim", "nvim", "gvim", "mvim", "view", "nano", "pico", "emacs", "emacsclient", "kak",
+    "joe", "jed", "mg", "ne", "jove", "mcedit", "gedit", "geany", "bbedit", "pluma",
+)  # fmt: skip
 COLON = ("hx", "helix", "subl", "sublime_text", "zed", "zeditor", "micro", "lapce", "atom")
 GOTO = ("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf", "positron")
 LINE = ("idea", "pycharm", "webstorm", "goland", "clion", "rubymine", "phpstorm", "rider", "charm",

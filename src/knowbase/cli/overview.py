@@ -60,6 +60,7 @@ def overview(group: str = "") -> str:
         return "\n".join((f"usage: kb {group} COMMAND [options]", "", *lines))
     from knowbase.cli.pages import page_names
 
+    pages = ", ".join(page_names())
     return "\n".join(
         (
             "usage: kb COMMAND [options]",
@@ -73,7 +74,7 @@ def overview(group: str = "") -> str:
             '  kb init && kb add docs/ && kb search "what am I looking for"',
             "",
             "kb COMMAND --help shows the options and examples of a command.",
-            *(("kb help PAGE shows a page: " + ", ".join(page_names()) + ".",) * bool(page_names())),
+            *([f"kb help PAGE shows a page: {pages}."] if pages else []),
             "exit codes: 0 done, 1 unexpected, 2 bad input, 3 not found, 4 base, 5 model,",
             "            6 some files could not be read, 7 kb eval: below the baseline,",
             "            8 an optional package is missing,",

@@ -63,13 +63,8 @@ def run(arguments: list[str]) -> int:
 
 
 def _dispatch(arguments: list[str]) -> int:
-    if not arguments:
-        from knowbase.cli.overview import short_overview
-
-        print(short_overview())
-        return 0
-    name, rest = command_of(arguments)
-    if name in SPECIAL:
+    name, rest = command_of(arguments) if arguments else ("", [])
+    if not name or name in SPECIAL:
         print(_special(name, rest))
         return 0
     operation = load(name)
@@ -101,14 +96,23 @@ def _dispatch(arguments: list[str]) -> int:
             return _stream(operation.run(base, request), output)
         result = _run_operation(operation, base, request, surface)
         output.show(result)
-        if operation.terminal.formats and hasattr(result, "hits"):
-            from knowbase.cli.last import keep
-
-            keep(_place_of(base), result)
+        _keep_hits(operation, base, result)
         return _exit_code(result)
 
 
+def _keep_hits(operation: Operation, base: "Base | Client | None", result: Any) -> None:
+    """For `kb open`, which knows them by their numbers."""
+    if operation.terminal.formats and hasattr(result, "hits"):
+        from knowbase.cli.last import keep
+
+        keep(str(getattr(base, "path", "")), result)
+
+
 def _special(name: str, rest: list[str]) -> str:
+    if not name:
+        from knowbase.cli.overview import short_overview
+
+        return short_overview()
     if name == COMPLETION:
         from knowbase.cli.completion import script
 
@@ -201,10 +205,6 @@ def _run_operation(
         return operation.run(base, request, bar)
     finally:
         bar.close()
-
-
-def _place_of(base: "Base | Client | None") -> str:
-    return str(getattr(base, "path", ""))
 
 
 def _home_of(base: "Base | Client | None") -> str:

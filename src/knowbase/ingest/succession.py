@@ -29,5 +29,5 @@ def successor_of(document: Document) -> str:
     return named if isinstance(named, str) and document.superseded_by is None else ""
 
 
-def told(name: str) -> str:
+def said_of(name: str) -> str:
     return f"superseded_by names no document ({name}); it is shown until there is one"

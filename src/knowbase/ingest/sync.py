@@ -7,21 +7,23 @@ from contextlib import closing
 
 from knowbase.errors import ReadError, TookTooLong
 from knowbase.ingest.ahead import Loaded, Noise, read_ahead, record_of
-from knowbase.ingest.batch import BATCH_DOCUMENTS, Batch, Prepared, is_of_one_file, reason_of
+from knowbase.ingest.batch import Batch, Prepared, is_of_one_file, reason_of
 from knowbase.ingest.drafts import Drafter
 from knowbase.ingest.hierarchy import parent_of
 from knowbase.ingest.parts import holders, pieces_of, stored_parts
 from knowbase.ingest.pending import UNREAD, FileProblem, Pending, Scope, by_readers, pending
 from knowbase.ingest.places import Home
 from knowbase.ingest.report import Progress, Report
-from knowbase.ingest.services import IngestServices, read_again
-from knowbase.ingest.succession import successor_of, told, waiting, waiting_if_unknown
+from knowbase.ingest.services import IngestServices
+from knowbase.ingest.splitting_again import split_again
+from knowbase.ingest.succession import said_of, successor_of, waiting, waiting_if_unknown
 from knowbase.ingest.telling import grouped, heavy
 from knowbase.ingest.walk import FoundFile
+from knowbase.ingest.workload import Workload
 from knowbase.logs import log
 from knowbase.query.conditions import AllOf, AnyOf, Compare, Condition, Not, OneOf
 from knowbase.read.decode import BinaryFile, NeedsReader
-from knowbase.values.changes import Changes, Draft
+from knowbase.values.changes import Changes
 from knowbase.values.documents import ALL, Document
 from knowbase.values.files import FileRecord, Source
 from knowbase.values.kinds import clean_tags
@@ -86,7 +88,8 @@ class _Run:
         self._total = sum(len(each.to_read) for each in work)
         self._done = 0
         self._batch = Batch(services.store, services.drafter, services.clock, defer=services.defer)
-        self._batch.each = lambda: self._tell(self._batch.last)
+        self._load = Workload((found.path, found.size) for each in work for found in each.to_read)
+        self._batch.each = self._made_one
         self._gone: dict[str, list[FileRecord]] = {}
         for each in work:
             for record in each.missing:
@@ -161,7 +164,7 @@ class _Run:
             self.read_all([_only(each, arrived, self._services.home) for each in found])
         for one in wait:
             if one.id in self._written and one.id not in arrived:
-                self._told.append((one.path or one.code, told(successor_of(one))))
+                self._told.append((one.path or one.code, said_of(successor_of(one))))
 
     def _read_files(self, each: Pending) -> None:
         def is_known(found: FoundFile, sha256: str) -> bool:
@@ -172,6 +175,7 @@ class _Run:
         with closing(read_ahead(self._services.drafter.reader, each.to_read, is_known)) as files:
             for loaded in files:
                 self._take(each, loaded)
+                self._load.read(loaded.found.path, loaded.found.size)
                 self._done += not self._settling
                 self._tell(loaded.found.path)
                 if self._batch.is_full:
@@ -247,6 +251,7 @@ class _Run:
         draft = drafter.draft(document or str(uuid.uuid4()), whole, record.path, when)
         record = record._replace(document=draft.id)
         self._batch.add(Prepared(draft, record, old, moved_from, listed))
+        self._load.drafted(record.path, sum(chunk.tokens for chunk in draft.chunks))
         told = drafter.left_out(draft)
         return (told,) if told is not None and told not in reading.warnings else ()
 
@@ -264,6 +269,7 @@ class _Run:
                 old.id if old else str(uuid.uuid4()), read, path, when
             )
             self._batch.add(Prepared(draft, record, None, None, [], is_part=True))
+            self._load.drafted(record.path, sum(chunk.tokens for chunk in draft.chunks))
             if self._batch.is_full:
                 self.flush()
         for gone in known.values():
@@ -298,6 +304,7 @@ class _Run:
     def flush(self) -> None:
         """Embed what waits and write it, in one transaction."""
         written, failed = self._batch.flush()
+        self._load.stored()
         for one in written:
             one.listed.append(one.record.path)
             self._written[one.draft.id] = one.record.path
@@ -325,31 +332,7 @@ class _Run:
 
     def split_again(self, notes: Sequence[Document]) -> None:
         """Texts without a file, as they are stored, by the settings of today."""
-        for start in range(0, len(notes), BATCH_DOCUMENTS):
-            some = notes[start : start + BATCH_DOCUMENTS]
-            drafts = {note.code: self._drafted_again(note) for note in some}
-            done = {code: draft for code, draft in drafts.items() if draft is not None}
-            self._batch.write_drafts(list(done.values()))
-            self._changed += done
-
-    def _drafted_again(self, note: Document) -> Draft | None:
-        """None, and said, for one that stays as it is: nobody has its text elsewhere."""
-        try:
-            draft = self._stored_draft(note)
-        except Exception as error:
-            if not is_of_one_file(error):
-                raise
-            log("error", "not split again", code=note.code, exc_info=error)
-            self._warnings.append(f"{note.code}: {reason_of(error)}; it stays as it is")
-            return None
-        if self._services.drafter.left_out(draft) is not None:
-            self._warnings.append(f"{note.code}: it has too many chunks; it stays as it is")
-            return None
-        return draft
-
-    def _stored_draft(self, note: Document) -> Draft:
-        reading = read_again(self._services, note)
-        return self._services.drafter.draft(note.id, reading, None, note.updated_at)
+        self._changed += split_again(self._services, self._batch, notes)
 
     def weigh(self) -> None:
         """Say which of the files that came in make a large part of the base."""
@@ -382,8 +365,14 @@ class _Run:
         )
         self._removed += [record.path for record in missing if record.document]
 
+    def _made_one(self) -> None:
+        self._load.embedded(self._batch.share)
+        self._tell(self._batch.last)
+
     def _tell(self, path: str) -> None:
-        self._progress(Progress(self._done, self._total, self._batch.embedded, path))
+        done, total, load = self._done, self._total, self._load
+        made = self._batch.embedded
+        self._progress(Progress(done, total, made, path, work=load.work, left=load.left))
 
 
 def _only(each: Pending, documents: set[str], home: Home) -> Pending:

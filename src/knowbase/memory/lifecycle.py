@@ -121,9 +121,7 @@ def former_successor(store: DocumentStore, old: Document, new: str) -> tuple[str
     former = store.find(old.superseded_by) if old.superseded_by else None
     if former is None or former.id == new or former.deleted_at is not None:
         return ()
-    return (
-        f"{old.code} was superseded by {former.code} until now; {former.code} stays as it is",
-    )
+    return (f"{old.code} was superseded by {former.code} until now; {former.code} stays as it is",)
 
 
 def superseding(old: Document, new: str, now: str) -> Edit:

@@ -101,7 +101,9 @@ def ask(base: "Base", request: CypherRequest) -> "Answers":
 
 class ShowRequest(NamedTuple):
     reference: Annotated[str, REFERENCE]
-    output: Annotated[str, Param("the picture to write, such as graph.svg", metavar="FILE", short="o")]
+    output: Annotated[
+        str, Param("the picture to write, such as graph.svg", metavar="FILE", short="o")
+    ]
     depth: Annotated[int, Param("how many links far", least=1, most=6, metavar="N")] = 2
 
 

@@ -1,4 +1,4 @@
-"""The tags, projects and keys that a condition asks for, and what to say of those that nobody has."""
+"""The tags, projects and keys that are asked for, and what to say of those that nobody has."""
 
 from collections.abc import Collection, Iterator
 

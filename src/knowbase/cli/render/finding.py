@@ -70,7 +70,8 @@ def render_status(paint: Painter, status: "Status") -> Iterable[str]:
     for other in status.models:
         if not other.active:
             name = safe(f"{other.model.name} ({other.model.revision})")
-            yield f"beside     {name}, {other.vectors} of {counted(status.chunks, 'chunk')}, not in use"
+            of = f"{other.vectors} of {counted(status.chunks, 'chunk')}"
+            yield f"beside     {name}, {of}, not in use"
     for source in status.sources:
         tags = " ".join(f"#{tag}" for tag in source.tags)
         yield f"source     {safe(source.path)} {safe(tags)}".rstrip()

@@ -65,15 +65,17 @@ def render_path(paint: Painter, result: "Path") -> Iterable[str]:
 
 
 def render_communities(paint: Painter, result: "Communities") -> Iterable[str]:
-    for number, community in enumerate(result.communities, start=1):
+    for place, community in enumerate(result.communities, start=1):
         label = paint("bold", safe(community.label))
-        yield f"{number}. {label} · {counted(community.size, 'document')}"
+        yield f"{place}. {label} · {counted(community.size, 'document')}"
         for document in community.central:
             yield f"     {_line(paint, document)}"
+    number = counted(len(result.communities), "community", "communities")
+    alone = counted(result.unlinked, "document")
     yield paint(
         "dim",
-        f"{counted(len(result.communities), 'community', 'communities')} by {result.algorithm},"
-        f" modularity {result.modularity:.3f} · {counted(result.unlinked, 'document')} without links",
+        f"{number} by {result.algorithm},"
+        f" modularity {result.modularity:.3f} · {alone} without links",
     )
 
 

@@ -66,8 +66,9 @@ def _problems(paint: Painter, result: "Answer | QueryPlan") -> Iterable[str]:
 
 def _hit(paint: Painter, hit: "Hit", number: str) -> Iterable[str]:
     """A person at a terminal sees its number, by which kb open knows it."""
-    title = paint("bold", safe(hit.title))
-    yield f"{paint('dim', number) if number else ''}{paint('cyan', safe(hit.code))}: {title} ({safe(hit.type)})"
+    code, title = paint("cyan", safe(hit.code)), paint("bold", safe(hit.title))
+    number = paint("dim", number) if number else ""
+    yield f"{number}{code}: {title} ({safe(hit.type)})"
     where = f'Match in "{safe(hit.heading)}"' if hit.heading else "Match"
     yield f"  {where}: {_place(paint, hit)}" if hit.path else f"  {where}:"
     yield from _snippet(paint, hit)
