@@ -5,7 +5,6 @@ from pathlib import Path
 from conftest import Kb
 
 
-
 def test_one_is_not_many(kb: Kb) -> None:
     kb.write("a.md", "---\ntags: [ops]\n---\n# A\n\nalpha\n")
     assert "1 added · 1 chunk embedded, 0 reused" in kb("add", "a.md").out
@@ -44,7 +43,7 @@ def test_a_memory_that_has_a_successor_says_so_when_it_gets_another(kb: Kb) -> N
         kb("remember", text, "--code", code)
     kb("supersede", "M-1", "M-2")
     said = "M-1 was superseded by M-2 until now; M-2 stays as it is"
-    first = kb.json("remember", "The port is 8443", "--supersedes", "M-1", "--code", "M-3")
+    first = kb.json("remember", "The port is 8443", "--supersede", "M-1", "--code", "M-3")
     assert first["notices"] == [said]
     again = kb("supersede", "M-1", "M-2").out
     assert "note: M-1 was superseded by M-3 until now" in again

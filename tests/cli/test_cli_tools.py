@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from conftest import Kb, environment
-from knowbase.cli.editors import at_line, at_page, opener
 from knowbase.errors import InvalidInput
+from knowbase.operations.editors import at_line, at_page, opener
 
 DEPLOY = ("search", "deploy friday", "--fts-only", "--top", "3")
 

@@ -7,7 +7,6 @@ from knowbase import operations
 from knowbase.operations.declare import Operation
 
 SURFACES = {
-    "open": "knowbase.cli.opening",
     "mcp": "knowbase.http.agents",
     "mcp install": "knowbase.mcp.commands",
     "serve": "knowbase.http.commands",

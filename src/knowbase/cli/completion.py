@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from knowbase.cli.arguments import flags, options
-from knowbase.cli.candidates import kind_of
 from knowbase.cli.commands import COMPLETION, NAMES, below, load
 from knowbase.errors import InvalidInput
+from knowbase.operations.candidates import kind_of
 
 SHELLS = ("bash", "zsh", "fish")
 HELP = """\
@@ -79,7 +79,7 @@ complete -o filenames -F _kb kb knowbase"""
 def script(arguments: Sequence[str]) -> str:
     """The script of the shell that is named."""
     if arguments[:1] == ["values"]:
-        from knowbase.cli.candidates import values
+        from knowbase.operations.candidates import values
 
         return values(arguments[1:])
     if set(arguments) & {"-h", "--help"}:

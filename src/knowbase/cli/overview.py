@@ -1,20 +1,8 @@
 """What `kb` and `kb help` print: the commands by what one wants to do, or each with a line."""
 
 from knowbase.cli.commands import COMPLETION, NAMES, load
+from knowbase.operations.goals import GOALS
 
-GOALS = {
-    "put in": ("init", "add", "note", "notes", "remember", "sync", "watch", "rm"),
-    "find": ("search", "open", "get", "list", "browse", "tags", "saved", "query", "why-not"),
-    "connect": ("links", "related", "path", "relate", "communities", "rank", "graph"),
-    "recall": ("brief", "timeline", "context", "session", "sessions", "feedback"),
-    "keep current": ("supersede", "forget", "restore", "archive", "expire", "tag"),
-    "look after": (
-        "status", "config", "check", "backup", "repair", "move", "embed", "models", "profiles",
-        "eval",
-    ),
-    "share": ("mcp", "serve", "token", "tokens"),
-}  # fmt: skip
-"""What one wants to do, and the commands for it; a command that is not named here is "more"."""
 WIDTH = 79
 _GAP = 14
 

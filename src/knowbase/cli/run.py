@@ -103,7 +103,7 @@ def _dispatch(arguments: list[str]) -> int:
 def _keep_hits(operation: Operation, base: "Base | Client | None", result: Any) -> None:
     """For `kb open`, which knows them by their numbers."""
     if operation.terminal.formats and hasattr(result, "hits"):
-        from knowbase.cli.last import keep
+        from knowbase.operations.last import keep
 
         keep(str(getattr(base, "path", "")), result)
 

@@ -27,6 +27,11 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
+def ending(number: int) -> str:
+    """Of the noun behind a number."""
+    return "" if number == 1 else "s"
+
+
 def width_of(stream: TextIO) -> int:
     """How many letters fit on a line."""
     try:

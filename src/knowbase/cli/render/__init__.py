@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     Renderer = Callable[[Painter, Any], Iterable[str]]
 
 RENDERERS = {
-    "knowbase.cli.opening.Opened": "opening.render_opened",
+    "knowbase.operations.opening.Opened": "opening.render_opened",
     "knowbase.base.status.Status": "finding.render_status",
     "knowbase.evaluate.evaluation.Evaluation": "scores.render_evaluation",
     "knowbase.graph.Answers": "graph.render_rows",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from knowbase.cli.terminal import Painter, counted, safe, safe_lines, states_of
+from knowbase.cli.terminal import Painter, counted, ending, safe, safe_lines, states_of
 
 if TYPE_CHECKING:
     from knowbase.base.status import Status
@@ -45,7 +45,7 @@ def render_folder(paint: Painter, result: "Folder") -> Iterable[str]:
 def render_tags(paint: Painter, tags: "Tags") -> Iterable[str]:
     for line in tags.tags:
         yield f"{line.documents:6}  {safe(line.tag)}"
-    yield paint("dim", counted(len(tags.tags), "tag"))
+    yield paint("dim", f"{len(tags.tags)} tag{ending(len(tags.tags))}")
 
 
 def render_status(paint: Painter, status: "Status") -> Iterable[str]:

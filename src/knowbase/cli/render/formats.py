@@ -9,7 +9,7 @@ from knowbase.text.snippets import END_MARK, MARK
 if TYPE_CHECKING:
     from knowbase.search.answer import Answer, Hit
 
-COLUMNS = ("code", "title", "type", "heading", "path", "line", "page", "score", "snippet")
+HEADER = "code,title,type,heading,path,line,page,score,snippet"
 
 
 def formatted(name: str, paint: Painter, answer: "Answer") -> str:
@@ -70,7 +70,7 @@ def _csv(paint: Painter, answer: "Answer") -> Iterable[str]:
     import csv
     import io
 
-    for row in (COLUMNS, *(_row(paint, hit) for hit in answer.hits)):
+    for row in (HEADER.split(","), *(_row(paint, hit) for hit in answer.hits)):
         line = io.StringIO()
         csv.writer(line, lineterminator="").writerow(row)
         yield line.getvalue()

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from knowbase.cli.terminal import Painter, counted, safe, safe_lines, states_of
+from knowbase.cli.terminal import Painter, counted, ending, safe, safe_lines, states_of
 
 if TYPE_CHECKING:
     from knowbase.memory.brief import Brief
@@ -112,7 +112,7 @@ def render_session(paint: Painter, session: "Session") -> Iterable[str]:
 def render_sessions(paint: Painter, result: "SessionList") -> Iterable[str]:
     for session in result.sessions:
         yield from render_session(paint, session)
-    yield paint("dim", counted(len(result.sessions), "session"))
+    yield paint("dim", f"{len(result.sessions)} session{ending(len(result.sessions))}")
 
 
 def render_session_view(paint: Painter, result: "SessionView") -> Iterable[str]:

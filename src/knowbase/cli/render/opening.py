@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from knowbase.cli.terminal import Painter, safe
 
 if TYPE_CHECKING:
-    from knowbase.cli.opening import Opened
+    from knowbase.operations.opening import Opened
 
 
 def render_opened(_: Painter, opened: "Opened") -> Iterable[str]:

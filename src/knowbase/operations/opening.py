@@ -3,10 +3,10 @@
 import os
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from knowbase.cli.editors import at_line, at_page, opener, own_editor
-from knowbase.cli.last import hit_of
 from knowbase.errors import Conflict, KnowbaseError, NotFound
 from knowbase.operations.declare import Operation
+from knowbase.operations.editors import at_line, at_page, opener, own_editor
+from knowbase.operations.last import hit_of
 from knowbase.values.parameters import Param
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _run(command: list[str]) -> int:
         ) from error
 
 
-COMMANDS = {
+OPERATIONS = {
     "open": Operation(
         "open",
         "Open a hit of the last search, or a document, at its line or page",

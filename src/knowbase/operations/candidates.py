@@ -17,7 +17,7 @@ _BY_NAME = {
     "type": "type", "tags": "tag", "add": "tag", "remove": "tag", "profile": "profile",
     "project": "project", "reference": "code", "references": "code", "source": "code",
     "target": "code", "old": "code", "new": "code", "anchor": "code", "parent": "code",
-    "under": "code", "children": "code", "replace": "code", "supersedes": "code",
+    "under": "code", "children": "code", "replace": "code", "supersede": "code",
 }  # fmt: skip
 _BY_COMMAND = {("saved run", "name"): "saved", ("saved rm", "name"): "saved"}
 
@@ -34,7 +34,7 @@ def values(arguments: Sequence[str]) -> str:
     rest = list(arguments)
     place = None
     if rest[:1] == ["--base"]:
-        place, rest = (rest[1:2] or [None])[0], rest[2:]
+        place, rest = next(iter(rest[1:]), None), rest[2:]
     kind, typed = (*rest, "", "")[:2]
     try:
         from knowbase.base import open as open_base
@@ -74,7 +74,7 @@ def _projects(base: "Base", _: str) -> Iterable[str]:
 
 
 def _saved(base: "Base", _: str) -> Iterable[str]:
-    return (one.name for one in base.saved.list().saved)
+    return (one.name for one in base.saved.all().saved)
 
 
 def _codes(base: "Base", typed: str) -> Iterable[str]:
