@@ -105,7 +105,7 @@ def _keep_hits(operation: Operation, base: "Base | Client | None", result: Any) 
     if operation.terminal.formats and hasattr(result, "hits"):
         from knowbase.operations.last import keep
 
-        keep(str(getattr(base, "path", "")), result)
+        keep(base, result)
 
 
 def _special(name: str, rest: list[str]) -> str:

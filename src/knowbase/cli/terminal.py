@@ -22,9 +22,9 @@ def is_terminal(stream: TextIO) -> bool:
     return stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
 
 
-def counted(number: int, noun: str, plural: str = "") -> str:
+def counted(number: int, noun: str) -> str:
     """1 document, 2 documents."""
-    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+    return f"{number} {noun}{ending(number)}"
 
 
 def ending(number: int) -> str:

@@ -18,10 +18,10 @@ class LastHit(NamedTuple):
     page: int | None
 
 
-def keep(place: str, answer: "Answer") -> None:
-    """Write them down; where that cannot be, a number is a document's number."""
+def keep(base: object, answer: "Answer") -> None:
+    """Write down the hits of a base; where that cannot be, a number is a document's number."""
     rows = [f"{hit.section}\t{hit.line}\t{hit.page or 0}\n" for hit in answer.hits]
-    path = _file(place)
+    path = _file(_place(base))
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         new = f"{path}.{os.getpid()}"
@@ -32,10 +32,10 @@ def keep(place: str, answer: "Answer") -> None:
         return
 
 
-def hit_of(place: str, number: int) -> LastHit | None:
+def hit_of(base: object, number: int) -> LastHit | None:
     """The hit of that number, as the terminal showed it; None when there is none."""
     try:
-        with open(_file(place), encoding="utf-8") as file:
+        with open(_file(_place(base)), encoding="utf-8") as file:
             first, *rows = file.read().splitlines()
         before = int(first)
         if not 0 < number - before <= len(rows):
@@ -44,6 +44,10 @@ def hit_of(place: str, number: int) -> LastHit | None:
         return LastHit(section, int(line), int(page) or None)
     except (OSError, ValueError):
         return None
+
+
+def _place(base: object) -> str:
+    return str(getattr(base, "shown", ""))
 
 
 def _private(path: str, flags: int) -> int:

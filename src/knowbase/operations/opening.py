@@ -49,7 +49,7 @@ class Spot(NamedTuple):
 
 def open_hit(base: "Base", request: Open) -> Opened:
     reference, spot = request.reference, None
-    hit = hit_of(base.path, int(reference)) if _is_number(reference) else None
+    hit = hit_of(base, int(reference)) if _is_number(reference) else None
     if hit is not None:
         reference, spot = hit.section, Spot(hit.line, hit.page)
     content = base.get(reference)

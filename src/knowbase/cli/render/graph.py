@@ -70,11 +70,12 @@ def render_communities(paint: Painter, result: "Communities") -> Iterable[str]:
         yield f"{place}. {label} · {counted(community.size, 'document')}"
         for document in community.central:
             yield f"     {_line(paint, document)}"
-    number = counted(len(result.communities), "community", "communities")
+    number = len(result.communities)
+    groups = f"{number} communit{'y' if number == 1 else 'ies'}"
     alone = counted(result.unlinked, "document")
     yield paint(
         "dim",
-        f"{number} by {result.algorithm},"
+        f"{groups} by {result.algorithm},"
         f" modularity {result.modularity:.3f} · {alone} without links",
     )
 
