@@ -159,9 +159,10 @@ class _Run:
         wait = waiting(store) if self._written else []
         arrived = {one.id for one in wait if store.find(successor_of(one)) is not None}
         if arrived:
-            self._settling = True
+            self._settling, reused = True, self._batch.reused
             found = pending(store, scopes, self._services.disk, arrived)
             self.read_all([_only(each, arrived, self._services.home) for each in found])
+            self._batch.reused = reused  # they were counted when they came in
         for one in wait:
             if one.id in self._written and one.id not in arrived:
                 self._told.append((one.path or one.code, said_of(successor_of(one))))
