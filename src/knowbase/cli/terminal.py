@@ -106,7 +106,7 @@ class ProgressBar:
         now = time.monotonic()
         if progress.unit != self._stage:  # another kind of work has another pace
             self._stage, self._pace = progress.unit, self._new_pace()
-        left = self._pace.left(now, progress.work, progress.left)
+        left = self._pace.left(now, progress)
         if not self._on or now - self._drawn < _FRAME:
             return
         self._drawn = now

@@ -23,6 +23,10 @@ class Step(NamedTuple):
         return self.done
 
     @property
+    def stored(self) -> float:
+        return self.done
+
+    @property
     def left(self) -> float:
         return self.total - self.done
 

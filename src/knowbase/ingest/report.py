@@ -39,6 +39,7 @@ class Progress(NamedTuple):
     path: str
     unit: str = "files"
     work: float = 0.0  # tokens that are done …
+    stored: float = 0.0  # … for good
     left: float = 0.0  # … and those that wait, or are expected of files that are still to be read
 
     @property

@@ -373,7 +373,8 @@ class _Run:
     def _tell(self, path: str) -> None:
         done, total, load = self._done, self._total, self._load
         made = self._batch.embedded
-        self._progress(Progress(done, total, made, path, work=load.work, left=load.left))
+        numbers = {"work": load.work, "stored": load.done, "left": load.left}
+        self._progress(Progress(done, total, made, path, **numbers))
 
 
 def _only(each: Pending, documents: set[str], home: Home) -> Pending:

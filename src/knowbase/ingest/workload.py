@@ -8,12 +8,26 @@ that the files still to be read will have: by their bytes, as far as files of th
 import os
 from collections import Counter
 from collections.abc import Iterable
+from typing import Protocol
 
 BINARY = frozenset(("pdf", "docx", "pptx", "xlsx", "odt", "ods", "odp", "epub", "ipynb"))
 DENSITY = 0.25  # tokens of a byte, of a kind that was not seen yet
 BINARY_DENSITY = 0.03
 DOUBT = 20_000  # bytes of a kind that count as much as what was expected of it
 MOST_OF_ONE = 4_000_000  # bytes of a file: what is longer is cut, or most of it is no text
+
+
+class Advancing(Protocol):
+    """How far something is, in whatever takes its time."""
+
+    @property
+    def work(self) -> float: ...
+
+    @property
+    def left(self) -> float: ...
+
+    @property
+    def stored(self) -> float: ...
 
 
 class Workload:
@@ -75,14 +89,29 @@ def _counting(size: int) -> int:
 
 
 class Pace:
-    """The time that is left, from what was done in the time that has passed."""
+    """The time that is left, from what was done in the time that has passed.
+
+    Vectors of a batch come when the slowest of it are made, so only what is stored is counted; in
+    between, the clock runs. What is loaded before the first of them counts for nothing.
+    """
 
     def __init__(self) -> None:
         self._start: tuple[float, float] | None = None  # when, and how much was done
+        self._stored: tuple[float, float] | None = None  # … when something was stored last
 
-    def left(self, now: float, work: float, left: float) -> float | None:
+    def left(self, now: float, progress: Advancing) -> float | None:
         """Seconds; None while nobody can say."""
-        if self._start is None or work < self._start[1]:
-            self._start = (now, work)
-        passed, made = now - self._start[0], work - self._start[1]
-        return passed * left / made if made > 0 and passed > 0 else None
+        if progress.work <= 0:
+            return None
+        if self._start is None:
+            self._start = (now, progress.work)
+        if self._stored is None or progress.stored > self._stored[1]:
+            self._stored = (now, progress.stored)
+        at, done = self._stored
+        if done <= self._start[1]:  # the first batch: as much as can be told
+            at, done = now, progress.work
+        passed, made = at - self._start[0], done - self._start[1]
+        if made <= 0 or passed <= 0:
+            return None
+        total = progress.work + progress.left
+        return max(0.0, passed / made * (total - done) - (now - at))

@@ -29,6 +29,7 @@ _VIEWERS: dict[str, Callable[[str, int], list[str]]] = {
     "SumatraPDF": lambda path, page: ["-page", str(page), path],
     "sioyek": lambda path, page: ["--page", str(page), path],
 }
+EXPLORER = "explorer"  # its exit code says nothing
 _BROWSERS = ("firefox", "chromium", "google-chrome", "brave-browser", "microsoft-edge")
 
 
@@ -78,7 +79,7 @@ def opener(path: str, find: Callable[[str], str | None] = shutil.which) -> list[
     if sys.platform == "darwin":
         return ["open", path]
     if sys.platform == "win32":
-        return ["cmd", "/c", "start", "", path]
+        return [EXPLORER, path]  # no shell reads the name
     for name in ("xdg-open", "gio", "wslview"):
         if find(name):
             return [name, "open", path] if name == "gio" else [name, path]

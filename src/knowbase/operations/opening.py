@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from knowbase.errors import Conflict, KnowbaseError, NotFound
 from knowbase.operations.declare import Operation
-from knowbase.operations.editors import at_line, at_page, opener, own_editor
+from knowbase.operations.editors import EXPLORER, at_line, at_page, opener, own_editor
 from knowbase.operations.last import hit_of
 from knowbase.values.parameters import Param
 
@@ -100,7 +100,8 @@ def _run(command: list[str]) -> int:
     import subprocess
 
     try:
-        return subprocess.run(command, check=False).returncode
+        ended = subprocess.run(command, check=False).returncode
+        return 0 if command[0] == EXPLORER else ended
     except OSError as error:
         raise KnowbaseError(
             f"{command[0]!r} could not be started: {error.strerror}", hint="set VISUAL or EDITOR"
