@@ -371,10 +371,9 @@ class _Run:
         self._tell(self._batch.last)
 
     def _tell(self, path: str) -> None:
-        done, total, load = self._done, self._total, self._load
-        made = self._batch.embedded
-        numbers = {"work": load.work, "stored": load.done, "left": load.left}
-        self._progress(Progress(done, total, made, path, **numbers))
+        load = self._load
+        far = Progress(self._done, self._total, self._batch.embedded, path)
+        self._progress(far._replace(work=load.work, stored=load.done, left=load.left))
 
 
 def _only(each: Pending, documents: set[str], home: Home) -> Pending:
