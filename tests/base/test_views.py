@@ -128,6 +128,7 @@ READS: dict[str, Call] = {
     "types": lambda b, t, f: b.types,
     "watch": lambda b, t, f: b.watch(),
     "whole": lambda b, t, f: b.whole(t.code()),
+    "named": lambda b, t, f: b.named(t.code()),
     "why_not": lambda b, t, f: b.why_not(t.code(), "engine"),
     "within": lambda b, t, f: b.within(Access()).documents(page=ALL),
     "lifecycle.store": lambda b, t, f: b.lifecycle.store.find(t.code()),
@@ -185,6 +186,7 @@ READS: dict[str, Call] = {
     "references.whole": lambda b, t, f: b.references.whole(t.code()),
     "synonyms.all": lambda b, t, f: b.synonyms.all(),
     "store.synonyms": lambda b, t, f: b.store.synonyms(),
+    "references.find_named": lambda b, t, f: b.references.find_named(t.code()),
     "saved.all": lambda b, t, f: b.saved.all(),
     "store.chunks": lambda b, t, f: b.store.chunks(t.id()),
     "store.close": lambda b, t, f: None if b.access.is_full else b.store.close(),
@@ -214,6 +216,7 @@ READS: dict[str, Call] = {
     "store.passages": lambda b, t, f: b.store.passages([t.chunk().chunk_id]),
     "store.problems": lambda b, t, f: b.store.problems(),
     "store.projects": lambda b, t, f: b.store.projects(EVERYTHING),
+    "store.meta_keys": lambda b, t, f: b.store.meta_keys(EVERYTHING),
     "store.recent_sessions": lambda b, t, f: (
         b.store.recent_sessions(None, ALL),
         b.store.recent_sessions(t.project, ALL),

@@ -7,6 +7,7 @@ import re
 import resource
 import sqlite3
 import subprocess
+import termios
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -48,10 +49,16 @@ def permissions(path: Path, mode: int) -> Iterator[None]:
 
 
 def in_terminal(
-    kb: Kb, *arguments: str, typed: bytes = b"", env: Mapping[str, str] | None = None
+    kb: Kb,
+    *arguments: str,
+    typed: bytes = b"",
+    env: Mapping[str, str] | None = None,
+    columns: int = 0,
 ) -> Result:
     """Run `kb` at a terminal; `out` is all that appears on it."""
     master, slave = pty.openpty()
+    if columns:
+        termios.tcsetwinsize(slave, (24, columns))
     if typed:
         os.write(master, typed)
     process = subprocess.Popen(

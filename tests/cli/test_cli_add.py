@@ -41,8 +41,7 @@ def test_the_report_says_what_was_added_changed_moved_removed_skipped_and_failed
     (kb.folder / "docs/leaving.md").unlink()
     second = kb("add", "docs", code=6)
     assert second.out.splitlines()[0] == (
-        "0 added, 1 changed, 1 moved, 1 unchanged, 1 removed, 1 failed"
-        " · 1 chunks embedded, 1 reused"
+        "0 added, 1 changed, 1 moved, 1 unchanged, 1 removed, 1 failed · 1 chunk embedded, 1 reused"
     )
     assert "  failed docs/broken.pdf: The PDF is damaged and cannot be read." in second.out
     assert "  1 skipped as before: kb status says why" in second.out

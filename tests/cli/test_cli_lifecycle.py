@@ -204,7 +204,7 @@ def test_documents_are_archived_forgotten_and_restored_together(own: Kb) -> None
     out = own("restore", "P-a", "P-b", "docs/d.md").out
     assert out.count("shown") == 3
     assert own.codes() == {"P-a", "P-b", "P-c", "P-d"}
-    assert own.json("restore") == {"documents": [], "total": 0}
+    assert own.json("restore") == {"documents": [], "total": 0, "notices": []}
 
 
 @pytest.mark.parametrize("state", STATES)

@@ -183,7 +183,7 @@ def test_the_version_is_shown(tmp_path: Path) -> None:
     assert Kb(tmp_path)("--version").out == f"kb {knowbase.__version__}\n"
 
 
-@pytest.mark.parametrize("arguments", [(), ("--help",), ("-h",), ("help",)])
+@pytest.mark.parametrize("arguments", [("--help",), ("-h",), ("help",)])
 def test_help_names_every_command_and_the_exit_codes(
     tmp_path: Path, arguments: tuple[str, ...]
 ) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 import knowbase
 from knowbase import Base, Note, SearchRequest
+from knowbase.query.conditions import EVERYTHING
 from knowbase.values.access import Access
 from postgres import new_base
 
@@ -68,3 +69,44 @@ def test_a_base_without_any_says_so(tmp_path: Path) -> None:
         assert notices(empty, "tag:nope") == (
             "no document has the tag 'nope' (there is no tag yet)",
         )
+
+
+def test_a_key_that_no_front_matter_has_is_named_with_the_nearest(base: Base) -> None:
+    base.note("---\nstatus: active\nnest: {Deep: 1}\n---\nDeploy the lift\n")
+    said = "no document has the key 'statuss' in its front matter (did you mean status?)"
+    assert notices(base, "meta.statuss:active") == (said,)
+    assert notices(base, "deploy", where=("statuss=active",)) == (said,)
+    assert notices(base, "deploy", where=("statuss!=active",)) == (said,)  # all hits pass
+    assert base.documents(where=["statuss=active"]).notices == (said,)
+    assert base.documents(where=["statuss!=active"]).notices == (said,)
+    for known in ("Status=gone", "nest.deep>3", "status!=active", "status"):
+        assert notices(base, "deploy", where=(known,)) == ()
+        assert base.documents(where=[known]).notices == ()
+    assert base.store.meta_keys(EVERYTHING) == [("nest", 1), ("status", 1)]
+
+
+def test_a_listing_names_unknown_tags_too(base: Base) -> None:
+    assert base.documents(tags=["prodution"]).notices == (
+        "no document has the tag 'prodution' (did you mean production?)",
+    )
+    assert base.documents(tags=["production"]).notices == ()
+
+
+@pytest.mark.parametrize("query", ["((((", "???", "  … — ", "()", '"" ""', "`^"])
+def test_punctuation_alone_finds_nothing_and_says_so(base: Base, query: str) -> None:
+    found = base.search(query)
+    assert found.hits == ()
+    assert "the query has no words" in found.notices
+    listed = base.search(query, tags=["production"]).hits  # filters alone list what passes
+    assert [hit.code for hit in listed] == ["SHOP"]
+
+
+def test_strict_says_why_it_finds_nothing(base: Base) -> None:
+    query = '"shop deploy" till'
+    assert base.search(query, mode="keyword").hits != ()
+    strict = base.search(query, mode="keyword", strict=True)
+    assert strict.hits == ()
+    assert strict.notices == (
+        'nothing has "shop deploy"; without strict, hits that have its words are shown',
+    )
+    assert notices(base, '"deploy the shop"', strict=True) == ()

@@ -308,18 +308,23 @@ class Base(Finding):
         delete: bool = False,
         page: Page = Page(),  # noqa: B008 - a value, never changed
     ) -> "Listing | Removal":
-        """What has expired or will; with `delete`, all that has is removed for good, but for what
-        is a part of a file that has not: it comes and goes with it."""
+        """What has expired or will; with `delete`, all that has is removed for good. What is a
+        part of a file comes and goes with that, and is not listed."""
+        from knowbase.ingest.removal import without_parts
+
+        due = self.lifecycle.due(within, ALL).documents
+        files = self.store.files() if any(one.path for one in due) else {}
+        alone = without_parts(due, files)
         if not delete:
-            return self.lifecycle.due(within, page)
+            from knowbase.values.documents import Listing
+
+            shown = alone[page.offset : page.offset + page.limit]
+            return Listing(tuple(shown), len(alone))
         if within is not None:
             raise Conflict(
                 "what has not expired is not deleted", field="within", hint="without within"
             )
-        from knowbase.ingest.removal import without_parts
-
-        due = self.lifecycle.due(page=ALL).documents
-        return self.remove([one.id for one in without_parts(due, self.store.files())])
+        return self.remove([one.id for one in alone])
 
     def remove(self, references: "Texts", *, dry_run: bool = False) -> "Removal":
         """Remove documents, or a source with all its documents, from the base; never a file."""

@@ -107,7 +107,7 @@ class Finding(BaseServices):
         """Which stage of a search drops this document, or which place it has."""
         from knowbase.search.whynot import why_not
 
-        document = self.whole(reference)
+        document = self.named(reference)
         return why_not(self._understand(request, keywords), self.search_services, document)
 
     def calibrate(
@@ -144,7 +144,7 @@ class Finding(BaseServices):
         names = self.references
         language = Language(
             self.types,
-            names.find,
+            names.find_named,
             names.nearest,
             lambda one: bool(self.store.sessions((one,))),
             self.home,
@@ -254,7 +254,13 @@ class Finding(BaseServices):
         lists = {"tags": tags, "type": types, "where": where, "include": include}
         asked = self._understand("", {**lists, "tags_match": "all"})
         condition = both(asked.visible, asked.filter)
-        return Listing(tuple(self.store.documents(condition, page)), self.store.count(condition))
+        total = self.store.count(condition)
+        notices: tuple[str, ...] = ()
+        if not total or where:
+            from knowbase.search.unknown import unknown_names
+
+            notices = tuple(unknown_names(asked, self.store, keys_alone=total > 0))
+        return Listing(tuple(self.store.documents(condition, page)), total, notices)
 
     def browse(
         self,

@@ -37,9 +37,9 @@ class References:
             raise NotFound(f"there is no document {reference!r}", hint=self.nearest(reference))
         return document, slug
 
-    def whole(self, reference: str) -> Document:
+    def whole(self, reference: str, *, by_name: bool = False) -> Document:
         """The document that a reference names; a section does not stand for its document."""
-        document, slug = self.resolve(reference)
+        document, slug = self.resolve(reference, by_name=by_name)
         if slug is not None:
             raise Conflict(
                 f"{reference!r} is a section",
@@ -59,34 +59,49 @@ class References:
         reference = _text(reference)
         return self._store.find(reference) or self._store.find(Home(self._home).stored(reference))
 
-    def _find_by_name(self, reference: str) -> Document | None:
+    def find_named(self, reference: str) -> Document | None:
+        """Like `find`, and by a name that one file alone has; `nearest` says when several do."""
         found = self.find(reference)
         if found is not None:
             return found
         named = self._files_called(reference)
+        return named[0] if len(named) == 1 else None
+
+    def _find_by_name(self, reference: str) -> Document | None:
+        found = self.find_named(reference)
+        named = [] if found is not None else self._files_called(reference)
         if len(named) > 1:
             raise NotFound(f"{reference!r} is the name of several files", hint=_told(named))
-        return named[0] if named else None
+        return found
 
     def _files_called(self, reference: str) -> list[Document]:
-        """The documents whose path ends so."""
+        """The documents whose path ends so, else those whose path without its extension does."""
+        return self._ending(reference, "") or self._ending(reference, ".*")
+
+    def _ending(self, reference: str, extension: str) -> list[Document]:
         from knowbase.query.conditions import FORGOTTEN, InPath, Not, both
         from knowbase.text.paths import folded, path_pattern
 
-        pattern = path_pattern(reference)
-        if pattern is None or not (pattern.names and pattern.is_plain) or pattern.folder:
+        plain, pattern = path_pattern(reference), path_pattern(reference + extension)
+        if plain is None or pattern is None or not plain.names or not plain.is_plain:
             return []
-        end = "/".join(pattern.names)
+        if plain.folder or reference.strip() != reference:
+            return []
+        end = "/" + "/".join(plain.names)
         there = both(Not(FORGOTTEN), InPath(pattern))
         found = self._store.documents(there, Page(MOST_LOOKED_AT))
         paths = [(one, "/" + folded(one.path or "").lstrip("/")) for one in found]
-        return [one for one, path in paths if path.endswith(f"/{end}")]
+        if extension:  # of a.tar.gz, the name is a.tar
+            paths = [(one, _bare(path)) for one, path in paths]
+        return [one for one, path in paths if path.endswith(end)]
 
     def nearest(self, reference: str) -> str:
         """What to try instead of a reference that names nothing."""
         if self.find_any(reference) is not None:
             return f"it is forgotten; kb restore {reference} brings it back"
         named = self._files_called(reference)
+        if len(named) > 1:
+            return f"several files are called so: {_told(named)}"
         if named:
             return f"did you mean {_told(named)}?"
         from difflib import get_close_matches
@@ -103,6 +118,11 @@ def _text(reference: object) -> str:
             hint="a code, an id, a number or a path",
         )
     return clean(reference)
+
+
+def _bare(path: str) -> str:
+    folder, slash, name = path.rpartition("/")
+    return folder + slash + (name.rpartition(".")[0] or name)
 
 
 def _told(named: list[Document]) -> str:

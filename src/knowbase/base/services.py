@@ -155,7 +155,7 @@ class BaseServices:
         """Start, end and look at sessions; timelines."""
         from knowbase.memory.sessions import Sessions
 
-        return Sessions(self.store, self.whole, self.now)
+        return Sessions(self.store, self.named, self.now)
 
     @cached_property
     def recorder(self) -> "Recorder":
@@ -235,7 +235,7 @@ class BaseServices:
         """Links between documents: related work, paths, communities, importance."""
         from knowbase.graph import Graph
 
-        return Graph(self.store, self.whole, self.now, self.settings, lambda: self.code_pattern)
+        return Graph(self.store, self.named, self.now, self.settings, lambda: self.code_pattern)
 
     @property
     def references(self) -> References:
@@ -245,6 +245,10 @@ class BaseServices:
     def whole(self, reference: str) -> Document:
         """The document that a reference names; a section does not stand for its document."""
         return self.references.whole(reference)
+
+    def named(self, reference: str) -> Document:
+        """The same, and a file's name will do if one file alone has it: for reading."""
+        return self.references.whole(reference, by_name=True)
 
     def check_types(self, types: Sequence[str]) -> None:
         """Refuse a type that this base does not know."""

@@ -6,7 +6,7 @@ Not argparse: building its parsers takes longer than a whole keyword search.
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from knowbase.cli.commands import COMPLETION, NAMES, below, load
+from knowbase.cli.commands import COMPLETION, NAMES, below
 from knowbase.errors import InvalidInput
 from knowbase.operations.declare import Operation
 from knowbase.values.parameters import Param, Parameter, parameters
@@ -21,6 +21,7 @@ class Surface(NamedTuple):
     yes: bool = False
     debug: bool = False
     help: bool = False
+    format: str | None = None  # of what has several: see Terminal.formats
 
 
 class Parsed(NamedTuple):
@@ -46,7 +47,7 @@ COMMON = (
 )
 
 
-SPECIAL = ("help", "--help", "-h", "--version", COMPLETION)
+SPECIAL = ("help", "--help", "-h", "--version", "-V", COMPLETION)
 """What the command line answers by itself."""
 
 
@@ -57,10 +58,19 @@ class Flag(NamedTuple):
     value: str | bool | None = None
 
 
+def options(operation: Operation) -> list[Parameter]:
+    """What a command takes beside the common options."""
+    own, formats = parameters(operation.request), operation.terminal.formats
+    if not formats:
+        return own
+    param = Param("print the hits for another program", choices=formats)
+    return [*own, Parameter("format", str, param, None, False)]
+
+
 def flags(operation: Operation) -> dict[str, Flag]:
     """Every flag of a command."""
     found: dict[str, Flag] = {}
-    for field in (*parameters(operation.request), *COMMON):
+    for field in (*options(operation), *COMMON):
         if field.param.positional:
             continue
         flag = Flag(field, True if field.kind is bool else None)
@@ -104,8 +114,19 @@ def parse(operation: Operation, arguments: Sequence[str]) -> Parsed:
         else:
             words.append(word)
     _place(operation, words, values)
-    common = {name: values.pop(name) for name in Surface._fields if name in values}
+    ours = {field.name for field in COMMON} | ({"format"} if operation.terminal.formats else set())
+    common = {name: values.pop(name) for name in Surface._fields if name in values and name in ours}
+    _check_format(operation, common)
     return Parsed(values, Surface(**common))
+
+
+def _check_format(operation: Operation, common: dict[str, Any]) -> None:
+    wanted, known = common.get("format"), operation.terminal.formats
+    if wanted is not None and wanted not in known:
+        hint = "one of " + ", ".join(known)
+        raise InvalidInput(f"format cannot be {wanted!r}", field="format", hint=hint)
+    if wanted is not None and common.get("json"):
+        raise InvalidInput("--json and --format exclude each other", field="format")
 
 
 def _set(
@@ -200,31 +221,3 @@ def _unknown_command(name: str) -> InvalidInput:
     near = get_close_matches(name, (*NAMES, COMPLETION), n=1)
     hint = f"did you mean: kb {near[0]}" if near else "see: kb --help"
     return InvalidInput(f"there is no command {name!r}", field="command", hint=hint)
-
-
-def overview(group: str = "") -> str:
-    """What `kb --help` prints; with a group, its commands alone."""
-    width = max(map(len, NAMES))
-    names = [name for name in NAMES if not group or name.startswith(group + " ")]
-    lines = [f"  {name:<{width}}  {load(name).summary}" for name in names]
-    if group:
-        return "\n".join((f"usage: kb {group} COMMAND [options]", "", *lines))
-    return "\n".join(
-        (
-            "usage: kb COMMAND [options]",
-            "",
-            "A knowledge base: put files and notes in, find them by words and by meaning.",
-            "",
-            *lines,
-            f"  {COMPLETION:<{width}}  Print a completion script for bash, zsh or fish",
-            "",
-            "start with:",
-            '  kb init && kb add docs/ && kb search "what am I looking for"',
-            "",
-            "kb COMMAND --help shows the options and examples of a command.",
-            "exit codes: 0 done, 1 unexpected, 2 bad input, 3 not found, 4 base, 5 model,",
-            "            6 some files could not be read, 7 kb eval: below the baseline,",
-            "            8 an optional package is missing,",
-            "            130 interrupted",
-        )
-    )

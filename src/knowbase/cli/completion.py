@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from knowbase.cli.arguments import flags
+from knowbase.cli.arguments import flags, options
 from knowbase.cli.commands import COMPLETION, NAMES, below, load
 from knowbase.errors import InvalidInput
-from knowbase.values.parameters import parameters
+from knowbase.operations.candidates import kind_of
 
 SHELLS = ("bash", "zsh", "fish")
 HELP = """\
@@ -20,7 +20,16 @@ examples:
 _BASH = """\
 _kb() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}}
-  local command=${{COMP_WORDS[1]}} words="" values="" second=""
+  local command=${{COMP_WORDS[1]}} words="" values="" second="" kind="" number
+  local base=()
+  if [ "$previous" = "=" ]; then
+    previous=${{COMP_WORDS[COMP_CWORD-2]}}
+  fi
+  for (( number = 1; number < COMP_CWORD; number++ )); do
+    if [ "${{COMP_WORDS[number]}}" = --base ]; then
+      base=(--base "${{COMP_WORDS[number+1]}}")
+    fi
+  done
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W "{commands}" -- "$current"))
     return
@@ -40,6 +49,21 @@ _kb() {{
   case $command in
 {cases}
   esac
+  if [ -z "$kind" ] && [[ $current != -* ]]; then
+    case $command in
+{places}
+    esac
+  fi
+  if [ -n "$kind" ]; then
+    local IFS=$'\n'
+    COMPREPLY=($("${{COMP_WORDS[0]}}" completion values "${{base[@]}}" \
+      "${{kind% *}}" "$current" 2> /dev/null))
+    case $kind in
+      *" files") COMPREPLY+=($(compgen -f -- "$current")) ;;
+      *) compopt +o filenames 2> /dev/null; COMPREPLY=("${{COMPREPLY[@]// /\\\\ }}") ;;
+    esac
+    return
+  fi
   if [ -n "$values" ]; then
     COMPREPLY=($(compgen -W "$values" -- "$current"))
     return
@@ -49,11 +73,15 @@ _kb() {{
     *) COMPREPLY=($(compgen -f -- "$current")) ;;
   esac
 }}
-complete -o filenames -F _kb kb"""
+complete -o filenames -F _kb kb knowbase"""
 
 
 def script(arguments: Sequence[str]) -> str:
     """The script of the shell that is named."""
+    if arguments[:1] == ["values"]:
+        from knowbase.operations.candidates import values
+
+        return values(arguments[1:])
     if set(arguments) & {"-h", "--help"}:
         return HELP
     shell = arguments[0] if arguments else ""
@@ -79,12 +107,18 @@ def _bash() -> str:
         for name in NAMES
         for flag, choices in _choices(name).items()
     ]
+    values += [
+        f'    "{name} {flag}") kind={kind} ;;'
+        for name in NAMES
+        for flag, kind in _kinds(name).items()
+    ]
     values.append(f'    "{COMPLETION} {COMPLETION}") values="{" ".join(SHELLS)}" ;;')
     return _BASH.format(
         commands=" ".join(_firsts()),
         groups="\n".join(groups),
         values="\n".join(values),
         cases="\n".join(words),
+        places="\n".join(f'    "{name}") kind="{_shown(kind)}" ;;' for name, kind in _places()),
     )
 
 
@@ -101,9 +135,33 @@ def _choices(name: str) -> dict[str, tuple[str, ...]]:
     """The flags of a command that take one of some values."""
     return {
         "--" + field.name.replace("_", "-"): field.param.choices
-        for field in parameters(load(name).request)
+        for field in options(load(name))
         if field.param.choices and not field.param.positional
     }
+
+
+def _kinds(name: str) -> dict[str, str]:
+    """The flags of a command that take what a base has."""
+    found = (
+        (field, kind_of(name, field)) for field in options(load(name)) if not field.param.positional
+    )
+    return {"--" + field.name.replace("_", "-"): kind for field, kind in found if kind}
+
+
+def _places() -> list[tuple[str, str]]:
+    """The commands whose words are what a base has."""
+    found = []
+    for name in NAMES:
+        placed = (one for one in options(load(name)) if one.param.positional)
+        kind = next((kind for one in placed if (kind := kind_of(name, one))), None)
+        if kind:
+            found.append((name, kind))
+    return found
+
+
+def _shown(kind: str) -> str:
+    """A document may also be called by its path."""
+    return f"{kind} files" if kind == "code" else kind
 
 
 def _fish() -> str:
@@ -115,13 +173,21 @@ def _fish() -> str:
     for first, seconds in _seconds().items():
         lines += [_fish_line(first, f"-f -a {second}") for second in seconds]
     for name in NAMES:
-        choices = _choices(name)
+        choices, kinds = _choices(name), _kinds(name)
         for flag in flags(load(name)):
             if flag.startswith("--"):
                 values = f" -x -a '{' '.join(choices[flag])}'" if flag in choices else ""
+                values = f" -x -a '{_fish_values(kinds[flag])}'" if flag in kinds else values
                 lines.append(_fish_line(name, f"-l {flag[2:]}{values}"))
+    for name, kind in _places():
+        lines.append(_fish_line(name, f"-a '{_fish_values(kind)}'"))
+    lines += ["complete -c knowbase -w kb"]
     lines.append(_fish_line(COMPLETION, f"-f -a '{' '.join(SHELLS)}'"))
     return "\n".join(lines)
+
+
+def _fish_values(kind: str) -> str:
+    return f"(kb completion values {kind} (commandline -ct) 2> /dev/null)"
 
 
 def _fish_line(name: str, what: str) -> str:

@@ -1,13 +1,14 @@
 """What `kb COMMAND --help` prints, from the operation's declaration."""
 
 from knowbase.cli.arguments import COMMON
+from knowbase.cli.arguments import options as options_of
 from knowbase.operations.declare import Operation
-from knowbase.values.parameters import Parameter, parameters
+from knowbase.values.parameters import Parameter
 
 
 def help_of(operation: Operation) -> str:
     """Usage, options, examples."""
-    own = parameters(operation.request)
+    own = options_of(operation)
     places = [field for field in own if field.param.positional]
     options = [field for field in own if not field.param.positional]
     usage = " ".join([f"usage: kb {operation.name}", *map(_place, places), "[options]"])

@@ -12,7 +12,6 @@ from knowbase.cli.arguments import (
     SPECIAL,
     Surface,
     command_of,
-    overview,
     parse,
     plain_words,
 )
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from knowbase.client import Client
 
 INTERRUPTED = 130
+_IGNORED = ("--json", "--debug", "--quiet")  # by completion
 UNEXPECTED = 1
 _LOST_WRITES = (
     "kb: warning: the base's journal (-wal) was deleted, and with it what was written last;"
@@ -63,8 +63,8 @@ def run(arguments: list[str]) -> int:
 
 
 def _dispatch(arguments: list[str]) -> int:
-    name, rest = command_of(arguments or ["help"])
-    if name in SPECIAL:
+    name, rest = command_of(arguments) if arguments else ("", [])
+    if not name or name in SPECIAL:
         print(_special(name, rest))
         return 0
     operation = load(name)
@@ -96,28 +96,53 @@ def _dispatch(arguments: list[str]) -> int:
             return _stream(operation.run(base, request), output)
         result = _run_operation(operation, base, request, surface)
         output.show(result)
+        _keep_hits(operation, base, result)
         return _exit_code(result)
 
 
+def _keep_hits(operation: Operation, base: "Base | Client | None", result: Any) -> None:
+    """For `kb open`, which knows them by their numbers."""
+    if operation.terminal.formats and hasattr(result, "hits"):
+        from knowbase.operations.last import keep
+
+        keep(base, result)
+
+
 def _special(name: str, rest: list[str]) -> str:
+    if not name:
+        from knowbase.cli.overview import short_overview
+
+        return short_overview()
     if name == COMPLETION:
         from knowbase.cli.completion import script
 
-        return script([word for word in rest if word not in ("--json", "--debug", "--quiet")])
-    if name == "--version":
+        given = rest if "values" in rest else [w for w in rest if w not in _IGNORED]
+        return script(given)
+    if name in ("--version", "-V"):
         import knowbase
 
         return f"kb {knowbase.__version__}"
-    asked = " ".join(word for word in rest if not word.startswith("-"))
+    return _help(" ".join(word for word in rest if not word.startswith("-")))
+
+
+def _help(asked: str) -> str:
+    """All commands, a command, a page; of a name that both have, the command and then the page."""
+    from knowbase.cli.overview import overview
+    from knowbase.cli.pages import page_of
+
+    page = page_of(asked)
+    found = [page] if page is not None else []
     if asked in NAMES:
         from knowbase.cli.help import help_of
 
-        return help_of(load(asked))
-    if asked and not any(one.startswith(asked + " ") for one in NAMES):
+        found.insert(0, help_of(load(asked)))
+    elif not asked or any(one.startswith(asked + " ") for one in NAMES):
+        found.insert(0, overview(asked))
+    if not found:
         raise InvalidInput(
-            f"there is no command {asked!r}", field="command", hint="kb help lists them"
+            f"there is no command {asked!r}, nor a page", field="command", hint="kb help lists them"
         )
-    return overview(asked)
+    return "\n\n".join(found)
 
 
 def _is_served(surface: Surface) -> bool:
@@ -196,6 +221,7 @@ class _Output:
         self._paint = Painter(sys.stdout, _home_of(base))
         self._json = surface.json
         self._quiet = surface.quiet
+        self._format = surface.format
         self._terminal = operation.terminal
 
     def show(self, result: Any) -> None:
@@ -204,6 +230,12 @@ class _Output:
             from knowbase.operations.results import plain
 
             print(_json(plain(result), indent=None if self._terminal.json_lines else 2))
+        elif self._format is not None and hasattr(result, "hits"):
+            from knowbase.cli.render.formats import formatted
+
+            sys.stdout.write(formatted(self._format, self._paint, result))
+            for notice in result.notices:
+                print(safe(f"note: {notice}"), file=sys.stderr)
         elif raw is not None and not sys.stdout.isatty():
             sys.stdout.write(raw(result))
         elif not self._quiet or not self._terminal.reports:

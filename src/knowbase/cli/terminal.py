@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, TextIO
 from knowbase.values.visible import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from knowbase.ingest.embedding import Step
     from knowbase.ingest.report import Progress
     from knowbase.values.documents import Document
@@ -18,6 +20,24 @@ _FRAME = 0.1  # seconds between two drawings of the bar
 
 def is_terminal(stream: TextIO) -> bool:
     return stream.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+
+
+def counted(number: int, noun: str) -> str:
+    """1 document, 2 documents."""
+    return f"{number} {noun}{ending(number)}"
+
+
+def ending(number: int) -> str:
+    """Of the noun behind a number."""
+    return "" if number == 1 else "s"
+
+
+def width_of(stream: TextIO) -> int:
+    """How many letters fit on a line."""
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80
 
 
 def safe(text: str) -> str:
@@ -48,9 +68,16 @@ class Painter:
     def __init__(self, stream: TextIO, home: str) -> None:
         self._on = is_terminal(stream)
         self.home = home
+        self.width = width_of(stream) if stream.isatty() else 0  # 0: nobody looks at it
 
     def __call__(self, style: str, text: str) -> str:
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self._on else text
+
+    def path(self, stored: str) -> str:
+        """A stored path as it is called from here."""
+        whole = os.path.join(self.home, stored)
+        shown = os.path.relpath(whole) if self.home else whole
+        return safe(whole if shown.startswith("../../..") else shown)
 
     def link(self, text: str, path: str) -> str:
         """A place that a click opens."""
@@ -62,36 +89,60 @@ class Painter:
 
 
 class ProgressBar:
-    """One line on standard error, redrawn in place; silent when that is no terminal."""
+    """One line on standard error, redrawn in place; silent when that is no terminal. Terminals
+    that show progress in the taskbar are told, too."""
 
     def __init__(self, *, quiet: bool = False) -> None:
+        from knowbase.ingest.workload import Pace
+
         self._on = sys.stderr.isatty() and not quiet
-        self._started = time.monotonic()
+        self._taskbar = self._on and has_taskbar(os.environ)
+        self._new_pace = Pace
+        self._pace = Pace()
         self._drawn = 0.0
         self._stage = ""
 
     def __call__(self, progress: "Progress | Step") -> None:
         now = time.monotonic()
         if progress.unit != self._stage:  # another kind of work has another pace
-            self._stage, self._started = progress.unit, now
+            self._stage, self._pace = progress.unit, self._new_pace()
+        left = self._pace.left(now, progress)
         if not self._on or now - self._drawn < _FRAME:
             return
         self._drawn = now
-        share = progress.done / progress.total if progress.total else 0.0
+        whole = progress.work + progress.left
+        share = progress.work / whole if whole else 0.0
         filled = round(share * 24)
-        left = (now - self._started) * (1 - share) / share if share else 0.0
-        line = (
-            f"{'█' * filled}{'░' * (24 - filled)} {progress.text}"
-            f" · {_duration(left)} left{safe(progress.now)}"
-        )
-        width = os.get_terminal_size(sys.stderr.fileno()).columns or 80
-        sys.stderr.write("\r\x1b[2K" + line[: width - 1])
+        remaining = f" · {_duration(left)} left" if left is not None else ""
+        line = f"{'█' * filled}{'░' * (24 - filled)} {progress.text}{remaining}{safe(progress.now)}"
+        taskbar = f"\x1b]9;4;1;{int(share * 100)}\x1b\\" if self._taskbar else ""
+        sys.stderr.write(f"{taskbar}\r\x1b[2K{line[: width_of(sys.stderr) - 1]}")
         sys.stderr.flush()
 
     def close(self) -> None:
         if self._on:
-            sys.stderr.write("\r\x1b[2K")
+            sys.stderr.write("\x1b]9;4;0\x1b\\" * self._taskbar + "\r\x1b[2K")
             sys.stderr.flush()
+
+
+def has_taskbar(environment: "Mapping[str, str]") -> bool:
+    """Whether the terminal is known to take OSC 9;4 for progress: others show it as a message."""
+    if "TMUX" in environment or environment.get("TERM", "").startswith(("screen", "tmux")):
+        return False
+    if "WT_SESSION" in environment or "ConEmuPID" in environment:
+        return True
+    version = environment.get("TERM_PROGRAM_VERSION", "")
+    since = {"ghostty": "", "WezTerm": "20250209", "iTerm.app": "3.6.6"}
+    program = environment.get("TERM_PROGRAM", "")
+    if program in since:
+        return _numbers(version) >= _numbers(since[program])
+    vte = environment.get("VTE_VERSION", "")
+    return vte.isdecimal() and int(vte) >= 8000
+
+
+def _numbers(version: str) -> list[int]:
+    parts = version.replace("-", ".").split(".")
+    return [int(part) for part in parts if part.isdecimal()]
 
 
 def _duration(seconds: float) -> str:

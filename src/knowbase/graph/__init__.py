@@ -122,11 +122,14 @@ class Graph:
         return communities(wiring, asked, lambda ids: documents_of(self.store, ids))
 
     def rank(self, top: int = 20, relations: Sequence[str] = ()) -> "Ranking":
-        """Documents by PageRank: what is linked from what matters, matters."""
+        """Documents by PageRank: what is linked from what matters, matters. That two are alike is
+        nobody's word for either: such links count only when they are asked for."""
         from knowbase.graph.clusters import ranking
         from knowbase.graph.walks import documents_of
 
         wiring = self._wiring(relations)
+        if not relations:
+            wiring = _only(wiring, set(wiring.relations) - {"SIMILAR_TO"})
         return ranking(wiring, top, lambda ids: documents_of(self.store, ids))
 
     def _wiring(self, relations: Sequence[str] = (), passing: Condition | None = None) -> Wiring:
@@ -134,12 +137,7 @@ class Graph:
         self._bring_in_step()
         found = self.store.wiring(passing if passing is not None else self.shown())
         wanted = _checked({name.upper() for name in relations}, set(found.relations))
-        if not wanted:
-            return found
-        links = zip(found.sources, found.targets, found.relations, found.weights, strict=True)
-        kept = [link for link in links if link[2] in wanted]
-        columns = (list(column) for column in zip(*kept, strict=True)) if kept else ([],) * 4
-        return Wiring(found.nodes, *columns)
+        return _only(found, wanted) if wanted else found
 
     def network(self, relations: Sequence[str] = (), passing: Condition | None = None) -> Network:
         """Every document that is shown, and every link between them, of these relations or all."""
@@ -216,6 +214,14 @@ class Graph:
     def shown(self, include: Sequence[str] = ()) -> Condition:
         """What the lifecycle shows."""
         return Visible(self.clock(), frozenset(include))
+
+
+def _only(wiring: Wiring, relations: set[str]) -> Wiring:
+    """The links of these relations alone."""
+    links = zip(wiring.sources, wiring.targets, wiring.relations, wiring.weights, strict=True)
+    kept = [link for link in links if link[2] in relations]
+    columns = (list(column) for column in zip(*kept, strict=True)) if kept else ([],) * 4
+    return Wiring(wiring.nodes, *columns)
 
 
 def _check_condition(given: Condition) -> None:

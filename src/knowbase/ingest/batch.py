@@ -52,7 +52,7 @@ class Batch:
         self._prepared: list[Prepared] = []
         self._records: list[FileRecord] = []
         self._emptied: list[str] = []
-        self.embedded = self.reused = self.waiting = 0
+        self.embedded = self.reused = self.waiting = self._before = 0
         self.warnings: list[str] = []
         self.under_way: list[Prepared] = []  # a stop may come when it is stored and not yet said
         self.each: Callable[[], None] = lambda: None  # called with each new vector
@@ -65,7 +65,14 @@ class Batch:
     @property
     def last(self) -> str:
         """The path that came in last."""
-        return self._prepared[-1].record.path if self._prepared else ""
+        waiting = self._prepared or self.under_way
+        return waiting[-1].record.path if waiting else ""
+
+    @property
+    def share(self) -> float:
+        """How much of what is being written has its vectors."""
+        chunks = sum(len(one.draft.chunks) for one in self.under_way)
+        return (self.embedded - self._before) / chunks if chunks else 0.0
 
     def add(self, prepared: Prepared) -> None:
         self._prepared.append(prepared)
@@ -111,6 +118,7 @@ class Batch:
 
     def _write(self, prepared: Sequence[Prepared], aside: Changes) -> None:
         before, result = self.embedded, Embedded((), None, 0, 0)
+        self._before = before
         try:
             if prepared:
                 result = self.with_vectors([one.draft for one in prepared])

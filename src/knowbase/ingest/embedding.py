@@ -19,6 +19,18 @@ class Step(NamedTuple):
     unit: str = "chunks"
 
     @property
+    def work(self) -> float:
+        return self.done
+
+    @property
+    def stored(self) -> float:
+        return self.done
+
+    @property
+    def left(self) -> float:
+        return self.total - self.done
+
+    @property
     def text(self) -> str:
         return f"{self.done}/{self.total} {self.unit}"
 

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from knowbase.ingest.drafts import READERS
 from knowbase.ingest.places import Home, inside
 from knowbase.ingest.walk import FoundFile, Skipped, WalkRules, walk
 from knowbase.store.contract import FileStore
@@ -176,11 +177,21 @@ def _is_wanted_back(item: FoundFile, record: FileRecord) -> bool:
     return record.excluded or (item.asked and record.document is None)
 
 
+def by_readers(record: FileRecord) -> FileRecord:
+    """The record of a file that was looked into and made no document, marked by these readers:
+    later ones may make more of it."""
+    if record.document is not None or record.sha256 == UNREAD:
+        return record
+    return record._replace(sha256=f"{READERS} {record.sha256}")
+
+
 def _is_unknown(record: FileRecord) -> bool:
-    """Nothing here read it, or an older version left it out, which did not say why: this one may
-    know more."""
+    """Nothing here read it, or other readers did and made nothing of it, or an older version left
+    it out, which did not say why: this one may know more."""
     why = record.document or record.problem or record.skipped
-    return not record.sha256 or why is None
+    if not record.sha256 or why is None:
+        return True
+    return record.document is None and not record.sha256.startswith(f"{READERS} ")
 
 
 def _differs(item: FoundFile, record: FileRecord, scope: Scope) -> bool:

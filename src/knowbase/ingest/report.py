@@ -38,6 +38,9 @@ class Progress(NamedTuple):
     embedded: int
     path: str
     unit: str = "files"
+    work: float = 0.0  # tokens that are done …
+    stored: float = 0.0  # … for good
+    left: float = 0.0  # … and those that wait, or are expected of files that are still to be read
 
     @property
     def text(self) -> str:

@@ -8,20 +8,23 @@ from contextlib import closing
 
 from knowbase.errors import ReadError, TookTooLong
 from knowbase.ingest.ahead import Loaded, Noise, read_ahead, record_of
-from knowbase.ingest.batch import BATCH_DOCUMENTS, Batch, Prepared, is_of_one_file, reason_of
+from knowbase.ingest.batch import Batch, Prepared, is_of_one_file, reason_of
 from knowbase.ingest.drafts import Drafter
 from knowbase.ingest.hierarchy import parent_of
 from knowbase.ingest.parts import holders, pieces_of, stored_parts
-from knowbase.ingest.pending import UNREAD, FileProblem, Pending, Scope, pending
-from knowbase.ingest.places import inside
+from knowbase.ingest.pending import UNREAD, FileProblem, Pending, Scope, by_readers, pending
+from knowbase.ingest.places import Home, inside
 from knowbase.ingest.report import Progress, Report
-from knowbase.ingest.services import IngestServices, read_again
+from knowbase.ingest.services import IngestServices
+from knowbase.ingest.splitting_again import split_again
+from knowbase.ingest.succession import said_of, successor_of, waiting, waiting_if_unknown
 from knowbase.ingest.telling import grouped, heavy
 from knowbase.ingest.walk import FoundFile, has_rules
+from knowbase.ingest.workload import Workload
 from knowbase.logs import log
 from knowbase.query.conditions import AllOf, AnyOf, Compare, Condition, Not, OneOf
 from knowbase.read.decode import BinaryFile, NeedsReader
-from knowbase.values.changes import Changes, Draft
+from knowbase.values.changes import Changes
 from knowbase.values.documents import ALL, Document
 from knowbase.values.files import FileRecord, Source
 from knowbase.values.kinds import clean_tags
@@ -50,13 +53,14 @@ def sync_some(services: IngestServices, paths: Collection[str]) -> Report | None
     work = pending(services.store, scopes, disk._replace(rules=rules))
     if any(each.missing for each in work):
         return None
-    return _done(services, work)
+    return _done(services, scopes, work)
 
 
-def _done(services: IngestServices, work: Sequence[Pending]) -> Report:
+def _done(services: IngestServices, scopes: Sequence[Scope], work: Sequence[Pending]) -> Report:
     run = _Run(services, work, lambda _: None)
     try:
         run.read_all(work)
+        run.settle(scopes)
         run.weigh()
     except KeyboardInterrupt:
         run.stopped()
@@ -82,6 +86,7 @@ def sync(
     try:
         run.add_sources([scope.source for scope in scopes], new=True)
         run.read_all(work)
+        run.settle(scopes)
         if notes:
             run.split_again([document for document in otherwise if document.path is None])
         for each in work:
@@ -118,12 +123,14 @@ class _Run:
         self._total = sum(len(each.to_read) for each in work)
         self._done = 0
         self._batch = Batch(services.store, services.drafter, services.clock, defer=services.defer)
-        self._batch.each = lambda: self._tell(self._batch.last)
+        self._load = Workload((found.path, found.size) for each in work for found in each.to_read)
+        self._batch.each = self._made_one
         self._gone: dict[str, list[FileRecord]] = {}
         for each in work:
             for record in each.missing:
                 if record.document:
                     self._gone.setdefault(record.sha256, []).append(record)
+        self._settling = False  # whether files are read again for what came in after them
         self._moved_from: set[str] = set()
         self._holders: set[str] = set()  # files that documents lie in
         self.interrupted = False  # by Ctrl-C
@@ -170,7 +177,7 @@ class _Run:
 
     def read_all(self, work: Sequence[Pending]) -> None:
         """Every file that changed; while one is stored, the next ones are read."""
-        if self._total:
+        if any(each.to_read for each in work):
             self._services.drafter.reader.start()
             home, gone = self._services.home, [one for each in work for one in each.missing]
             files = [home.stored(found.path) for each in work for found in each.to_read]
@@ -181,6 +188,20 @@ class _Run:
             self._read_files(each)
         self.flush()
 
+    def settle(self, scopes: Sequence[Scope]) -> None:
+        """What a file is superseded by may have come in after it: then it is read again."""
+        store = self._services.store
+        wait = waiting(store) if self._written else []
+        arrived = {one.id for one in wait if store.find(successor_of(one)) is not None}
+        if arrived:
+            self._settling, reused = True, self._batch.reused
+            found = pending(store, scopes, self._services.disk, arrived)
+            self.read_all([_only(each, arrived, self._services.home) for each in found])
+            self._batch.reused = reused  # they were counted when they came in
+        for one in wait:
+            if one.id in self._written and one.id not in arrived:
+                self._told.append((one.path or one.code, said_of(successor_of(one))))
+
     def _read_files(self, each: Pending) -> None:
         def is_known(found: FoundFile, sha256: str) -> bool:
             old = each.records.get(self._services.home.stored(found.path))
@@ -190,7 +211,8 @@ class _Run:
         with closing(read_ahead(self._services.drafter.reader, each.to_read, is_known)) as files:
             for loaded in files:
                 self._take(each, loaded)
-                self._done += 1
+                self._load.read(loaded.found.path, loaded.found.size)
+                self._done += not self._settling
                 self._tell(loaded.found.path)
                 if self._batch.is_full:
                     self.flush()
@@ -236,6 +258,7 @@ class _Run:
         self, record: FileRecord, old: FileRecord | None, reading: Reading, source: Source
     ) -> None:
         read = reading.stating(tags=clean_tags((*reading.tags, *source.tags)))
+        read = waiting_if_unknown(read, self._services.store)
         warnings = reading.warnings
         if read.value("parent") is None:
             read = read.stating(parent=parent_of(record.path, source, self._services.home))
@@ -243,7 +266,7 @@ class _Run:
             warnings = (*warnings, *self._prepare(record, old, read))
         else:
             self._skip(record, old, "no text in it" if record.size else "empty")
-        self._told += [(record.path, warning) for warning in warnings]
+        self._told += [(record.path, warning) for warning in warnings if not self._settling]
 
     def _prepare(
         self, record: FileRecord, old: FileRecord | None, reading: Reading
@@ -256,6 +279,7 @@ class _Run:
         elif document is None and (code := reading.value("code")) is not None:
             document, moved_from = self._same_code(code)
             listed = self._moved if document else self._added
+        listed = [] if self._settling else listed
         drafter = self._services.drafter
         self._prepare_parts(record, moved_from or record.path, reading)
         when = timestamp(record.mtime_ns / 1e9)
@@ -263,6 +287,7 @@ class _Run:
         draft = drafter.draft(document or str(uuid.uuid4()), whole, record.path, when)
         record = record._replace(document=draft.id)
         self._batch.add(Prepared(draft, record, old, moved_from, listed))
+        self._load.drafted(record.path, sum(chunk.tokens for chunk in draft.chunks))
         told = drafter.left_out(draft)
         return (told,) if told is not None and told not in reading.warnings else ()
 
@@ -280,6 +305,7 @@ class _Run:
                 old.id if old else str(uuid.uuid4()), read, path, when
             )
             self._batch.add(Prepared(draft, record, None, None, [], is_part=True))
+            self._load.drafted(record.path, sum(chunk.tokens for chunk in draft.chunks))
             if self._batch.is_full:
                 self.flush()
         for gone in known.values():
@@ -296,12 +322,13 @@ class _Run:
     def _fail(self, record: FileRecord, old: FileRecord | None, reason: str) -> None:
         """What was read before stays: a file that fails now loses nothing."""
         self._failed.append(FileProblem(record.path, reason))
-        self._batch.note(record._replace(problem=reason, document=old.document if old else None))
+        kept = record._replace(problem=reason, document=old.document if old else None)
+        self._batch.note(by_readers(kept))
 
     def _skip(self, record: FileRecord, old: FileRecord | None, reason: str) -> None:
         if old is None or old.skipped != reason:
             self._skipped.append(FileProblem(record.path, reason))
-        self._batch.note(record._replace(skipped=reason))
+        self._batch.note(by_readers(record._replace(skipped=reason)))
         if old is not None and old.document is not None:
             self._removed.append(record.path)
             self._batch.remove(old.document)
@@ -313,6 +340,7 @@ class _Run:
     def flush(self) -> None:
         """Embed what waits and write it, in one transaction."""
         written, failed = self._batch.flush()
+        self._load.stored()
         for one in written:
             one.listed.append(one.record.path)
             self._written[one.draft.id] = one.record.path
@@ -340,31 +368,7 @@ class _Run:
 
     def split_again(self, notes: Sequence[Document]) -> None:
         """Texts without a file, as they are stored, by the settings of today."""
-        for start in range(0, len(notes), BATCH_DOCUMENTS):
-            some = notes[start : start + BATCH_DOCUMENTS]
-            drafts = {note.code: self._drafted_again(note) for note in some}
-            done = {code: draft for code, draft in drafts.items() if draft is not None}
-            self._batch.write_drafts(list(done.values()))
-            self._changed += done
-
-    def _drafted_again(self, note: Document) -> Draft | None:
-        """None, and said, for one that stays as it is: nobody has its text elsewhere."""
-        try:
-            draft = self._stored_draft(note)
-        except Exception as error:
-            if not is_of_one_file(error):
-                raise
-            log("error", "not split again", code=note.code, exc_info=error)
-            self._warnings.append(f"{note.code}: {reason_of(error)}; it stays as it is")
-            return None
-        if self._services.drafter.left_out(draft) is not None:
-            self._warnings.append(f"{note.code}: it has too many chunks; it stays as it is")
-            return None
-        return draft
-
-    def _stored_draft(self, note: Document) -> Draft:
-        reading = read_again(self._services, note)
-        return self._services.drafter.draft(note.id, reading, None, note.updated_at)
+        self._changed += split_again(self._services, self._batch, notes)
 
     def weigh(self) -> None:
         """Say which of the files that came in make a large part of the base."""
@@ -403,8 +407,21 @@ class _Run:
         )
         self._removed += [record.path for record in missing if record.document]
 
+    def _made_one(self) -> None:
+        self._load.embedded(self._batch.share)
+        self._tell(self._batch.last)
+
     def _tell(self, path: str) -> None:
-        self._progress(Progress(self._done, self._total, self._batch.embedded, path))
+        load = self._load
+        far = Progress(self._done, self._total, self._batch.embedded, path)
+        self._progress(far._replace(work=load.work, stored=load.done, left=load.left))
+
+
+def _only(each: Pending, documents: set[str], home: Home) -> Pending:
+    """Of the work, what concerns these documents."""
+    paths = {record.path for record in each.records.values() if record.document in documents}
+    files = (one for one in each.to_read if home.stored(one.path) in paths)
+    return each._replace(to_read=tuple(files), missing=(), noted=())
 
 
 def _same_content(old: FileRecord, sha256: str, scope: Scope) -> bool:

@@ -18,6 +18,7 @@ class Superseded(NamedTuple):
     old: Document
     new: Document
     head: Document
+    notices: tuple[str, ...] = ()  # that it had a successor before
 
 
 class Changed(NamedTuple):
@@ -45,9 +46,10 @@ class Lifecycle:
     def supersede(self, old: str, new: str) -> Superseded:
         """Let `new` take the place of `old`, which is hidden from now on."""
         before, after = self.whole(old), self.whole(new)
+        notices = former_successor(self.store, before, after.id)
         self._write(superseding(before, after.id, self.clock()))
         head = self.store.heads([before.id]).get(before.id, after)
-        return Superseded(self._now(before), after, head)
+        return Superseded(self._now(before), after, head, notices)
 
     def forget(self, references: Sequence[str]) -> Changed:
         """Never show them again, until they are restored."""
@@ -112,6 +114,14 @@ class Lifecycle:
         if found is None:
             raise NotFound(f"{document.code} has just been removed")
         return found
+
+
+def former_successor(store: DocumentStore, old: Document, new: str) -> tuple[str, ...]:
+    """What is said when a document that has a successor gets another one."""
+    former = store.find(old.superseded_by) if old.superseded_by else None
+    if former is None or former.id == new or former.deleted_at is not None:
+        return ()
+    return (f"{old.code} was superseded by {former.code} until now; {former.code} stays as it is",)
 
 
 def superseding(old: Document, new: str, now: str) -> Edit:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from knowbase.errors import Conflict, InvalidInput, ReadError
 from knowbase.ingest.services import IngestServices, read_again
 from knowbase.memory.alike import similar_documents
-from knowbase.memory.lifecycle import superseding
+from knowbase.memory.lifecycle import former_successor, superseding
 from knowbase.query.conditions import Condition, Visible, both
 from knowbase.query.moments import span
 from knowbase.read.frontmatter import KEPT, UNFIT
@@ -54,9 +54,10 @@ def remember(services: NoteServices, note: Note) -> Remembered:
     known = None if note.replaces else writing.the_same()
     if known is not None:
         changes = writing.changes_for(known.id, "reinforced")
+        notices = writing.repointed(known.id)
         services.ingest.store.apply(changes, writing.now)
         superseded = services.whole(writing.superseded.id) if writing.superseded else None
-        return Remembered(known, False, superseded=superseded)
+        return Remembered(known, False, superseded=superseded, notices=notices)
     draft = writing.draft()
     if writing.old is None and writing.superseded is None:
         draft = draft._replace(once=True)  # somebody else may be about to write it
@@ -64,10 +65,12 @@ def remember(services: NoteServices, note: Note) -> Remembered:
     similar = similar_documents(
         services.ingest.store, draft, writing.neighbours, writing.model, replaced
     )
+    repointed = writing.repointed(draft.id)
     document = writing.write(draft)
     superseded = services.whole(writing.superseded.id) if writing.superseded else None
     is_new = document.id == draft.id
-    return Remembered(document, is_new, similar, superseded, writing.notices if is_new else ())
+    notices = (*repointed, *(writing.notices if is_new else ()))
+    return Remembered(document, is_new, similar, superseded, notices)
 
 
 def merged(services: NoteServices, one: Document, another: Document, text: str) -> Document:
@@ -151,6 +154,12 @@ class Writing:
         """What is shown of the same project."""
         return both(Visible(self.now), same_project(self.reading.value("project")))
 
+    def repointed(self, document: str) -> tuple[str, ...]:
+        """What is said when what it takes the place of has a successor already."""
+        if self.superseded is None:
+            return ()
+        return former_successor(self._services.ingest.store, self.superseded, document)
+
     def draft(self) -> Draft:
         ingest = self._services.ingest
         document = self.old.id if self.old is not None else str(uuid.uuid4())
@@ -210,6 +219,9 @@ class Writing:
             reading = reading._replace(title=_first_line(first.heading or first.text))
         if not reading.sections:
             raise InvalidInput("there is no text", field="text")
+        by = reading.value("superseded_by")
+        if by is not None and self._services.ingest.store.find(by) is None:
+            raise InvalidInput(f"superseded_by names no document ({by})", field="text")
         kind = note.value("type") or reading.type
         kind = default_type if kind == "markdown" else kind
         self._services.check_type(kind)

@@ -12,6 +12,7 @@ _HOMES = {
     "notes": "filling",
     "remember": "memory",
     "search": "search",
+    "open": "opening",
     "saved add": "saved",
     "saved list": "saved",
     "saved run": "saved",

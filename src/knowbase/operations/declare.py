@@ -42,6 +42,7 @@ class Terminal(NamedTuple):
     raw: Callable[[Any], str] | None = None  # a result as a pipe gets it, to the byte
     aside: Callable[[Any], str] | None = None  # what is said beside a result, on standard error
     opening: Callable[[Any], str] | None = None  # of a base; what a stream says when it starts
+    formats: tuple[str, ...] = ()  # other ways to print its results: --format
     reports: bool = False  # what it prints is a report alone: --quiet leaves it out
     json_lines: bool = False  # --json prints each result on one line
 

@@ -229,7 +229,7 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "current": "the code of what has taken its place",
     },
     "SectionText": {},
-    "Listing": {"documents": "newest first"},
+    "Listing": {"documents": "newest first", "notices": "a filter that means nothing here"},
     "Tags": {"tags": "most used first"},
     "TagCount": {"tag": "the tag", "documents": "how many have it"},
     "Timeline": {
@@ -266,6 +266,7 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "old": "the one that no longer holds",
         "new": "the one named in its place",
         "head": "the end of the chain: what holds today",
+        "notices": "that another one held its place before",
     },
     "Changed": {"documents": "as they are now"},
     "Removal": {

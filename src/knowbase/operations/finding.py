@@ -40,10 +40,19 @@ def _aside(content: "Content") -> str:
 
 
 def _short(value: object) -> str:
-    if isinstance(value, list):
-        return ", ".join(map(_short, value))
-    text = str(value).lower() if isinstance(value, bool) else " ".join(str(value).split())
+    text = ", ".join(map(_written, value)) if isinstance(value, list) else _written(value)
     return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
+
+
+def _written(value: object) -> str:
+    """As YAML has it on one line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {_written(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_written, value)) + "]"
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else str(value).lower()
+    return " ".join(str(value).split())
 
 
 class List(NamedTuple):

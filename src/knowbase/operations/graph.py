@@ -122,12 +122,14 @@ def ask(base: "Base", request: CypherRequest) -> "Answers":
 
 class ShowRequest(NamedTuple):
     reference: Annotated[str, REFERENCE]
+    output: Annotated[
+        str, Param("the picture to write, such as graph.svg", metavar="FILE", short="o")
+    ]
     depth: Annotated[int, Param("how many links far", least=1, most=6, metavar="N")] = 2
-    output: Annotated[str, Param("the picture to write", metavar="FILE", short="o")] = "graph.svg"
 
 
 def show(base: "Base", request: ShowRequest) -> "Exported":
-    return base.graph.show(*request)
+    return base.graph.show(request.reference, request.depth, request.output)
 
 
 def rebuild(base: "Base", _: NoParameters) -> "Rebuilt":
@@ -200,7 +202,7 @@ OPERATIONS = {
         ),
         Operation(
             "graph show",
-            "Draw what is around a document",
+            "Draw what is around a document as a picture (SVG)",
             ShowRequest,
             show,
             local=True,

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from knowbase.errors import InvalidInput
-from knowbase.operations.declare import NoParameters, Operation
+from knowbase.operations.declare import NoParameters, Operation, Terminal
+from knowbase.operations.search import FORMATS
 from knowbase.search.request import PAGE, SearchRequest
 from knowbase.values.parameters import Group, Param, parameters
 
@@ -109,6 +110,7 @@ OPERATIONS = {
             RunRequest,
             run,
             whole=True,
+            terminal=Terminal(formats=FORMATS),
             examples=(
                 "kb saved run on-call --set team=web",
                 "kb saved run decisions --set 'project=web shop' --top 20",

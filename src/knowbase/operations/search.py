@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from knowbase.operations.declare import Operation
+from knowbase.operations.declare import Operation, Terminal
 from knowbase.search.request import SearchRequest
 from knowbase.values.parameters import Group, Param
 
@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from knowbase.base import Base
     from knowbase.search.answer import Answer
     from knowbase.search.plan import QueryPlan
+
+
+FORMATS = ("grep", "vimgrep", "paths", "md", "csv")
+"""How hits are printed for other programs."""
 
 
 class Search(NamedTuple):
@@ -28,10 +32,12 @@ OPERATIONS = {
         "Find documents by words and by meaning",
         Search,
         search,
+        terminal=Terminal(formats=FORMATS),
         examples=(
             'kb search "how do I set up version control"',
             "kb search deploy --tags ops,production --type code --top 5",
             "kb search getUserName --fts-only --json",
+            "kb search deploy --format vimgrep > hits.txt && vim -q hits.txt",
             'kb search "vercel route order" --profile entries --explain',
             "kb search 'authentication NOT tag:completed under:PROJ-I-0018'",
         ),

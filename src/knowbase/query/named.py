@@ -1,14 +1,15 @@
-"""The tags and projects that a condition asks for, and what to say of those that nobody has."""
+"""The tags, projects and keys that are asked for, and what to say of those that nobody has."""
 
 from collections.abc import Collection, Iterator
 
-from knowbase.query.conditions import AllOf, AnyOf, Compare, Condition, Tagged
+from knowbase.query.conditions import AllOf, AnyOf, Compare, Condition, Meta, Not, Tagged
 
 MOST_NAMED = 5
 
 
 def named(condition: Condition) -> Iterator[tuple[str, str]]:
-    """("tag" or "project", name), each time that it is asked for; what is excluded is not."""
+    """("tag", "project" or "key", name), each time that it is asked for; what is excluded is not,
+    but for keys: `status!=done` of a key that nobody has is a mistake as well."""
     if isinstance(condition, AllOf | AnyOf):
         for part in condition.parts:
             yield from named(part)
@@ -16,6 +17,10 @@ def named(condition: Condition) -> Iterator[tuple[str, str]]:
         yield from (("tag", tag) for tag in condition.tags)
     elif isinstance(condition, Compare) and _is_project(condition):
         yield "project", str(condition.value)
+    elif isinstance(condition, Meta):
+        yield "key", condition.key
+    elif isinstance(condition, Not):
+        yield from (one for one in named(condition.part) if one[0] == "key")
 
 
 def _is_project(condition: Compare) -> bool:
@@ -34,4 +39,6 @@ def unknown(kind: str, name: str, known: Collection[str]) -> str:
     elif known:
         hint = f"there is {', '.join(list(known)[:MOST_NAMED])}"
         hint += ", …" if len(known) > MOST_NAMED else ""
+    if kind == "key":
+        return f"no document has the key {name[:64]!r} in its front matter ({hint})"
     return f"no document has the {kind} {name[:64]!r} ({hint})"

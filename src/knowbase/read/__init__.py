@@ -31,11 +31,21 @@ def read_file(file: File) -> Reading:
 
     reader = outside_reader(file.extension)
     if reader is not None:
-        return without_binary(reader(file))
+        return _titled(without_binary(reader(file)), file)
     chosen, told = _chosen(file)
     reading = _reader(chosen)(file, *((read_file,) if chosen.holds and _is_mail(chosen) else ()))
     warnings = (*told, *file.warnings, *reading.warnings)
-    return without_binary(reading._replace(warnings=warnings))
+    return _titled(without_binary(reading._replace(warnings=warnings)), file)
+
+
+def _titled(reading: Reading, file: File) -> Reading:
+    """A page that says what it is and nothing more is found by that. A PDF without text is not:
+    what it says stands in its pictures."""
+    says = reading.title not in ("", file.name, file.stem) or any(reading.stated.values())
+    if reading.sections or reading.parts or not says or reading.type == "pdf":
+        return reading
+    alone = Section("_preamble", None, "", reading.title + "\n", 1)
+    return reading._replace(sections=(alone,))
 
 
 def type_of(path: str) -> str:

@@ -64,12 +64,14 @@ _JSX_TAG = re.compile(
     rf"{_SPANS}|</?(?P<tag>[A-Z][\w.]*)"
     r"""(?P<attributes>(?>[^<>{}"'`]|"[^"]{0,500}"|'[^']{0,500}'|\{[^{}]{0,500}\})*)/?>"""
 )
+# %% what Obsidian shows to whoever writes alone %%
+_REMARK = re.compile(rf"{_SPANS}|(?<![\w%\\])%%(?!%)(?:(?!%%).){{0,20000}}?%%(?![\w%])", re.DOTALL)
 _EMBEDDED_PICTURE = re.compile(
     r"!\[\[[^\[\]\n|#]{1,300}\.(?:png|jpe?g|gif|svg|webp|avif|bmp|mp4|webm|mov|mp3|wav)"
     r"(?:#[^\[\]\n]*)?(?:\|[^\[\]\n]*)?\]\]",
     re.IGNORECASE,
 )
-_MARKS = ("![[", "{{", "{%", "{#", "{.", "{:", "{-", "{/", "[!", ":: ", "::\n", "((", "#+",
+_MARKS = ("%%", "![[", "{{", "{%", "{#", "{.", "{:", "{-", "{/", "[!", ":: ", "::\n", "((", "#+",
           ":LOGBOOK:", "import ", "export ")  # fmt: skip
 
 
@@ -141,6 +143,8 @@ def _parts(lines: list[str]) -> list[tuple[str, bool]]:
 def _without_markup(text: str, mdx: bool) -> str:
     if "{{" in text or "{%" in text:
         text = _LIQUID.sub(_spoken, _HUGO.sub(_shortcode, text))
+    if "%%" in text:
+        text = _REMARK.sub(_unremarked, text)
     if mdx:
         text = _JSX_TAG.sub(_component, _JSX_REMARK.sub(_blank, _without_modules(text)))
     if "![[" in text:
@@ -165,6 +169,12 @@ def _line(line: str, following: str) -> str:
     if "{" in line and not is_heading:
         line = re.sub(f"{_CODE}|{ATTRIBUTES.pattern}", _code_alone, line)
     return line
+
+
+def _unremarked(match: re.Match[str]) -> str:
+    if match["code"] is not None or match["math"] is not None:
+        return match[0]
+    return "\n" * match[0].count("\n")
 
 
 def _code_alone(match: re.Match[str]) -> str:

@@ -161,10 +161,18 @@ def _fields(values: dict[str, Value]) -> tuple[dict[str, Any], list[str]]:
             unfit.append(f"{error.message}{KEPT}{key} alone.")
         if name is None or found is None:
             metadata[key] = _jsonable(value.meant)
+            unfit += _no_date(name, key, value) if name not in stated else ()
         else:
             stated[name] = found
     ordered = {_clean(key): metadata[key] for key in values if key in metadata}
     return {**stated, "metadata": ordered}, unfit
+
+
+def _no_date(name: str | None, key: str, value: Value) -> list[str]:
+    """What is said of a day that nobody can read; it costs no note."""
+    if name not in ("created_at", "updated_at") or _text(value) == "":
+        return []
+    return [f"its front matter's {key} is not a date; it is kept as meta.{key} alone"]
 
 
 def _certainty(pair: tuple[str, Value]) -> int:

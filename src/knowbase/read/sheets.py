@@ -10,7 +10,15 @@ from knowbase.read.archive import Archive
 from knowbase.read.file import File
 from knowbase.read.inserted import relations
 from knowbase.read.markup import Element, events, optional_tree, outermost
-from knowbase.read.tables import MOST_COLUMNS, Budget, Group, Row, grouped, sections_of
+from knowbase.read.tables import (
+    MOST_COLUMNS,
+    Budget,
+    Group,
+    Row,
+    grouped,
+    has_own_name,
+    sections_of,
+)
 from knowbase.values.reading import Reading
 
 WHAT = "workbook"
@@ -41,7 +49,7 @@ def read_sheets(file: File) -> Reading:
         number += 1
         if target is not None and target[0] == "worksheet":
             rows = cells.rows(archive, target[1])
-            groups += grouped(rows, budget, name if len(sheets) > 1 else "")
+            groups += grouped(rows, budget, name if len(sheets) > 1 or has_own_name(name) else "")
         if budget.is_spent or (file.most is not None and len(groups) > file.most):
             break
     warnings = []

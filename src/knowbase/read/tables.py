@@ -14,6 +14,11 @@ GROUP = 1000  # characters of rows that stand under one header
 MOST_COLUMNS = 256
 LONGEST_CELL = 4000
 _NUMBER = re.compile(r"[-+]?[\d.,:/\s%€$£-]+")
+_UNNAMED = re.compile(
+    r"(?:sheet|table|tabelle|feuil(?:le)?|hoja|foglio|planilha|folha|blad|ark|arkusz|лист|シート"
+    r"|工作表|시트)[ _]?1",
+    re.IGNORECASE,
+)
 _DELIMITERS = {"tsv": "\t", "tab": "\t", "psv": "|"}
 _LOOKED_AT = 20  # lines, to find out how they are separated
 
@@ -86,6 +91,11 @@ def _delimiter(lines: Sequence[str]) -> str:
         if most and (fit := counts.count(most) * min(most, 8)) > score:
             best, score = one, fit
     return best
+
+
+def has_own_name(sheet: str) -> bool:
+    """Whether somebody named the sheet: Sheet1, Tabelle1 or 工作表1 is what a program calls it."""
+    return bool(sheet) and _UNNAMED.fullmatch(sheet) is None
 
 
 def grouped(rows: Iterable[Row], budget: Budget, name: str = "") -> Iterator[Group]:

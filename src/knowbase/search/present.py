@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from knowbase.query.conditions import both, has_text
+from knowbase.query.conditions import has_text
 from knowbase.ranking.rank import Ranked, total
 from knowbase.ranking.verdict import Verdict
 from knowbase.search.answer import Answer, Copy, Explanation, FacetCount, Hit, Widening
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 SOURCE_NAMES = {"keyword": "fts", "semantic": "vec", "graph": "graph"}
 MOST_COPIES = 20  # of a hit that are named
 MOST_CHECKED = 16  # names that are looked up
+PREFIX = "meta."
 
 
 def present(outcome: Outcome, services: Services) -> Answer:
@@ -56,8 +57,9 @@ def present(outcome: Outcome, services: Services) -> Answer:
             *_threshold_notices(outcome),
             *grouped.notices,
             *_relaxed(outcome),
+            *_refused(outcome, services),
             *_left_out(outcome, services.store),
-            *(_unknown_names(inquiry, services.store) if not outcome.ranked else ()),
+            *_unknown_names(outcome, services.store),
         ),
         timings={**proposals.timings, "ranking_ms": outcome.milliseconds} if is_searched else {},
         problems=query.problems,
@@ -117,6 +119,7 @@ def _hit(ranked: Ranked, passage: Passage, inquiry: Inquiry) -> Hit:
         line=chunk.line + shown.line,
         page=chunk.page,
         snippet=shown.text,
+        snippet_lines=shown.lines,
         score=ranked.score,
         sources=tuple(SOURCE_NAMES[leg] for leg in legs),
         document=document,
@@ -192,6 +195,20 @@ def _relaxed(outcome: Outcome) -> list[str]:
     return [f"{have} {named}; those behind were found by its words"]
 
 
+def _refused(outcome: Outcome, services: Services) -> list[str]:
+    """What keeps all hits away from who would have nothing but it."""
+    inquiry = outcome.inquiry
+    if outcome.ranked or not inquiry.request.strict or inquiry.query.tree is None:
+        return []
+    from knowbase.search.understand import softened
+
+    softer = softened(inquiry, services.language)
+    if softer is None:
+        return []
+    named = ", ".join(softer.required)
+    return [f"nothing has {named}; without strict, hits that have its words are shown"]
+
+
 def _left_out(outcome: Outcome, store: "RetrievalStore") -> tuple[str, ...]:
     """Only words can be required or excluded: without a tree there is nothing to look for, and
     what is required left nothing out when it was relaxed."""
@@ -201,6 +218,16 @@ def _left_out(outcome: Outcome, store: "RetrievalStore") -> tuple[str, ...]:
     from knowbase.search.left_out import left_out
 
     return left_out(inquiry, store)
+
+
+def _unknown_names(outcome: Outcome, store: "DocumentStore") -> list[str]:
+    """A key that nobody has is a mistake, whatever it lets through; the rest, if it is nothing."""
+    request = outcome.inquiry.request
+    if outcome.ranked and not request.where and PREFIX not in request.query.lower():
+        return []
+    from knowbase.search.unknown import unknown_names
+
+    return unknown_names(outcome.inquiry, store, keys_alone=bool(outcome.ranked))
 
 
 def _filters_applied(inquiry: Inquiry) -> dict[str, Any]:
@@ -216,14 +243,3 @@ def _filters_applied(inquiry: Inquiry) -> dict[str, Any]:
         "mode": request.mode,
         "unit": profile.unit,
     }
-
-
-def _unknown_names(inquiry: Inquiry, store: "DocumentStore") -> list[str]:
-    """Tags and projects that were asked for and that no document has which is shown."""
-    from knowbase.query.named import named, unknown
-
-    wanted = list(dict.fromkeys(named(both(inquiry.filter, inquiry.query.filter))))
-    lists = {"tag": store.tags, "project": store.projects}
-    known = {kind: [name for name, _ in lists[kind](inquiry.visible)] for kind in dict(wanted)}
-    missing = [one for one in wanted if one[1] not in known[one[0]]]
-    return [unknown(kind, name, known[kind]) for kind, name in missing[:MOST_CHECKED]]

@@ -83,12 +83,22 @@ def understand(request: SearchRequest, profile: Profile, language: Language, now
 def understand_query(request: SearchRequest, match: str, language: Language, now: str) -> Query:
     """What the text means; a plain one needs no parser, which takes milliseconds to load."""
     if match != "boolean" and (request.syntax == "plain" or is_plain(request.query)):
-        return plain_query(request.query, match)
+        return _worded(plain_query(request.query, match))
     from knowbase.query.meaning import understand
 
-    return understand(
-        request.query, match, language.context(now), literal=request.syntax == "plain"
+    return _worded(
+        understand(request.query, match, language.context(now), literal=request.syntax == "plain")
     )
+
+
+def _worded(query: Query) -> Query:
+    """Punctuation alone says nothing: a model would rank everything by it."""
+    if query.keyword.words or any(one.isalnum() for one in query.text):
+        return query
+    from unicodedata import category
+
+    says = any(category(one)[0] not in "PZC" and category(one) != "Sk" for one in query.text)
+    return query if says else query._replace(text="")
 
 
 class Softer(NamedTuple):

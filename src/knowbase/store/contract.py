@@ -59,6 +59,9 @@ class DocumentStore(Protocol):
     def projects(self, condition: Condition) -> list[tuple[str, int]]:
         """Projects and how many documents they have, the largest first."""
 
+    def meta_keys(self, condition: Condition) -> list[tuple[str, int]]:
+        """Keys of front matter and how many documents have them, most used first."""
+
     def heaviest(self, condition: Condition, limit: int) -> list[tuple[str, int]]:
         """The ids of the documents with the most chunks, and how many those are."""
 

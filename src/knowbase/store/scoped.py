@@ -223,6 +223,10 @@ class ScopedStore:
         return self._store.projects(self._of_ours(condition))
 
     @_of_project
+    def meta_keys(self, condition: Condition) -> list[tuple[str, int]]:
+        return self._store.meta_keys(self._of_ours(condition))
+
+    @_of_project
     def counts(self, condition: Condition = EVERYTHING) -> Counts:
         return self._store.counts(self._of_ours(condition))
 

@@ -14,17 +14,19 @@ class Snippet(NamedTuple):
 
     text: str
     line: int
+    lines: str = ""  # the same with its line breaks
 
 
 def snippet(text: str, words: Sequence[Word], width: int = WIDTH) -> Snippet:
     """The stretch of `text` with the most different query words, matches in <mark>."""
     matches = _matches(text, words)
     start, end = _window(text, matches, width)
-    shown = " ".join(_marked(text, start, end, matches).split())
+    lines = _marked(text, start, end, matches)
+    shown = " ".join(lines.split())
     before = "…" if text[:start].strip() else ""
     after = "…" if end < len(text.rstrip()) else ""
     place = next((token.start for token in matches if token.start >= start), start)
-    return Snippet(before + shown + after, text.count("\n", 0, place))
+    return Snippet(before + shown + after, text.count("\n", 0, place), lines)
 
 
 def matches_in(text: str, words: Sequence[Word]) -> list[Token]:

@@ -324,6 +324,7 @@ class Listing(NamedTuple):
 
     documents: tuple[Document, ...]
     total: int
+    notices: tuple[str, ...] = ()  # what should be known of it: a filter that means nothing here
 
     def to_dict(self) -> dict[str, Any]:
         """As `kb list --json` has it."""

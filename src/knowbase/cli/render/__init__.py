@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 RENDERERS = {
     "knowbase.base.doctor.Diagnosis": "health.render_diagnosis",
+    "knowbase.operations.opening.Opened": "opening.render_opened",
     "knowbase.base.status.Status": "finding.render_status",
     "knowbase.evaluate.evaluation.Evaluation": "scores.render_evaluation",
     "knowbase.graph.Answers": "graph.render_rows",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from knowbase.cli.terminal import Painter, safe
+from knowbase.cli.terminal import Painter, counted, safe
 from knowbase.config import DEFAULTS
 
 if TYPE_CHECKING:
@@ -49,8 +49,8 @@ def render_report(paint: Painter, report: "Report") -> Iterable[str]:
     shown = [f"{number} {word}" for word, number in counts if number or word == "added"]
     yield (
         ", ".join(shown)
-        + f" · {report.chunks_embedded} chunks embedded, {report.chunks_reused} reused"
-        + (f", {report.chunks_waiting} wait for kb embed" if report.chunks_waiting else "")
+        + f" · {counted(report.chunks_embedded, 'chunk')} embedded, {report.chunks_reused} reused"
+        + (f", {_waiting(report.chunks_waiting)} for kb embed" if report.chunks_waiting else "")
     )
     yield from _unread(paint, "skipped", report.skipped)
     yield from _unread(paint, "failed", report.failed[report.failed_before :])
@@ -62,6 +62,10 @@ def render_report(paint: Painter, report: "Report") -> Iterable[str]:
         yield paint("red", "warning: ") + safe(warning)
     if report.interrupted:
         yield paint("red", "interrupted: ") + "what is listed is stored; run it again"
+
+
+def _waiting(number: int) -> str:
+    return f"{number} {'waits' if number == 1 else 'wait'}"
 
 
 def _unread(paint: Painter, word: str, problems: Any) -> Iterable[str]:
@@ -89,4 +93,4 @@ def render_removal(paint: Painter, removal: "Removal") -> Iterable[str]:
         yield f"{verb} source {safe(source)}"
     for document in removal.documents:
         yield f"{verb} {safe(document.code)}: {safe(document.title)}"
-    yield paint("dim", f"{verb} {len(removal.documents)} documents; files stay on disk")
+    yield paint("dim", f"{verb} {counted(len(removal.documents), 'document')}; files stay on disk")

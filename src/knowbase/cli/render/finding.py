@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from knowbase.cli.terminal import Painter, safe, safe_lines, states_of
+from knowbase.cli.terminal import Painter, counted, ending, safe, safe_lines, states_of
 
 if TYPE_CHECKING:
     from knowbase.base.settings_file import SettingChange
@@ -31,7 +31,9 @@ def render_listing(paint: Painter, listing: "Listing") -> Iterable[str]:
         more += states_of(document)
         dim = paint("dim", " ".join(more))
         yield f"{line} ({safe(document.type)})" + (f" {dim}" if more else "")
-    yield paint("dim", f"{len(listing.documents)} of {listing.total} documents")
+    yield paint("dim", f"{len(listing.documents)} of {counted(listing.total, 'document')}")
+    for notice in listing.notices:
+        yield paint("red", "note: ") + safe(notice)
 
 
 def render_folder(paint: Painter, result: "Folder") -> Iterable[str]:
@@ -45,7 +47,7 @@ def render_folder(paint: Painter, result: "Folder") -> Iterable[str]:
 def render_tags(paint: Painter, tags: "Tags") -> Iterable[str]:
     for line in tags.tags:
         yield f"{line.documents:6}  {safe(line.tag)}"
-    yield paint("dim", f"{len(tags.tags)} tags")
+    yield paint("dim", f"{len(tags.tags)} tag{ending(len(tags.tags))}")
 
 
 def render_status(paint: Painter, status: "Status") -> Iterable[str]:
@@ -70,12 +72,14 @@ def render_status(paint: Painter, status: "Status") -> Iterable[str]:
     for other in status.models:
         if not other.active:
             name = safe(f"{other.model.name} ({other.model.revision})")
-            yield f"beside     {name}, {other.vectors} of {status.chunks} chunks, not in use"
+            of = f"{other.vectors} of {counted(status.chunks, 'chunk')}"
+            yield f"beside     {name}, {of}, not in use"
     for source in status.sources:
         tags = " ".join(f"#{tag}" for tag in source.tags)
         yield f"source     {safe(source.path)} {safe(tags)}".rstrip()
     if status.out_of_step:
-        yield f"other      {status.out_of_step} documents were split by other settings: kb sync"
+        were = "document was" if status.out_of_step == 1 else "documents were"
+        yield f"other      {status.out_of_step} {were} split by other settings: kb sync"
     yield from _not_read(status)
     for problem in status.problems:
         yield paint("red", f"failed     {safe(problem.path)}: {safe(problem.problem or '')}")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from knowbase.cli.terminal import Painter, safe, states_of
+from knowbase.cli.terminal import Painter, counted, safe, states_of
 
 if TYPE_CHECKING:
     from knowbase.graph import Answers, Rebuilt
@@ -32,6 +32,10 @@ def _arrow(line: "LinkLine") -> str:
     return "→" if line.direction == "to" else "←"
 
 
+def _nowhere(number: int) -> str:
+    return f"{number} {'leads' if number == 1 else 'lead'} nowhere"
+
+
 def render_links(paint: Painter, result: "DocumentLinks") -> Iterable[str]:
     yield _line(paint, result.document)
     for line in result.links:
@@ -40,13 +44,13 @@ def render_links(paint: Painter, result: "DocumentLinks") -> Iterable[str]:
         yield f"  {line.relation} {_arrow(line)} {_line(paint, line.document)}{detail}"
     for link in result.unresolved:
         yield f"  {paint('red', 'leads nowhere')}: {safe(link.target)} ({link.kind})"
-    yield paint("dim", f"{len(result.links)} links, {len(result.unresolved)} lead nowhere")
+    yield paint("dim", f"{counted(len(result.links), 'link')}, {_nowhere(len(result.unresolved))}")
 
 
 def render_related(paint: Painter, result: "RelatedAnswer") -> Iterable[str]:
     for one in result.results:
         why = {
-            "tag_overlap": f"{one.shared_tags} shared tags",
+            "tag_overlap": counted(one.shared_tags, "shared tag"),
             "linked": f"linked, {one.proximity:.3f}",
         }.get(one.relation, one.relation)
         yield f"{_line(paint, one.document)}{paint('dim', f' · {why}')}"
@@ -80,29 +84,31 @@ def render_path(paint: Painter, result: "Path") -> Iterable[str]:
 
 
 def render_communities(paint: Painter, result: "Communities") -> Iterable[str]:
-    for number, community in enumerate(result.communities, start=1):
+    for place, community in enumerate(result.communities, start=1):
         label = paint("bold", safe(community.label))
-        yield f"{number}. {label} · {community.size} documents"
+        yield f"{place}. {label} · {counted(community.size, 'document')}"
         for document in community.central:
             yield f"     {_line(paint, document)}"
+    number = len(result.communities)
+    groups = f"{number} communit{'y' if number == 1 else 'ies'}"
+    alone = counted(result.unlinked, "document")
     yield paint(
         "dim",
-        f"{len(result.communities)} communities by {result.algorithm},"
-        f" modularity {result.modularity:.3f} · {result.unlinked} documents without links",
+        f"{groups} by {result.algorithm},"
+        f" modularity {result.modularity:.3f} · {alone} without links",
     )
 
 
 def render_ranking(paint: Painter, result: "Ranking") -> Iterable[str]:
     for one in result.documents:
-        links = "1 link" if one.links_to_it == 1 else f"{one.links_to_it} links"
-        detail = paint("dim", f" · {links} to it")
+        detail = paint("dim", f" · {counted(one.links_to_it, 'link')} to it")
         yield f"{one.score:.5f}  {_line(paint, one.document)}{detail}"
-    yield paint("dim", f"{len(result.documents)} of {result.total} documents")
+    yield paint("dim", f"{len(result.documents)} of {counted(result.total, 'document')}")
 
 
 def render_export(paint: Painter, result: "Exported") -> Iterable[str]:
     yield f"{safe(result.path)} ({result.format})"
-    yield paint("dim", f"{result.documents} documents, {result.links} links")
+    yield paint("dim", f"{counted(result.documents, 'document')}, {counted(result.links, 'link')}")
 
 
 def render_rows(paint: Painter, result: "Answers") -> Iterable[str]:
@@ -118,10 +124,11 @@ def render_rows(paint: Painter, result: "Answers") -> Iterable[str]:
             for value in values
         ]
         yield "  ".join(safe(text if len(texts) == 1 else text[:WIDE]) for text in texts)
-    yield paint("dim", f"{len(result.rows)} rows")
+    yield paint("dim", counted(len(result.rows), "row"))
 
 
 def render_rebuilt(paint: Painter, result: "Rebuilt") -> Iterable[str]:
     for relation, number in result.links.items():
         yield f"{number:8}  {relation}"
-    yield paint("dim", f"{sum(result.links.values())} links of {result.documents} documents")
+    links, documents = sum(result.links.values()), result.documents
+    yield paint("dim", f"{counted(links, 'link')} of {counted(documents, 'document')}")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from knowbase.cli.terminal import Painter, safe, safe_lines, states_of
+from knowbase.cli.terminal import Painter, counted, ending, safe, safe_lines, states_of
 
 if TYPE_CHECKING:
     from knowbase.memory.brief import Brief
@@ -22,10 +22,6 @@ def _line(paint: Painter, document: "Document") -> str:
 
 def _states(document: "Document") -> str:
     return "".join(f" · {state}" for state in states_of(document))
-
-
-def _uses(number: int) -> str:
-    return f"{number} use" + "s" * (number != 1)
 
 
 def _day(moment: str | None) -> str:
@@ -64,6 +60,8 @@ def render_superseded(paint: Painter, result: "Superseded") -> Iterable[str]:
     yield _line(paint, result.new)
     if result.head.id != result.new.id:
         yield f"which is superseded itself: today {safe(result.head.code)} holds"
+    for notice in result.notices:
+        yield paint("red", "note: ") + safe(notice)
 
 
 def render_feedback(paint: Painter, result: "Feedback") -> Iterable[str]:
@@ -94,7 +92,7 @@ def render_context(paint: Painter, result: "DocumentContext") -> Iterable[str]:
         yield "  in no session"
     else:
         name, uses = safe(result.latest.session.id), result.latest.memories_in_session
-        yield f"  last use: {result.latest.usage_type} in session {name} ({_uses(uses)})"
+        yield f"  last use: {result.latest.usage_type} in session {name} ({counted(uses, 'use')})"
     for related in result.related:
         arrow = "→" if related.direction == "to" else "←"
         arrow = "↔" if related.relation == "RELATED_TO" else arrow
@@ -106,7 +104,7 @@ def render_session(paint: Painter, session: "Session") -> Iterable[str]:
     until = f" to {_day(session.ended_at)}" if session.ended_at else ", open"
     about = f" · {safe(session.project)}" if session.project else ""
     name = paint("cyan", f"session {safe(session.id)}")
-    yield f"{name} · {_day(session.started_at)}{until}{about} · {_uses(session.uses)}"
+    yield f"{name} · {_day(session.started_at)}{until}{about} · {counted(session.uses, 'use')}"
     if session.summary:
         yield f"  {safe(' '.join(session.summary.split()))}"
 
@@ -114,7 +112,7 @@ def render_session(paint: Painter, session: "Session") -> Iterable[str]:
 def render_sessions(paint: Painter, result: "SessionList") -> Iterable[str]:
     for session in result.sessions:
         yield from render_session(paint, session)
-    yield paint("dim", f"{len(result.sessions)} sessions")
+    yield paint("dim", f"{len(result.sessions)} session{ending(len(result.sessions))}")
 
 
 def render_session_view(paint: Painter, result: "SessionView") -> Iterable[str]:

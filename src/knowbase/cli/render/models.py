@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from knowbase.cli.terminal import Painter, safe
+from knowbase.cli.terminal import Painter, counted, safe
 
 if TYPE_CHECKING:
     from knowbase.embed.survey import Usable
@@ -23,7 +23,7 @@ def render_models(paint: Painter, result: "ModelList") -> Iterable[str]:
         yield "  " + _usable(paint, one)
     for stored in result.base:
         use = "in use" if stored.active else "not in use"
-        how_many = f"{stored.vectors} of {result.chunks} chunks"
+        how_many = f"{stored.vectors} of {counted(result.chunks, 'chunk')}"
         yield f"in this base: {_describe(stored.model)}, {how_many}, {use}"
 
 
@@ -46,12 +46,16 @@ def _usable(paint: Painter, one: "Usable") -> str:
     return " · ".join(facts)
 
 
+def _longer(number: int) -> str:
+    return "1 text is longer" if number == 1 else f"{number} texts are longer"
+
+
 def render_embedding(paint: Painter, result: "Embedding") -> Iterable[str]:
     used = _describe(result.model)
-    yield f"{result.embedded} chunks embedded with {used}, {result.there} had one"
+    yield f"{counted(result.embedded, 'chunk')} embedded with {used}, {result.there} had one"
     if result.cut:
         yield (
-            paint("red", "note: ") + f"{result.cut} texts are longer than the {result.max_tokens}"
+            paint("red", "note: ") + f"{_longer(result.cut)} than the {result.max_tokens}"
             " tokens that this model reads: their ends are found by words only"
         )
     if result.interrupted:

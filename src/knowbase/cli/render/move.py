@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from knowbase.cli.terminal import Painter, safe
+from knowbase.cli.terminal import Painter, counted, safe
 
 if TYPE_CHECKING:
     from knowbase.move import Moved
@@ -16,7 +16,7 @@ def render_moved(paint: Painter, moved: "Moved") -> Iterable[str]:
     if moved.parts:
         yield "  " + ", ".join(one for one in held if not one.startswith("counters"))
     if moved.there:
-        yield f"  {moved.there} documents are there already, {verb} {moved.copied}"
+        yield f"  {counted(moved.there, 'document')} already there, {verb} {moved.copied}"
     if moved.interrupted:
         yield paint("red", "interrupted: ") + "what was copied stays; run it again to go on"
     if moved.verified:

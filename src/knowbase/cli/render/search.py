@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from knowbase.search.answer import Answer, Explanation, Hit
     from knowbase.search.plan import QueryPlan
 
+INDENT = "  "
 MOST_COPIES = 5  # of a hit that are shown
 
 
@@ -20,8 +21,8 @@ def render_answer(paint: Painter, answer: "Answer") -> Iterable[str]:
 
         yield from render_communities(paint, answer.communities)
         yield ""
-    for hit in answer.hits:
-        yield from _hit(paint, hit)
+    for number, hit in enumerate(answer.hits, answer.offset + 1):
+        yield from _hit(paint, hit, f"{number}. " if paint.width else "")
         yield ""
     how = " + ".join(answer.search_modes_used) or "newest first"
     yield paint(
@@ -73,12 +74,14 @@ def _problems(paint: Painter, result: "Answer | QueryPlan") -> Iterable[str]:
         yield paint("red", "note: ") + safe_lines(problem.point_out(result.query))
 
 
-def _hit(paint: Painter, hit: "Hit") -> Iterable[str]:
-    title = paint("bold", safe(hit.title))
-    yield f"{paint('cyan', safe(hit.code))}: {title} ({safe(hit.type)})"
+def _hit(paint: Painter, hit: "Hit", number: str) -> Iterable[str]:
+    """A person at a terminal sees its number, by which kb open knows it."""
+    code, title = paint("cyan", safe(hit.code)), paint("bold", safe(hit.title))
+    number = paint("dim", number) if number else ""
+    yield f"{number}{code}: {title} ({safe(hit.type)})"
     where = f'Match in "{safe(hit.heading)}"' if hit.heading else "Match"
     yield f"  {where}: {_place(paint, hit)}" if hit.path else f"  {where}:"
-    yield "  " + _snippet(paint, hit.snippet)
+    yield from _snippet(paint, hit)
     more = f" · {hit.more} more like it" if hit.more else ""
     score = f"Score: {hit.score:.4f} · {' + '.join(hit.sources)} · " if hit.sources else ""
     yield paint("dim", f"  {score}{safe(hit.section)}{more}")
@@ -119,15 +122,25 @@ def _explanation(explanation: "Explanation") -> Iterable[str]:
 
 
 def _place(paint: Painter, hit: "Hit") -> str:
-    path = os.path.join(paint.home, hit.path or "")
-    shown = os.path.relpath(path)
-    shown = path if shown.startswith("../../..") or not paint.home else shown
     at = f" page {hit.page}" if hit.page else f":{hit.line}"
-    return paint.link(safe(shown) + at, path)
+    return paint.link(paint.path(hit.path or "") + at, os.path.join(paint.home, hit.path or ""))
 
 
-def _snippet(paint: Painter, snippet: str) -> str:
-    parts = safe(snippet).split(MARK)
+def _snippet(paint: Painter, hit: "Hit") -> Iterable[str]:
+    """On one line for a program; for a person, in lines that fit the terminal."""
+    if not paint.width:
+        lines = [safe(hit.snippet)]
+    else:
+        from knowbase.cli.render.layout import code_lines, wrapped
+
+        is_code = hit.type == "code" and "\n" in hit.snippet_lines.strip()
+        text = safe_lines(hit.snippet_lines) if is_code else safe(hit.snippet)
+        lines = (code_lines if is_code else wrapped)(text, paint.width - len(INDENT))
+    yield from (INDENT + _painted(paint, line) for line in lines)
+
+
+def _painted(paint: Painter, line: str) -> str:
+    parts = line.split(MARK)
     painted = [parts[0]]
     for part in parts[1:]:
         marked, _, rest = part.partition(END_MARK)

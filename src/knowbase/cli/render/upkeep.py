@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from knowbase.cli.terminal import Painter, safe
+from knowbase.cli.terminal import Painter, counted, safe
 
 if TYPE_CHECKING:
     from knowbase.upkeep.backup import Backup
@@ -29,8 +29,9 @@ def render_backup(paint: Painter, made: "Backup") -> Iterable[str]:
 
 def render_restored(paint: Painter, done: "Restored") -> Iterable[str]:
     verb = "would replace" if done.dry_run else "replaced"
-    before = "nothing that can be read" if done.before is None else f"{done.before} documents"
-    yield f"{verb} {safe(done.base)} ({before}) by {safe(done.file)} ({done.after} documents)"
+    after = counted(done.after, "document")
+    before = "nothing that can be read" if done.before is None else counted(done.before, "document")
+    yield f"{verb} {safe(done.base)} ({before}) by {safe(done.file)} ({after})"
     if done.lost:
         number = "1 document is" if done.lost == 1 else f"{done.lost} documents are"
         yield paint("red", f"{number} newer than the backup, or not in it:")
@@ -43,9 +44,9 @@ def render_restored(paint: Painter, done: "Restored") -> Iterable[str]:
 
 
 def render_checked(paint: Painter, checked: "Checked") -> Iterable[str]:
-    looked = f"{checked.documents} documents, {checked.files} files"
-    if checked.deep:
-        looked = f"{checked.documents} documents, {checked.vectors} vectors, {checked.files} files"
+    vectors = [counted(checked.vectors, "vector")] if checked.deep else []
+    numbers = (counted(checked.documents, "document"), *vectors, counted(checked.files, "file"))
+    looked = ", ".join(numbers)
     yield f"{safe(checked.base)}: {looked}"
     for one in checked.findings:
         mark = paint("dim" if one.severity == "notice" else "red", f"{one.severity}:")
@@ -53,7 +54,8 @@ def render_checked(paint: Painter, checked: "Checked") -> Iterable[str]:
         if one.documents:
             yield "  " + safe(", ".join(one.documents))
     if checked.sealed:
-        yield paint("dim", f"{checked.sealed} documents from before there were seals have one now")
+        sealed = counted(checked.sealed, "document")
+        yield paint("dim", f"sealed now: {sealed} from before there were seals")
     if checked.is_sound:
         yield "sound" if checked.deep else "sound, as far as it was looked at (--deep reads it all)"
 

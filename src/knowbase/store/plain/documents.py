@@ -73,6 +73,9 @@ class PlainDocuments(Contents):
     def projects(self, condition: Condition) -> list[tuple[str, int]]:
         return _counted(d.project for d in self._passing(condition) if d.project is not None)
 
+    def meta_keys(self, condition: Condition) -> list[tuple[str, int]]:
+        return _counted(key for d in self._passing(condition) for key in d.metadata)
+
     def heaviest(self, condition: Condition, limit: int) -> list[tuple[str, int]]:
         passing = {document.id: document.seq for document in self._passing(condition)}
         number = Counter(one.document for one in self._state.chunks.values())

@@ -98,6 +98,17 @@ class PostgresDocuments(Connected):
             (name, number) for name, number in self._read(query.format(test), (self._base, *values))
         ]
 
+    def meta_keys(self, condition: Condition) -> list[tuple[str, int]]:
+        test, values = compile_condition(condition)
+        query = SQL(
+            "SELECT m.key, count(*) FROM documents d, jsonb_object_keys(d.metadata::jsonb) m(key)"
+            " WHERE d.base_id = %s AND {} GROUP BY m.key"
+            ' ORDER BY count(*) DESC, m.key COLLATE "C"'
+        )
+        return [
+            (name, number) for name, number in self._read(query.format(test), (self._base, *values))
+        ]
+
     def openings(self, documents: Collection[str]) -> dict[str, str]:
         found = self._read(
             SQL(

@@ -85,6 +85,15 @@ class SqliteDocuments(Connected):
         )
         return [(name, number) for name, number in found]
 
+    def meta_keys(self, condition: Condition) -> list[tuple[str, int]]:
+        sql, values = compile_condition(condition)
+        found = self._read(
+            "SELECT m.key, count(*) AS number FROM documents d, json_each(d.metadata) m"
+            f" WHERE {sql} GROUP BY m.key ORDER BY number DESC, m.key",
+            values,
+        )
+        return [(name, number) for name, number in found]
+
     def openings(self, documents: Collection[str]) -> dict[str, str]:
         found = self._read(
             "SELECT d.id,"

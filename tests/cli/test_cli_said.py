@@ -1,0 +1,70 @@
+"""What commands say of themselves: numbers, nested values, what had happened before."""
+
+from pathlib import Path
+
+from conftest import Kb
+
+
+def test_one_is_not_many(kb: Kb) -> None:
+    kb.write("a.md", "---\ntags: [ops]\n---\n# A\n\nalpha\n")
+    assert "1 added · 1 chunk embedded, 0 reused" in kb("add", "a.md").out
+    assert kb("list").out.endswith("1 of 1 document\n")
+    assert kb("tags").out.endswith("1 tag\n")
+    assert "1 document; files stay" in kb("rm", "a.md", "--dry-run").out
+    assert "1 document, 1 file\n" in kb("check").out
+    assert kb("links", "a.md").out.endswith("0 links, 0 lead nowhere\n")
+
+
+def test_nested_front_matter_is_shown_as_it_is_written(kb: Kb) -> None:
+    kb("note", "---\npeople:\n  - {name: Ann, lead: true}\nnest: {a: [1, 2], b: null}\n---\nA\n")
+    told = kb("get", "KB-1").err.strip()
+    assert told == "people: {name: Ann, lead: true} · nest: {a: [1, 2], b: null}"
+
+
+def test_expired_parts_of_a_file_are_not_listed(kb: Kb) -> None:
+    kb.write("refs.bib", "@book{one, title={First}}\n@book{two, title={Second}}\n")
+    kb.write("old.md", "---\nexpires: 2020-01-01\n---\n# Old\n\nwords\n")
+    kb("add", "refs.bib", "old.md", "--defer")
+    import apsw
+
+    with_parts = apsw.Connection(str(kb.base))
+    with_parts.execute("UPDATE documents SET expires_at = '2020-01-01T00:00:00.000000Z'")
+    with_parts.execute("UPDATE documents SET expires_at = NULL WHERE path = 'refs.bib'")
+    with_parts.close()
+    listed = kb.json("expire")
+    assert [one["path"] for one in listed["documents"]] == ["old.md"]
+    assert listed["total"] == 1
+    kb("expire", "--delete", "--yes")
+    assert kb.json("expire")["total"] == 0
+
+
+def test_a_memory_that_has_a_successor_says_so_when_it_gets_another(kb: Kb) -> None:
+    for code, text in (("M-1", "The port is 80"), ("M-2", "The port is 443")):
+        kb("remember", text, "--code", code)
+    kb("supersede", "M-1", "M-2")
+    said = "M-1 was superseded by M-2 until now; M-2 stays as it is"
+    first = kb.json("remember", "The port is 8443", "--supersede", "M-1", "--code", "M-3")
+    assert first["notices"] == [said]
+    again = kb("supersede", "M-1", "M-2").out
+    assert "note: M-1 was superseded by M-3 until now" in again
+    assert "until now" not in kb("supersede", "M-1", "M-2").out
+
+
+def test_rank_counts_what_was_stated(kb: Kb) -> None:
+    for name in ("twin-a", "twin-b"):
+        kb.write(f"in/{name}.md", "# Deploys\n\nDeploys freeze on Fridays after three o'clock.\n")
+    kb.write("in/hub.md", "# Hub\n\nGardening in winter.\n")
+    kb.write("in/leaf.md", "# Leaf\n\nSee [[hub]] about tax forms.\n")
+    kb("add", "in")
+    relations = {one["relation"] for one in kb.json("links", "twin-a")["links"]}
+    assert relations == {"SIMILAR_TO"}
+    assert kb.json("rank")["documents"][0]["document"]["path"] == "in/hub.md"
+    asked = kb.json("rank", "--relations", "SIMILAR_TO")["documents"]
+    assert {one["document"]["path"] for one in asked[:2]} == {"in/twin-a.md", "in/twin-b.md"}
+
+
+def test_a_picture_is_written_where_it_is_asked_for(handbook: Kb, tmp_path: Path) -> None:
+    assert "output" in handbook.json("graph", "show", "HB-T-0021", code=2)["error"]["field"]
+    assert not (handbook.folder / "graph.svg").exists()
+    out = handbook("graph", "show", "HB-T-0021", "-o", tmp_path / "g.svg").out
+    assert str(tmp_path / "g.svg") in out
