@@ -100,7 +100,7 @@ def _seconds() -> dict[str, list[str]]:
 def _choices(name: str) -> dict[str, tuple[str, ...]]:
     """The flags of a command that take one of some values."""
     return {
-        "--" + field.name.replace("_", "-"): field.param.choices
+        field.flag: field.param.choices
         for field in parameters(load(name).request)
         if field.param.choices and not field.param.positional
     }
