@@ -57,7 +57,18 @@ class References:
         from knowbase.ingest.places import Home
 
         reference = _text(reference)
-        return self._store.find(reference) or self._store.find(Home(self._home).stored(reference))
+        found = self._store.find(reference)
+        if found is None and reference[:8].lower().startswith(("http://", "https://")):
+            return self._page(reference)
+        return found or self._store.find(Home(self._home).stored(reference))
+
+    def _page(self, address: str) -> Document | None:
+        from knowbase.ingest.web import page_id
+
+        try:
+            return self._store.find(page_id(address))
+        except InvalidInput:
+            return None
 
     def _find_by_name(self, reference: str) -> Document | None:
         found = self.find(reference)

@@ -10,8 +10,9 @@ from knowbase.exchange.exported import Exported
 from knowbase.exchange.folder import PART, digest_of, within
 from knowbase.exchange.pages import OWN
 from knowbase.ingest.batch import Batch
-from knowbase.ingest.foreign import Foreign, Taken, take
+from knowbase.ingest.foreign import Foreign, take
 from knowbase.ingest.pending import FileProblem
+from knowbase.ingest.report import Taken
 from knowbase.read.frontmatter import links_in
 from knowbase.values.documents import Document
 from knowbase.values.reading import Reading, content_hash

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from knowbase.ingest.foreign import Taken
 from knowbase.ingest.pending import FileProblem
+from knowbase.ingest.report import Taken
 from knowbase.upkeep.digests import Part
 
 

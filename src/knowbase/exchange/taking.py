@@ -12,7 +12,7 @@ from knowbase.exchange.folder import digest_of, finish, within
 from knowbase.exchange.imported import Imported
 from knowbase.exchange.merging import merge
 from knowbase.ingest.embedding import Step
-from knowbase.ingest.foreign import Taken
+from knowbase.ingest.report import Taken
 from knowbase.move import Transfer
 from knowbase.move.paths import Relocated, has_no_home
 from knowbase.upkeep.digests import digests, is_empty

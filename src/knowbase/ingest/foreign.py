@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from knowbase.errors import ReadError
 from knowbase.ingest.batch import BATCH_CHUNKS, Batch, is_of_one_file, reason_of
 from knowbase.ingest.pending import FileProblem
-from knowbase.ingest.report import Progress
+from knowbase.ingest.report import Progress, Taken
 from knowbase.ingest.services import IngestServices
 from knowbase.logs import log
 from knowbase.query.conditions import OneOf
@@ -40,6 +40,8 @@ class Foreign(NamedTuple):
     stated: Mapping[str, Any] = {}  # fields of the document, by name
     reading: Reading | None = None
     tagged: bool = True  # words with a # before them are tags of its own
+    aside: Mapping[str, Any] = {}  # kept in its metadata, but no reason to write it again
+    written: str | None = None  # when, unless it knows better itself
 
     @property
     def id(self) -> str:
@@ -52,21 +54,6 @@ class Left(NamedTuple):
     name: str
     reason: str
     wrong: bool = True  # False: nothing is, there is just nothing to take
-
-
-class Taken(NamedTuple):
-    """What became of it all."""
-
-    added: tuple[str, ...] = ()  # titles
-    changed: tuple[str, ...] = ()
-    unchanged: int = 0
-    failed: tuple[FileProblem, ...] = ()
-    skipped: tuple[FileProblem, ...] = ()
-    warnings: tuple[str, ...] = ()
-    chunks_embedded: int = 0
-    chunks_reused: int = 0
-    chunks_waiting: int = 0
-    interrupted: bool = False
 
 
 def id_of(key: str) -> str:
@@ -194,6 +181,7 @@ class _Taking:
         metadata = {
             **reading.value("metadata"),
             **item.stated.get("metadata", {}),
+            **item.aside,
             ORIGIN: item.key,
             FINGERPRINT: fingerprint(item),
         }
@@ -205,7 +193,7 @@ class _Taking:
         reading = reading._replace(type=item.type, title=item.title, links=links)
         if old is not None:  # what commands and people said of it stays
             reading = reading.stating(project=reading.value("project") or old.project)
-        return drafter.draft(item.id, reading, None, self._services.clock())
+        return drafter.draft(item.id, reading, None, item.written or self._services.clock())
 
     def _flush(self, waiting: list[tuple[Draft, Foreign]], known: Mapping[str, Document]) -> None:
         if not waiting:
