@@ -107,7 +107,7 @@ class Base(Finding):
         With `defer`, words find them at once and meaning after the next `embed`; with `verify`,
         every file is read to see whether it changed.
         """
-        from knowbase.ingest.fetching import address_of, is_address
+        from knowbase.ingest.places import is_address
         from knowbase.ingest.report import Report, joined
         from knowbase.ingest.scopes import scopes_for
         from knowbase.ingest.sync import sync
@@ -117,9 +117,7 @@ class Base(Finding):
         named = self.whole(parent).code if parent else None
         wanted = Source("", tuple(tags), named, tree)
         everything = given.paths(paths, "paths")
-        pages = [address_of(one) for one in everything if is_address(one)]
-        if pages:
-            self._check_may_fetch()
+        pages = self._pages([one for one in everything if is_address(one)])
         files = [one for one in everything if not is_address(one)]
         scopes = []
         if files or not pages:
@@ -158,6 +156,15 @@ class Base(Finding):
         wanted = Wanted(given.path(path, "path"), found.start if found else None, limit)
         return add_history(self.ingest_services(defer=defer), wanted, tuple(tags), progress)
 
+    def _pages(self, named: "Sequence[str]") -> list[str]:
+        """Addresses as they are kept, if this base may fetch them."""
+        if not named:
+            return []
+        from knowbase.ingest.fetching import address_of
+
+        self._check_may_fetch()
+        return [address_of(one) for one in named]
+
     def _check_may_fetch(self) -> None:
         """Whoever a base is served to does not use the server's network or its files."""
         if not self.access.is_full:
@@ -184,7 +191,7 @@ class Base(Finding):
         report = sync(services, scopes, prune=prune, notes=True, progress=progress)
         if lost and not report.interrupted:
             self.store.clear_lost_writes()
-        if not pages or report.interrupted or not self.access.is_full:
+        if not pages or report.interrupted or not self.access.is_full or not self._has_type("web"):
             return report
         from knowbase.ingest.report import joined
         from knowbase.ingest.web import refresh_pages

@@ -54,11 +54,11 @@ class References:
         return found if found is not None and found.deleted_at is None else None
 
     def find_any(self, reference: str) -> Document | None:
-        from knowbase.ingest.places import Home
+        from knowbase.ingest.places import Home, is_address
 
         reference = _text(reference)
         found = self._store.find(reference)
-        if found is None and reference[:8].lower().startswith(("http://", "https://")):
+        if found is None and is_address(reference):
             return self._page(reference)
         return found or self._store.find(Home(self._home).stored(reference))
 

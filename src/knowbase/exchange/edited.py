@@ -13,6 +13,7 @@ from knowbase.ingest.batch import Batch
 from knowbase.ingest.foreign import Foreign, take
 from knowbase.ingest.pending import FileProblem
 from knowbase.ingest.report import Taken
+from knowbase.read.confined import Reader
 from knowbase.read.frontmatter import links_in
 from knowbase.values.documents import Document
 from knowbase.values.reading import Reading, content_hash
@@ -74,7 +75,7 @@ class _Edits:
         if reading is None:
             return
         old = self._base.store.find(exported.id)
-        if old is None or old.deleted_at is not None or _says_the_same(old, reading):
+        if old is None or old.deleted_at is not None or says_the_same(old, reading):
             return
         self._changed.append(old.code)
         now = self._services.clock()
@@ -84,20 +85,12 @@ class _Edits:
         self._drafts.append(self._services.drafter.draft(old.id, reading, None, now))
 
     def _read(self, name: str) -> Reading | None:
-        path = within(self._export.folder, name)
-        if path is None or os.path.getsize(path) > MOST_PAGE:
-            return None
         try:
-            with open(path, "rb") as file:
-                reading = self._services.drafter.reader.file(path, file.read())
+            return read_page(self._services.drafter.reader, self._export.folder, name)
         except (OSError, ReadError) as error:
             told = error.message if isinstance(error, ReadError) else str(error.strerror)
             self._failed.append(FileProblem(name, told))
             return None
-        metadata = {k: v for k, v in reading.value("metadata").items() if k not in OWN}
-        links = tuple(dict.fromkeys((*reading.links, *links_in(metadata))))
-        kind = "note" if reading.type == "markdown" else reading.type
-        return reading._replace(type=kind, links=links).stating(metadata=metadata)
 
     def _new(self, known: set[str]) -> Iterator[Foreign]:
         """Pages that somebody has put beside the others."""
@@ -115,7 +108,20 @@ class _Edits:
                                       stated=reading.stated, reading=reading)  # fmt: skip
 
 
-def _says_the_same(old: Document, reading: Reading) -> bool:
+def read_page(reader: Reader, folder: str, name: str) -> Reading | None:
+    """What a page says, without what an export adds to it; none when there is no such page."""
+    path = within(folder, name)
+    if path is None or os.path.getsize(path) > MOST_PAGE:
+        return None
+    with open(path, "rb") as file:
+        reading = reader.file(path, file.read())
+    metadata = {k: v for k, v in reading.value("metadata").items() if k not in OWN}
+    links = tuple(dict.fromkeys((*reading.links, *links_in(metadata))))
+    kind = "note" if reading.type == "markdown" else reading.type
+    return reading._replace(type=kind, links=links).stating(metadata=metadata)
+
+
+def says_the_same(old: Document, reading: Reading) -> bool:
     return (old.content_hash, old.title, old.type, set(old.tags)) == (
         content_hash(reading),
         reading.title,

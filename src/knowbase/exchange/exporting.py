@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 
 import knowbase
 from knowbase.base import Base
+from knowbase.errors import ReadError
 from knowbase.exchange import lines
+from knowbase.exchange.edited import read_page, says_the_same
 from knowbase.exchange.exported import NAME, VERSION, Header
 from knowbase.exchange.folder import Staged, checked, digest_of, pages_before, remove_stale
 from knowbase.exchange.lines import Line, Page
@@ -21,6 +23,7 @@ from knowbase.store.location import is_url
 from knowbase.store.sqlite.backups import synced
 from knowbase.upkeep.digests import Part, digests
 from knowbase.values.copies import Copy, batches
+from knowbase.values.documents import Document
 from knowbase.values.files import Source
 
 Progress = Callable[[Step], None]
@@ -79,6 +82,8 @@ class _Writing:
         self._written = 0
         self._notices: list[str] = []
         self._staged: Staged | None = None
+        self._before: dict[str, str] = {}
+        self._in_the_way: list[str] = []
 
     def foreseen(self) -> Export:
         """What would be written; nothing is."""
@@ -93,7 +98,7 @@ class _Writing:
         folder = self._wanted.folder
         self._staged = Staged(folder)
         try:
-            before = pages_before(folder)
+            self._before = pages_before(folder)
             parts = digests(self._whole, self._progress)
             if self._wanted.copy:
                 self._copy_files()
@@ -101,9 +106,9 @@ class _Writing:
         except BaseException:
             self._staged.drop()
             raise
-        self._staged.take_over(before, self._wanted.discard)
+        self._staged.take_over([] if self._wanted.discard else self._in_the_way)
         written = self._pages | {one.name: one.sha256 for one in self._originals.values()}
-        removed = remove_stale(folder, before, written)
+        removed = remove_stale(folder, self._before, written)
         self._notices += _is_read(self._shared.sources, self._home, folder)
         return self._report(
             parts,
@@ -163,9 +168,25 @@ class _Writing:
         name = self._names.of_document(copy.document)
         text = markdown_of(copy, self._link(copy.document.path, name))
         page = page_of(name, text)
+        if self._is_changed(page) and not self._is_taken(name, copy.document):
+            self._in_the_way.append(name)
         self._written += self._staged.put(page, text)
         self._pages[page.name] = page.sha256
         return page
+
+    def _is_changed(self, page: Page) -> bool:
+        """Whether something else is there than what was exported, or is to be."""
+        there = digest_of(self._wanted.folder, page.name)
+        return there not in (None, page.sha256, self._before.get(page.name))
+
+    def _is_taken(self, name: str, document: Document) -> bool:
+        """Whether a page that somebody has changed was imported since."""
+        reader = self._base.ingest_services().drafter.reader
+        try:
+            reading = read_page(reader, self._wanted.folder, name)
+        except (OSError, ReadError):
+            return False
+        return reading is not None and says_the_same(document, reading)
 
     def _link(self, path: str | None, page: str) -> str | None:
         """From a page to the file that its document was read from."""
@@ -212,9 +233,12 @@ class _Writing:
         name = self._names.of_original(stored)
         with open(path, "rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
+        original = Page(name, digest)
+        if self._is_changed(original):
+            self._in_the_way.append(name)
         if digest_of(self._wanted.folder, name) != digest:
             shutil.copy2(path, staged.path(name))
-        return Page(name, digest)
+        return original
 
 
 def _is_read(sources: Sequence[Source], home: Home, folder: str) -> list[str]:

@@ -7,7 +7,7 @@ the next command that looks at the folder.
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from knowbase.errors import Conflict, InvalidInput
 from knowbase.exchange.exported import NAME, Exported, is_export
@@ -62,10 +62,8 @@ class Staged:
         if self._made and os.path.isdir(self.folder) and not os.listdir(self.folder):
             os.rmdir(self.folder)
 
-    def take_over(self, before: Mapping[str, str], discard: bool) -> None:
-        """Put everything in its place. What somebody changed since the last export is not
-        overwritten unless it may be."""
-        changed = [] if discard else list(self._in_the_way(before))
+    def take_over(self, changed: Sequence[str]) -> None:
+        """Put everything in its place, unless that would overwrite what somebody has changed."""
         if changed:
             self.drop()
             named = ", ".join(changed[:MOST_NAMED]) + (" …" if len(changed) > MOST_NAMED else "")
@@ -75,12 +73,6 @@ class Staged:
                 hint="kb import them first, or overwrite them with --discard",
             )
         finish(self.folder)
-
-    def _in_the_way(self, before: Mapping[str, str]) -> Iterator[str]:
-        for name in _files(self._place):
-            there = None if name == NAME else digest_of(self.folder, name)
-            if there not in (None, before.get(name), digest_of(self._place, name)):
-                yield name
 
 
 def finish(folder: str) -> None:

@@ -6,6 +6,7 @@ A line that no writer of ours has written is refused: exports come by mail, too.
 import base64
 import binascii
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import UnionType
 from typing import Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -22,6 +23,7 @@ from knowbase.values.sessions import Session, Use
 from knowbase.values.vectors import Model, StoredModel, Vector
 
 T = TypeVar("T")
+_LINE_ENDS = re.compile("[\x7f-\x9f\u2028\u2029]")
 Line = Mapping[str, Any]
 SHARED: Mapping[str, type] = {
     "session": Session,
@@ -50,7 +52,9 @@ class Page(NamedTuple):
 
 
 def text_of(line: Line) -> str:
-    return json.dumps(line, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    """In one line, also for programs that see the end of one in more characters than one."""
+    text = json.dumps(line, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _LINE_ENDS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def parsed(raw: bytes | str) -> Line:

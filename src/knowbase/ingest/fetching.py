@@ -49,10 +49,6 @@ class Fetched(NamedTuple):
     code: int = 200
 
 
-def is_address(text: str) -> bool:
-    return text[:8].lower().startswith(("http://", "https://"))
-
-
 def address_of(text: str) -> str:
     """An address as it is kept: one way to write one, and no password in it."""
     try:

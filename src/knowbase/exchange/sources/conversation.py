@@ -22,12 +22,12 @@ class Message(NamedTuple):
 def conversation(
     key: str, title: str, messages: Iterable[Message], stated: Mapping[str, Any]
 ) -> Foreign:
-    parts = [f"# {title}"]
-    said = [one for one in messages if one.text.strip()]
-    for one in said:
-        when = f" · {one.at[:16].replace('T', ' ')}" if one.at else ""
-        parts.append(f"## {one.speaker}{when}\n\n{below_headings(one.text.strip())}")
-    text = "\n\n".join(parts) + "\n" if said else ""
+    parts = []
+    for one in messages:
+        if one.text.strip():
+            when = f" · {one.at[:16].replace('T', ' ')}" if one.at else ""
+            parts.append(f"## {one.speaker}{when}\n\n{below_headings(one.text.strip())}\n")
+    text = "\n".join(parts)
     return Foreign(key, "conversation", title, text, stated, tagged=False)
 
 

@@ -27,7 +27,7 @@ def entity(
 ) -> Foreign:
     """As basic-memory writes them: observations and relations are lists that are read as such."""
     title = line_of(name, "Untitled")
-    parts = [f"# {title}"]
+    parts = [] if observations or relations else [f"# {title}"]
     if observations:
         parts.append("## Observations\n\n" + "\n".join(f"- {_item(one)}" for one in observations))
     if relations:
