@@ -26,7 +26,7 @@ ARTICLE = """<!DOCTYPE html><html><head><meta charset="utf-8">
 </head><body>
 <header><nav><a href="/">Home</a> <a href="/walrus">Walruses</a></nav></header>
 <div class="cookie-banner">We use cookies everywhere. <button>Accept</button></div>
-<div id="wrap"><div class="post"><h1>How to prune roses</h1>
+<div id="wrap"><div class="post"><h1>How to prune roses<button>Copy</button></h1>
 <p>Prune roses in late winter, once the hardest frosts are over, and cut above a bud that faces
 outward. A clean cut heals sooner than a torn one, so sharpen the secateurs before you start.</p>
 <h2>Tools</h2><p>A SAW, gloves and secateurs. See also the <a href="soil">page on soil</a>, and

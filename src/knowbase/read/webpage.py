@@ -203,7 +203,7 @@ class _Survey(HTMLParser):
             self.title = self.title or " ".join(data.split())
         if name not in _SILENT:
             self._open[-1].text += len(" ".join(data.split()))
-        if self._count.get("h1") and self._headings:
+        if self._count.get("h1") and self._headings and not self._open[-1].around:
             self._headings[-1][1].append(data)
 
     def _meta(self, given: dict[str, str]) -> None:
