@@ -5,6 +5,7 @@ every access. A new one without an entry here fails the first test.
 """
 
 import re
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -269,6 +270,9 @@ WRITES: dict[str, Call] = {
 
 WHOLE: dict[str, Call] = {
     "add": lambda b, t, f: b.add([str(f / "added.md")]),
+    "add_history": lambda b, t, f: (
+        subprocess.run(["git", "init", "-q", f], check=True) and b.add_history(f)
+    ),
     "backup": lambda b, t, f: b.backup(str(f / "backup.db")).parts,
     "calibrate": lambda b, t, f: b.calibrate().questions,
     "check": lambda b, t, f: b.check(deep=True).is_sound,

@@ -27,3 +27,13 @@ def test_a_tag_changes_no_word_of_the_text(tmp_path: Path, text: str) -> None:
     assert [getattr(after.document, name) for name in same] == [
         getattr(before.document, name) for name in same
     ]
+
+
+def test_a_tag_leaves_the_links_that_front_matter_names(tmp_path: Path) -> None:
+    with Base(knowbase.create(tmp_path / "base.db").path, embedder=FarApart()) as base:
+        base.note(Note("The first", code="N-1"))
+        base.note(Note("---\nblocked_by: [N-1]\n---\nThe second", code="N-2"))
+        before = base.graph.links("N-2").links
+        base.tag(["N-2"], add=["new"])
+        after = base.graph.links("N-2").links
+    assert [one.relation for one in before] == [one.relation for one in after] == ["BLOCKED_BY"]

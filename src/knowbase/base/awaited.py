@@ -84,6 +84,7 @@ class AsyncBase(Awaiting[Base]):
     """A base, to be awaited. What was begun is finished, also when its task is cancelled."""
 
     add = awaited(Base.add)
+    add_history = awaited(Base.add_history)
     backup = awaited(Base.backup)
     brief = awaited(Base.brief)
     browse = awaited(Base.browse)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from knowbase.base import given
 from knowbase.base.finding import Finding
-from knowbase.errors import Conflict
+from knowbase.errors import Conflict, InvalidInput, NotAllowed
 from knowbase.store.location import home_of, is_url, locate, new_place
 from knowbase.store.opening import create_store
 from knowbase.values.arguments import checks_arguments
@@ -111,11 +111,13 @@ class Base(Finding):
         verify: bool = False,
         progress: "Callable[[Progress], None]" = lambda _: None,
     ) -> "Report":
-        """Put files and folders in, one or several, and keep them in step from now on.
+        """Put files, folders and pages of the web in, and keep them in step from now on.
 
         With `defer`, words find them at once and meaning after the next `embed`; with `verify`,
         every file is read to see whether it changed.
         """
+        from knowbase.ingest.places import is_address
+        from knowbase.ingest.report import Report, joined
         from knowbase.ingest.scopes import scopes_for
         from knowbase.ingest.sync import sync
         from knowbase.values.files import Source
@@ -123,11 +125,61 @@ class Base(Finding):
         services = self.ingest_services(defer=defer)
         named = self.whole(parent).code if parent else None
         wanted = Source("", tuple(tags), named, tree)
-        scopes = scopes_for(
-            given.paths(paths, "paths"), wanted, self.store.sources(), services.home
-        )
+        everything = given.paths(paths, "paths")
+        pages = self._pages([one for one in everything if is_address(one)])
+        files = [one for one in everything if not is_address(one)]
+        scopes = []
+        if files or not pages:
+            scopes = scopes_for(files, wanted, self.store.sources(), services.home)
         scopes = [scope._replace(verify=verify) for scope in scopes]
-        return sync(services, scopes, progress=progress)
+        report = sync(services, scopes, progress=progress) if scopes else Report()
+        if not pages or report.interrupted:
+            return report
+        from knowbase.ingest.web import add_pages
+
+        return joined(report, add_pages(services, pages, wanted.tags, progress))
+
+    def add_history(
+        self,
+        path: "Path" = ".",
+        *,
+        since: str | None = None,
+        limit: int | None = None,
+        tags: "Texts" = (),
+        defer: bool = False,
+        progress: "Callable[[Progress], None]" = lambda _: None,
+    ) -> "Report":
+        """Put the commits of a git repository in, those that are not there yet: since a date, or
+        the last ones."""
+        from knowbase.ingest.history import Wanted, add_history
+        from knowbase.query.moments import span
+
+        found = span(since, self.now()) if since is not None else None
+        if since is not None and found is None:
+            raise InvalidInput(
+                f"since cannot be {since!r}", field="since", hint="a date: 2026-01-31, 90d, 1y"
+            )
+        if limit is not None:
+            given.number(limit, "limit", 1)
+        self._check_may_fetch()
+        wanted = Wanted(given.path(path, "path"), found.start if found else None, limit)
+        return add_history(self.ingest_services(defer=defer), wanted, tuple(tags), progress)
+
+    def _pages(self, named: "Sequence[str]") -> list[str]:
+        """Addresses as they are kept, if this base may fetch them."""
+        if not named:
+            return []
+        from knowbase.ingest.fetching import address_of
+
+        self._check_may_fetch()
+        return [address_of(one) for one in named]
+
+    def _check_may_fetch(self) -> None:
+        """Whoever a base is served to does not use the server's network or its files."""
+        if not self.access.is_full:
+            raise NotAllowed(
+                "pages and repositories are added where the base is", hint="kb add there"
+            )
 
     def sync(
         self,
@@ -135,9 +187,10 @@ class Base(Finding):
         prune: bool = False,
         defer: bool = False,
         verify: bool = False,
+        pages: bool = True,
         progress: "Callable[[Progress], None]" = lambda _: None,
     ) -> "Report":
-        """Bring every source that was added in step with the disk."""
+        """Bring every source that was added in step with the disk, and every page with the web."""
         from knowbase.ingest.pending import Scope
         from knowbase.ingest.sync import sync
 
@@ -147,7 +200,12 @@ class Base(Finding):
         report = sync(services, scopes, prune=prune, notes=True, progress=progress)
         if lost and not report.interrupted:
             self.store.clear_lost_writes()
-        return report
+        if not pages or report.interrupted or not self.access.is_full or not self._has_type("web"):
+            return report
+        from knowbase.ingest.report import joined
+        from knowbase.ingest.web import refresh_pages
+
+        return joined(report, refresh_pages(services, prune=prune, progress=progress))
 
     def watch(self) -> "Iterator[Report]":
         """A report for each round of changes on disk, for as long as it is asked for more."""
@@ -159,7 +217,7 @@ class Base(Finding):
         roots = [services.home.absolute(source.path) for source in self.store.sources()]
         with embedding(self):
             own = set(files_of(os.path.abspath(self.path)))
-            yield from watch(self.sync, roots, own, self._sync_some)
+            yield from watch(lambda: self.sync(pages=False), roots, own, self._sync_some)
 
     def _sync_some(self, paths: "Collection[str]") -> "Report | None":
         from knowbase.ingest.sync import sync_some

@@ -54,10 +54,21 @@ class References:
         return found if found is not None and found.deleted_at is None else None
 
     def find_any(self, reference: str) -> Document | None:
-        from knowbase.ingest.places import Home
+        from knowbase.ingest.places import Home, is_address
 
         reference = _text(reference)
-        return self._store.find(reference) or self._store.find(Home(self._home).stored(reference))
+        found = self._store.find(reference)
+        if found is None and is_address(reference):
+            return self._page(reference)
+        return found or self._store.find(Home(self._home).stored(reference))
+
+    def _page(self, address: str) -> Document | None:
+        from knowbase.ingest.web import page_id
+
+        try:
+            return self._store.find(page_id(address))
+        except InvalidInput:
+            return None
 
     def find_named(self, reference: str) -> Document | None:
         """Like `find`, and by a name that one file alone has; `nearest` says when several do."""

@@ -74,7 +74,7 @@ def flags(operation: Operation) -> dict[str, Flag]:
         if field.param.positional:
             continue
         flag = Flag(field, True if field.kind is bool else None)
-        found["--" + field.name.replace("_", "-")] = flag
+        found[field.flag] = flag
         if field.param.short:
             found["-" + field.param.short] = flag
         for alias, value in field.param.aliases.items():

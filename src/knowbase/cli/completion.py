@@ -134,7 +134,7 @@ def _seconds() -> dict[str, list[str]]:
 def _choices(name: str) -> dict[str, tuple[str, ...]]:
     """The flags of a command that take one of some values."""
     return {
-        "--" + field.name.replace("_", "-"): field.param.choices
+        field.flag: field.param.choices
         for field in options(load(name))
         if field.param.choices and not field.param.positional
     }

@@ -30,8 +30,7 @@ def _place(field: Parameter) -> str:
 
 def _lines(field: Parameter) -> list[str]:
     param = field.param
-    flag = "--" + field.name.replace("_", "-")
-    flag = f"-{param.short}, {flag}" if param.short else flag
+    flag = f"-{param.short}, {field.flag}" if param.short else field.flag
     if field.kind is not bool:
         flag += f" {param.metavar or field.name.upper()}"
     text = param.text + (f": {', '.join(param.choices)}" if param.choices else "")

@@ -26,3 +26,8 @@ def inside(path: str, folder: str) -> bool:
     if folder == ".":
         return not os.path.isabs(path)
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def is_address(path: str) -> bool:
+    """Whether what was named is a page of the web."""
+    return path[:8].lower().startswith(("http://", "https://"))

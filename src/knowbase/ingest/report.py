@@ -30,6 +30,31 @@ class Report(NamedTuple):
         return any(parts) or len(self.failed) > self.failed_before
 
 
+class Taken(NamedTuple):
+    """What came of taking in what comes from elsewhere."""
+
+    added: tuple[str, ...] = ()  # titles
+    changed: tuple[str, ...] = ()
+    unchanged: int = 0
+    failed: tuple[FileProblem, ...] = ()
+    skipped: tuple[FileProblem, ...] = ()
+    warnings: tuple[str, ...] = ()
+    chunks_embedded: int = 0
+    chunks_reused: int = 0
+    chunks_waiting: int = 0
+    interrupted: bool = False
+
+
+def joined(report: Report, other: Report | Taken) -> Report:
+    """What came of two things that were done one after the other."""
+    both = {
+        name: getattr(report, name) + getattr(other, name)
+        for name in Report._fields
+        if hasattr(other, name) and name != "interrupted"
+    }
+    return report._replace(**both, interrupted=report.interrupted or other.interrupted)
+
+
 class Progress(NamedTuple):
     """How far it is; `total` counts the files to be read, or whatever `unit` names."""
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from knowbase.ingest.drafts import Drafter
 from knowbase.ingest.pending import Disk
 from knowbase.ingest.places import Home
+from knowbase.read.frontmatter import links_in
 from knowbase.store.contract import Store
 from knowbase.store.linking import Likeness, link_or_later
 from knowbase.text.sections import stored_sections
@@ -47,5 +48,5 @@ def read_again(services: IngestServices, note: Document) -> Reading:
     stands first in it is not looked at for one."""
     sections = stored_sections(services.store.chunks(note.id))
     text = "".join(section.header + section.text for section in sections)
-    links = services.drafter.reader.note(text).links
-    return stored_reading(note, sections)._replace(links=links)
+    links = (*services.drafter.reader.note(text).links, *links_in(note.metadata))
+    return stored_reading(note, sections)._replace(links=tuple(dict.fromkeys(links)))

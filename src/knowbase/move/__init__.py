@@ -12,7 +12,7 @@ from knowbase.base import Base, create
 from knowbase.base import open as open_base
 from knowbase.errors import BaseError, BaseMissing, BaseTaken, InvalidInput
 from knowbase.ingest.embedding import Step
-from knowbase.move.paths import Relocated, notices
+from knowbase.move.paths import Origin, Relocated, notices
 from knowbase.store.contract import CopySource, Snapshot
 from knowbase.store.location import new_place, shown
 from knowbase.upkeep.digests import Part, digests, is_empty, same
@@ -57,7 +57,11 @@ def move(
                 return _foreseen(whole, first, place, progress)
             with _opened(place) or create(place) as second:
                 _check_other(first, second)
-                return _Move(whole, first, second, progress).run()
+                moving = Transfer(whole, first, second, progress)
+                moved = moving.run()
+                if moved.interrupted:
+                    return moved
+                return moved._replace(notices=(*_later(first, whole), *moved.notices))
 
 
 def _is_same_file(place: str, other: str) -> bool:
@@ -96,16 +100,24 @@ def _foreseen(whole: Snapshot, first: Base, place: str, progress: Progress) -> M
     if second is not None:
         with second:
             _check_other(first, second)
-            there = len(_Move(whole, first, second, progress).there())
+            there = len(Transfer(whole, first, second, progress).there())
     return Moved(first.shown, shown(place), parts, parts[0].rows - there, there, dry_run=True)
 
 
-class _Move:
-    """From one base into another."""
+class Transfer:
+    """From one base, or what is one, into another."""
 
-    def __init__(self, whole: Snapshot, first: Base, second: Base, progress: Progress) -> None:
+    def __init__(
+        self,
+        whole: CopySource,
+        first: Origin,
+        second: Base,
+        progress: Progress,
+        *,
+        stays: bool = False,  # relative paths: the files come along
+    ) -> None:
         self._first, self._second = first, second
-        self._source = Relocated(whole, first, second)
+        self._source = Relocated(whole, first, second, stays=stays)
         self._target = second.store.copying()
         self._progress = progress
         self._parts: tuple[Part, ...] = ()
@@ -137,7 +149,7 @@ class _Move:
             raise BaseTaken(
                 f"{self._second.shown} is an unfinished copy of {copy_of}",
                 field="target",
-                hint=f"finish that: kb move {copy_of} {self._second.shown}; or name another base",
+                hint=f"finish that: {_again(copy_of, self._second.shown)}; or name another base",
             )
         return self._same_documents()
 
@@ -186,15 +198,6 @@ class _Move:
         if self._target.source() is not None:
             self._target.end()
 
-    def _later(self) -> tuple[str, ...]:
-        """The copy is of the moment when it was begun: say so when there is more by now."""
-        if _written(self._first.store.copying()) == _written(self._source):
-            return ()
-        return (
-            "the base was written to meanwhile; the copy is as it was at the start."
-            " To move for good, stop what writes to it first",
-        )
-
     def _report(self, *, verified: bool = False, interrupted: bool = False) -> Moved:
         return Moved(
             self._first.shown,
@@ -204,8 +207,25 @@ class _Move:
             len(self._there),
             verified=verified,
             interrupted=interrupted,
-            notices=() if interrupted else (*self._later(), *notices(self._first, self._second)),
+            notices=() if interrupted else notices(self._first, self._second),
         )
+
+
+def _again(copy_of: str | None, target: str) -> str:
+    """The command that goes on with a copy; of an export, that is a folder."""
+    if copy_of and os.path.isdir(copy_of):
+        return f"kb import {copy_of} --base {target}"
+    return f"kb move {copy_of} {target}"
+
+
+def _later(first: Base, whole: CopySource) -> tuple[str, ...]:
+    """The copy is of the moment when it was begun: say so when there is more by now."""
+    if _written(first.store.copying()) == _written(whole):
+        return ()
+    return (
+        "the base was written to meanwhile; the copy is as it was at the start."
+        " To move for good, stop what writes to it first",
+    )
 
 
 def _written(whole: CopySource) -> tuple[object, ...]:

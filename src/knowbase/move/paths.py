@@ -6,6 +6,7 @@ in PostgreSQL has none of its own: relative paths start wherever a checkout is, 
 
 import os
 from collections.abc import Collection, Mapping
+from typing import Protocol
 
 from knowbase.base import Base
 from knowbase.ingest.parts import file_of
@@ -15,13 +16,29 @@ from knowbase.store.location import is_url
 from knowbase.values.copies import Copy, Frame, SharedParts
 
 
+class Origin(Protocol):
+    """What is known of a base that is copied: also of one that an export was made of."""
+
+    @property
+    def shown(self) -> str: ...
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def home(self) -> str: ...
+
+
 class Relocated:
     """One base as it is to be in another: a `knowbase.store.contract.CopySource`."""
 
-    def __init__(self, whole: CopySource, first: Base, second: Base) -> None:
+    def __init__(
+        self, whole: CopySource, first: Origin, second: Origin, *, stays: bool = False
+    ) -> None:
         self._whole = whole
         self._from, self._to = Home(first.home), Home(second.home)
-        self._stays = has_no_home(first) or has_no_home(second) or first.home == second.home
+        no_home = has_no_home(first) or has_no_home(second)
+        self._stays = stays or no_home or first.home == second.home
         files = () if self._stays else whole.shared().files
         self._known: Collection[str] = {one.path for one in files}
 
@@ -76,11 +93,11 @@ class Relocated:
         return self._path(name) if name and file_of(name, self._known) is not None else name
 
 
-def has_no_home(base: Base) -> bool:
+def has_no_home(base: Origin) -> bool:
     return is_url(base.path)
 
 
-def notices(first: Base, second: Base) -> tuple[str, ...]:
+def notices(first: Origin, second: Base) -> tuple[str, ...]:
     """What should be known of files and settings that the new base does not hold."""
     found = []
     relative = [path for path in second.store.files() if not os.path.isabs(path)]

@@ -57,6 +57,8 @@ _HOMES = {
     "sync": "filling",
     "watch": "filling",
     "move": "move",
+    "export": "exchange",
+    "import": "exchange",
     "backup": "upkeep",
     "backup restore": "upkeep",
     "check": "upkeep",

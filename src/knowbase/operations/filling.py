@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
+from knowbase.errors import InvalidInput
 from knowbase.operations.declare import REFERENCES_KB, TEXT_KB, NoParameters, Operation, Terminal
 from knowbase.values.parameters import Group, Param
 
@@ -38,7 +39,10 @@ def init(base: "Base", _: Init) -> Made:
 
 
 class Add(NamedTuple):
-    paths: Annotated[tuple[str, ...], Param("files and folders", positional=True, metavar="PATH")]
+    paths: Annotated[
+        tuple[str, ...],
+        Param("files, folders and https://… pages", positional=True, metavar="PATH"),
+    ] = ()
     tags: Annotated[
         tuple[str, ...], Param("give these tags to all of them", metavar="TAG,TAG")
     ] = ()
@@ -48,11 +52,25 @@ class Add(NamedTuple):
     tree: Annotated[bool, Param("folders make a hierarchy: their index page is the parent")] = False
     defer: Annotated[bool, DEFER] = False
     verify: Annotated[bool, VERIFY] = False
+    history: Annotated[bool, Param("the commits of a git repository: here, or at PATH")] = False
+    since: Annotated[
+        str | None, Param("with --history: only commits since then", metavar="DATE")
+    ] = None
+    limit: Annotated[
+        int | None, Param("with --history: only this many, the last ones", least=1, metavar="N")
+    ] = None
 
 
 def add(
     base: "Base", request: Add, progress: "Callable[[Progress], None]" = lambda _: None
 ) -> "Report":
+    if request.history:
+        return _add_history(base, request, progress)
+    for name in ("since", "limit"):
+        if getattr(request, name) is not None:
+            raise InvalidInput(f"{name} goes with --history", field=name)
+    if not request.paths:
+        raise InvalidInput("PATH is missing", field="paths", hint="files, folders or https://…")
     return base.add(
         request.paths,
         tags=request.tags,
@@ -60,6 +78,19 @@ def add(
         tree=request.tree,
         defer=request.defer,
         verify=request.verify,
+        progress=progress,
+    )
+
+
+def _add_history(base: "Base", request: Add, progress: "Callable[[Progress], None]") -> "Report":
+    if len(request.paths) > 1 or request.parent or request.tree:
+        raise InvalidInput("--history takes one path, and no parent", field="history")
+    return base.add_history(
+        request.paths[0] if request.paths else ".",
+        since=request.since,
+        limit=request.limit,
+        tags=request.tags,
+        defer=request.defer,
         progress=progress,
     )
 
@@ -169,14 +200,18 @@ OPERATIONS = {
         ),
         Operation(
             "add",
-            "Put files and folders in; later changes are found by kb sync",
+            "Put files, folders and pages in; later changes are found by kb sync",
             Add,
             add,
             writes=True,
             local=True,
             progress=True,
             terminal=Terminal(reports=True),
-            examples=("kb add docs/ notes/ paper.pdf", "kb add src/ --tags backend"),
+            examples=(
+                "kb add docs/ notes/ paper.pdf",
+                "kb add https://example.org/guide --tags web",
+                "kb add --history --since 1y",
+            ),
         ),
         Operation(
             "note",
@@ -217,7 +252,7 @@ OPERATIONS = {
         ),
         Operation(
             "sync",
-            "Bring everything that was added in step with the disk",
+            "Bring everything that was added in step with the disk, and pages with the web",
             Sync,
             sync,
             writes=True,

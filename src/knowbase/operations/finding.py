@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from knowbase.values.documents import Listing
 
 
+MOST_VALUES = 8  # of a list
+UNTOLD = ("fingerprint", "etag", "last_modified_header")  # what programs alone need of metadata
 LONGEST_VALUE = 80  # characters of front matter that are shown beside a text
 
 
@@ -33,14 +35,18 @@ def _text(content: "Content") -> str:
 
 def _aside(content: "Content") -> str:
     """What its front matter says besides, and what has taken its place."""
-    told = [f"{key}: {_short(value)}" for key, value in content.document.metadata.items()]
+    metadata = content.document.metadata
+    told = [f"{key}: {_short(value)}" for key, value in metadata.items() if key not in UNTOLD]
     if content.current:
         told.append(f"{content.document.code} is superseded by {content.current}")
     return " · ".join(told)
 
 
 def _short(value: object) -> str:
-    text = ", ".join(map(_written, value)) if isinstance(value, list) else _written(value)
+    if isinstance(value, list):
+        more = f" … ({len(value)})" if len(value) > MOST_VALUES else ""
+        return ", ".join(map(_short, value[:MOST_VALUES])) + more
+    text = _written(value)
     return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 1] + "…"
 
 

@@ -18,18 +18,30 @@ _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotIm
 class Archive:
     """The files in a zip archive, by name; each read is taken off what may be unpacked in all."""
 
-    def __init__(self, data: bytes, what: str) -> None:
+    def __init__(self, data: bytes | str, what: str, most: int = MOST_UNPACKED) -> None:
+        """From bytes, or from a file by its path; `most` bytes are unpacked of it in all."""
         self._what = what
-        self._left = MOST_UNPACKED
+        self._most = self._left = most
         try:
-            self._zip = zipfile.ZipFile(io.BytesIO(data))
+            self._zip = zipfile.ZipFile(data if isinstance(data, str) else io.BytesIO(data))
         except _DAMAGED as error:
-            raise _refused(data, what) from error
+            raise _refused(b"" if isinstance(data, str) else data, what) from error
         self.names = frozenset(self._zip.namelist())
         if len(self.names) > MOST_MEMBERS:
             raise ReadError(f"The {what} holds more than {MOST_MEMBERS:,} files.")
         if any(info.flag_bits & 1 for info in self._zip.infolist()):
             raise _encrypted(what)
+
+    def close(self) -> None:
+        self._zip.close()
+
+    def written(self, name: str) -> tuple[int, ...]:
+        """When a file in it was written, as its maker's clock had it: year, month, day …"""
+        return self._zip.getinfo(name).date_time
+
+    def size(self, name: str) -> int:
+        """What a file in it says that it unpacks to."""
+        return self._zip.getinfo(name).file_size
 
     def read(self, name: str) -> bytes:
         """A file in it; nothing when there is none."""
@@ -45,7 +57,7 @@ class Archive:
                     self._left -= len(piece)
                     if self._left < 0:
                         raise ReadError(
-                            f"The {self._what} unpacks to more than {MOST_UNPACKED >> 20} MB."
+                            f"The {self._what} unpacks to more than {self._most >> 20} MB."
                         )
                     yield piece
         except RuntimeError as error:  # what zipfile raises when it wants a password

@@ -48,6 +48,11 @@ class Reader:
         facts = {"path": path, "chunks": limits.chunks, "data": limits.data_kb << 10}
         return self._begin(facts, data)
 
+    def page(self, address: str, data: bytes, charset: str | None) -> Reading:
+        """What a page of the web is about."""
+        facts = {"address": address, "charset": charset, "chunks": self.limits.chunks}
+        return self._begin(facts, data).result()
+
     def note(self, text: str) -> Reading:
         """What a note says, all of it. A short one is not worth a process."""
         if _is_quick(text):
@@ -115,6 +120,11 @@ def read_for_parent(facts: Mapping[str, Any], data: bytes) -> dict[str, Any]:
     from knowbase.read import read
     from knowbase.read.markdown import read_markdown
 
+    if "address" in facts:
+        from knowbase.read.webpage import read_webpage
+
+        reading = read_webpage(data, facts["address"], facts["charset"])
+        return _plain(_bounded(reading, int(facts["chunks"])))
     path, most = facts["path"], int(facts["chunks"])
     if path is None:
         reading = read_markdown(data.decode("utf-8", "surrogatepass"), "")

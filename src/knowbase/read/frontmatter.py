@@ -57,14 +57,19 @@ class Matter(NamedTuple):
 
     @property
     def links(self) -> tuple[Link, ...]:
-        """The documents that it names: by a key that says how, or as [[links]]."""
-        found = (
-            named_link(text, key)
-            for key, value in self._others.items()
-            for text in (value if isinstance(value, list) else [value])
-            if isinstance(text, str) and (_is_relation(key) or _IS_LINK.fullmatch(text.strip()))
-        )
-        return tuple(link for link in found if link is not None)
+        """The documents that it names."""
+        return links_in(self._others)
+
+
+def links_in(metadata: Mapping[str, Any]) -> tuple[Link, ...]:
+    """The documents that metadata names: by a key that says how, or as [[links]]."""
+    found = (
+        named_link(text, key)
+        for key, value in metadata.items()
+        for text in (value if isinstance(value, list) else [value])
+        if isinstance(text, str) and (_is_relation(key) or _IS_LINK.fullmatch(text.strip()))
+    )
+    return tuple(link for link in found if link is not None)
 
 
 def _is_relation(key: str) -> bool:

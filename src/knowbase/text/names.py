@@ -28,6 +28,7 @@ _ROOTS = frozenset({
 _SITE_EXTENSIONS = (".md", ".mdx", ".markdown", ".html", ".htm")
 _ALIASES = ("aliases", "alias", "permalink", "url", "redirect_from")
 _MOST_ALIASES = 50
+ADDRESS = "address"  # where a document is on the web: [[https://…]] leads to it
 
 
 class Named(NamedTuple):
@@ -115,9 +116,12 @@ def _places(path: str) -> Iterator[tuple[str, int]]:
 def _aliases(metadata: str | Mapping[str, Any]) -> Iterator[str]:
     """Other names that a document gives to itself: as Obsidian's aliases, or as a site's paths."""
     if isinstance(metadata, str):
-        if not any(f'"{key}"' in metadata.lower() for key in _ALIASES):
+        if not any(f'"{key}"' in metadata.lower() for key in (*_ALIASES, ADDRESS)):
             return
         metadata = _loaded(metadata)
+    address = metadata.get(ADDRESS)
+    if isinstance(address, str) and address.startswith(("http://", "https://")):
+        yield address.split("#", 1)[0]
     values = [value for key, value in metadata.items() if key.lower() in _ALIASES]
     texts = [text for value in values for text in (value if isinstance(value, list) else [value])]
     for text in texts[:_MOST_ALIASES]:

@@ -10,6 +10,7 @@ DOCUMENT_TYPES = (
     "markdown", "pdf", "code", "html", "text", "note",
     "fact", "decision", "lesson", "summary", "template", "temp_note",
     "office", "book", "mail", "notebook", "reference",
+    "web", "commit", "conversation", "bookmark",
 )  # fmt: skip
 SCOPES = ("global", "project")
 SECTORS = ("reflective", "semantic", "procedural", "emotional", "episodic")

@@ -29,6 +29,7 @@ class Param(NamedTuple):
     keeps_commas: bool = False  # an item of a list may hold one
     metavar: str | None = None
     short: str | None = None
+    flag: str | None = None  # --from: what the field itself cannot be called
     aliases: Mapping[str, str] = {}  # flags that stand for a value: --fts-only → keyword
     format: str | None = None  # as JSON Schema names it; stated, not checked
     grammar: str = ""  # how its text is read, where any text is not: see operations/grammar.py
@@ -53,6 +54,11 @@ class Parameter(NamedTuple):
     param: Param
     default: Any
     required: bool
+
+    @property
+    def flag(self) -> str:
+        """As it is typed."""
+        return self.param.flag or "--" + self.name.replace("_", "-")
 
 
 @cache

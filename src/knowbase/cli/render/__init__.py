@@ -15,6 +15,8 @@ RENDERERS = {
     "knowbase.operations.opening.Opened": "opening.render_opened",
     "knowbase.base.status.Status": "finding.render_status",
     "knowbase.evaluate.evaluation.Evaluation": "scores.render_evaluation",
+    "knowbase.exchange.exporting.Export": "exchange.render_export",
+    "knowbase.exchange.imported.Imported": "exchange.render_imported",
     "knowbase.graph.Answers": "graph.render_rows",
     "knowbase.graph.Rebuilt": "graph.render_rebuilt",
     "knowbase.graph.clusters.Ranking": "graph.render_ranking",

@@ -52,8 +52,8 @@ def render_report(paint: Painter, report: "Report") -> Iterable[str]:
         + f" · {counted(report.chunks_embedded, 'chunk')} embedded, {report.chunks_reused} reused"
         + (f", {_waiting(report.chunks_waiting)} for kb embed" if report.chunks_waiting else "")
     )
-    yield from _unread(paint, "skipped", report.skipped)
-    yield from _unread(paint, "failed", report.failed[report.failed_before :])
+    yield from unread(paint, "skipped", report.skipped)
+    yield from unread(paint, "failed", report.failed[report.failed_before :])
     before = (("skipped", report.skipped_before), ("failed", report.failed_before))
     known = ", ".join(f"{number} {word}" for word, number in before if number)
     if known:
@@ -68,7 +68,7 @@ def _waiting(number: int) -> str:
     return f"{number} {'waits' if number == 1 else 'wait'}"
 
 
-def _unread(paint: Painter, word: str, problems: Any) -> Iterable[str]:
+def unread(paint: Painter, word: str, problems: Any) -> Iterable[str]:
     together, problems = _of_one_reason(problems)
     for reason, number in together.items():
         yield f"  {paint('dim', word)} {number} files: {safe(reason)}"

@@ -57,7 +57,7 @@ def render_status(paint: Painter, status: "Status") -> Iterable[str]:
     kinds = ", ".join(f"{number} {safe(name)}" for name, number in status.types.items())
     if status.copy_of is not None:
         yield paint("red", "unfinished ") + safe(
-            f"copy of {status.copy_of}: kb move goes on with it"
+            f"copy of {status.copy_of}: kb move or kb import goes on with it"
         )
     if status.lost_writes:
         yield paint("red", "incomplete ") + "its journal was deleted: kb sync reads the files again"

@@ -1,0 +1,286 @@
+"""What other programs keep comes in with its dates, authors and links, and comes in once."""
+
+import json
+import os
+import shutil
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import knowbase
+from conftest import FIXTURES, Kb
+from knowbase import Base, Note
+from knowbase.errors import KnowbaseError, NotFound, ReadError
+from knowbase.exchange.imported import Imported
+from knowbase.exchange.others import Wanted, take_others
+from knowbase.exchange.sources import opening
+from knowbase.values.documents import Document
+
+FILES = FIXTURES / "exchange"
+
+
+@pytest.fixture
+def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Base]:
+    monkeypatch.setenv("KB_EMBED_VECTORS", "false")  # words are enough here
+    with knowbase.create(str(tmp_path / "base.db")) as made:
+        yield made
+
+
+def taken(base: Base, origin: str, path: Path, **more: Any) -> Imported:
+    return take_others(base, Wanted(str(path), origin, **more))
+
+
+def titled(base: Base, title: str) -> Document:
+    found = [one for one in base.documents().documents if one.title == title]
+    assert len(found) == 1, [one.title for one in base.documents().documents]
+    return found[0]
+
+
+def links_of(base: Base, title: str) -> set[tuple[str, str, str]]:
+    """Relation, direction and title of each link that says something."""
+    found = base.graph.links(titled(base, title).code)
+    shown = ((one.relation, one.direction, one.document.title) for one in found.links)
+    return {one for one in shown if one[0] != "SIMILAR_TO"}
+
+
+def zipped(folder: Path, target: Path) -> Path:
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(folder.rglob("*")):
+            archive.write(path, path.relative_to(folder))
+    return target
+
+
+def test_conversations_of_chatgpt(base: Base, tmp_path: Path) -> None:
+    base.note(Note("How the shop is run", title="Web shop runbook"))
+    archive = zipped(FILES / "chatgpt", tmp_path / "export.zip")
+    assert taken(base, "chatgpt", archive).added == 2
+    one = titled(base, "Renewing a TLS certificate")
+    assert (one.type, one.created_at[:16], one.updated_at[:16], one.tags) == (
+        "conversation", "2024-05-01T10:00", "2024-05-01T11:00", (),
+    )  # fmt: skip
+    assert one.metadata["authors"] == ["User", "ChatGPT"]
+    assert one.metadata["models"] == ["gpt-4o"]
+    assert one.metadata["address"] == "https://chatgpt.com/c/6631f0a0-0000-4000-8000-000000000001"
+    content = base.get(one.code)
+    assert [part.heading for part in content.sections] == [
+        "User · 2024-05-01 10:00", "ChatGPT · 2024-05-01 10:00",
+    ]  # fmt: skip
+    assert "certbot renew" in content.text
+    assert "zebrafish" not in content.text  # another answer was shown in the end
+    assert "search('certbot')" not in content.text  # said to a tool
+    assert ("REFERENCES", "to", "Web shop runbook") in links_of(base, one.title)
+    for path in (archive, FILES / "chatgpt", FILES / "chatgpt/conversations.json"):
+        again = taken(base, "chatgpt", path)
+        assert (again.added, again.changed, again.unchanged) == (0, 0, 2)
+
+
+def test_a_conversation_that_went_on_is_the_same_document(base: Base, tmp_path: Path) -> None:
+    file = tmp_path / "conversations.json"
+    told = json.loads((FILES / "chatgpt/conversations.json").read_text("utf-8"))
+    file.write_text(json.dumps(told), "utf-8")
+    taken(base, "chatgpt", file)
+    before = titled(base, "Renewing a TLS certificate")
+    base.tag([before.code], add=["mine"])
+    node = told[0]["mapping"]["aaa5"]
+    node["message"]["content"]["parts"][0] = "Use acme.sh instead."
+    file.write_text(json.dumps(told), "utf-8")
+    foreseen = taken(base, "chatgpt", file, dry_run=True)
+    assert (foreseen.changed, foreseen.unchanged, foreseen.dry_run) == (1, 1, True)
+    assert "acme" not in base.get(before.code).text
+    assert taken(base, "chatgpt", file).changed == 1
+    after = titled(base, "Renewing a TLS certificate")
+    assert (after.id, after.code, after.tags) == (before.id, before.code, ("mine",))
+    assert "acme.sh" in base.get(after.code).text
+    base.lifecycle.forget([after.code])
+    assert taken(base, "chatgpt", file).unchanged == 2  # what was forgotten stays so
+
+
+def test_conversations_and_projects_of_claude(base: Base, tmp_path: Path) -> None:
+    archive = zipped(FILES / "claude", tmp_path / "data.zip")
+    base.note(Note("The first", code="KB-1"))
+    assert taken(base, "claude", archive).added == 3
+    one = titled(base, "Choosing a queue")
+    assert (one.created_at[:19], one.updated_at[:19]) == (
+        "2025-03-10T08:15:30",
+        "2025-03-10T09:00:00",
+    )
+    text = base.get(one.code).text
+    assert "peak load: 400" in text
+    assert "diagram.png" in text
+    assert "walruses" not in text
+    links = links_of(base, one.title)
+    assert ("PART_OF", "to", "Importer") in links
+    assert ("REFERENCES", "to", "The first") in links
+    assert titled(base, "Importer").metadata["author"] == "Ana Lopes"
+    assert ("PARENT_OF", "from", "Importer") in links_of(base, "retries.md")
+    assert taken(base, "claude", archive).unchanged == 3
+
+
+def test_memories_of_mem0(base: Base) -> None:
+    assert taken(base, "mem0", FILES / "mem0.json", tags=("old",), project="p").added == 4
+    one = titled(base, "Dev works at TechCorp as a senior engineer")
+    assert (one.type, one.created_at[:16], one.project) == ("fact", "2024-07-26T06:57", "p")
+    assert set(one.tags) == {"professional_details", "old"}
+    assert (one.metadata["author"], one.metadata["type"]) == ("dev", "professional")
+    assert base.get(titled(base, "--- Prefers morning meetings").code).text.startswith("--- ")
+    assert links_of(base, "dev") == {("WORKS_AT", "to", "techcorp")}
+    again = taken(base, "mem0", FILES / "mem0.json", tags=("old",), project="p")
+    assert (again.added, again.changed, again.unchanged) == (0, 0, 4)
+
+
+def test_the_graph_of_the_memory_server(base: Base, tmp_path: Path) -> None:
+    assert taken(base, "mcp-memory", FILES / "memory.jsonl").added == 3
+    one = titled(base, "John_Smith")
+    assert one.tags == ("person",)
+    assert "Speaks fluent Spanish" in base.get(one.code).text
+    assert links_of(base, "John_Smith") == {
+        ("WORKS_AT", "to", "Anthropic"), ("WROTE", "to", "C# notes"),
+    }  # fmt: skip
+    lines = [json.loads(line) for line in (FILES / "memory.jsonl").read_text().splitlines()
+             if line.startswith("{")]  # fmt: skip
+    graph = {
+        "entities": [one for one in lines if one["type"] == "entity"],
+        "relations": [one for one in lines if one["type"] == "relation"],
+    }
+    (tmp_path / "graph.json").write_text(json.dumps(graph, indent=2))
+    assert taken(base, "mcp-memory", tmp_path / "graph.json").unchanged == 3
+    base.tag([one.code], add=["x"])  # which writes it again, from what is stored
+    assert ("WORKS_AT", "to", "Anthropic") in links_of(base, "John_Smith")
+
+
+def test_a_folder_of_basic_memory(base: Base, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(FILES / "basic-memory", tmp_path / "notes"))
+    os.utime(folder / "Coffee Beans.md", (1_700_000_000, 1_700_000_000))
+    assert taken(base, "basic-memory", folder).added == 3
+    one = titled(base, "Coffee Brewing Methods")
+    assert (one.type, one.created_at[:10], one.path) == ("note", "2025-01-05", None)
+    assert {"coffee", "brewing"} <= set(one.tags)
+    assert titled(base, "Coffee Beans").updated_at[:10] == "2023-11-14"
+    assert links_of(base, one.title) == {
+        ("RELATES_TO", "to", "Coffee Beans"), ("REQUIRES", "to", "Grinder Setup"),
+    }  # fmt: skip
+    assert taken(base, "basic-memory", folder).unchanged == 3
+
+
+def test_an_export_of_notion(base: Base, tmp_path: Path) -> None:
+    part = zipped(FILES / "notion", tmp_path / "part.zip")
+    whole = tmp_path / "export.zip"
+    with zipfile.ZipFile(whole, "w") as archive:  # as Notion packs it
+        archive.write(part, "ExportBlock-1234-Part-1.zip")
+    found = taken(base, "notion", whole)
+    assert (found.added, len(found.failed)) == (3, 0)
+    assert "pictures" in found.skipped[0].reason
+    team = titled(base, "Team")
+    assert (team.created_at[:16], team.tags) == ("2024-03-01T09:30", ("onboarding", "people"))
+    assert (team.metadata["author"], team.metadata["status"]) == ("Ana Lopes", "Active")
+    assert links_of(base, "Team") == {
+        ("PARENT_OF", "to", "First week"), ("REFERENCES", "to", "First week"),
+        ("PARENT_OF", "to", "Roster"), ("REFERENCES", "to", "Roster"),
+    }  # fmt: skip
+    assert "Note: bring a bicycle" in base.get(titled(base, "First week").code).text
+    assert "lighthouse" in base.get(titled(base, "Roster").code).text
+    assert taken(base, "notion", part).unchanged == 3
+
+
+def test_bookmarks_of_every_browser(base: Base) -> None:
+    found = taken(base, "bookmarks", FILES / "bookmarks.html")
+    assert (found.added, len(found.skipped)) == (2, 1)
+    one = titled(base, "Sourdough in a day")
+    assert (one.type, one.created_at[:19], set(one.tags)) == (
+        "bookmark", "2023-11-14T22:15:00", {"baking", "yeast"},
+    )  # fmt: skip
+    assert one.metadata["folder"] == "Cooking & more / Bread"
+    assert "patience" in base.get(one.code).text
+    assert taken(base, "bookmarks", FILES / "bookmarks.html").unchanged == 2
+    assert taken(base, "bookmarks", FILES / "Bookmarks").added == 1
+    assert titled(base, "Moss in the shade").created_at[:10] == "2023-11-14"
+    assert titled(base, "Moss in the shade").metadata["folder"] == "Bookmarks bar / Garden"
+    base.note("See [[https://example.org/moss]]")
+    assert base.graph.links(titled(base, "Moss in the shade").code).links
+
+
+def deep(path: Path) -> Path:
+    path.write_text("[" + '{"mapping":' * 100_000, "utf-8")
+    return path
+
+
+def endless(path: Path) -> Path:
+    path.write_bytes(b'[{"title":"' + b"x" * (opening.MOST_ENTRY + (1 << 20)))
+    return path
+
+
+def bomb(path: Path) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("conversations.json", b"[" + b" " * (4 << 20) + b"]")
+        archive.writestr(f"Page {'a' * 32}.md", b" " * (4 << 20))
+    return path
+
+
+def encrypted(path: Path) -> Path:
+    bomb(path)
+    data = bytearray(path.read_bytes())
+    for mark, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        data[data.index(mark) + at] |= 1
+    path.write_bytes(bytes(data))
+    return path
+
+
+def other(path: Path) -> Path:
+    path.write_text('{"some": "thing else"}', "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("origin", ["chatgpt", "claude", "mem0", "notion", "bookmarks"])
+@pytest.mark.parametrize("make", [deep, endless, bomb, encrypted])
+def test_hostile_files_are_refused_within_bounds(
+    base: Base, tmp_path: Path, origin: str, make: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opening, "MOST_UNPACKED", 1 << 20)
+    monkeypatch.setattr(opening, "MOST_ENTRY", 1 << 20)
+    monkeypatch.setattr("knowbase.exchange.sources.notion.MOST_UNPACKED", 1 << 20)
+    given = make(tmp_path / "given")
+    if (origin, make) == ("notion", bomb):  # a member that is too large leaves the others
+        assert len(taken(base, origin, given).failed) == 1
+    else:
+        with pytest.raises(ReadError):
+            taken(base, origin, given)
+    assert base.status().documents == 0
+
+
+@pytest.mark.parametrize(
+    "origin", ["chatgpt", "claude", "mem0", "mcp-memory", "basic-memory", "notion", "bookmarks"]
+)
+def test_a_file_of_something_else_is_said(base: Base, tmp_path: Path, origin: str) -> None:
+    try:
+        told = [one.reason for one in taken(base, origin, other(tmp_path / "given")).failed]
+    except KnowbaseError as error:
+        told = [error.message]
+    assert told
+    with pytest.raises(NotFound):
+        taken(base, origin, tmp_path / "nothing-there")
+    assert base.status().documents == 0
+
+
+def test_one_bad_entry_costs_itself_alone(base: Base, tmp_path: Path) -> None:
+    told = json.loads((FILES / "chatgpt/conversations.json").read_text("utf-8"))
+    told[1:1] = [7, None, {"mapping": {}, "title": "Nameless"}, {"mapping": {"x": 1}, "id": "q",
+                 "current_node": "x", "title": 5}, {"mapping": {"l": {"parent": "l"}}, "id": "loop",
+                 "current_node": "l"}]  # fmt: skip
+    (tmp_path / "conversations.json").write_text(json.dumps(told), "utf-8")
+    found = taken(base, "chatgpt", tmp_path)
+    assert found.added == 2
+    assert len(found.failed) == 3
+    assert {one.reason for one in found.skipped} == {"empty"}
+
+
+def test_the_command_imports_and_says_what_it_did(kb: Kb) -> None:
+    said = kb.json("import", "--from", "mcp-memory", FILES / "memory.jsonl", "--dry-run")
+    assert (said["added"], said["dry_run"]) == (3, True)
+    assert kb("import", "--from=mcp-memory", FILES / "memory.jsonl").out.startswith("3 added")
+    assert "origin cannot be 'roam' (one of chatgpt" in kb.error(
+        "import", "--from", "roam", "x", code=2
+    ).replace('"', "'")
+    assert "there is no file" in kb.error("import", "--from", "mem0", "nothing.json", code=3)

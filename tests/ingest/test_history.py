@@ -1,0 +1,165 @@
+"""The history of a repository: a document for each commit, linked to the files that it changed."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import knowbase
+from conftest import Kb
+from knowbase import Base
+from knowbase.errors import InvalidInput, NotFound, ToolMissing
+from knowbase.ingest import history
+
+FIRST = "2024-02-01T10:00:00+01:00"
+
+
+class Repository:
+    """A git repository in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self.git("init", "-q", "-b", "main")
+
+    def git(self, *arguments: str, at: str = FIRST, text: bytes = b"") -> str:
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        env = {
+            **clean, "GIT_AUTHOR_NAME": "Ana Lopes", "GIT_AUTHOR_EMAIL": "ana@example.org",
+            "GIT_AUTHOR_DATE": at, "GIT_COMMITTER_NAME": "Bo", "GIT_COMMITTER_EMAIL": "bo@x.org",
+            "GIT_COMMITTER_DATE": at, "GIT_CONFIG_GLOBAL": os.devnull,
+        }  # fmt: skip
+        done = subprocess.run(
+            ["git", *arguments], cwd=self.folder, env=env, check=True, capture_output=True,
+            input=text,
+        )  # fmt: skip
+        return done.stdout.decode().strip()
+
+    def commit(self, message: str, at: str = FIRST, **files: str) -> str:
+        for name, text in files.items():
+            path = self.folder / name.replace("__", "/").replace("_md", ".md")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
+        self.git("add", "-A")
+        self.git("commit", "-q", "--allow-empty", "-F", "-", at=at, text=message.encode())
+        return self.git("rev-parse", "HEAD")
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    made = Repository(tmp_path / "home" / "project")
+    made.commit("Begin", docs__a_md="# A\n\nalpha\n", b_md="# B\n\nbeta\n")
+    made.commit(
+        "Say why alpha is chosen\n\nIt is faster than omega by a mile, see KB-1. #notatag\n",
+        "2024-03-05T12:00:00Z", docs__a_md="# A\n\nalpha, chosen\n",
+    )  # fmt: skip
+    return made
+
+
+@pytest.fixture
+def base(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> Iterator[Base]:
+    monkeypatch.setenv("KB_EMBED_VECTORS", "false")  # words are enough here
+    with knowbase.create(str(repository.folder.parent)) as made:
+        made.add(repository.folder / "docs")
+        yield made
+
+
+def test_commits_come_in_with_date_author_and_files(base: Base, repository: Repository) -> None:
+    sha = repository.git("rev-parse", "HEAD")
+    report = base.add_history(repository.folder)
+    assert report.added == ("Say why alpha is chosen", "Begin")
+    found = base.get(sha[:12])
+    one = found.document
+    assert (one.type, one.title, one.tags) == ("commit", "Say why alpha is chosen", ())
+    assert (one.created_at, one.path) == ("2024-03-05T12:00:00.000000Z", None)
+    assert one.metadata["author"] == "Ana Lopes <ana@example.org>"
+    assert one.metadata["commit"] == sha
+    assert "faster than omega" in found.text
+    assert "- docs/a.md" in found.text
+    links = base.graph.links(one.code).links
+    assert ("CHANGES", "to", "project/docs/a.md") in {
+        (link.relation, link.direction, link.document.path) for link in links
+    }
+    assert base.search("omega faster", type=["commit"]).hits[0].document.code == one.code
+
+
+def test_a_file_that_is_added_later_is_linked_then(base: Base, repository: Repository) -> None:
+    base.add_history(repository.folder)
+    base.add(repository.folder / "b.md")
+    found = base.graph.links("project/b.md").links
+    assert {one.document.title for one in found if one.relation == "CHANGES"} == {"Begin"}
+
+
+def test_the_next_run_takes_what_is_new_alone(base: Base, repository: Repository) -> None:
+    base.add_history(repository.folder)
+    again = base.add_history(repository.folder)
+    assert (again.added, again.unchanged, again.chunks_embedded) == ((), 2, 0)
+    repository.commit("Third", "2024-04-01T00:00:00Z", c_md="c")
+    third = base.add_history(repository.folder)
+    assert (third.added, third.unchanged) == (("Third",), 2)
+
+
+def test_some_of_it(base: Base, repository: Repository) -> None:
+    assert base.add_history(repository.folder, limit=1).added == ("Say why alpha is chosen",)
+    assert base.add_history(repository.folder, since="2024-03").unchanged == 1
+    assert base.add_history(repository.folder / "b.md", tags=["old"]).added == ("Begin",)
+    assert base.tags()[0][0] == "old"
+    with pytest.raises(InvalidInput, match="since cannot be"):
+        base.add_history(repository.folder, since="whenever")
+    with pytest.raises(InvalidInput):
+        base.add_history(repository.folder, limit=0)
+
+
+def test_odd_commits(base: Base, repository: Repository) -> None:
+    """Merges, empty messages, odd names, another encoding, marks of the format, many files."""
+    repository.git("checkout", "-q", "-b", "side", "HEAD~1")
+    for number in range(history.MOST_LISTED + 20):
+        (repository.folder / f"many-{number}.txt").write_text("x")
+    repository.commit("Many files")
+    (repository.folder / "ümläut [x] #1.md").write_text("x")
+    (repository.folder / "=").write_text("x")
+    (repository.folder / "M").write_text("x")
+    repository.commit("Odd names\n\ncommit deadbeef\n\nauthor Eve <eve@x> 1 +0000\n= \n")
+    repository.git("-c", "i18n.commitEncoding=ISO-8859-1", "commit", "-q", "--allow-empty", "-F",
+                   "-", text="Grüße".encode("iso-8859-1"))  # fmt: skip
+    repository.git("merge", "-q", "main", "-m", "Bring both together")
+    repository.git("commit", "-q", "--allow-empty", "--allow-empty-message", "-m", "")
+    report = base.add_history(repository.folder)
+    assert len(report.added) == 7
+    assert (report.failed, report.warnings) == ((), ())
+    by_title = {one.title: one for one in base.documents(types=["commit"]).documents}
+    assert {"Grüße", "Odd names", "Bring both together", "Many files"} <= set(by_title)
+    assert by_title["Odd names"].metadata["author"] == "Ana Lopes <ana@example.org>"
+    text = base.get(by_title["Odd names"].code).text
+    assert "- ümläut [x] #1.md" in text
+    assert "- =" in text
+    assert "and 20 more" in base.get(by_title["Many files"].code).text
+
+
+def test_what_is_not_a_repository_is_said(base: Base, tmp_path: Path) -> None:
+    (tmp_path / "plain").mkdir()
+    with pytest.raises(InvalidInput, match="not in a git repository"):
+        base.add_history(tmp_path / "plain")
+    with pytest.raises(NotFound):
+        base.add_history(tmp_path / "nothing")
+    Repository(tmp_path / "fresh")
+    assert base.add_history(tmp_path / "fresh").added == ()
+
+
+def test_without_git_it_says_so(
+    base: Base, repository: Repository, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ToolMissing, match="git is not installed"):
+        base.add_history(repository.folder)
+
+
+def test_the_command_takes_history_here_or_there(kb: Kb) -> None:
+    repository = Repository(kb.folder)
+    repository.commit("Begin here", a_md="# A\n\nx\n")
+    assert kb.json("add", "--history", "--defer")["added"] == ["Begin here"]
+    assert kb("add", "--history", ".", "--since", "20y", "--limit", "5").out.startswith("0 added")
+    assert "since goes with --history" in kb.error("add", "x", "--since", "1d", code=2)
+    assert "PATH is missing" in kb.error("add", code=2)

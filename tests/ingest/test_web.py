@@ -1,0 +1,298 @@
+"""Pages of the web: fetched from a real server, kept with their address, and asked for again."""
+
+import gzip
+import socket
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import knowbase
+from conftest import Kb
+from knowbase import Base
+from knowbase.errors import InvalidInput, NotAllowed, ReadError
+from knowbase.ingest import fetching
+from knowbase.values.access import Access
+
+ARTICLE = """<!DOCTYPE html><html><head><meta charset="utf-8">
+<title>How to prune roses | Garden Weekly</title>
+<meta property="og:site_name" content="Garden Weekly"><meta name="author" content="Ana Lopes">
+<meta name="description" content="When to cut roses back.">
+<meta property="article:published_time" content="2025-02-03T09:00:00+01:00">
+<script type="application/ld+json">{"@graph": [{"dateModified": "2025-03-01T10:00:00Z"}]}</script>
+</head><body>
+<header><nav><a href="/">Home</a> <a href="/walrus">Walruses</a></nav></header>
+<div class="cookie-banner">We use cookies everywhere. <button>Accept</button></div>
+<div id="wrap"><div class="post"><h1>How to prune roses<button>Copy</button></h1>
+<p>Prune roses in late winter, once the hardest frosts are over, and cut above a bud that faces
+outward. A clean cut heals sooner than a torn one, so sharpen the secateurs before you start.</p>
+<h2>Tools</h2><p>A SAW, gloves and secateurs. See also the <a href="soil">page on soil</a>, and
+ask a neighbour, who may lend you a ladder if the bush has grown higher than you can reach.</p>
+<p hidden>Hidden words</p><div class="share-buttons">Share this on a network</div></div>
+<aside><h3>Popular</h3><p>Ten tulips you must see</p></aside></div>
+<footer>© Garden Weekly</footer></body></html>"""
+
+
+class Page(NamedTuple):
+    """What a server has at a path."""
+
+    body: bytes = b""
+    headers: tuple[tuple[str, str], ...] = (("Content-Type", "text/html; charset=utf-8"),)
+    status: int = 200
+
+
+class Site:
+    """A real server on this machine, whose pages a test may change."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, Page] = {}
+        self.asked: list[tuple[str, str | None]] = []
+        site = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                site.answer(self)
+
+            def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def answer(self, handler: BaseHTTPRequestHandler) -> None:
+        tag = handler.headers.get("If-None-Match")
+        self.asked.append((handler.path, tag))
+        page = self.pages.get(handler.path, Page(status=404))
+        etag = dict(page.headers).get("ETag")
+        if etag is not None and tag == etag:
+            page = Page(headers=(("ETag", etag),), status=304)
+        handler.send_response(page.status)
+        for name, value in page.headers:
+            handler.send_header(name, value)
+        handler.send_header("Content-Length", str(len(page.body)))
+        handler.end_headers()
+        handler.wfile.write(page.body)
+
+    def put(self, path: str, body: str | bytes, **headers: str) -> str:
+        given = {"Content-Type": "text/html; charset=utf-8"}
+        given |= {name.replace("_", "-"): value for name, value in headers.items()}
+        data = body.encode() if isinstance(body, str) else body
+        self.pages[path] = Page(data, tuple(given.items()))
+        return self.url + path
+
+    def redirect(self, path: str, target: str) -> str:
+        self.pages[path] = Page(headers=(("Location", target),), status=302)
+        return self.url + path
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    made = Site()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Base]:
+    monkeypatch.setenv("KB_EMBED_VECTORS", "false")  # words are enough here
+    with knowbase.create(str(tmp_path / "base.db")) as made:
+        yield made
+
+
+def test_a_page_is_taken_without_what_stands_around_it(site: Site, kb: Kb) -> None:
+    url = site.put("/roses", ARTICLE, ETag='"1"')
+    env = {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
+    report = kb.json("add", url, "--tags", "garden", env=env)
+    assert report["added"] == ["How to prune roses"]
+    found = kb.json("get", url)
+    document = found["document"]
+    assert (document["title"], document["type"]) == ("How to prune roses", "web")
+    assert document["created_at"] == "2025-02-03T08:00:00.000000Z"
+    assert document["updated_at"] == "2025-03-01T10:00:00.000000Z"
+    assert document["tags"] == ["garden"]
+    assert document["metadata"]["address"] == url
+    assert document["metadata"]["author"] == "Ana Lopes"
+    assert "faces\noutward" in found["text"] or "faces outward" in found["text"]
+    for word in ("cookies", "Walruses", "tulips", "Share", "Garden Weekly", "Hidden"):
+        assert word not in found["text"]
+    assert [one["heading"] for one in found["sections"]] == [None, "Tools"]
+    assert kb.json("search", "saw ladder")["hits"][0]["section"].endswith(":tools")
+    assert site.asked == [("/roses", None)]  # nothing that was not named
+
+
+def test_a_sync_asks_again_and_says_what_is_gone(site: Site, base: Base) -> None:
+    roses, soil = site.put("/roses", ARTICLE, ETag='"1"'), site.put("/soil", ARTICLE, ETag='"7"')
+    assert len(base.add([roses, soil]).added) == 2
+    code = base.get(roses).document.code
+    base.tag([code], add=["mine"])
+    report = base.sync()
+    assert (report.unchanged, report.changed, report.warnings) == (2, (), ())
+    assert site.asked[2:] == [("/roses", '"1"'), ("/soil", '"7"')]
+    site.put("/roses", ARTICLE.replace("A SAW", "A chainsaw"), ETag='"2"')
+    site.put("/soil", ARTICLE, ETag='"8"')  # another mark on the same text
+    report = base.sync()
+    assert (report.changed, report.unchanged) == (("How to prune roses",), 1)
+    after = base.get(roses)
+    assert (after.document.code, after.document.tags) == (code, ("mine",))
+    assert "chainsaw" in after.text
+    del site.pages["/roses"]
+    report = base.sync()
+    assert "it is gone" in report.warnings[0]
+    assert (report.removed, base.get(roses).document.code) == ((), code)
+    assert base.sync(prune=True).removed == (roses,)
+    assert base.status().documents == 1
+    site.close()
+    report = base.sync()
+    assert "stays as it was" in report.warnings[0]
+    assert (report.failed, base.status().documents) == ((), 1)
+
+
+def test_watching_files_fetches_nothing(site: Site, base: Base, tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# A\n\ntext\n")
+    base.add([tmp_path / "a.md", site.put("/roses", ARTICLE)])
+    asked = len(site.asked)
+    next(base.watch())
+    assert len(site.asked) == asked
+
+
+def test_pages_are_linked_where_they_link(site: Site, base: Base) -> None:
+    roses = site.put("/roses", ARTICLE)
+    soil = site.put("/soil", ARTICLE.replace("prune roses", "mind soil").replace("roses", "worms"))
+    base.add([roses, soil])
+    found = base.graph.links(base.get(roses).document.code).links
+    assert ("REFERENCES", "to", "How to mind soil") in {
+        (one.relation, one.direction, one.document.title) for one in found
+    }
+
+
+def test_other_kinds_of_pages_and_encodings(site: Site, base: Base) -> None:
+    plain = site.put("/notes", "Just a heron.\n", Content_Type="text/plain")
+    markdown = site.put(
+        "/readme.md", "# Read me\n\n## Part\n\nIbis.\n", Content_Type="text/markdown"
+    )
+    packed = site.put("/packed", gzip.compress(ARTICLE.encode()), Content_Encoding="gzip")
+    latin = ARTICLE.replace("utf-8", "iso-8859-1").replace("hardest", "härtesten")
+    old = site.put("/old", latin.encode("iso-8859-1"), Content_Type="text/html")
+    picture = site.put("/picture", b"\x89PNG\r\n\x1a\n", Content_Type="image/png")
+    report = base.add([plain, markdown, packed, old, picture])
+    assert len(report.added) == 4
+    assert [one.path for one in report.failed] == [picture]
+    assert "Ibis" in base.get(markdown).text
+    assert "härtesten" in base.get(old).text
+    assert base.get(packed).document.title == "How to prune roses"
+
+
+def test_redirects_lead_to_pages_alone(site: Site, base: Base, tmp_path: Path) -> None:
+    (tmp_path / "secret.txt").write_text("top secret")
+    site.put("/roses", ARTICLE)
+    report = base.add(site.redirect("/moved", "/roses"))
+    assert report.added == ("How to prune roses",)
+    moved = base.get(f"{site.url}/moved").document
+    assert moved.metadata["redirected_to"] == f"{site.url}/roses"
+    for number, target in enumerate(
+        (f"file://{tmp_path}/secret.txt", "ftp://127.0.0.1/x", "data:text/plain,x", "/loop")
+    ):
+        bad = site.redirect("/loop" if target == "/loop" else f"/bad{number}", target)
+        assert base.add(bad).failed, target
+    assert base.status().documents == 1
+
+
+def test_the_open_web_does_not_lead_into_a_private_network(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first address counts as public here; where it leads to is this machine."""
+    site.put("/private", ARTICLE)
+    url = site.redirect("/public", f"{site.url.replace('127.0.0.1', 'localhost')}/private")
+    peers = iter([True, False])
+    monkeypatch.setattr(fetching, "_is_public", lambda _: next(peers))
+    with pytest.raises(ReadError, match="private network"):
+        fetching.fetch(url, fetching.Known(), 1 << 20)
+    assert [path for path, _ in site.asked] == ["/public"]
+
+
+def test_a_page_that_is_too_large_or_too_slow_is_refused(
+    site: Site, base: Base, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bomb = site.put("/bomb", gzip.compress(b"<p>" + b"x" * (64 << 20)), Content_Encoding="gzip")
+    assert "larger than" in base.add(bomb).failed[0].reason
+    monkeypatch.setattr(fetching, "SECONDS", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+
+        def drip() -> None:
+            connection, _ = silent.accept()
+            with connection:
+                try:
+                    while True:
+                        connection.sendall(b"H")
+                        if ended.wait(0.05):
+                            return
+                except OSError:
+                    return
+
+        ended = threading.Event()
+        threading.Thread(target=drip, daemon=True).start()
+        slow = f"http://127.0.0.1:{silent.getsockname()[1]}/"
+        reason = base.add(slow).failed[0].reason
+        ended.set()
+    assert "cannot be fetched" in reason
+
+
+def test_hostile_markup_costs_itself_alone(site: Site, base: Base) -> None:
+    odd = (
+        "<div>" * 5_000,
+        "<![" * 1000,
+        "<p" * 3_000,
+        "\0" * 100,
+        "<main></article></main>" * 99,
+    )
+    urls = [site.put(f"/{number}", one) for number, one in enumerate(odd)]
+    good = site.put("/good", ARTICLE)
+    assert "How to prune roses" in base.add([*urls, good]).added
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("http://user:secret@127.0.0.1/", "password"),
+        ("https://", "not an address"),
+        ("http://[::1", "not an address"),
+        ("http://a..b/", "not the name of a host"),
+    ],
+)
+def test_an_address_that_is_none_is_refused(base: Base, given: str, told: str) -> None:
+    with pytest.raises(InvalidInput, match=told):
+        base.add(given)
+
+
+def test_addresses_have_one_way_to_be_written() -> None:
+    one = fetching.address_of("HTTPS://Example.ORG:443/a b?q=ü#part")
+    assert one == "https://example.org/a%20b?q=%C3%BC"
+    assert fetching.address_of(one) == one
+
+
+def test_those_whom_a_base_is_served_to_fetch_nothing(site: Site, base: Base) -> None:
+    url = site.put("/roses", ARTICLE)
+    base.add(url)
+    asked = len(site.asked)
+    for access in (Access(project="web"), Access(write=False)):
+        with pytest.raises(NotAllowed):
+            base.within(access).add(url)
+        with pytest.raises(NotAllowed):
+            base.within(access).add_history(".")
+    assert len(site.asked) == asked
+
+
+def test_a_served_base_does_not_fetch(kb: Kb) -> None:
+    told = kb.error("add", "https://example.org/", "--base", "http://127.0.0.1:1", code=2)
+    assert "not through a server" in told
