@@ -12,6 +12,7 @@ from types import UnionType
 from typing import Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from knowbase.errors import ReadError
+from knowbase.values.calibration import Calibration
 from knowbase.values.changes import SavedSearch
 from knowbase.values.copies import ChunkCopy, Copy, Frame, GivenVerdict, SharedParts
 from knowbase.values.documents import EDITABLE, Chunk, Document
@@ -154,27 +155,48 @@ def of_shared(shared: SharedParts) -> Iterator[Line]:
         "kind": "similar",
         "pairs": plain(shared.similar),
         "above": shared.similar_above,
+        "most": shared.similar_most,
         "unlinked": list(shared.unlinked),
     }
+    if shared.calibration is not None:
+        yield {"kind": "calibration", **plain(shared.calibration)}
 
 
 def shared_of(lines: Collection[Line]) -> SharedParts:
     parts: dict[str, list[Any]] = {name: [] for name in _PLACES.values()}
     similar: Line = {"pairs": [], "above": None, "unlinked": []}
+    calibration = None
     for line in lines:
         if line["kind"] == "similar":
             similar = line
+        elif line["kind"] == "calibration":
+            calibration = _calibration_of(line)
         elif line["kind"] in SHARED:
             parts[_PLACES[line["kind"]]].append(named(SHARED[line["kind"]], line))
     pairs = similar.get("pairs")
     if not isinstance(pairs, list) or not all(_is_pair(one) for one in pairs):
         raise _refused("similar documents are not pairs")
+    own: dict[str, Any] = {name: tuple(found) for name, found in parts.items()}
     return SharedParts(
-        **{name: tuple(found) for name, found in parts.items()},
+        **own,
         similar=tuple((one[0], one[1], one[2]) for one in pairs),
         similar_above=similar.get("above"),
+        similar_most=similar.get("most"),
         unlinked=tuple(similar.get("unlinked") or ()),
+        calibration=calibration,
     )
+
+
+def _calibration_of(line: Line) -> Calibration:
+    numbers = line.get("numbers")
+    if not isinstance(numbers, dict) or not all(_is_number(one) for one in numbers.values()):
+        raise _refused("what the base has learnt is not numbers")
+    (made_at,) = _fitting(line, ("made_at", str))
+    return Calibration(made_at, numbers)
+
+
+def _is_number(one: Any) -> bool:
+    return isinstance(one, int | float) and not isinstance(one, bool)
 
 
 def _is_pair(one: Any) -> bool:
