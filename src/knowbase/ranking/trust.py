@@ -1,8 +1,7 @@
 """How far a leg can be trusted with a query: what the profile `best` weighs them by."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from knowbase.query.words import Also
 from knowbase.text.analysis import Word, located, stems
 from knowbase.values.documents import Passage, names_of
 
@@ -10,16 +9,18 @@ MANY_WORDS = 4  # who has this many of the words is about what was asked, howeve
 LEAST_FLUENCY = 0.05
 
 
-def coverage(words: Sequence[Word], passage: Passage, also: Sequence[Also] = ()) -> float:
+def coverage(
+    words: Sequence[Word], passage: Passage, beside: Iterable[tuple[str, Word]] = ()
+) -> float:
     """The share of the words that a chunk has, squared: one word of four is mostly chance. What
     is looked for beside a word is as good as the word."""
     if not words:
         return 1.0
     there = _stems_of(passage)
     instead: dict[str, list[Word]] = {}
-    for other in also:
-        for word_of in other.of.split():
-            instead.setdefault(word_of, []).append(other.word)
+    for name, other in beside:
+        for part in name.split():
+            instead.setdefault(part, []).append(other)
     had = sum(
         any(_has(there, one) for one in (word, *instead.get(word.surface.lower(), ())))
         for word in words

@@ -32,7 +32,7 @@ def words_covered(inquiry: Inquiry, proposals: Proposals, _: Services) -> Mappin
     first = next((proposals.passages.get(one.chunk) for one in found), None)
     if first is None or keyword.match != "any":
         return {}
-    return {"keyword": coverage(keyword.words, first, keyword.also)}
+    return {"keyword": coverage(keyword.words, first, ((one.of, one.word) for one in keyword.also))}
 
 
 def language_known(
