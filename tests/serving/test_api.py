@@ -326,9 +326,9 @@ def test_a_query_in_cypher_ends_in_time(folder: Path) -> None:
 
 
 def test_local_operations_are_not_served(server: Served) -> None:
-    for name in ("add", "sync", "watch", "init", "config", "models", "embed", "eval"):
+    for name in ("add", "sync", "watch", "init", "models", "embed", "eval"):
         assert server.post(name).status_code == 404
-    for name in ("graph export", "graph show", "serve", "token new", "tokens"):
+    for name in ("graph export", "graph show", "serve", "tokens"):
         assert server.post(name).status_code == 404
 
 

@@ -150,6 +150,8 @@ def values_of(request: Any) -> dict[str, Any]:
         value = getattr(request, name)
         if isinstance(param, Group):
             given |= values_of(value) if isinstance(param.of, type) else value
+        elif param.of is not None:
+            given |= {name: [values_of(one) for one in value]} if value else {}
         elif name not in defaults or value != defaults[name]:
             given[name] = value
     return given
