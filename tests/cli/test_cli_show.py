@@ -247,7 +247,8 @@ def completed(kb: Kb, *words: str) -> set[str]:
 def test_bash_completes_commands_options_and_files(kb: Kb) -> None:
     kb.write("docs/a.md", "# A\n")
     assert completed(kb, "kb", "s") == {
-        "saved", "search", "serve", "session", "sessions", "status", "supersede", "sync",
+        "saved", "search", "searches", "serve", "session", "sessions", "status", "supersede",
+        "sync",
     }  # fmt: skip
     assert completed(kb, "kb", "") == {
         *(name.partition(" ")[0] for name in COMMANDS), "completion",
