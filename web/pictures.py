@@ -32,7 +32,7 @@ SCREENS = {
     "document": ("/d/HB-T-0021?q=rollback", "light", ".rail h3"),
     "graph": ("/g/HB-I-0018", "light", ".picture circle"),
     "timeline": ("/t", "light", ".days li"),
-    "inbox": ("/inbox", "light", ".card"),
+    "inbox": ("/inbox?group=near_duplicate", "light", ".card"),
     "health": ("/health-page", "light", ".versions dt"),
     "settings": ("/settings", "light", "#editor"),
 }
