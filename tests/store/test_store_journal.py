@@ -199,12 +199,12 @@ import knowbase
 from knowbase.base import Base
 from knowbase.ingest import sync
 
-keep = sync._Run.flush
+keep = sync.Run.flush
 def flush(run):
     keep(run)
     if run._done >= 30:
         os.kill(os.getpid(), signal.SIGKILL)
-sync._Run.flush = flush
+sync.Run.flush = flush
 with knowbase.open() as base:
     base.add(["docs"], defer=True)
 """

@@ -220,7 +220,7 @@ class Base(Finding):
             yield from watch(lambda: self.sync(pages=False), roots, own, self._sync_some)
 
     def _sync_some(self, paths: "Collection[str]") -> "Report | None":
-        from knowbase.ingest.sync import sync_some
+        from knowbase.ingest.changed import sync_some
 
         return None if self.store.has_lost_writes() else sync_some(self.ingest_services(), paths)
 

@@ -1,9 +1,8 @@
 """Bringing a store in step with files: in batches, each one transaction, so that a stop
 at any moment loses at most the batch under way, and the next run goes on from there."""
 
-import os
 import uuid
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 
 from knowbase.errors import ReadError, TookTooLong
@@ -13,13 +12,13 @@ from knowbase.ingest.drafts import Drafter
 from knowbase.ingest.hierarchy import parent_of
 from knowbase.ingest.parts import holders, pieces_of, stored_parts
 from knowbase.ingest.pending import UNREAD, FileProblem, Pending, Scope, by_readers, pending
-from knowbase.ingest.places import Home, inside
+from knowbase.ingest.places import Home
 from knowbase.ingest.report import Progress, Report
 from knowbase.ingest.services import IngestServices
 from knowbase.ingest.splitting_again import split_again
 from knowbase.ingest.succession import said_of, successor_of, waiting, waiting_if_unknown
 from knowbase.ingest.telling import grouped, heavy
-from knowbase.ingest.walk import FoundFile, has_rules
+from knowbase.ingest.walk import FoundFile
 from knowbase.ingest.workload import Workload
 from knowbase.logs import log
 from knowbase.query.conditions import AllOf, AnyOf, Compare, Condition, Not, OneOf
@@ -31,40 +30,8 @@ from knowbase.values.kinds import clean_tags
 from knowbase.values.reading import Reading
 from knowbase.values.times import timestamp
 
-MOST_NAMED = 200  # paths: for more, walking the folders is no slower
 MUCH = 50  # documents: similar ones of fewer are linked when somebody asks for links
 LOOK_AGAIN = -1  # a modification time that no file has
-
-
-def sync_some(services: IngestServices, paths: Collection[str]) -> Report | None:
-    """Bring these in step and look at nothing else; None when that cannot be told from them:
-    something is gone, or a file changed that says which others are looked at."""
-    home, disk = services.home, services.disk
-    sources = services.store.sources()
-    holding = {
-        one: [path for path in paths if inside(path, home.absolute(one.path))] for one in sources
-    }
-    odd = set(paths).difference(*holding.values()) | {one for one in paths if has_rules(one)}
-    odd |= {path for path in paths if home.stored(path) in (".", os.sep)}
-    if odd or len(paths) > MOST_NAMED:
-        return None
-    scopes = [Scope(source) for source, held in holding.items() if held]
-    rules = disk.rules._replace(among=frozenset(paths))
-    work = pending(services.store, scopes, disk._replace(rules=rules))
-    if any(each.missing for each in work):
-        return None
-    return _done(services, scopes, work)
-
-
-def _done(services: IngestServices, scopes: Sequence[Scope], work: Sequence[Pending]) -> Report:
-    run = _Run(services, work, lambda _: None)
-    try:
-        run.read_all(work)
-        run.settle(scopes)
-        run.weigh()
-    except KeyboardInterrupt:
-        run.stopped()
-    return run.report()
 
 
 def sync(
@@ -82,7 +49,7 @@ def sync(
     otherwise = services.store.documents(out_of_step(services.drafter), ALL)
     ids = {document.id for document in otherwise}
     work = pending(services.store, scopes, services.disk, ids)
-    run = _Run(services, work, progress)
+    run = Run(services, work, progress)
     try:
         run.add_sources([scope.source for scope in scopes], new=True)
         run.read_all(work)
@@ -108,7 +75,7 @@ def out_of_step(drafter: Drafter) -> Condition:
     return AnyOf((AllOf((is_file, files)), AllOf((Not(is_file), notes))))
 
 
-class _Run:
+class Run:
     """One sync under way: what waits to be written, and what to report."""
 
     def __init__(
