@@ -10,7 +10,9 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Protocol
 
-BINARY = frozenset(("pdf", "docx", "pptx", "xlsx", "odt", "ods", "odp", "epub", "ipynb"))
+from knowbase.read.formats import has_name
+
+BINARY = frozenset(("pdf", "docx", "pptx", "xlsx", "odt", "ods", "odp", "epub", "ipynb", "svg"))
 DENSITY = 0.25  # tokens of a byte, of a kind that was not seen yet
 BINARY_DENSITY = 0.03
 DOUBT = 20_000  # bytes of a kind that count as much as what was expected of it
@@ -77,6 +79,8 @@ class Workload:
 
     def _density(self, kind: str) -> float:
         expected = BINARY_DENSITY if kind in BINARY else DENSITY
+        if not has_name(f"x.{kind}"):  # pictures, fonts, archives: nothing comes of most of them
+            expected = 0.0
         return (self._tokens[kind] + DOUBT * expected) / (self._seen[kind] + DOUBT)
 
 
