@@ -197,6 +197,7 @@ READS: dict[str, Call] = {
     "store.dead_links": lambda b, t, f: b.store.dead_links(),
     "store.documents": lambda b, t, f: b.store.documents(EVERYTHING, ALL),
     "store.edges": lambda b, t, f: b.store.edges(EVERYTHING),
+    "store.wiring": lambda b, t, f: b.store.wiring(EVERYTHING),
     "store.edges_around": lambda b, t, f: b.store.edges_around([t.id()], 3, EVERYTHING),
     "store.files": lambda b, t, f: len(b.store.files()),
     "store.find": lambda b, t, f: b.store.find(t.id()),

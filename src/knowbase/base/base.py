@@ -8,7 +8,7 @@ from knowbase.base.finding import Finding
 from knowbase.errors import Conflict, InvalidInput, NotAllowed
 from knowbase.store.location import home_of, is_url, locate, new_place
 from knowbase.store.opening import create_store
-from knowbase.values.arguments import checks_arguments
+from knowbase.values.arguments import checks_arguments, wrong
 from knowbase.values.characters import storable
 from knowbase.values.documents import ALL, Document, Page
 
@@ -333,6 +333,9 @@ class Base(Finding):
     def inbox(self, wanted: "Wanted | None" = None) -> "Inbox":
         """Memories that nobody has decided on yet, and what is worth knowing of each."""
         from knowbase.memory.inbox import Sorting, Wanted
+
+        if not isinstance(wanted, Wanted | None):
+            raise wrong("wanted", wanted, "a Wanted, such as Wanted(project='web')")
 
         has_vectors = self.settings.embed_vectors and self.store.model() is not None
         return Sorting(self.store, self.now(), has_vectors=has_vectors).inbox(wanted or Wanted())

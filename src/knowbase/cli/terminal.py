@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from knowbase.ingest.report import Progress
     from knowbase.values.documents import Document
 
-_STYLES = {"bold": "1", "dim": "2", "mark": "1;33", "red": "31", "cyan": "36"}
+_STYLES = {"bold": "1", "dim": "2", "mark": "1;33", "red": "31", "green": "32", "cyan": "36"}
 _FRAME = 0.1  # seconds between two drawings of the bar
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 STRONG, LIKELY, WEAK, NOTHING = "strong", "likely", "weak", "nothing found"
 LEVELS = ((0.75, STRONG), (0.5, LIKELY), (0.3, WEAK))
+UNLEARNT = 0.15  # the bound of "nothing found" where nothing is known of the base itself
 LEAST_SPREAD = 0.02
 MOST = 4.0  # what one signal can say at most, in log odds
 STEEPEST = 1.0  # signals say much of the same: together they never say more than their sum
@@ -52,6 +53,8 @@ def judge(evidence: Evidence, numbers: Numbers | None = None) -> Verdict:
     known = PRIOR if numbers is None else numbers
     probability = round(topic(evidence, known) * here(evidence, known), 4)
     name = next((name for least, name in LEVELS if probability >= least), NOTHING)
+    if name == NOTHING and numbers is None and probability >= UNLEARNT:
+        name = WEAK
     return Verdict(name, probability, numbers is not None)
 
 

@@ -96,7 +96,7 @@ def _telling(paint: Painter, evaluation: "Evaluation") -> Iterable[str]:
         return
     yield ""
     head = ("questions", "AUROC", "pass at 95 %", "kept", "passed")
-    yield paint("dim", "verdict".ljust(12) + "".join(f"{name:>14}" for name in head))
+    yield paint("dim", "foreign set ".ljust(12) + "".join(f"{name:>14}" for name in head))
     for one in evaluation.telling:
         cells = (one.auroc, one.passing, one.kept, one.passed)
         yield f"{one.others:<12}{one.number:14}" + "".join(f"{cell:14.3f}" for cell in cells)
