@@ -66,7 +66,7 @@ def test_changed_limits_are_noticed_and_only_what_they_touch_is_embedded(folder:
         assert 0 < report.chunks_embedded <= after["Long"] + after["Memory"]
         assert base.status().out_of_step == 0
         kept = base.get("M-1")
-        assert kept.document == memory.document._replace(split_by="128/0.1/50")
+        assert kept.document == memory.document._replace(split_by="128/0.1/50 words:2")
         assert kept.text == memory.text
         assert linked(base, "M-2") == links == {("REFERENCES", "Short", "wiki")}
         assert base.status().embedded == base.status().chunks
@@ -111,24 +111,21 @@ def test_a_new_note_is_split_by_the_settings_of_today(folder: Path) -> None:
     (folder / "kb.toml").write_text("[chunk]\nmax_tokens = 256\noverlap = 0.2\n")
     with opened(folder) as base:
         made = base.remember(Note("A new memory"))
-        assert made.document.split_by == "256/0.2/50"
+        assert made.document.split_by == "256/0.2/50 words:2"
         base.sync()
         assert base.status().out_of_step == 0
 
 
-def test_notes_from_before_it_was_recorded_are_in_step_and_files_are_read_again(
-    folder: Path,
-) -> None:
+def test_documents_from_before_it_was_recorded_are_indexed_again(folder: Path) -> None:
     with opened(folder) as base:
         path = base.path
     connection = apsw.Connection(path)
     connection.execute("UPDATE documents SET split_by = ''")
     connection.close()
     with opened(folder) as base:
-        assert base.status().out_of_step == 3
-    (folder / "kb.toml").write_text("[chunk]\nmax_tokens = 256\n")
-    with opened(folder) as base:
         assert base.status().out_of_step == 5
+        base.sync()
+        assert base.status().out_of_step == 0
 
 
 def test_a_note_that_would_lose_text_stays_as_it_is(folder: Path) -> None:
