@@ -248,7 +248,7 @@ def test_bash_completes_commands_options_and_files(kb: Kb) -> None:
     kb.write("docs/a.md", "# A\n")
     assert completed(kb, "kb", "s") == {
         "saved", "search", "searches", "serve", "session", "sessions", "status", "supersede",
-        "sync",
+        "sync", "synonyms",
     }  # fmt: skip
     assert completed(kb, "kb", "") == {
         *(name.partition(" ")[0] for name in COMMANDS), "completion",

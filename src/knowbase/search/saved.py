@@ -11,8 +11,9 @@ from knowbase.search.answer import Answer
 from knowbase.search.request import SearchRequest
 from knowbase.store.contract import SavedSearchStore
 from knowbase.values.arguments import checks_arguments, wrong
-from knowbase.values.changes import SYNONYMS, SavedSearch
+from knowbase.values.changes import SavedSearch
 from knowbase.values.characters import clean
+from knowbase.values.synonyms import SYNONYMS
 
 LONGEST_NAME = 64
 _NAME = re.compile(r"[^\W_][\w.-]*")

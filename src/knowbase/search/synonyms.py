@@ -7,8 +7,9 @@ from knowbase.errors import Conflict, InvalidInput, NotFound
 from knowbase.query.conditions import Contains, Visible, both
 from knowbase.text.analysis import Word, stems
 from knowbase.values.arguments import checks_arguments
-from knowbase.values.changes import SYNONYMS, SavedSearch
+from knowbase.values.changes import SavedSearch
 from knowbase.values.characters import clean
+from knowbase.values.synonyms import SYNONYMS
 
 if TYPE_CHECKING:
     from knowbase.store.contract import Store

@@ -69,13 +69,6 @@ class Codes(NamedTuple):
     codes: tuple[str, ...]
 
 
-SYNONYMS = "synonyms:"
-"""What the names of groups of synonyms begin with, which are kept among the saved searches: no
-search can be called so."""
-
-SYNONYM_NAMES = (SYNONYMS, "synonyms;")  # from the first such name up to what follows the last
-
-
 class SavedSearch(NamedTuple):
     """A search under a name; only `search/saved.py` understands its options."""
 

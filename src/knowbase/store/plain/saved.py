@@ -2,8 +2,9 @@
 
 from knowbase.store.plain.contents import Contents
 from knowbase.values.calibration import Calibration
-from knowbase.values.changes import SYNONYMS, SavedSearch
+from knowbase.values.changes import SavedSearch
 from knowbase.values.characters import clean, storable
+from knowbase.values.synonyms import SYNONYMS
 
 
 class PlainSavedSearches(Contents):

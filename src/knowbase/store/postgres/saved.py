@@ -7,8 +7,9 @@ from psycopg.sql import SQL
 
 from knowbase.store.postgres.connection import Connected
 from knowbase.store.rows import from_json
-from knowbase.values.changes import SYNONYM_NAMES, SavedSearch
+from knowbase.values.changes import SavedSearch
 from knowbase.values.characters import storable
+from knowbase.values.synonyms import SYNONYM_NAMES
 
 INSERT = (
     "INSERT INTO saved (base_id, name, query, options, created_at, updated_at)"

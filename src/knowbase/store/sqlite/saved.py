@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from knowbase.store.sqlite.connection import Connected, translated
-from knowbase.values.changes import SYNONYM_NAMES
 from knowbase.values.characters import storable
+from knowbase.values.synonyms import SYNONYM_NAMES
 
 if TYPE_CHECKING:
     import apsw
