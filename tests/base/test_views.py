@@ -173,6 +173,7 @@ READS: dict[str, Call] = {
     "store.counts": lambda b, t, f: b.store.counts(),
     "store.documents": lambda b, t, f: b.store.documents(EVERYTHING, ALL),
     "store.edges": lambda b, t, f: b.store.edges(EVERYTHING),
+    "store.wiring": lambda b, t, f: b.store.wiring(EVERYTHING),
     "store.edges_around": lambda b, t, f: b.store.edges_around([t.id()], 3, EVERYTHING),
     "store.files": lambda b, t, f: len(b.store.files()),
     "store.find": lambda b, t, f: b.store.find(t.id()),
