@@ -1,7 +1,7 @@
 """The legs of retrieval, and what they refer to."""
 
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from knowbase.query.conditions import (
@@ -30,8 +30,9 @@ from knowbase.values.documents import Candidate, Passage
 
 if TYPE_CHECKING:
     from knowbase.store.facets import Ages, Counted
-    from knowbase.store.sqlite.scan import Compared
     from knowbase.values.vectors import Model, Vector
+
+    Propose = Callable[[int], list[tuple[int, Vector]]]
 
 LAST = "\U0010ffff"  # sorts after every word
 FEW = 1000  # chunks that are compared each for itself; documents that are listed as failing
@@ -51,7 +52,7 @@ class SqliteRetrieval(Connected):
             return self._keyword_among(query, condition, limit, weights)
         # The unary + keeps FTS5 in the lead: driven by ids, it would run the whole match
         # again for each of them.
-        where, values = passing = self._matching("+rowid", condition)
+        where, values = passing = self._passing("+rowid", condition)
         if any(weight != 1 for _, weight in query.weighed):
             from knowbase.store.sqlite.scoring import statement_by_weight
 
@@ -70,7 +71,7 @@ class SqliteRetrieval(Connected):
         query.check_rule()
         if not query.words:
             return 0
-        where, values = self._matching("+rowid", condition)
+        where, values = self._passing("+rowid", condition)
         found = self._read(
             "SELECT count(DISTINCT document) FROM chunks WHERE id IN"
             f" (SELECT rowid FROM chunks_fts WHERE chunks_fts MATCH ?{where})",
@@ -128,17 +129,38 @@ class SqliteRetrieval(Connected):
             number = self._model_id(self._connections.with_vectors(), model)
         if number is None:
             return []
-        table = vector_table(number)
-        few = self._few(condition, table)
+        with translated():
+            return nearest_vectors(vector, limit, self._proposing(number, vector, condition))
+
+    def _proposing(self, model: int, vector: "Vector", condition: Condition) -> "Propose":
+        if "numpy" not in sys.modules or not self._all_pass(condition):
+            return self._proposing_among(model, vector, condition)
+        from knowbase.store.sqlite.scan import Compared
+
+        return Compared(self._connections.get(), model, vector).nearest
+
+    def _proposing_among(self, model: int, vector: "Vector", condition: Condition) -> "Propose":
+        """Few that pass are each read for itself; else all are compared but those that fail."""
+        if self._all_pass(condition):
+            return self._by_engine(model, vector, condition)
+        failing = self._failing(condition)
+        few = self._few(condition, vector_table(model)) if failing is None else None
         if few is not None:
             wanted = "[" + ",".join(map(str, few)) + "]"
-            found = self._read(stored_vectors(table), (wanted,))
-            return nearest_vectors(vector, limit, lambda _: found)
-        if "numpy" in sys.modules:
-            compared = self._compared(number, vector, condition)
-            with translated():
-                return nearest_vectors(vector, limit, compared.nearest)
+            found = self._read(stored_vectors(vector_table(model)), (wanted,))
+            return lambda _: found
+        if "numpy" not in sys.modules:
+            return self._by_engine(model, vector, condition)
+        from knowbase.store.sqlite.scan import Among, Compared
+
+        sql, values = failing or compile_for_chunks(condition)
+        listed = self._read(f"SELECT group_concat(c.id) FROM chunks c WHERE {sql}", values)
+        among = Among(listed[0][0] or "", inverted=failing is not None)
+        return Compared(self._connections.get(), model, vector, among).nearest
+
+    def _by_engine(self, model: int, vector: "Vector", condition: Condition) -> "Propose":
         where, values = self._passing("chunk_id", condition)
+        table = vector_table(model)
 
         def propose(most: int) -> list[tuple[Any, ...]]:
             if most > MOST_NEIGHBOURS:
@@ -150,29 +172,16 @@ class SqliteRetrieval(Connected):
             sql = f"SELECT chunk_id, embedding FROM {table} WHERE embedding MATCH ? AND k = ?"
             return self._read(sql + where, (vector, most, *values))
 
-        return nearest_vectors(vector, limit, propose)
+        return propose
 
     def _few(self, condition: Condition, table: str) -> list[int] | None:
         """The chunks that pass, when they are so few that each is better read for itself: that
         takes as long as a scan over twenty, and adding up without numpy ten times as long."""
-        if self._all_pass(condition) or self._failing(condition) is not None:
-            return None
-        last = self._read(f"SELECT max(rowid) FROM {table}_rowids")[0][0] or 0
+        last = self._numbers(f"SELECT coalesce(max(rowid), 0) FROM {table}_rowids LIMIT ?", [])[0]
         most = min(FEW, last // (20 if "numpy" in sys.modules else 200))
         sql, values = compile_for_chunks(condition)
-        found = self._read(f"SELECT c.id FROM chunks c WHERE {sql} LIMIT ?", (*values, most + 1))
-        return [chunk for (chunk,) in found] if len(found) <= most else None
-
-    def _compared(self, model: int, vector: "Vector", condition: Condition) -> "Compared":
-        from knowbase.store.sqlite.scan import Among, Compared
-
-        among = None
-        if not self._all_pass(condition):
-            failing = self._failing(condition)
-            sql, values = failing or compile_for_chunks(condition)
-            listed = self._read(f"SELECT group_concat(c.id) FROM chunks c WHERE {sql}", values)
-            among = Among(listed[0][0] or "", inverted=failing is not None)
-        return Compared(self._connections.get(), model, vector, among)
+        found = self._numbers(f"SELECT c.id FROM chunks c WHERE {sql} LIMIT ?", values)
+        return found if len(found) <= most else None
 
     def unknown_words(self, words: Sequence[Word]) -> list[Word]:
         found = [(word, stem) for word in words if (stem := stem_of(word.surface))]
@@ -254,20 +263,22 @@ class SqliteRetrieval(Connected):
         )
         return {row[0]: rows.passage(row) for row in found}
 
-    def _matching(self, column: str, condition: Condition) -> Compiled:
-        """`AND column NOT IN` the chunks of the documents that fail, when those are few."""
-        failing = None if self._all_pass(condition) else self._failing(condition)
-        if failing is None:
-            return self._passing(column, condition)
-        sql = f" AND {column} NOT IN (SELECT c.id FROM chunks c WHERE {failing.sql})"
-        return Compiled(sql, failing.values)
-
     def _passing(self, column: str, condition: Condition) -> Compiled:
         """`AND column IN` the chunks of documents that pass; nothing when all of them do."""
-        if self._all_pass(condition):
-            return Compiled("", [])
-        sql, values = compile_for_chunks(condition)
-        return Compiled(f" AND {column} IN (SELECT c.id FROM chunks c WHERE {sql})", values)
+        return Compiled("", []) if self._all_pass(condition) else self._among(column, condition)
+
+    def _among(self, column: str, condition: Condition) -> Compiled:
+        """Not those of the documents that fail, when these are few; sqlite-vec knows only IN."""
+        failing = None if column == "chunk_id" else self._failing(condition)
+        sql, values = failing or compile_for_chunks(condition)
+        test = "IN" if failing is None else "NOT IN"
+        return Compiled(f" AND {column} {test} (SELECT c.id FROM chunks c WHERE {sql})", values)
+
+    def _numbers(self, sql: str, values: Sequence[Any]) -> list[int]:
+        """The first of what a query finds, one more than are few."""
+        with translated():
+            found: Any = self._connections.get().execute(sql, (*values, FEW + 1))
+            return [number for (number,) in found]
 
     def _all_pass(self, condition: Condition) -> bool:
         return is_lifecycle(condition) and (is_everything(condition) or not self._has_lifecycle())
@@ -282,10 +293,8 @@ class SqliteRetrieval(Connected):
             key = (self._connections.state(), sql, *values)
         known = self._connections.failing
         if known is None or known[0] != key:
-            found = self._read(
-                f"SELECT d.seq FROM documents d WHERE {sql} LIMIT ?", (*values, FEW + 1)
-            )
-            known = self._connections.failing = (key, [seq for (seq,) in found])
+            query = f"SELECT d.seq FROM documents d WHERE {sql} LIMIT ?"
+            known = self._connections.failing = (key, self._numbers(query, values))
         if len(known[1]) > FEW:
             return None
         listed = "[" + ",".join(map(str, known[1])) + "]"
