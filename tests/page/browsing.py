@@ -32,7 +32,7 @@ def chromium() -> str | None:
     return next((path for name in BROWSERS if (path := shutil.which(name))), None)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # while it runs, nothing else can run an event loop
 def browser() -> Iterator[Browser]:
     found = chromium()
     if found is None:

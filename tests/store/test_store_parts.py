@@ -13,6 +13,7 @@ PARTS = {
     "graph": ("Graph", contract.GraphStore),
     "files": ("Files", contract.FileStore),
     "saved": ("SavedSearches", contract.SavedSearchStore),
+    "calibration": ("Calibration", contract.CalibrationStore),
     "vectors": ("Vectors", contract.VectorStore),
     "copying": ("Copying", contract.Copying),
 }

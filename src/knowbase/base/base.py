@@ -338,6 +338,7 @@ class Base(Finding):
             raise wrong("wanted", wanted, "a Wanted, such as Wanted(project='web')")
 
         has_vectors = self.settings.embed_vectors and self.store.model() is not None
+        self._link_similar()
         return Sorting(self.store, self.now(), has_vectors=has_vectors).inbox(wanted or Wanted())
 
     def verdict(

@@ -112,7 +112,9 @@ def _changed(text: str, key: str, value: Any) -> str:
         raise InvalidInput(
             f"{config.FILE_NAME} is written in a way that cannot be changed here",
             field="key",
-            hint=f"change {key} in it by hand",
+            hint=f"write {key} = {_toml(value)} into it"
+            if value is not None
+            else f"take {key} out",
         )
     return new
 

@@ -85,6 +85,7 @@ class Graph:
         from knowbase.graph.neighbourhood import Wanted, neighbourhood
 
         wanted = wanted or Wanted()
+        self._bring_in_step()
         start, shown = self.whole(reference), self.shown(wanted.include)
         return neighbourhood(self.store, start, shown, wanted)
 

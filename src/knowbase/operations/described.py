@@ -7,6 +7,7 @@ Each word is paid for by agents.
 
 from collections.abc import Mapping
 
+from knowbase.operations.described_page import OF_THE_PAGE
 from knowbase.values.documents import FIELDS
 
 EVERYWHERE: Mapping[str, str] = {
@@ -62,6 +63,7 @@ EVERYWHERE: Mapping[str, str] = {
 }
 
 OWN: Mapping[str, Mapping[str, str]] = {
+    **OF_THE_PAGE,
     # Agents alone get these two: the shorter the better.
     "Entry": {
         "code": "short name",

@@ -41,7 +41,9 @@ def read_file(file: File) -> Reading:
 def _titled(reading: Reading, file: File) -> Reading:
     """A page that says what it is and nothing more is found by that. A PDF without text is not:
     what it says stands in its pictures."""
-    says = reading.title not in ("", file.name, file.stem) or any(reading.stated.values())
+    says = reading.title not in ("", file.name, file.stem, file.called) or any(
+        reading.stated.values()
+    )
     if reading.sections or reading.parts or not says or reading.type == "pdf":
         return reading
     alone = Section("_preamble", None, "", reading.title + "\n", 1)

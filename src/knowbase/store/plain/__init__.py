@@ -1,12 +1,13 @@
 """A store in plain Python: small, slow and obvious. The other stores are tested against it."""
 
 from knowbase.query.predicate import passes
+from knowbase.store.plain.calibration import PlainCalibration
 from knowbase.store.plain.copying import PlainCopying
 from knowbase.store.plain.files import PlainFiles
 from knowbase.store.plain.graph import PlainGraph
 from knowbase.store.plain.record import record
 from knowbase.store.plain.retrieval import PlainRetrieval
-from knowbase.store.plain.saved import PlainCalibration, PlainSavedSearches
+from knowbase.store.plain.saved import PlainSavedSearches
 from knowbase.store.plain.sessions import PlainSessions
 from knowbase.store.plain.state import State, adopted, remove, remove_rival, write
 from knowbase.store.plain.vectors import PlainVectors

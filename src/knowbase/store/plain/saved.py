@@ -1,7 +1,6 @@
-"""Saved searches, and what the base has learnt of its answers, in the plain store."""
+"""Saved searches in the plain store."""
 
 from knowbase.store.plain.contents import Contents
-from knowbase.values.calibration import Calibration
 from knowbase.values.changes import SavedSearch
 from knowbase.values.characters import clean, storable
 from knowbase.values.synonyms import SYNONYMS
@@ -27,13 +26,3 @@ class PlainSavedSearches(Contents):
 
     def drop_search(self, name: str) -> bool:
         return self._state.saved.pop(clean(name), None) is not None
-
-
-class PlainCalibration(Contents):
-    """See `knowbase.store.contract.CalibrationStore` for what each method promises."""
-
-    def calibration(self) -> Calibration | None:
-        return self._state.calibration
-
-    def put_calibration(self, calibration: Calibration) -> None:
-        self._state.calibration = calibration

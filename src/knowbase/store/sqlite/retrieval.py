@@ -48,35 +48,40 @@ class SqliteRetrieval(Connected):
         query.check_rule()
         if not query.words or limit < 1:
             return []
-        if not is_everything(query.among):
-            return self._keyword_among(query, condition, limit, weights)
-        # The unary + keeps FTS5 in the lead: driven by ids, it would run the whole match
-        # again for each of them.
-        where, values = passing = self._passing("+rowid", condition)
-        if any(weight != 1 for _, weight in query.weighed):
-            from knowbase.store.sqlite.scoring import statement_by_weight
-
-            sql, given = statement_by_weight(query, weights, passing)
-            return _candidates(
-                self._read(f"{sql} ORDER BY score DESC, id LIMIT ?", (*given, limit))
+        with translated(), self._connections.get():  # one state, for who passes and what it has
+            if not is_everything(query.among):
+                return self._keyword_among(query, condition, limit, weights)
+            # The unary + keeps FTS5 in the lead: driven by ids, it would run the whole match
+            # again for each of them.
+            where, values = passing = self._passing("+rowid", condition)
+            if any(weight != 1 for _, weight in query.weighed):
+                return self._keyword_by_weight(query, passing, limit, weights)
+            found = self._read(
+                "SELECT rowid, -bm25(chunks_fts, ?, ?, ?, ?) AS score FROM chunks_fts"
+                f" WHERE chunks_fts MATCH ?{where} ORDER BY score DESC, rowid LIMIT ?",
+                (*weights, match_expression(query), *values, limit),
             )
-        found = self._read(
-            "SELECT rowid, -bm25(chunks_fts, ?, ?, ?, ?) AS score FROM chunks_fts"
-            f" WHERE chunks_fts MATCH ?{where} ORDER BY score DESC, rowid LIMIT ?",
-            (*weights, match_expression(query), *values, limit),
-        )
         return _candidates(found)
+
+    def _keyword_by_weight(
+        self, query: KeywordQuery, passing: Compiled, limit: int, weights: FieldWeights
+    ) -> list[Candidate]:
+        from knowbase.store.sqlite.scoring import statement_by_weight
+
+        sql, given = statement_by_weight(query, weights, passing)
+        return _candidates(self._read(f"{sql} ORDER BY score DESC, id LIMIT ?", (*given, limit)))
 
     def matching(self, query: KeywordQuery, condition: Condition) -> int:
         query.check_rule()
         if not query.words:
             return 0
-        where, values = self._passing("+rowid", condition)
-        found = self._read(
-            "SELECT count(DISTINCT document) FROM chunks WHERE id IN"
-            f" (SELECT rowid FROM chunks_fts WHERE chunks_fts MATCH ?{where})",
-            (match_expression(query), *values),
-        )
+        with translated(), self._connections.get():
+            where, values = self._passing("+rowid", condition)
+            found = self._read(
+                "SELECT count(DISTINCT document) FROM chunks WHERE id IN"
+                f" (SELECT rowid FROM chunks_fts WHERE chunks_fts MATCH ?{where})",
+                (match_expression(query), *values),
+            )
         return int(found[0][0])
 
     def frequencies(self, words: Sequence[Word], among: Condition = EVERYTHING) -> Frequencies:
@@ -129,7 +134,7 @@ class SqliteRetrieval(Connected):
             number = self._model_id(self._connections.with_vectors(), model)
         if number is None:
             return []
-        with translated():
+        with translated(), self._connections.get():  # one state of the base
             return nearest_vectors(vector, limit, self._proposing(number, vector, condition))
 
     def _proposing(self, model: int, vector: "Vector", condition: Condition) -> "Propose":
