@@ -27,7 +27,7 @@ from postgres import new_base
 
 EVERYTHING = (
     "documents", "chunks", "vectors", "models", "sessions", "uses", "relations", "files",
-    "sources", "saved searches", "similar documents", "counters",
+    "sources", "saved searches", "calibration", "similar documents", "counters",
 )  # fmt: skip
 
 
