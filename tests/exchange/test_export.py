@@ -23,6 +23,7 @@ from knowbase.exchange.imported import Imported
 from knowbase.exchange.taking import take_export
 from knowbase.http.served import served
 from knowbase.upkeep.digests import digests
+from knowbase.values.calibration import Calibration
 from postgres import new_base
 
 EVERYTHING = (
@@ -60,6 +61,8 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Kb:
         base.saved.add("ops", SearchRequest("deploy {what}", tags=("ops",), top=3))
         base.note(Note("Gone again", code="GONE"))
         base.remove(["GONE"])
+        base.store.put_calibration(Calibration("2026-01-01T00:00:00.000000Z", {"both.slope": 0.5}))
+        base.graph.links("M-1")  # brings links between similar ones in step
     return kb
 
 

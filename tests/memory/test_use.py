@@ -114,7 +114,7 @@ def test_recording_is_one_write_however_many_hits(base: Base) -> None:
     """C11"""
     statements = traced(base)
     base.search(MEMORY._replace(session_record="s1"))
-    assert sum(sql.startswith("BEGIN") for sql in statements) == 1
+    assert sum(sql.startswith("BEGIN IMMEDIATE") for sql in statements) == 1
 
 
 def test_what_surrounds_the_hits_takes_the_same_number_of_queries_for_one_and_for_many(
@@ -127,7 +127,7 @@ def test_what_surrounds_the_hits_takes_the_same_number_of_queries_for_one_and_fo
         base.relate(memory.code, "O-4")
     statements = traced(base)
     numbers = []
-    base.search(SearchRequest("otters", mode="keyword"))  # what is looked up once
+    base.search(SearchRequest("otters is:superseded", mode="keyword"))  # what is looked up once
     for top in (1, 4):
         statements.clear()
         hits = base.search(SearchRequest("otters is:superseded", mode="keyword", top=top)).hits

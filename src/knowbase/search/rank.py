@@ -23,6 +23,11 @@ class Outcome(NamedTuple):
     notices: tuple[str, ...] = ()  # of a second look
     relaxed: "Outcome | None" = None  # what is judged instead, when all hits are relaxed ones
 
+    @property
+    def is_diverse(self) -> bool:
+        """Whether hits that differ from those before them are to come sooner."""
+        return self.inquiry.request.diverse or self.inquiry.profile.diverse > 0
+
 
 def rank_all(inquiry: Inquiry, services: Services, depth: int) -> Outcome:
     """Everything that the legs propose, ranked."""

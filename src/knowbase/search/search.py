@@ -30,7 +30,7 @@ def search(request: SearchRequest, profile: Profile, services: Services, now: st
 def _looked_at_again(outcome: Outcome, services: Services) -> Outcome:
     """With the first hits in another order, if that is asked for."""
     inquiry = outcome.inquiry
-    if not (inquiry.request.rerank or inquiry.is_diverse or services.second):
+    if not (inquiry.request.rerank or outcome.is_diverse or services.second):
         return outcome
     from knowbase.search.second import second_look
 

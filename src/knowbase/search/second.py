@@ -32,7 +32,7 @@ def second_look(outcome: Outcome, services: Services) -> Outcome:
     started = time.perf_counter()
     if _is_wanted(outcome, services.second) and services.second is not None:
         outcome = _reranked(outcome, services.second)
-    if outcome.inquiry.is_diverse:
+    if outcome.is_diverse:
         outcome = _diverse(outcome, services)
     took = round((time.perf_counter() - started) * 1000, 3)
     return outcome._replace(milliseconds=outcome.milliseconds + took)

@@ -7,7 +7,6 @@ from knowbase.errors import Conflict, InvalidInput, NotFound
 from knowbase.query.conditions import Contains, Visible, both
 from knowbase.text.analysis import Word, stems
 from knowbase.values.arguments import checks_arguments
-from knowbase.values.changes import SavedSearch
 from knowbase.values.characters import clean
 from knowbase.values.synonyms import SYNONYMS
 
@@ -72,6 +71,8 @@ class SynonymService:
         if not old and len(self._store.synonyms()) >= MOST_GROUPS:
             hint = "kb synonyms remove"
             raise Conflict(f"there are {MOST_GROUPS} groups already", field="words", hint=hint)
+        from knowbase.values.changes import SavedSearch
+
         now = self._now()
         for group in old:
             self._store.drop_search(_name(members(group)))

@@ -49,10 +49,6 @@ class Inquiry(NamedTuple):
         return self.request.top or min(self.profile.default_top, self.profile.max_top)
 
     @property
-    def is_diverse(self) -> bool:
-        return self.request.diverse or self.profile.diverse > 0
-
-    @property
     def visible(self) -> Visible:
         """What the lifecycle shows."""
         return Visible(self.now, frozenset(self.request.include) | self.query.include)

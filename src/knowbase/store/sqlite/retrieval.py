@@ -51,8 +51,7 @@ class SqliteRetrieval(Connected):
         with translated(), self._connections.get():  # one state, for who passes and what it has
             if not is_everything(query.among):
                 return self._keyword_among(query, condition, limit, weights)
-            # The unary + keeps FTS5 in the lead: driven by ids, it would run the whole match
-            # again for each of them.
+            # The + keeps FTS5 in the lead: driven by ids, it would match again for each of them.
             where, values = passing = self._passing("+rowid", condition)
             if any(weight != 1 for _, weight in query.weighed):
                 return self._keyword_by_weight(query, passing, limit, weights)
@@ -132,10 +131,10 @@ class SqliteRetrieval(Connected):
             return []
         with translated():
             number = self._model_id(self._connections.with_vectors(), model)
-        if number is None:
-            return []
-        with translated(), self._connections.get():  # one state of the base
-            return nearest_vectors(vector, limit, self._proposing(number, vector, condition))
+            if number is None:
+                return []
+            with self._connections.get():  # one state of the base
+                return nearest_vectors(vector, limit, self._proposing(number, vector, condition))
 
     def _proposing(self, model: int, vector: "Vector", condition: Condition) -> "Propose":
         if "numpy" not in sys.modules or not self._all_pass(condition):
@@ -151,8 +150,7 @@ class SqliteRetrieval(Connected):
         failing = self._failing(condition)
         few = self._few(condition, vector_table(model)) if failing is None else None
         if few is not None:
-            wanted = "[" + ",".join(map(str, few)) + "]"
-            found = self._read(stored_vectors(vector_table(model)), (wanted,))
+            found = self._read(stored_vectors(vector_table(model)), (str(few),))
             return lambda _: found
         if "numpy" not in sys.modules:
             return self._by_engine(model, vector, condition)
