@@ -253,3 +253,10 @@ def test_every_section_says_on_which_line_it_starts(text: str) -> None:
 @pytest.mark.parametrize("text", ["[" * 20000, ">" * 5000, "[[" * 20000, "*a_" * 5000, "#" * 20000])
 def test_hostile_text_is_read_in_reasonable_time(text: str) -> None:
     assert joined(read(text)) == text
+
+
+def test_what_lies_deep_in_lists_is_read() -> None:
+    deep = "".join("  " * level + f"- level{level} [[page-{level}]]\n" for level in range(30))
+    found = read_markdown(f"# Deep\n\n{deep}\nAfter it #tagged\n", "deep")
+    assert {link.target for link in found.links} == {f"page-{level}" for level in range(30)}
+    assert "tagged" in found.tags

@@ -192,6 +192,10 @@ ATTACKS: dict[str, list[dict[str, Any]]] = {
     "saved list": [{}],
     "saved run": [{"name": "engines", "set": ["what=moonrover"]}, {"name": "engine"}],
     "saved rm": [{"name": "engines"}],
+    "synonyms add": [{"words": ["moonrover", "buggy"]}],
+    "synonyms list": [{}],
+    "synonyms import": [{"text": "moonrover, buggy"}],
+    "synonyms remove": [{"word": "moonrover"}],
     "kb_search": [{"query": "moonrover"}, {"query": "engine", "limit": 50, "tags": ["quasrmark"]}],
     "kb_get_related": [{"entry_id": "ZE-1"}, {"entry_id": "AP-2", "limit": 20}],
 }

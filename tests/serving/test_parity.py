@@ -68,6 +68,10 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "saved list": {},
     "saved run": {"name": "engines", "set": ["what=kerosene, oxygen"], "top": 2},
     "saved rm": {"name": "unwanted"},
+    "synonyms add": {"words": ["valve", "tap"]},
+    "synonyms list": {},
+    "synonyms import": {"text": "fuel, kerosene"},
+    "synonyms remove": {"word": "tap"},
     "kb_search": {"query": "rocket engine", "limit": 2, "explain": True},
     "kb_get_related": {"entry_id": "AP-2", "limit": 2},
 }

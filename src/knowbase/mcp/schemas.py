@@ -61,14 +61,14 @@ GIVES: dict[str, dict[str, str]] = {
     },
     "kb_timeline": {
         "anchor": "the document",
-        "before": "documents made before it",
-        "after": "documents made after it",
+        "before": "made before it",
+        "after": "made after it",
         "sessions": "by document id",
     },
     "kb_brief": {
         "text": "the brief",
         "tokens": "of the text",
-        "left_out": "how many found no room",
+        "left_out": "found no room",
     },
     "kb_feedback": {
         "document": "as it is now",
@@ -76,9 +76,9 @@ GIVES: dict[str, dict[str, str]] = {
         "counted": "false: said before",
     },
     "kb_status": {
-        "documents": "how many; with chunks, tags, types …",
-        "model": "of the vectors: name, revision, dimensions",
-        "sources": "folders and files that are kept in step",
+        "documents": "how many; chunks, tags, types …",
+        "model": "of the vectors",
+        "sources": "folders and files kept in step",
         "problems": "unread files: path, problem",
     },
     "search": {"results": "best first: id, title, url"},

@@ -36,6 +36,7 @@ _AFTER_CHANNEL = re.compile(r"[)\]\"'”]* (?:(?:slack|discord|irc) )?channels?\
 # Headings by the look of a line; some that look so stand in a block of code.
 _HEADING_LINE = re.compile(r" {0,3}(?:#{1,6}(?:\s|$)|=+\s*$|-+\s*$)")
 _LOOK_LIKE_ONE = 4
+DEEPEST = 100  # levels of lists and quotes; what lies deeper is lost (a list's level is two)
 _LONGEST_FORMULA = 300  # lines
 
 
@@ -126,7 +127,7 @@ def parser() -> "MarkdownIt":
     """CommonMark with tables, strikethrough and wiki links."""
     from markdown_it import MarkdownIt
 
-    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    parser = MarkdownIt("commonmark", {"maxNesting": DEEPEST}).enable(["table", "strikethrough"])
     # Joined, an escaped "\#" could no longer be told from a tag's "#".
     parser.disable("text_join")
     ends = ["paragraph", "reference", "blockquote", "list"]
