@@ -12,10 +12,13 @@ import pytest
 
 import knowbase
 from conftest import Kb
-from knowbase import Base
+from knowbase import Base, Note
 from knowbase.errors import InvalidInput, NotAllowed, ReadError
 from knowbase.ingest import fetching
+from knowbase.ingest.web import page_id
+from knowbase.query.conditions import Compare
 from knowbase.values.access import Access
+from knowbase.values.documents import ALL
 
 ARTICLE = """<!DOCTYPE html><html><head><meta charset="utf-8">
 <title>How to prune roses | Garden Weekly</title>
@@ -291,6 +294,38 @@ def test_those_whom_a_base_is_served_to_fetch_nothing(site: Site, base: Base) ->
         with pytest.raises(NotAllowed):
             base.within(access).add_history(".")
     assert len(site.asked) == asked
+
+
+def claiming(url: str) -> str:
+    """A text that says of itself that it was fetched from there."""
+    said = f"type: web\naddress: {url}\norigin: web:{url}\nfingerprint: '0'\nid: {page_id(url)}\n"
+    return f"---\n{said}---\n# Roses\n\nWritten by hand.\n"
+
+
+def test_a_file_cannot_have_itself_fetched(site: Site, base: Base, tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text(claiming(site.put("/inside", ARTICLE)))
+    base.add(tmp_path / "docs")
+    assert base.store.documents(Compare("type", "=", "web"), ALL)  # it is believed that much
+    report = base.sync()
+    assert (site.asked, report.added, report.changed, report.warnings) == ([], (), (), ())
+
+
+@pytest.mark.parametrize("access", [Access(), Access(project="apollo")])
+def test_a_note_cannot_have_itself_fetched(site: Site, base: Base, access: Access) -> None:
+    note = base.within(access).note(Note(claiming(site.put("/inside", ARTICLE))))
+    assert note.type == "web"
+    assert base.sync().warnings == ()
+    assert base.sync(prune=True).removed == ()
+    assert site.asked == []
+
+
+def test_a_page_that_is_written_over_cannot_lead_elsewhere(site: Site, base: Base) -> None:
+    roses, inside = site.put("/roses", ARTICLE), site.put("/inside", ARTICLE)
+    base.add(roses)
+    base.note(Note(claiming(inside), replaces=base.get(roses).document.code))
+    base.sync()
+    assert [path for path, _ in site.asked] == ["/roses"]
 
 
 def test_a_served_base_does_not_fetch(kb: Kb) -> None:
