@@ -12,10 +12,13 @@ import pytest
 
 import knowbase
 from conftest import Kb
-from knowbase import Base
+from knowbase import Base, Note
 from knowbase.errors import InvalidInput, NotAllowed, ReadError
 from knowbase.ingest import fetching
+from knowbase.ingest.web import page_id
+from knowbase.query.conditions import Compare
 from knowbase.values.access import Access
+from knowbase.values.documents import ALL
 
 ARTICLE = """<!DOCTYPE html><html><head><meta charset="utf-8">
 <title>How to prune roses | Garden Weekly</title>
@@ -49,12 +52,19 @@ class Site:
 
     def __init__(self) -> None:
         self.pages: dict[str, Page] = {}
+        self.raw: dict[str, bytes] = {}  # what is sent as it is, and then the line is cut
+        self.hold = threading.Event()  # … not before this
+        self.hold.set()
         self.asked: list[tuple[str, str | None]] = []
         site = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 site.answer(self)
+
+            def do_CONNECT(self) -> None:
+                self.close_connection = False  # what follows comes through the tunnel
+                self.wfile.write(b"HTTP/1.0 200 OK\r\n\r\n")
 
             def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
                 pass
@@ -67,6 +77,10 @@ class Site:
     def answer(self, handler: BaseHTTPRequestHandler) -> None:
         tag = handler.headers.get("If-None-Match")
         self.asked.append((handler.path, tag))
+        if handler.path in self.raw:
+            handler.wfile.write(self.raw[handler.path])
+            self.hold.wait(10)
+            return
         page = self.pages.get(handler.path, Page(status=404))
         etag = dict(page.headers).get("ETag")
         if etag is not None and tag == etag:
@@ -221,6 +235,99 @@ def test_the_open_web_does_not_lead_into_a_private_network(
     assert [path for path, _ in site.asked] == ["/public"]
 
 
+def by_proxy(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything goes by a proxy, which the site is, but for this machine."""
+    for name in ("http_proxy", "https_proxy"):
+        monkeypatch.setenv(name, site.url)
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+
+
+def test_what_a_proxy_fetches_does_not_lead_into_a_private_network(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    by_proxy(site, monkeypatch)
+    private = site.put("/private", ARTICLE)
+    near, far = "http://open.example/near", "http://open.example/far"
+    for path, target in ((near, private), (far, "http://other.example/")):
+        site.pages[path] = Page(headers=(("Location", target),), status=302)
+    site.pages["http://other.example/"] = Page(ARTICLE.encode())
+    with pytest.raises(ReadError, match="private network"):
+        fetching.fetch(near, fetching.Known(), 1 << 20)
+    assert [path for path, _ in site.asked] == [near]
+    assert fetching.fetch(far, fetching.Known(), 1 << 20).address == "http://other.example/"
+
+
+def test_what_comes_through_a_tunnel_does_not_lead_into_a_private_network(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tunnel is a real one; what it carries is not encrypted here."""
+    by_proxy(site, monkeypatch)
+    secure = type("Plain", (fetching._Connection,), {"_context": None})
+    monkeypatch.setattr(fetching, "_SecureConnection", secure)
+    site.redirect("/", site.put("/private", ARTICLE))
+    with pytest.raises(ReadError, match="private network"):
+        fetching.fetch("https://open.example/", fetching.Known(), 1 << 20)
+    assert [path for path, _ in site.asked] == ["/"]
+
+
+WHOLE = ARTICLE.replace("A SAW", "A chainsaw").encode()
+PACKED = gzip.compress(WHOLE)
+
+
+@pytest.mark.parametrize(
+    ("headers", "sent"),
+    [
+        (f"Content-Length: {len(WHOLE)}", WHOLE[:900]),
+        (f"Content-Length: {len(PACKED)}\r\nContent-Encoding: gzip", PACKED[:600]),
+        ("Content-Encoding: gzip", PACKED[:600]),
+        ("Content-Encoding: gzip", PACKED[:-1]),
+        ("Content-Encoding: gzip", PACKED + PACKED[:600]),
+        ("Transfer-Encoding: chunked", b"400\r\n" + WHOLE[:900]),
+        ("Transfer-Encoding: chunked", b"384\r\n" + WHOLE[:900] + b"\r\n"),
+    ],
+)
+def test_half_a_page_does_not_take_the_place_of_a_whole_one(
+    site: Site, base: Base, headers: str, sent: bytes
+) -> None:
+    url, soil = site.put("/roses", ARTICLE), site.put("/soil", ARTICLE)
+    base.add([url, soil])
+    text = base.get(url).text
+    site.raw["/roses"] = f"HTTP/1.1 200 OK\r\n{headers}\r\n\r\n".encode() + sent
+    report = base.sync()
+    assert (report.changed, report.unchanged, len(report.warnings)) == ((), 1, 1)
+    assert "a part of it alone; it stays as it was" in report.warnings[0]
+    assert base.get(url).text == text
+
+
+def test_a_page_that_is_cut_off_for_taking_too_long_is_not_taken(
+    site: Site, base: Base, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetching, "SECONDS", 0.3)
+    site.raw["/slow"] = b"HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n" + WHOLE[:900]
+    site.hold.clear()
+    report = base.add(f"{site.url}/slow")
+    site.hold.set()
+    assert (report.added, len(report.failed)) == ((), 1)
+    assert "takes longer" in report.failed[0].reason
+
+
+@pytest.mark.parametrize("name", ["gzip", "GZIP", "x-gzip", " X-GZip "])
+def test_what_is_packed_is_unpacked_however_that_is_written(
+    site: Site, base: Base, name: str
+) -> None:
+    half = len(WHOLE) // 2
+    members = gzip.compress(WHOLE[:half]) + gzip.compress(WHOLE[half:])
+    urls = [
+        site.put(f"/{number}", body, Content_Encoding=name)
+        for number, body in enumerate((PACKED, members, PACKED + b"\r\n"))
+    ]
+    base.add(urls)
+    for url in urls:
+        assert "chainsaw" in base.get(url).text
+        assert "ladder" in base.get(url).text
+
+
 def test_a_page_that_is_too_large_or_too_slow_is_refused(
     site: Site, base: Base, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -291,6 +398,38 @@ def test_those_whom_a_base_is_served_to_fetch_nothing(site: Site, base: Base) ->
         with pytest.raises(NotAllowed):
             base.within(access).add_history(".")
     assert len(site.asked) == asked
+
+
+def claiming(url: str) -> str:
+    """A text that says of itself that it was fetched from there."""
+    said = f"type: web\naddress: {url}\norigin: web:{url}\nfingerprint: '0'\nid: {page_id(url)}\n"
+    return f"---\n{said}---\n# Roses\n\nWritten by hand.\n"
+
+
+def test_a_file_cannot_have_itself_fetched(site: Site, base: Base, tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text(claiming(site.put("/inside", ARTICLE)))
+    base.add(tmp_path / "docs")
+    assert base.store.documents(Compare("type", "=", "web"), ALL)  # it is believed that much
+    report = base.sync()
+    assert (site.asked, report.added, report.changed, report.warnings) == ([], (), (), ())
+
+
+@pytest.mark.parametrize("access", [Access(), Access(project="apollo")])
+def test_a_note_cannot_have_itself_fetched(site: Site, base: Base, access: Access) -> None:
+    note = base.within(access).note(Note(claiming(site.put("/inside", ARTICLE))))
+    assert note.type == "web"
+    assert base.sync().warnings == ()
+    assert base.sync(prune=True).removed == ()
+    assert site.asked == []
+
+
+def test_a_page_that_is_written_over_cannot_lead_elsewhere(site: Site, base: Base) -> None:
+    roses, inside = site.put("/roses", ARTICLE), site.put("/inside", ARTICLE)
+    base.add(roses)
+    base.note(Note(claiming(inside), replaces=base.get(roses).document.code))
+    base.sync()
+    assert [path for path, _ in site.asked] == ["/roses"]
 
 
 def test_a_served_base_does_not_fetch(kb: Kb) -> None:

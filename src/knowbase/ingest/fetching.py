@@ -12,6 +12,7 @@ import urllib.error
 import urllib.request
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, urljoin, urlsplit, urlunsplit
@@ -27,6 +28,7 @@ MOST_REDIRECTS = 5
 _STEP = 1 << 16
 _GONE = (404, 410)
 _UNCHANGED = 304
+_PACKED = ("gzip", "x-gzip", "deflate")
 _ACCEPT = "text/html,application/xhtml+xml,application/pdf,text/markdown,text/plain;q=0.9,*/*;q=0.5"
 
 
@@ -109,7 +111,9 @@ def _fetched(address: str, known: Known, most_bytes: int, guard: "_Guard") -> Fe
             raise ReadError(f"it cannot be fetched: the server answers {error.code}") from error
     with answer:
         told: Message = answer.headers
-        data = b"".join(_bounded(answer, told.get("Content-Encoding"), most_bytes))
+        data = b"".join(_bounded(answer, told.get("Content-Encoding", ""), most_bytes))
+        if guard.is_late:  # which ends a page without a length as if that was all
+            raise http.client.IncompleteRead(b"")
         return Fetched(
             "new",
             answer.url,
@@ -121,18 +125,43 @@ def _fetched(address: str, known: Known, most_bytes: int, guard: "_Guard") -> Fe
         )
 
 
-def _bounded(answer: Any, encoding: str | None, most: int) -> Iterator[bytes]:
-    """What the server sends, unpacked, and no more of it than a file may have."""
-    unpack = zlib.decompressobj(zlib.MAX_WBITS | 32) if encoding in ("gzip", "deflate") else None
-    size = 0
+def _bounded(answer: http.client.HTTPResponse, encoding: str, most: int) -> Iterator[bytes]:
+    """What the server sends, unpacked, and no more of it than a file may have; but all of it, since
+    half a page must not take the place of a whole one."""
+    unpack = _Unpacking() if encoding.strip().lower() in _PACKED else None
+    announced, received, size = answer.length, 0, 0
     while piece := answer.read1(_STEP):
-        while piece:
-            plain = unpack.decompress(piece, _STEP) if unpack else piece
-            piece = unpack.unconsumed_tail if unpack else b""
+        received += len(piece)
+        for plain in unpack.plain(piece) if unpack else (piece,):
             size += len(plain)
             if size > most:
                 raise ReadError(f"it is larger than {most >> 20} MB", hint="index.max_file_mb")
             yield plain
+    if (announced is not None and received < announced) or (unpack and not unpack.is_whole):
+        raise http.client.IncompleteRead(b"")
+
+
+class _Unpacking:
+    """Unpacks what comes in pieces: one member, or several one after another."""
+
+    def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
+        self._member = zlib.decompressobj(zlib.MAX_WBITS | 32)
+
+    @property
+    def is_whole(self) -> bool:
+        return self._member.eof
+
+    def plain(self, piece: bytes) -> Iterator[bytes]:
+        while piece:
+            if self._member.eof:
+                if not piece.startswith(b"\x1f"):
+                    return  # some servers send a line end after it
+                self._begin()
+            yield self._member.decompress(piece, _STEP)
+            piece = self._member.unconsumed_tail or self._member.unused_data
 
 
 def _opener(guard: "_Guard") -> urllib.request.OpenerDirector:
@@ -143,8 +172,7 @@ def _opener(guard: "_Guard") -> urllib.request.OpenerDirector:
         urllib.request.UnknownHandler(),
         urllib.request.HTTPDefaultErrorHandler(),
         urllib.request.HTTPErrorProcessor(),
-        _Http(guard),
-        _Https(guard),
+        _Requests(guard),
         _Redirects(guard),
     ):
         opener.add_handler(handler)
@@ -157,13 +185,14 @@ class _Guard:
     def __init__(self) -> None:
         self.only_public = False
         self.is_late = False
-        self._open: list[http.client.HTTPConnection] = []
+        self._open: list[socket.socket] = []  # a connection forgets its own before all is read
 
     def connected(self, connection: http.client.HTTPConnection, *, by_proxy: bool) -> None:
-        self._open.append(connection)
-        peer = str(connection.sock.getpeername()[0])
-        if by_proxy:
+        self._open.append(connection.sock)
+        if by_proxy:  # where that leads is not seen from here, and counts as the open
+            self.only_public = True
             return
+        peer = str(connection.sock.getpeername()[0])
         if self.only_public and not _is_public(peer):
             connection.close()
             raise ReadError(f"it leads into a private network ({peer}), and is not followed there")
@@ -172,16 +201,13 @@ class _Guard:
     def give_up(self) -> None:
         """In another thread: whatever is being waited for ends now."""
         self.is_late = True
-        for connection in self._open:
-            try:
-                if connection.sock is not None:
-                    connection.sock.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                continue
+        for one in self._open:
+            with suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        for connection in self._open:
-            connection.close()
+        for one in self._open:
+            one.close()
 
 
 def _is_public(peer: str) -> bool:
@@ -192,41 +218,37 @@ def _is_public(peer: str) -> bool:
 
 
 class _Connection(http.client.HTTPConnection):
-    def __init__(self, host: str, *, guard: _Guard, **more: Any) -> None:
+    def __init__(self, host: str, *, guard: _Guard, by_proxy: bool, **more: Any) -> None:
         super().__init__(host, **more)
-        self.guard = guard
+        self._guard = guard
+        self._by_proxy = by_proxy
 
     def connect(self) -> None:
         super().connect()
-        self.guard.connected(self, by_proxy=getattr(self, "_tunnel_host", None) is not None)
+        self._guard.connected(self, by_proxy=self._by_proxy)
 
 
-class _SecureConnection(http.client.HTTPSConnection):
-    def __init__(self, host: str, *, guard: _Guard, **more: Any) -> None:
-        super().__init__(host, **more)
-        self.guard = guard
-
-    def connect(self) -> None:
-        super().connect()
-        self.guard.connected(self, by_proxy=getattr(self, "_tunnel_host", None) is not None)
+class _SecureConnection(_Connection, http.client.HTTPSConnection):
+    pass
 
 
-class _Http(urllib.request.HTTPHandler):
+class _Requests(urllib.request.HTTPSHandler, urllib.request.HTTPHandler):
     def __init__(self, guard: _Guard) -> None:
         super().__init__()
         self._guard = guard
 
     def http_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        return self.do_open(partial(_Connection, guard=self._guard), req)
-
-
-class _Https(urllib.request.HTTPSHandler):
-    def __init__(self, guard: _Guard) -> None:
-        super().__init__()
-        self._guard = guard
+        return self._opened(_Connection, req)
 
     def https_open(self, req: urllib.request.Request) -> http.client.HTTPResponse:
-        return self.do_open(partial(_SecureConnection, guard=self._guard), req)
+        return self._opened(_SecureConnection, req)
+
+    def _opened(
+        self, connection: type[_Connection], req: urllib.request.Request
+    ) -> http.client.HTTPResponse:
+        is_tunnel = getattr(req, "_tunnel_host", None) is not None
+        by_proxy = is_tunnel or req.has_proxy()
+        return self.do_open(partial(connection, guard=self._guard, by_proxy=by_proxy), req)
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
@@ -256,6 +278,8 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
 def _reason(error: Exception, guard: _Guard) -> str:
     if guard.is_late:
         return f"it takes longer than {SECONDS:.0f} seconds"
+    if isinstance(error, http.client.IncompleteRead):
+        return "the server answers with a part of it alone"
     inner = getattr(error, "reason", None)
     if isinstance(inner, ReadError):
         return inner.message

@@ -81,7 +81,7 @@ def refresh_pages(services: IngestServices, *, prune: bool, progress: Tell) -> R
     with `prune`, what is gone is removed."""
     wanted = AllOf((Not(FORGOTTEN), Compare("type", "=", TYPE)))
     found = services.store.documents(wanted, ALL)
-    stored_pages = [(address, one) for one in found if (address := _address(one))]
+    stored_pages = [(address, one) for one in found if (address := _named_address(one))]
     if not stored_pages:
         return Report()
     pages = _Pages(services, ())
@@ -101,10 +101,13 @@ def refresh_pages(services: IngestServices, *, prune: bool, progress: Tell) -> R
     )
 
 
-def _address(document: Document) -> str | None:
+def _named_address(document: Document) -> str | None:
+    """The address that somebody has named to have it fetched. Its id is made of that, which no
+    file and no note can say of itself: what stands in their metadata is not believed."""
     address = document.metadata.get(ADDRESS)
-    is_page = isinstance(address, str) and document.metadata.get("origin") == _key(address)
-    return str(address) if is_page else None
+    if document.path is not None or not isinstance(address, str):
+        return None
+    return address if document.id == id_of(_key(address)) else None
 
 
 class _Pages:
