@@ -308,6 +308,50 @@ def test_beside_documents_of_its_own_a_base_gets_what_it_lacks(own: Kb, tmp_path
         assert mine.get("ODD").text == "Changed here, and later"
 
 
+class _Stopped(Exception):
+    """The machine went down."""
+
+
+def test_a_stopped_import_brings_nothing_back_that_was_forgotten(
+    own: Kb, empty: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever transaction was the last one."""
+    out = tmp_path / "out"
+    exported(own, out)
+    with knowbase.open(empty) as mine:
+        mine.note(Note("Mine alone: a heron"))
+        apply, written = mine.store.apply, []
+
+        def apply_once(*given: Any, **more: Any) -> Any:
+            if written:
+                raise _Stopped
+            written.append(1)
+            return apply(*given, **more)
+
+        monkeypatch.setattr(mine.store, "apply", apply_once)
+        with pytest.raises(_Stopped):
+            take_export(mine, str(out))
+    with knowbase.open(empty) as mine:
+        hits = mine.search("deploys review number 2", project="web", top=50).hits
+        assert {"M-0", "M-1"} & {hit.code for hit in hits}
+        assert "M-2" not in {hit.code for hit in hits}
+
+
+def test_a_page_that_was_changed_is_not_taken_over_a_newer_text(own: Kb, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    exported(own, out)
+    page = next((out / "note").glob("ODD-*.md"))
+    page.write_text(page.read_text("utf-8") + "\n\nA line about marmalade.\n", "utf-8")
+    with knowbase.open(str(own.base)) as base:
+        base.note(Note("Decided since: plums", replaces="ODD"))
+    for dry_run in (True, False):
+        found = imported(str(own.base), out, dry_run=dry_run)
+        assert found.changed == 0
+        assert any("ODD was changed here since" in one for one in found.notices)
+    with knowbase.open(str(own.base)) as base:
+        assert base.get("ODD").text == "Decided since: plums"
+
+
 def test_files_come_along_as_copies_and_never_over_others(own: Kb, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert exported(own, out, copy=True).files == 4
