@@ -320,7 +320,8 @@ def test_a_stopped_import_brings_nothing_back_that_was_forgotten(
     exported(own, out)
     with knowbase.open(empty) as mine:
         mine.note(Note("Mine alone: a heron"))
-        apply, written = mine.store.apply, []
+        apply = mine.store.apply
+        written: list[int] = []
 
         def apply_once(*given: Any, **more: Any) -> Any:
             if written:
