@@ -434,6 +434,35 @@ def test_an_export_that_is_not_one_is_refused_and_nothing_is_written(
     assert parts_of(second)["documents"] == before
 
 
+@pytest.mark.parametrize("place", ["a file/out", "a file/deep/out", "x" * 300])
+def test_a_place_that_cannot_be_written_is_said(own: Kb, place: str) -> None:
+    own.write("a file", "")
+    assert "it cannot be written there: " in own.error("export", place, code=4)
+
+
+def test_what_cannot_be_read_is_said(own: Kb) -> None:
+    own.write("a file", "")
+    assert "a directory" in own.error("import", "a file/out", code=6).lower()
+    if os.path.exists("/proc/self/mem"):  # a file that opens, and cannot be read
+        for origin in ("chatgpt", "notion", "bookmarks"):
+            told = own.error("import", "--from", origin, "/proc/self/mem", code=6)
+            assert "/proc/self/mem: " in told
+
+
+def test_a_file_that_cannot_be_put_back_is_said_and_the_rest_comes_in(
+    own: Kb, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    number = exported(own, out, copy=True).parts[0].rows
+    (tmp_path / "other").mkdir()
+    place = str(tmp_path / "other/base.db")
+    knowbase.create(place).close()
+    (tmp_path / "other/docs").write_text("a file in the way of a folder", "utf-8")
+    found = imported(place, out)
+    assert found.added == number
+    assert any("docs/deploy.md is not put back: " in one for one in found.notices)
+
+
 def test_an_export_in_an_added_folder_is_said(own: Kb) -> None:
     assert "kb sync reads" in exported(own, own.folder / "docs/out").notices[0]
 
