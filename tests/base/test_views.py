@@ -300,6 +300,7 @@ WHOLE: dict[str, Call] = {
     "store.put_calibration": lambda b, t, f: b.store.put_calibration(Calibration(NOW, {"x": 1.0})),
     "store.put_vectors": lambda b, t, f: b.store.put_vectors(model_of(b), "", {}),
     "store.relink": lambda b, t, f: b.store.relink(),
+    "store.replace_synonyms": lambda b, t, f: b.store.replace_synonyms(b.store.synonyms(), []),
     "store.save_search": lambda b, t, f: b.store.save_search(NONE_SAVED, replace=True),
     "store.switch_model": lambda b, t, f: b.store.switch_model(model_of(b)),
     "store.unembedded": lambda b, t, f: b.store.unembedded(model_of(b), 0, 9),

@@ -311,6 +311,51 @@ def test_beside_documents_of_its_own_a_base_gets_what_it_lacks(own: Kb, tmp_path
         assert mine.get("ODD").text == "Changed here, and later"
 
 
+class _Stopped(Exception):
+    """The machine went down."""
+
+
+def test_a_stopped_import_brings_nothing_back_that_was_forgotten(
+    own: Kb, empty: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever transaction was the last one."""
+    out = tmp_path / "out"
+    exported(own, out)
+    with knowbase.open(empty) as mine:
+        mine.note(Note("Mine alone: a heron"))
+        apply = mine.store.apply
+        written: list[int] = []
+
+        def apply_once(*given: Any, **more: Any) -> Any:
+            if written:
+                raise _Stopped
+            written.append(1)
+            return apply(*given, **more)
+
+        monkeypatch.setattr(mine.store, "apply", apply_once)
+        with pytest.raises(_Stopped):
+            take_export(mine, str(out))
+    with knowbase.open(empty) as mine:
+        hits = mine.search("deploys review number 2", project="web", top=50).hits
+        assert {"M-0", "M-1"} & {hit.code for hit in hits}
+        assert "M-2" not in {hit.code for hit in hits}
+
+
+def test_a_page_that_was_changed_is_not_taken_over_a_newer_text(own: Kb, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    exported(own, out)
+    page = next((out / "note").glob("ODD-*.md"))
+    page.write_text(page.read_text("utf-8") + "\n\nA line about marmalade.\n", "utf-8")
+    with knowbase.open(str(own.base)) as base:
+        base.note(Note("Decided since: plums", replaces="ODD"))
+    for dry_run in (True, False):
+        found = imported(str(own.base), out, dry_run=dry_run)
+        assert found.changed == 0
+        assert any("ODD was changed here since" in one for one in found.notices)
+    with knowbase.open(str(own.base)) as base:
+        assert base.get("ODD").text == "Decided since: plums"
+
+
 def test_files_come_along_as_copies_and_never_over_others(own: Kb, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert exported(own, out, copy=True).files == 4
@@ -390,6 +435,35 @@ def test_an_export_that_is_not_one_is_refused_and_nothing_is_written(
     with pytest.raises((ReadError, KnowbaseError), match=told):
         imported(second, out)
     assert parts_of(second)["documents"] == before
+
+
+@pytest.mark.parametrize("place", ["a file/out", "a file/deep/out", "x" * 300])
+def test_a_place_that_cannot_be_written_is_said(own: Kb, place: str) -> None:
+    own.write("a file", "")
+    assert "it cannot be written there: " in own.error("export", place, code=4)
+
+
+def test_what_cannot_be_read_is_said(own: Kb) -> None:
+    own.write("a file", "")
+    assert "a directory" in own.error("import", "a file/out", code=6).lower()
+    if os.path.exists("/proc/self/mem"):  # a file that opens, and cannot be read
+        for origin in ("chatgpt", "notion", "bookmarks"):
+            told = own.error("import", "--from", origin, "/proc/self/mem", code=6)
+            assert "/proc/self/mem: " in told
+
+
+def test_a_file_that_cannot_be_put_back_is_said_and_the_rest_comes_in(
+    own: Kb, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    number = exported(own, out, copy=True).parts[0].rows
+    (tmp_path / "other").mkdir()
+    place = str(tmp_path / "other/base.db")
+    knowbase.create(place).close()
+    (tmp_path / "other/docs").write_text("a file in the way of a folder", "utf-8")
+    found = imported(place, out)
+    assert found.added == number
+    assert any("docs/deploy.md is not put back: " in one for one in found.notices)
 
 
 def test_an_export_in_an_added_folder_is_said(own: Kb) -> None:

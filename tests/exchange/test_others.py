@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,8 +17,10 @@ from knowbase import Base, Note
 from knowbase.errors import KnowbaseError, NotFound, ReadError
 from knowbase.exchange.imported import Imported
 from knowbase.exchange.others import Wanted, take_others
-from knowbase.exchange.sources import opening
+from knowbase.exchange.sources import notion, opening
+from knowbase.ingest.foreign import Foreign
 from knowbase.values.documents import Document
+from knowbase.values.reading import Reading
 
 FILES = FIXTURES / "exchange"
 
@@ -183,6 +186,53 @@ def test_an_export_of_notion(base: Base, tmp_path: Path) -> None:
     assert "Note: bring a bicycle" in base.get(titled(base, "First week").code).text
     assert "lighthouse" in base.get(titled(base, "Roster").code).text
     assert taken(base, "notion", part).unchanged == 3
+
+
+def notion_archive(path: Path, **members: bytes) -> Path:
+    """Pages (a, b …) and parts (part1 …) by their names."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(f"{name}.zip" if len(name) > 1 else f"Page {name * 32}.md", data)
+    return path
+
+
+def test_a_damaged_part_of_notions_export_leaves_the_others(base: Base, tmp_path: Path) -> None:
+    whole = notion_archive(tmp_path / "part", a=b"# One\n\nA heron\n").read_bytes()
+    parts = {"part1": b"PK\x03\x04garbage", "part2": whole, "part3": whole[:-9]}
+    found = taken(base, "notion", notion_archive(tmp_path / "export.zip", **parts))
+    assert found.added == 1
+    assert [one.path for one in found.failed] == ["part1.zip", "part3.zip"]
+
+
+def test_all_parts_of_notions_export_together_unpack_to_so_much(
+    base: Base, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("knowbase.exchange.sources.notion.MOST_UNPACKED", 1 << 20)
+    large = b"# Large\n\n" + b"heron " * 100_000
+    parts = {
+        f"part{number}": notion_archive(tmp_path / "part", **{page: large}).read_bytes()
+        for number, page in enumerate("abcd")
+    }
+    found = taken(base, "notion", notion_archive(tmp_path / "export.zip", **parts), dry_run=True)
+    assert (found.added, len(found.failed)) == (1, 3)
+    assert all("unpacks to more than 1 MB" in one.reason for one in found.failed)
+
+
+def test_a_page_of_empty_lines_and_one_of_sentences_with_colons(tmp_path: Path) -> None:
+    texts = {
+        "a": b"# Empty" + b"\n" * 400_000 + b"the end",
+        "b": b"# Talk\n\n" + b"Ana: yes\n" * 200_000 + b"and so on",
+    }
+    started = time.monotonic()
+    items = notion.items(str(notion_archive(tmp_path / "x.zip", **texts)), read_nothing, 32 << 20)
+    empty, talk = (one for one in items if isinstance(one, Foreign))
+    assert time.monotonic() - started < 15  # or never, for what grows with the square
+    assert empty.text == "# Empty\n\nthe end\n"
+    assert talk.text.count("Ana: yes") == 200_000
+
+
+def read_nothing(name: str, data: bytes) -> Reading:
+    raise ReadError(f"{name}: {len(data)} bytes are not wanted")
 
 
 def test_bookmarks_of_every_browser(base: Base) -> None:

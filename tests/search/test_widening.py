@@ -1,7 +1,9 @@
 """What is looked for beside the words: forms, what was meant, synonyms, short forms."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -140,6 +142,28 @@ def test_synonyms_are_imported_a_group_a_line(base: Base) -> None:
         base.synonyms.add(["same", "SAME"])
     with pytest.raises(Conflict):
         base.synonyms.add([f"word{number}" for number in range(21)])
+
+
+def test_a_word_may_end_in_what_begins_a_comment(base: Base) -> None:
+    done = base.synonyms.load("C# = csharp # a language\n#F# = fsharp\n\t# nothing\n")
+    assert (done.groups, done.problems) == (1, ())
+    assert base.synonyms.remove("csharp").words == ("C#", "csharp")
+
+
+def test_synonyms_that_are_added_at_once_are_all_kept(base: Base) -> None:
+    base.synonyms.add(["k8s", "Kubernetes"])
+    more = [f"name{number}" for number in range(8)]
+
+    def add(name: str) -> None:
+        with knowbase.open(base.path) as other:
+            start.wait()
+            other.synonyms.add(["k8s", name])
+
+    start = Barrier(len(more))
+    with ThreadPoolExecutor(len(more)) as pool:
+        list(pool.map(add, more))
+    assert set(base.synonyms.remove("k8s").words) == {"k8s", "Kubernetes", *more}
+    assert base.store.synonyms() == []
 
 
 def test_documents_of_an_older_version_get_their_forms_by_a_sync(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from knowbase.store.contract import Store
 from knowbase.values.changes import SavedSearch
+from knowbase.values.synonyms import SYNONYMS
 from stores import BACKENDS, NOW
 
 LATER = "2026-02-02T00:00:00.000000Z"
@@ -46,3 +47,19 @@ def test_a_dropped_search_is_gone(store: Store) -> None:
     assert store.drop_search("one")
     assert not store.drop_search("one")
     assert store.saved_searches() == []
+
+
+def test_synonyms_are_replaced_whole_unless_they_are_others_by_now(store: Store) -> None:
+    first, second, both = (
+        SavedSearch(f"{SYNONYMS}{name}", query, {}, NOW, NOW)
+        for name, query in (("a", "a = b"), ("c", "c = d"), ("a", "a = b = c = d"))
+    )
+    assert store.replace_synonyms([], [], first)
+    assert not store.replace_synonyms([], [], second)
+    assert store.replace_synonyms(["a = b"], [], second)
+    assert not store.replace_synonyms(["a = b"], [first.name], both)
+    assert store.synonyms() == ["a = b", "c = d"]
+    assert store.replace_synonyms(["a = b", "c = d"], [first.name, second.name], both)
+    assert store.synonyms() == ["a = b = c = d"]
+    assert store.replace_synonyms(["a = b = c = d"], [both.name])
+    assert store.synonyms() == []

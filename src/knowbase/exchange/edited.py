@@ -77,6 +77,12 @@ class _Edits:
         old = self._base.store.find(exported.id)
         if old is None or old.deleted_at is not None or says_the_same(old, reading):
             return
+        if _is_newer(old, exported):
+            self._warnings.append(
+                f"{name} was changed, but {old.code} was changed here since it was exported: it"
+                " stays as it is; put the change into it, or into the page of a new export"
+            )
+            return
         self._changed.append(old.code)
         now = self._services.clock()
         said = reading.value("updated_at")
@@ -106,6 +112,13 @@ class _Edits:
                     if reading is not None and reading.sections:
                         yield Foreign(f"export:{path}", reading.type, reading.title,
                                       stated=reading.stated, reading=reading)  # fmt: skip
+
+
+def _is_newer(old: Document, exported: Document) -> bool:
+    """Whether a document has become another one since; what is older, the lines bring up."""
+    if old.updated_at != exported.updated_at:
+        return old.updated_at > exported.updated_at
+    return old.content_hash != exported.content_hash
 
 
 def read_page(reader: Reader, folder: str, name: str) -> Reading | None:

@@ -21,6 +21,7 @@ from knowbase.ingest.places import Home, inside
 from knowbase.store.contract import Snapshot
 from knowbase.store.location import is_url
 from knowbase.store.sqlite.backups import synced
+from knowbase.upkeep.backup import writing_files
 from knowbase.upkeep.digests import Part, digests
 from knowbase.values.copies import Copy, batches
 from knowbase.values.documents import Document
@@ -58,9 +59,14 @@ class Export(NamedTuple):
 def export(base: Base, wanted: Wanted, progress: Progress = lambda _: None) -> Export:
     """The whole base as it is at this moment, into a folder of its own."""
     folder = os.path.abspath(wanted.folder)
-    checked(folder)
+    with writing_files():
+        checked(folder)
+        return _written(base, wanted._replace(folder=folder), progress)
+
+
+def _written(base: Base, wanted: Wanted, progress: Progress) -> Export:
     with base.store.copying().snapshot() as whole:
-        writing = _Writing(base, whole, wanted._replace(folder=folder), progress)
+        writing = _Writing(base, whole, wanted, progress)
         try:
             return writing.foreseen() if wanted.dry_run else writing.run()
         except KeyboardInterrupt:

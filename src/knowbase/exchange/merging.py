@@ -100,7 +100,8 @@ class _Merging:
         return by_path | {one.id: one for one in store.documents(OneOf("id", ids), ALL)}
 
     def _write(self, copies: Sequence[Copy]) -> None:
-        self._batch.write_drafts([self._draft(copy) for copy in copies])
+        # Together: a stop must not leave a text here without the word that it was forgotten.
+        self._batch.write_drafts([self._draft(copy) for copy in copies], self._told_of(copies))
         if self._brings is not None:
             model = self._brings.model
             vectors = {
@@ -113,13 +114,16 @@ class _Merging:
             if self._base.store.model() is None:
                 self._base.store.use_model(model, self._brings.source)
             self._base.store.put_vectors(model, self._brings.source, vectors)
+
+    def _told_of(self, copies: Sequence[Copy]) -> Changes:
+        """Their lifecycle, and whether they were of use."""
         edits = [Edit(self._ids[one.document.id], _said(one)) for one in copies if one.said]
         verdicts = [
             Verdict(self._ids[one.document.id], given.occasion, given.good, 0.0)
             for one in copies
             for given in one.verdicts
         ]
-        self._apply(Changes(edits=tuple(edits), verdicts=tuple(verdicts)))
+        return Changes(edits=tuple(edits), verdicts=tuple(verdicts))
 
     def _draft(self, copy: Copy) -> Draft:
         document = copy.document

@@ -14,6 +14,7 @@ from knowbase.exchange.sources import (
     mem0,
     notion,
 )
+from knowbase.exchange.sources.opening import reading_files
 from knowbase.ingest.foreign import Foreign, Left, take
 from knowbase.ingest.report import Progress
 from knowbase.values.kinds import clean_tags
@@ -44,7 +45,8 @@ def take_others(
     """Everything that is new or otherwise; what was taken before and is the same stays."""
     services = base.ingest_services()
     items = (_with(one, wanted) for one in _items(base, wanted))
-    taken = take(services, items, dry_run=wanted.dry_run, progress=progress)
+    with reading_files(wanted.path):
+        taken = take(services, items, dry_run=wanted.dry_run, progress=progress)
     return of_taken(wanted.path, taken, dry_run=wanted.dry_run)
 
 

@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple
 
 from knowbase.base import Base
@@ -11,6 +12,7 @@ from knowbase.exchange.exported import Exported
 from knowbase.exchange.folder import digest_of, finish, within
 from knowbase.exchange.imported import Imported
 from knowbase.exchange.merging import merge
+from knowbase.exchange.sources.opening import reading_files
 from knowbase.ingest.embedding import Step
 from knowbase.ingest.report import Taken
 from knowbase.move import Transfer
@@ -32,8 +34,13 @@ def take_export(
     base: Base, path: str, *, dry_run: bool = False, progress: Progress = lambda _: None
 ) -> Imported:
     """All of an export, and what was changed in its Markdown since."""
-    if os.path.isdir(path) and not dry_run:
-        finish(path)
+    with reading_files(path):
+        if os.path.isdir(path) and not dry_run:
+            finish(path)
+        return _taken(base, path, dry_run, progress)
+
+
+def _taken(base: Base, path: str, dry_run: bool, progress: Progress) -> Imported:
     with Exported(path) as export:
         taking = _Taking(base, export, path, progress)
         if dry_run:
@@ -130,8 +137,22 @@ class _Taking:
                 if original is None or digest_of(self._export.folder, page.name) != page.sha256:
                     self._notices.append(f"{stored} is not put back: its copy is gone or changed")
                     continue
-                os.makedirs(os.path.dirname(target), exist_ok=True)
-                shutil.copy2(original, target)
+                try:
+                    _copy(original, target)
+                except OSError as error:
+                    told = error.strerror or error
+                    self._notices.append(f"{stored} is not put back: {told}")
+
+
+def _copy(original: str, target: str) -> None:
+    """Whole or not at all: what is there is not put back another time."""
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    try:
+        shutil.copy2(original, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(target)
+        raise
 
 
 def _is_harmless(stored: str) -> bool:

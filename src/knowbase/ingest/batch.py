@@ -19,6 +19,7 @@ from knowbase.values.files import FileRecord
 
 BATCH_CHUNKS = 64
 BATCH_DOCUMENTS = 200
+NOTHING = Changes()
 
 
 class Prepared(NamedTuple):
@@ -147,10 +148,10 @@ class Batch:
                     f"{document.path}: the code {wanted} is taken; it is {document.code}"
                 )
 
-    def write_drafts(self, drafts: Sequence[Draft]) -> None:
-        """Documents without a file."""
+    def write_drafts(self, drafts: Sequence[Draft], aside: Changes = NOTHING) -> None:
+        """Documents without a file, and what is said of them in the same transaction."""
         result = self.with_vectors(drafts)
-        self._count(result, self.apply(Changes(drafts=result.drafts, model=result.model)))
+        self._count(result, self.apply(aside._replace(drafts=result.drafts, model=result.model)))
 
     def with_vectors(self, drafts: Sequence[Draft]) -> Embedded:
         """A service that is away holds up the vectors, never the text."""

@@ -15,13 +15,25 @@ _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError)
 
 
+class Allowance:
+    """What may be unpacked in all, of one archive or of several."""
+
+    def __init__(self, most: int) -> None:
+        self._most = self._left = most
+
+    def take(self, size: int, what: str) -> None:
+        self._left -= size
+        if self._left < 0:
+            raise ReadError(f"The {what} unpacks to more than {self._most >> 20} MB.")
+
+
 class Archive:
     """The files in a zip archive, by name; each read is taken off what may be unpacked in all."""
 
-    def __init__(self, data: bytes | str, what: str, most: int = MOST_UNPACKED) -> None:
+    def __init__(self, data: bytes | str, what: str, most: int | Allowance = MOST_UNPACKED) -> None:
         """From bytes, or from a file by its path; `most` bytes are unpacked of it in all."""
         self._what = what
-        self._most = self._left = most
+        self._allowance = most if isinstance(most, Allowance) else Allowance(most)
         try:
             self._zip = zipfile.ZipFile(data if isinstance(data, str) else io.BytesIO(data))
         except _DAMAGED as error:
@@ -54,11 +66,7 @@ class Archive:
         try:
             with self._zip.open(name) as member:
                 while piece := member.read(_STEP):
-                    self._left -= len(piece)
-                    if self._left < 0:
-                        raise ReadError(
-                            f"The {self._what} unpacks to more than {self._most >> 20} MB."
-                        )
+                    self._allowance.take(len(piece), self._what)
                     yield piece
         except RuntimeError as error:  # what zipfile raises when it wants a password
             raise _encrypted(self._what) from error

@@ -1,5 +1,6 @@
 """Synonyms of a base: words and names that stand for each other, given by whoever knows."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,6 +19,7 @@ MOST_WORDS = 20  # of one group
 LONGEST = 100  # characters
 MOST_FOUND = 200  # documents whose definitions are listed
 JOINT = " = "
+_COMMENT = re.compile(r"(?:^|\s)#.*")  # not the end of a word: C# is one
 
 
 class Synonyms(NamedTuple):
@@ -61,24 +63,13 @@ class SynonymService:
     def add(self, words: Sequence[str]) -> Synonyms:
         """Let these stand for each other; a group that has one of them grows."""
         given = _checked(words)
-        merged, old = self._merged(given)
-        if len(merged) > MOST_WORDS:
-            raise Conflict(
-                f"{len(merged)} words would stand for each other, at most {MOST_WORDS} can",
-                field="words",
-                hint="kb synonyms list shows what stands for what",
-            )
-        if not old and len(self._store.synonyms()) >= MOST_GROUPS:
-            hint = "kb synonyms remove"
-            raise Conflict(f"there are {MOST_GROUPS} groups already", field="words", hint=hint)
-        from knowbase.values.changes import SavedSearch
-
-        now = self._now()
-        for group in old:
-            self._store.drop_search(_name(members(group)))
-        line = JOINT.join(merged)
-        self._store.save_search(SavedSearch(_name(merged), line, {}, now, now), replace=True)
-        return Synonyms(tuple(merged))
+        while True:  # until nobody else has changed a group meanwhile
+            groups = self._store.synonyms()
+            merged, dropped = _joined(given, groups)
+            now = self._now()
+            group = SavedSearch(_name(merged), JOINT.join(merged), {}, now, now)
+            if self._store.replace_synonyms(groups, dropped, group):
+                return Synonyms(tuple(merged))
 
     def all(self) -> SynonymList:
         """What was given, then what documents define."""
@@ -88,18 +79,22 @@ class SynonymService:
     def remove(self, word: str) -> RemovedSynonyms:
         """Forget the group that this word is in."""
         wanted = _key(word)
-        for group in self._store.synonyms():
-            if wanted in map(_key, members(group)):
-                self._store.drop_search(_name(members(group)))
-                return RemovedSynonyms(tuple(members(group)))
-        raise NotFound(
-            f"nothing was said to stand for {word[:40]!r}",
-            field="word",
-            hint="kb synonyms list shows what was; what a document defines goes with its text",
-        )
+        while True:
+            groups = self._store.synonyms()
+            found = (one for one in map(members, groups) if wanted in map(_key, one))
+            words = next(found, None)
+            if words is None:
+                raise NotFound(
+                    f"nothing was said to stand for {word[:40]!r}",
+                    field="word",
+                    hint="kb synonyms list shows them; what a document defines goes with its text",
+                )
+            if self._store.replace_synonyms(groups, [_name(words)]):
+                return RemovedSynonyms(tuple(words))
 
     def load(self, text: str) -> ImportedSynonyms:
-        """A group a line, its words between commas, = or =>; # starts a comment."""
+        """A group a line, its words between commas, = or =>; # begins a comment, at the start of
+        a line or after a space."""
         number, problems = 0, []
         for at, words in _lines(text):
             try:
@@ -108,14 +103,6 @@ class SynonymService:
             except (InvalidInput, Conflict) as error:
                 problems.append(f"line {at}: {error.message}")
         return ImportedSynonyms(number, tuple(problems))
-
-    def _merged(self, given: list[str]) -> tuple[list[str], list[str]]:
-        """The words with those of the groups that have one of them, and these groups."""
-        keys = {_key(one) for one in given}
-        old = [one for one in self._store.synonyms() if keys & set(map(_key, members(one)))]
-        words = {_key(one): one for group in old for one in members(group)}
-        words.update({_key(one): one for one in given if _key(one) not in words})
-        return list(words.values()), old
 
     def _defined(self) -> Iterator[Synonyms]:
         from knowbase.text.definitions import DEFINED_MARK, definitions
@@ -126,6 +113,24 @@ class SynonymService:
             fields = (passage.document.title, chunk.heading, chunk.text)
             for one in definitions("\n".join(field for field in fields if field)):
                 yield Synonyms(tuple(one), passage.document.code)
+
+
+def _joined(given: Sequence[str], groups: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The words with those of the groups that have one of them, and the names of these."""
+    keys = {_key(one) for one in given}
+    old = [one for one in map(members, groups) if keys & set(map(_key, one))]
+    words = {_key(one): one for group in old for one in group}
+    words.update({_key(one): one for one in given if _key(one) not in words})
+    if len(words) > MOST_WORDS:
+        raise Conflict(
+            f"{len(words)} words would stand for each other, at most {MOST_WORDS} can",
+            field="words",
+            hint="kb synonyms list shows what stands for what",
+        )
+    if not old and len(groups) >= MOST_GROUPS:
+        hint = "kb synonyms remove"
+        raise Conflict(f"there are {MOST_GROUPS} groups already", field="words", hint=hint)
+    return list(words.values()), [_name(one) for one in old]
 
 
 def _checked(words: Iterable[str]) -> list[str]:
@@ -153,6 +158,6 @@ def _name(words: Sequence[str]) -> str:
 
 def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
     for number, line in enumerate(text.splitlines(), start=1):
-        plain = line.partition("#")[0].replace("=>", ",").replace("=", ",").replace("\t", ",")
+        plain = _COMMENT.sub("", line).replace("=>", ",").replace("=", ",").replace("\t", ",")
         if plain.strip():
             yield number, plain.split(",")

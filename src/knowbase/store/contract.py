@@ -208,6 +208,12 @@ class SavedSearchStore(Protocol):
         """The queries of those whose name begins with `SYNONYMS`: words that stand for each
         other, a group each."""
 
+    def replace_synonyms(
+        self, before: Sequence[str], dropped: Sequence[str], group: SavedSearch | None = None
+    ) -> bool:
+        """Drop the groups of these names and write another one, in one transaction; whether it
+        was done: not when `synonyms` gives something else than it did before."""
+
 
 class CalibrationStore(Protocol):
     """What the base has learnt of its own answers."""

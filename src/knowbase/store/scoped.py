@@ -394,6 +394,7 @@ class ScopedStore:
 
     save_search = _passed_on(Policy.WHOLE, SavedSearchStore.save_search)
     drop_search = _passed_on(Policy.WHOLE, SavedSearchStore.drop_search)
+    replace_synonyms = _passed_on(Policy.WHOLE, SavedSearchStore.replace_synonyms)
 
     # what the base has learnt of its answers was learnt from all projects
 

@@ -183,6 +183,8 @@ def writing_files() -> Iterator[None]:
     """Errors of the disk as knowbase errors."""
     try:
         yield
+    except BrokenPipeError:  # whoever was told of the progress is gone
+        raise
     except OSError as error:
         if error.errno == _FULL:
             raise DiskFull(

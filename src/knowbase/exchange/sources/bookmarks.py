@@ -8,7 +8,13 @@ from typing import Any
 
 from knowbase.errors import ReadError
 from knowbase.exchange.sources.conversation import line_of
-from knowbase.exchange.sources.opening import check_there, elements, moment, pieces_of
+from knowbase.exchange.sources.opening import (
+    check_there,
+    elements,
+    moment,
+    pieces_of,
+    reading_files,
+)
 from knowbase.ingest.foreign import Foreign, Left
 
 WHAT = "file of bookmarks"
@@ -58,7 +64,7 @@ def _bookmark(address: str, title: str, one: Mapping[str, Any]) -> Foreign:
 
 
 def _is_json(path: str) -> bool:
-    with open(path, "rb") as file:
+    with reading_files(path), open(path, "rb") as file:
         return file.read(1024).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
 
 

@@ -22,7 +22,7 @@ from knowbase.exchange.sources.opening import (
 )
 from knowbase.ingest.foreign import Foreign, Left, id_of
 from knowbase.read.about import stored
-from knowbase.read.archive import Archive
+from knowbase.read.archive import Allowance, Archive
 from knowbase.values.reading import Link, Reading
 
 WHAT = "Notion export"
@@ -60,10 +60,11 @@ class _Pages:
         self.read = read
         self.most_bytes = most_bytes
         self.others = others
+        self.allowance = Allowance(MOST_UNPACKED)  # archives in the archive count, too
 
 
 def _archive(path: str, pages: _Pages, depth: int) -> Iterator[Foreign | Left]:
-    archive = Archive(path, WHAT, MOST_UNPACKED)
+    archive = Archive(path, WHAT, pages.allowance)
     try:
         names = sorted(archive.names)
         whole = {name for name in names if name.endswith("_all.csv")}
@@ -82,10 +83,13 @@ def _archive(path: str, pages: _Pages, depth: int) -> Iterator[Foreign | Left]:
 def _inner(archive: Archive, name: str, pages: _Pages, depth: int) -> Iterator[Foreign | Left]:
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "part.zip")
-        with open(path, "wb") as file:
-            for piece in archive.pieces(name):
-                file.write(piece)
-        yield from _archive(path, pages, depth + 1)
+        try:
+            with open(path, "wb") as file:
+                for piece in archive.pieces(name):
+                    file.write(piece)
+            yield from _archive(path, pages, depth + 1)
+        except ReadError as error:  # the other parts may be whole
+            yield Left(name, error.message)
 
 
 def _page(archive: Archive, name: str, found: re.Match[str], pages: _Pages) -> Foreign | Left:
@@ -118,18 +122,20 @@ def _page(archive: Archive, name: str, found: re.Match[str], pages: _Pages) -> F
 def _markdown(key: str, title: str, text: str, stated: Mapping[str, Any]) -> Foreign:
     """A page: its title, its properties a line each, and its text."""
     lines = text.splitlines()
+    start = 0
     if lines and lines[0].startswith("# "):
-        title, lines = line_of(lines[0][2:], title), lines[1:]
-    while lines and not lines[0].strip():
-        lines.pop(0)
+        title, start = line_of(lines[0][2:], title), 1
+    while start < len(lines) and not lines[start].strip():
+        start += 1
     properties: dict[str, str] = {}
-    while lines and (found := _PROPERTY.fullmatch(lines[0])):
+    after = start
+    while after < len(lines) and (found := _PROPERTY.fullmatch(lines[after])):
         properties[found[1].strip()] = found[2].strip()
-        lines.pop(0)
-    if lines and lines[0].strip() and properties:  # a sentence with a colon, not properties
-        lines = [*(f"{name}: {value}" for name, value in properties.items()), *lines]
-        properties = {}
-    body = _LINK.sub(lambda link: f"]({id_of(_key(link[2]))})", "\n".join(lines))
+        after += 1
+    if after < len(lines) and lines[after].strip():  # a sentence with a colon, not properties
+        properties, after = {}, start
+    rest = "\n".join(lines[after:])
+    body = _LINK.sub(lambda link: f"]({id_of(_key(link[2]))})", rest)
     more = _stated(properties)
     metadata = {**more.pop("metadata"), **stated["metadata"]}
     told = "".join(f"{name}: {value}\n" for name, value in properties.items())

@@ -7,6 +7,7 @@ import codecs
 import json
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -28,21 +29,29 @@ def check_there(path: str) -> None:
         raise NotFound(f"there is no file or folder {path!r}", hint="check the path")
 
 
+@contextmanager
+def reading_files(path: str) -> Iterator[None]:
+    """Errors of the disk as knowbase errors; the path is named where the disk names none."""
+    try:
+        yield
+    except BrokenPipeError:  # whoever was told of the progress is gone
+        raise
+    except OSError as error:
+        raise ReadError(f"{error.filename or path}: {error.strerror or error}") from error
+
+
 def is_zip(path: str) -> bool:
     if not os.path.isfile(path):
         return False
-    with open(path, "rb") as file:
+    with reading_files(path), open(path, "rb") as file:
         return file.read(4) in (b"PK\x03\x04", b"PK\x05\x06")
 
 
 def pieces_of(path: str) -> Iterator[bytes]:
     """A file, piece by piece."""
-    try:
-        with open(path, "rb") as file:
-            while piece := file.read(_STEP):
-                yield piece
-    except OSError as error:
-        raise ReadError(f"{path}: {error.strerror or error}") from error
+    with reading_files(path), open(path, "rb") as file:
+        while piece := file.read(_STEP):
+            yield piece
 
 
 def json_files(path: str, stem: str, what: str) -> Iterator[tuple[str, Iterator[bytes]]]:
@@ -155,17 +164,14 @@ def json_lines(path: str) -> Iterator[Any]:
     """The objects of a file with one a line; a line that is none is left out, as its own program
     does."""
     check_there(path)
-    try:
-        with open(path, "rb") as file:
-            while line := file.readline(MOST_LINE + 1):
-                if len(line) > MOST_LINE:
-                    raise ReadError(f"a line is longer than {MOST_LINE >> 20} MB")
-                try:
-                    yield json.loads(line)
-                except (ValueError, RecursionError):
-                    continue
-    except OSError as error:
-        raise ReadError(f"{path}: {error.strerror or error}") from error
+    with reading_files(path), open(path, "rb") as file:
+        while line := file.readline(MOST_LINE + 1):
+            if len(line) > MOST_LINE:
+                raise ReadError(f"a line is longer than {MOST_LINE >> 20} MB")
+            try:
+                yield json.loads(line)
+            except (ValueError, RecursionError):
+                continue
 
 
 def moment(value: Any) -> str | None:

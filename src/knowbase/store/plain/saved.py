@@ -1,5 +1,7 @@
 """Saved searches in the plain store."""
 
+from collections.abc import Sequence
+
 from knowbase.store.plain.contents import Contents
 from knowbase.values.changes import SavedSearch
 from knowbase.values.characters import clean, storable
@@ -26,3 +28,14 @@ class PlainSavedSearches(Contents):
 
     def drop_search(self, name: str) -> bool:
         return self._state.saved.pop(clean(name), None) is not None
+
+    def replace_synonyms(
+        self, before: Sequence[str], dropped: Sequence[str], group: SavedSearch | None = None
+    ) -> bool:
+        if self.synonyms() != list(before):
+            return False
+        for name in dropped:
+            self.drop_search(name)
+        if group is not None:
+            self.save_search(group, replace=True)
+        return True

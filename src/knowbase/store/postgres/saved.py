@@ -1,6 +1,7 @@
 """Saved searches in PostgreSQL."""
 
 import json
+from collections.abc import Sequence
 
 from psycopg import Connection
 from psycopg.sql import SQL
@@ -20,6 +21,11 @@ _IN_ITS_PLACE = (
     " options = excluded.options, updated_at = excluded.updated_at"
 )
 
+_DELETE = SQL("DELETE FROM saved WHERE base_id = %s AND name = %s")
+_SYNONYMS = SQL(
+    "SELECT query FROM saved WHERE base_id = %s AND name >= %s AND name < %s ORDER BY name"
+)
+
 
 class PostgresSavedSearches(Connected):
     """See `knowbase.store.contract.SavedSearchStore` for what each method promises."""
@@ -28,13 +34,7 @@ class PostgresSavedSearches(Connected):
         return self._connections.run(lambda connection: searches(connection, self._base))
 
     def synonyms(self) -> list[str]:
-        found = self._read(
-            SQL(
-                "SELECT query FROM saved WHERE base_id = %s AND name >= %s AND name < %s"
-                " ORDER BY name"
-            ),
-            (self._base, *SYNONYM_NAMES),
-        )
+        found = self._read(_SYNONYMS, (self._base, *SYNONYM_NAMES))
         return [query for (query,) in found]
 
     def save_search(self, search: SavedSearch, *, replace: bool = False) -> bool:
@@ -45,10 +45,26 @@ class PostgresSavedSearches(Connected):
         )
 
     def drop_search(self, name: str) -> bool:
-        statement = SQL("DELETE FROM saved WHERE base_id = %s AND name = %s")
         return self._connections.writing(
-            lambda connection: connection.execute(statement, (self._base, name)).rowcount > 0
+            lambda connection: connection.execute(_DELETE, (self._base, name)).rowcount > 0
         )
+
+    def replace_synonyms(
+        self, before: Sequence[str], dropped: Sequence[str], group: SavedSearch | None = None
+    ) -> bool:
+        def replace(connection: Connection) -> bool:
+            # One at a time: what was read stays true until it is written.
+            connection.execute("SELECT 1 FROM bases WHERE id = %s FOR UPDATE", (self._base,))
+            found = connection.execute(_SYNONYMS, (self._base, *SYNONYM_NAMES))
+            if [query for (query,) in found] != list(before):
+                return False
+            for name in dropped:
+                connection.execute(_DELETE, (self._base, name))
+            if group is not None:
+                connection.execute(SQL(INSERT + _IN_ITS_PLACE), (self._base, *row_of(group)))
+            return True
+
+        return self._connections.writing(replace)
 
 
 def searches(connection: Connection, base: int) -> list[SavedSearch]:

@@ -7,9 +7,18 @@ from knowbase.values.characters import storable
 from knowbase.values.synonyms import SYNONYM_NAMES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import apsw
 
     from knowbase.values.changes import SavedSearch
+
+_INSERT = "INSERT INTO saved VALUES (?, ?, ?, ?, ?) ON CONFLICT (name) "
+_IN_ITS_PLACE = (
+    "DO UPDATE SET query = excluded.query, options = excluded.options,"
+    " updated_at = excluded.updated_at"
+)
+_DELETE = "DELETE FROM saved WHERE name = ?"
 
 
 class SqliteSavedSearches(Connected):
@@ -21,29 +30,39 @@ class SqliteSavedSearches(Connected):
 
     def synonyms(self) -> list[str]:
         with translated():
-            found = self._connections.get().execute(
-                "SELECT query FROM saved WHERE name >= ? AND name < ? ORDER BY name", SYNONYM_NAMES
-            )
-            return [query for (query,) in found]
+            return _synonyms(self._connections.get())
 
     def save_search(self, search: "SavedSearch", *, replace: bool = False) -> bool:
-        taken = (
-            "DO UPDATE SET query = excluded.query, options = excluded.options,"
-            " updated_at = excluded.updated_at"
-            if replace
-            else "DO NOTHING"
-        )
+        statement = _INSERT + (_IN_ITS_PLACE if replace else "DO NOTHING")
         with translated(), self._connections.writing() as connection:
-            connection.execute(
-                f"INSERT INTO saved VALUES (?, ?, ?, ?, ?) ON CONFLICT (name) {taken}",
-                row_of(search),
-            )
+            connection.execute(statement, row_of(search))
             return bool(connection.changes())
 
     def drop_search(self, name: str) -> bool:
         with translated(), self._connections.writing() as connection:
-            connection.execute("DELETE FROM saved WHERE name = ?", (name,))
+            connection.execute(_DELETE, (name,))
             return bool(connection.changes())
+
+    def replace_synonyms(
+        self,
+        before: "Sequence[str]",
+        dropped: "Sequence[str]",
+        group: "SavedSearch | None" = None,
+    ) -> bool:
+        with translated(), self._connections.writing() as connection:
+            if _synonyms(connection) != list(before):
+                return False
+            connection.executemany(_DELETE, [(name,) for name in dropped])
+            if group is not None:
+                connection.execute(_INSERT + _IN_ITS_PLACE, row_of(group))
+            return True
+
+
+def _synonyms(connection: "apsw.Connection") -> list[str]:
+    found = connection.execute(
+        "SELECT query FROM saved WHERE name >= ? AND name < ? ORDER BY name", SYNONYM_NAMES
+    )
+    return [str(query) for (query,) in found]
 
 
 def searches(connection: "apsw.Connection") -> "list[SavedSearch]":
