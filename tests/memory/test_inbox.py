@@ -13,6 +13,7 @@ from knowbase.memory.inbox import Inbox, Wanted
 from knowbase.memory.judging import judgement_of
 from knowbase.text.differences import word_diff
 from knowbase.values.access import Access
+from knowbase.values.changes import Changes, Edit
 from knowbase.values.documents import Page
 from postgres import new_base
 from servers import serving
@@ -91,6 +92,48 @@ def test_each_verdict_is_written_shows_in_the_brief_and_can_be_undone(base: Base
 
     base.verdict("F-1", "later")
     assert codes(base.inbox()) == ["D-2", "D-1", "F-1"]  # put off: it comes last
+
+
+def life(base: Base, code: str) -> tuple[str | None, ...]:
+    document = base.get(code).document
+    return document.superseded_by, document.valid_until, document.judged
+
+
+def test_undo_gives_back_what_the_verdict_changed(base: Base) -> None:
+    until = "2099-01-01T00:00:00.000000Z"
+    successor = base.get("F-1").document.id
+    for code in ("D-1", "D-2"):
+        document = base.get(code).document
+        base.store.apply(Changes(edits=(Edit(document.id, {"valid_until": until}),)), base.now())
+    for verdict in ("supersede", "merge"):
+        base.verdict("D-2", verdict, "D-1")
+        base.verdict("D-2", "undo")
+        assert life(base, "D-1") == life(base, "D-2") == (None, until, None)
+
+    base.lifecycle.supersede("D-1", "F-1")
+    before = life(base, "D-1")
+    assert before[0] == successor
+    base.verdict("D-2", "supersede", "D-1", by="ada")
+    assert (judgement_of(base.get("D-2").document) or ())[:2] == ("supersede", "ada")
+    base.verdict("D-2", "undo")
+    assert life(base, "D-1") == before
+
+    accepted = base.verdict("D-2", "accept", by="ada").document.judged
+    for verdict in ("later", "forget"):
+        base.verdict("D-2", verdict)
+        assert base.verdict("D-2", "undo").document.judged == accepted
+
+
+def test_a_verdict_that_changed_others_is_undone_before_another_one(base: Base) -> None:
+    for verdict in ("supersede", "merge"):
+        base.verdict("D-2", verdict, "D-1")
+        for another in ("accept", "later", "forget"):
+            with pytest.raises(Conflict) as refused:
+                base.verdict("D-2", another)
+            assert "kb verdict D-2 undo" in str(refused.value.hint)
+        base.verdict("D-2", "undo")
+        assert life(base, "D-1")[0] is None
+        assert decisions(base) == ["D-2", "D-1"]
 
 
 def test_what_cannot_be_decided_is_refused(base: Base) -> None:
