@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -163,6 +164,40 @@ def test_without_vectors_words_say_what_is_alike(
         for text in (ONE, OTHER, "Something else entirely."):
             base.remember(text)
         assert base.inbox().groups["near_duplicate"] == 2
+
+
+def test_without_vectors_only_what_is_shown_is_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KB_EMBED_VECTORS", "false")
+    with knowbase.create(str(tmp_path / "base.db")) as base:
+        base.notes([Note(f"{ONE} Number {n}.", code=f"D-{n}") for n in range(30)])
+        searched = []
+        keyword = base.store.keyword
+
+        def counted(*given: Any) -> Any:
+            searched.append(given)
+            return keyword(*given)
+
+        monkeypatch.setattr(base.store, "keyword", counted)
+        found = base.inbox(Wanted(page=Page(2, 1)))
+        assert len(searched) == found.compared == 2
+        assert all(one.like is not None for one in found.items)
+        assert (found.total, found.groups["near_duplicate"]) == (30, 2)
+        found = base.inbox(Wanted(group="near_duplicate", page=Page(5)))
+        assert (len(found.items), found.total, found.compared) == (5, 30, 30)
+
+
+def test_all_that_waits_is_counted_and_can_be_reached(
+    base: Base, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("knowbase.memory.inbox.MOST_COUNTED", 2)
+    base.verdict("D-1", "later")
+    assert base.inbox().total == 3
+    assert codes(base.inbox()) == ["F-1", "D-2", "D-1"]
+    for offset, code in enumerate(("F-1", "D-2", "D-1")):
+        assert codes(base.inbox(Wanted(page=Page(1, offset)))) == [code]
+    assert codes(base.inbox(Wanted(page=Page(2, 3)))) == []
 
 
 def test_one_project_judges_nothing_of_another(base: Base) -> None:
