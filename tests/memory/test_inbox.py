@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from knowbase.memory.inbox import Inbox, Wanted
 from knowbase.memory.judging import judgement_of
 from knowbase.text.differences import word_diff
 from knowbase.values.access import Access
+from knowbase.values.changes import Changes, Edit
 from knowbase.values.documents import Page
 from postgres import new_base
 from servers import serving
@@ -93,6 +95,48 @@ def test_each_verdict_is_written_shows_in_the_brief_and_can_be_undone(base: Base
     assert codes(base.inbox()) == ["D-2", "D-1", "F-1"]  # put off: it comes last
 
 
+def life(base: Base, code: str) -> tuple[str | None, ...]:
+    document = base.get(code).document
+    return document.superseded_by, document.valid_until, document.judged
+
+
+def test_undo_gives_back_what_the_verdict_changed(base: Base) -> None:
+    until = "2099-01-01T00:00:00.000000Z"
+    successor = base.get("F-1").document.id
+    for code in ("D-1", "D-2"):
+        document = base.get(code).document
+        base.store.apply(Changes(edits=(Edit(document.id, {"valid_until": until}),)), base.now())
+    for verdict in ("supersede", "merge"):
+        base.verdict("D-2", verdict, "D-1")
+        base.verdict("D-2", "undo")
+        assert life(base, "D-1") == life(base, "D-2") == (None, until, None)
+
+    base.lifecycle.supersede("D-1", "F-1")
+    before = life(base, "D-1")
+    assert before[0] == successor
+    base.verdict("D-2", "supersede", "D-1", by="ada")
+    assert (judgement_of(base.get("D-2").document) or ())[:2] == ("supersede", "ada")
+    base.verdict("D-2", "undo")
+    assert life(base, "D-1") == before
+
+    accepted = base.verdict("D-2", "accept", by="ada").document.judged
+    for verdict in ("later", "forget"):
+        base.verdict("D-2", verdict)
+        assert base.verdict("D-2", "undo").document.judged == accepted
+
+
+def test_a_verdict_that_changed_others_is_undone_before_another_one(base: Base) -> None:
+    for verdict in ("supersede", "merge"):
+        base.verdict("D-2", verdict, "D-1")
+        for another in ("accept", "later", "forget"):
+            with pytest.raises(Conflict) as refused:
+                base.verdict("D-2", another)
+            assert "kb verdict D-2 undo" in str(refused.value.hint)
+        base.verdict("D-2", "undo")
+        assert life(base, "D-1")[0] is None
+        assert decisions(base) == ["D-2", "D-1"]
+
+
 def test_what_cannot_be_decided_is_refused(base: Base) -> None:
     for verdict, other, error in (
         ("perhaps", None, InvalidInput),
@@ -120,6 +164,40 @@ def test_without_vectors_words_say_what_is_alike(
         for text in (ONE, OTHER, "Something else entirely."):
             base.remember(text)
         assert base.inbox().groups["near_duplicate"] == 2
+
+
+def test_without_vectors_only_what_is_shown_is_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KB_EMBED_VECTORS", "false")
+    with knowbase.create(str(tmp_path / "base.db")) as base:
+        base.notes([Note(f"{ONE} Number {n}.", code=f"D-{n}") for n in range(30)])
+        searched = []
+        keyword = base.store.keyword
+
+        def counted(*given: Any) -> Any:
+            searched.append(given)
+            return keyword(*given)
+
+        monkeypatch.setattr(base.store, "keyword", counted)
+        found = base.inbox(Wanted(page=Page(2, 1)))
+        assert len(searched) == found.compared == 2
+        assert all(one.like is not None for one in found.items)
+        assert (found.total, found.groups["near_duplicate"]) == (30, 2)
+        found = base.inbox(Wanted(group="near_duplicate", page=Page(5)))
+        assert (len(found.items), found.total, found.compared) == (5, 30, 30)
+
+
+def test_all_that_waits_is_counted_and_can_be_reached(
+    base: Base, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("knowbase.memory.inbox.MOST_COUNTED", 2)
+    base.verdict("D-1", "later")
+    assert base.inbox().total == 3
+    assert codes(base.inbox()) == ["F-1", "D-2", "D-1"]
+    for offset, code in enumerate(("F-1", "D-2", "D-1")):
+        assert codes(base.inbox(Wanted(page=Page(1, offset)))) == [code]
+    assert codes(base.inbox(Wanted(page=Page(2, 3)))) == []
 
 
 def test_one_project_judges_nothing_of_another(base: Base) -> None:

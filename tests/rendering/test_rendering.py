@@ -10,6 +10,8 @@ import pytest
 import knowbase
 from conftest import Kb
 from knowbase import Base, Note
+from knowbase.rendering.confined import Source, Tree, made, tree_of
+from knowbase.rendering.markdown import Piece
 from knowbase.rendering.tree import ATTRIBUTES, ELEMENTS, is_href, texts_in, tree_html
 from knowbase.values.access import Access
 
@@ -207,6 +209,42 @@ def test_what_is_long_is_shown_in_parts(tmp_path: Path) -> None:
         assert (one.truncated, one.next_line) == (True, None)
         assert sum(map(len, texts_in(one.tree))) <= 200_000
         assert "".join(texts_in(base.render("deep.md").tree)).count("[") == 5000
+
+
+def test_what_lies_very_deep_stays(tmp_path: Path) -> None:
+    quotes = "\n".join(">" * depth + f" quote{depth}" for depth in range(1, 301))
+    items = "\n".join("  " * depth + f"- item{depth}" for depth in range(300))
+    fence = "> " * 100 + "```\n" + "> " * 100 + "fenced\n"
+    (tmp_path / "deep.md").write_text(f"{quotes}\n\n# Between\n\n{items}\n\n{fence}\n\nafter\n")
+    with knowbase.create(str(tmp_path / "base.db")) as base:
+        base.add([str(tmp_path)], defer=True)
+        shown = base.render("deep.md")
+        words = re.findall(r"\w+", " ".join(texts_in(shown.tree)))
+        assert [w for w in words if w.startswith("quote")] == [f"quote{n}" for n in range(1, 301)]
+        assert [w for w in words if w.startswith("item")] == [f"item{n}" for n in range(300)]
+        assert {"fenced", "after"} <= set(words)
+        assert [one.title for one in shown.outline] == ["Between"]
+
+
+@pytest.mark.parametrize("kind", ["text", "markdown"])
+def test_many_headings_of_one_title_are_counted_on(kind: str) -> None:
+    """With the search for a free number from the start, this takes minutes."""
+    number = 20_000
+    found = made(Source(kind, None, (Piece("# a\n" * number, ((0, 1, ""),)),)))
+    anchors = [one.anchor for one in found.outline]
+    assert anchors == ["a", *(f"a-{n}" for n in range(2, number + 1))]
+
+
+def test_long_texts_of_every_kind_are_made_in_a_process_of_their_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refused(source: Source) -> Tree:
+        raise AssertionError(source.kind)
+
+    monkeypatch.setattr("knowbase.rendering.confined.made", refused)
+    for kind in ("text", "markdown", "code", "pages"):
+        tree = tree_of(Source(kind, None, (Piece("some words\n" * 1_000, ((0, 1, ""),)),)))
+        assert "".join(texts_in(tree.nodes)).split() == ["some", "words"] * 1_000
 
 
 @pytest.mark.soak

@@ -299,3 +299,17 @@ def test_writers_and_readers_at_once_lose_nothing(url: str, store: PostgresStore
 def test_the_schema_counts_its_steps(store: PostgresStore) -> None:
     with psycopg.connect(database()) as connection:
         assert schema.version_of(connection) == len(schema.STEPS)
+
+
+def test_texts_compare_by_their_bytes_whatever_the_collation_of_the_database(
+    store: PostgresStore,
+) -> None:
+    """Where no other collation is installed, the catalogue says by what each column compares."""
+    with psycopg.connect(store.url.partition("#")[0]) as connection:
+        by_locale = connection.execute(
+            "SELECT table_name || '.' || column_name FROM information_schema.columns"
+            " WHERE table_schema = 'knowbase' AND data_type = 'text'"
+            " AND collation_name IS DISTINCT FROM 'C' ORDER BY 1"
+        ).fetchall()
+    never_compared = ["documents.metadata", "documents.said", "saved.options"]  # JSON
+    assert [name for (name,) in by_locale] == never_compared

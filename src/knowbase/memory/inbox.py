@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.memory.alike import by_words, difference, is_alike
-from knowbase.memory.judging import PENDING, Judgement, judgement_of
+from knowbase.memory.judging import PENDING, PUT_OFF, UNDECIDED, Judgement, judgement_of
 from knowbase.query.conditions import Compare, Condition, Not, OneOf, Visible, both
 from knowbase.query.moments import ahead
 from knowbase.text.differences import word_diff
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from knowbase.store.contract import Store
 
 GROUPS = ("near_duplicate", "contradiction", "low_confidence", "expiring", "never_recalled")
-MOST_COUNTED = 2_000  # memories that are looked at, the newest
+LIKENESS = ("near_duplicate", "contradiction")  # which only a comparison can tell
+MOST_COUNTED = 2_000  # memories whose groups are counted, the newest
 MOST_BY_WORDS = 100  # memories that are compared by words, which is a search each
 LOW = 0.5  # a confidence below it is low
 SOON = "7d"
@@ -52,7 +53,8 @@ class Inbox(NamedTuple):
 
     items: tuple[InboxItem, ...]
     total: int
-    groups: Mapping[str, int]
+    groups: Mapping[str, int]  # among the newest
+    compared: int = 0  # of them, so many with others: those of the page, if that is a search each
 
 
 class Wanted(NamedTuple):
@@ -72,6 +74,19 @@ class _Pair(NamedTuple):
     contradicts: bool
 
 
+class _Pairs(NamedTuple):
+    """What was compared, with its text, and what each is like, by id."""
+
+    texts: Mapping[str, str]
+    found: Mapping[str, _Pair]
+
+    def get(self, document: Document) -> _Pair | None:
+        return self.found.get(document.id)
+
+    def and_also(self, more: "_Pairs") -> "_Pairs":
+        return _Pairs({**self.texts, **more.texts}, {**self.found, **more.found})
+
+
 class Sorting:
     """Looks through what waits."""
 
@@ -81,32 +96,54 @@ class Sorting:
         self._has_vectors = has_vectors
 
     def inbox(self, wanted: Wanted) -> Inbox:
-        waiting = self._waiting(wanted)
-        texts = self._store.openings([one.id for one in waiting])
-        pairs = self._pairs(waiting, texts)
-        groups = {one.id: tuple(self._groups(one, pairs.get(one.id))) for one in waiting}
-        numbers = Counter(name for names in groups.values() for name in names)
-        kept = [one for one in waiting if wanted.group in (None, *groups[one.id])]
-        page = kept[wanted.page.offset : wanted.page.offset + wanted.page.limit]
-        items = self._items(page, pairs, groups, texts)
-        return Inbox(items, len(kept), {name: numbers[name] for name in GROUPS})
+        asked = self._asked(wanted)
+        newest = self._in_order(asked, Page(MOST_COUNTED))
+        pairs = _Pairs({}, {})
+        if self._has_vectors or wanted.group in LIKENESS:
+            pairs = self._pairs(newest)
+        if wanted.group is None:
+            total, page = self._store.count(both(asked, PENDING)), self._page(asked, newest, wanted)
+        else:
+            kept = [one for one in newest if wanted.group in self._groups(one, pairs.get(one))]
+            total, page = len(kept), _part(kept, wanted.page)
+        pairs = pairs.and_also(self._pairs([one for one in page if one.id not in pairs.texts]))
+        numbers = Counter(name for one in newest for name in self._groups(one, pairs.get(one)))
+        groups = {name: numbers[name] for name in GROUPS}
+        return Inbox(self._items(page, pairs), total, groups, len(pairs.texts))
 
-    def _waiting(self, wanted: Wanted) -> list[Document]:
-        """Those that have been put off come last."""
-        asked: list[Condition] = [Visible(self._now), Not(Compare("path", "present")), PENDING]
+    def _asked(self, wanted: Wanted) -> Condition:
+        asked: list[Condition] = [Visible(self._now), Not(Compare("path", "present"))]
         if wanted.project is not None:
             asked.append(Compare("project", "=", wanted.project))
         if wanted.since is not None:
             asked.append(Compare("created_at", ">=", wanted.since))
-        page = Page(MOST_COUNTED, order="created last")
-        found = self._store.documents(both(*asked), page)
-        return sorted(found, key=lambda one: one.judged is not None)
+        return both(*asked)
 
-    def _pairs(self, waiting: Sequence[Document], texts: Mapping[str, str]) -> dict[str, _Pair]:
+    def _in_order(self, asked: Condition, page: Page) -> list[Document]:
+        """Those that have been put off come last."""
+        undecided = both(asked, UNDECIDED)
+        page = page._replace(order="created last")
+        found = self._store.documents(undecided, page)
+        left = page.limit - len(found)
+        if left <= 0:
+            return found
+        before = len(found) if not page.offset else self._store.count(undecided)
+        rest = page._replace(limit=left, offset=max(0, page.offset - before))
+        return found + self._store.documents(both(asked, PUT_OFF), rest)
+
+    def _page(self, asked: Condition, newest: list[Document], wanted: Wanted) -> list[Document]:
+        has_all = len(newest) < MOST_COUNTED
+        if has_all or wanted.page.offset + wanted.page.limit <= len(newest):
+            return _part(newest, wanted.page)
+        return self._in_order(asked, wanted.page)
+
+    def _pairs(self, waiting: Sequence[Document]) -> "_Pairs":
         """What each is most like, by the links that vectors made, or else by words."""
-        near = self._linked(waiting) if self._has_vectors else self._with_words(waiting, texts)
+        compared = waiting if self._has_vectors else waiting[:MOST_BY_WORDS]
+        own = self._store.openings([one.id for one in compared]) if compared else {}
+        near = self._linked(compared) if self._has_vectors else self._with_words(compared, own)
         ids = {other.id for found in near.values() for other, _ in found}
-        texts = {**self._store.openings(ids), **texts}
+        texts = {**self._store.openings(ids), **own} if ids else own
         pairs: dict[str, _Pair] = {}
         for name, found in near.items():
             for other, score in sorted(found, key=lambda one: (-one[1], one[0].seq)):
@@ -114,7 +151,7 @@ class Sorting:
                 if is_alike(other, score, told, self._has_vectors):
                     pairs[name] = _Pair(other, score, told.contradicts)
                     break
-        return pairs
+        return _Pairs({one.id: own.get(one.id, "") for one in compared}, pairs)
 
     def _linked(self, waiting: Sequence[Document]) -> dict[str, list[tuple[Document, float]]]:
         ids = {one.id for one in waiting}
@@ -140,7 +177,7 @@ class Sorting:
         self, waiting: Sequence[Document], texts: Mapping[str, str]
     ) -> dict[str, list[tuple[Document, float]]]:
         found = {}
-        for one in waiting[:MOST_BY_WORDS]:
+        for one in waiting:
             others = both(Visible(self._now), Not(Compare("id", "=", one.id)))
             found[one.id] = list(by_words(self._store, texts.get(one.id, ""), others).values())
         return found
@@ -157,24 +194,26 @@ class Sorting:
         }
         return [name for name in GROUPS if applies[name]]
 
-    def _items(
-        self,
-        page: Sequence[Document],
-        pairs: Mapping[str, _Pair],
-        groups: Mapping[str, tuple[str, ...]],
-        texts: Mapping[str, str],
-    ) -> tuple[InboxItem, ...]:
+    def _items(self, page: Sequence[Document], pairs: "_Pairs") -> tuple[InboxItem, ...]:
         made = self._store.latest_uses([one.id for one in page], "created")
-        others = self._store.openings([pairs[one.id].other.id for one in page if one.id in pairs])
+        alike = [pair.other.id for one in page if (pair := pairs.get(one)) is not None]
+        bare = [one.id for one in page if one.id not in pairs.texts]
+        texts = {**self._store.openings([*alike, *bare]), **pairs.texts}
         found = []
         for one in page:
-            pair, text = pairs.get(one.id), texts.get(one.id, "")
+            pair, text = pairs.get(one), texts.get(one.id, "")
             like = None
             if pair is not None:
-                diff = word_diff(others.get(pair.other.id, ""), text)
+                diff = word_diff(texts.get(pair.other.id, ""), text)
                 like = LikeIt(pair.other.code, pair.other.title, pair.similarity, diff)
             session = made[one.id].session if one.id in made else None
             kept = KNOWN.format(code=like.code) if like else UNKNOWN
-            told = (one, text, session, one.confidence, kept, groups[one.id], like)
+            kept = kept if one.id in pairs.texts else ""
+            groups = tuple(self._groups(one, pair))
+            told = (one, text, session, one.confidence, kept, groups, like)
             found.append(InboxItem(*told, judgement_of(one)))
         return tuple(found)
+
+
+def _part(documents: list[Document], page: Page) -> list[Document]:
+    return documents[page.offset : page.offset + page.limit]

@@ -124,6 +124,10 @@ def _title(headings: Sequence[_Heading], body: Sequence[str]) -> str | None:
 
 @lru_cache(maxsize=1)
 def parser() -> "MarkdownIt":
+    return new_parser()
+
+
+def new_parser() -> "MarkdownIt":
     """CommonMark with tables, strikethrough and wiki links."""
     from markdown_it import MarkdownIt
 

@@ -31,7 +31,7 @@ class Tree(NamedTuple):
 
 def tree_of(source: Source) -> Tree:
     """The tree; plain lines of text when that takes too long or too much."""
-    if source.kind == "text" or _is_quick(source):
+    if _is_quick(source):
         return made(source)
     from knowbase.process.child import ChildFailed, Limits, children
 

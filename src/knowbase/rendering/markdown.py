@@ -2,21 +2,26 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from knowbase.read.links import document_link, wiki_link
-from knowbase.read.markdown import parser
+from knowbase.read.markdown import new_parser
 from knowbase.rendering.highlight import code_lines, grammar_named
 from knowbase.rendering.tree import ELEMENTS, Node, element, host_of, outside, shown, texts_in
 from knowbase.text.slugs import slugify
 from knowbase.values.visible import one_line
 
 if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
     from markdown_it.token import Token
 
 LONGEST_CODE = 100_000  # characters of one block that are coloured
 _ALIGNED = re.compile(r"text-align:\s*(left|right|center)")
 _OWN_IDS = re.compile(r"(?:p|L)\d+")  # passages and lines have these
+DEEPEST = 40  # blocks within each other; what lies deeper is one paragraph
+_QUOTES = re.compile(r"^[> \t]+", re.MULTILINE)
 MARKED = {"em": "em", "strong": "strong", "s": "s"}
 
 
@@ -61,12 +66,13 @@ class MarkdownTree:
         self.outline: list[Heading] = []
         self._slugs = set(taken)  # of sections: theirs, wherever they stand
         self._given: set[str] = set()
+        self._numbers: dict[str, int] = {}  # how far each title has been counted
 
     def nodes(self, piece: Piece) -> list[Node]:
         """The nodes of a text."""
         root = element("div")
         stack = [root]
-        for token in parser().parse(piece.text):
+        for token in _parser().parse(piece.text):
             self._block(token, stack, piece)
         return list(root["c"])
 
@@ -97,12 +103,37 @@ class MarkdownTree:
         base = slug or slugify(title)
         if _OWN_IDS.fullmatch(base):
             base = f"section-{base}"
-        found, number = base, 1
+        found, number = base, self._numbers.get(base, 1)
         while found in self._given or (not slug and found in self._slugs):
             number += 1
             found = f"{base}-{number}"
+        self._numbers[base] = number
         self._given.add(found)
         return found
+
+
+@lru_cache(maxsize=1)
+def _parser() -> "MarkdownIt":
+    """One that keeps what is nested too deeply, which others leave out."""
+    made = new_parser()
+    made.options["maxNesting"] = DEEPEST + 3  # a list and its item are two at once
+    made.block.ruler.before("table", "too_deep", _too_deep)
+    return made
+
+
+def _too_deep(state: "StateBlock", start: int, end: int, silent: bool) -> bool:
+    """The parser's rule for all that is left of a block which lies too deep."""
+    if state.level < DEEPEST or silent:
+        return False
+    opened = state.push("paragraph_open", "p", 1)
+    opened.map = [start, end]
+    inline = state.push("inline", "", 0)
+    inline.content = _QUOTES.sub("", state.getLines(start, end, state.blkIndent, False)).strip()
+    inline.map = [start, end]
+    inline.children = []
+    state.push("paragraph_close", "p", -1)
+    state.line = end
+    return True
 
 
 def _opened(token: "Token", piece: Piece) -> dict[str, Any]:

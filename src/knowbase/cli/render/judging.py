@@ -26,9 +26,10 @@ def render_inbox(paint: Painter, result: "Inbox") -> Iterable[str]:
         if item.like is not None:
             yield from _like(paint, item.like)
     groups = ", ".join(f"{n} {name.replace('_', ' ')}" for name, n in result.groups.items() if n)
-    yield paint(
-        "dim", f"{len(result.items)} of {result.total}" + (f" · {groups}" if groups else "")
-    )
+    told = f"{len(result.items)} of {result.total}" + (f" · {groups}" if groups else "")
+    if result.compared < result.total:
+        told += f" · {result.compared} compared with others"
+    yield paint("dim", told)
 
 
 def _like(paint: Painter, like: "LikeIt") -> Iterable[str]:

@@ -309,7 +309,7 @@ ALTER TABLE files ADD COLUMN skipped text COLLATE "C";
 
 # What somebody decided of a memory.
 _STEP_9 = """
-ALTER TABLE documents ADD COLUMN judged TEXT;
+ALTER TABLE documents ADD COLUMN judged text COLLATE "C";
 """
 
 # A document is linked with its nearest ones alone: which those are is found when it is asked for.
