@@ -24,7 +24,7 @@ class PostgresFiles(Connected):
             return {record.path: record for record in self._files("true")}
         below = (
             "path = ANY(%s) OR EXISTS (SELECT 1 FROM unnest(%s::text[]) AS w"
-            " WHERE starts_with(path, w || '/') OR starts_with(path, w || ''))"
+            " WHERE starts_with(path, w || '/') OR starts_with(path, w || '\\'))"
         )
         found = self._files(below, list(within), list(within))
         return {record.path: record for record in found}
