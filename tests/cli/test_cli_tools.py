@@ -62,10 +62,31 @@ def test_a_document_is_opened_by_any_of_its_names(handbook: Kb) -> None:
         assert shown["line"] > 20
 
 
-def test_the_editor_is_run_and_its_failure_is_ours(own_handbook: Kb) -> None:
+def test_a_number_that_no_hit_has_opens_nothing(own_handbook: Kb) -> None:
+    own_handbook(*DEPLOY)
+    told = own_handbook.error("open", "7", "--print", env={"EDITOR": "vim"}, code=3)
+    assert "there is no hit 7: the last search has 3 hits" in told
+    own_handbook("search", "nosuchwordatall", "--fts-only")
+    told = own_handbook.error("open", "1", "--print", env={"EDITOR": "vim"}, code=3)
+    assert "the last search has 0 hits" in told
+
+
+def test_a_page_of_the_web_is_opened_in_the_browser(kb: Kb) -> None:
+    for code, address in (("W-1", "https://example.org/a?b=1"), ("W-2", "file:///etc/passwd")):
+        kb("note", f"---\ncode: {code}\naddress: {address}\n---\nA page\n")
+    tool = kb.write("bin/xdg-open", '#!/bin/sh\necho "$@" > opened\n')
+    tool.chmod(0o755)
+    env = {"PATH": f"{tool.parent}:/usr/bin:/bin", "EDITOR": "vim"}
+    kb("open", "W-1", env=env)
+    assert (kb.folder / "opened").read_text() == "https://example.org/a?b=1\n"
+    assert "has no file" in kb.error("open", "W-2", env=env, code=2)
+
+
+def test_the_editor_is_run_and_its_failure_is_an_error_of_ours(own_handbook: Kb) -> None:
     tool = own_handbook.write("editor", '#!/bin/sh\necho "$@" > opened\nexit 3\n')
     tool.chmod(0o755)
-    own_handbook("open", "deploying.md", env={"EDITOR": str(tool)}, code=3)
+    told = own_handbook.error("open", "deploying.md", env={"EDITOR": str(tool)}, code=1)
+    assert "failed with exit code 3 (set VISUAL or EDITOR)" in told
     assert (own_handbook.folder / "opened").read_text().strip().endswith("deploying.md")
     missing = own_handbook.error("open", "deploying.md", env={"EDITOR": "/no/such"}, code=1)
     assert "could not be started" in missing

@@ -86,6 +86,7 @@ def test_each_verdict_is_written_shows_in_the_brief_and_can_be_undone(base: Base
     assert merged is not None
     assert decisions(base) == [merged.code]
     assert base.get(merged.code).text.strip() == "We deploy after reviews."
+    assert merged.title == "We deploy after reviews."
     base.verdict("D-2", "undo")
     assert decisions(base) == ["D-2", "D-1"]
     with pytest.raises(NotFound):

@@ -82,7 +82,7 @@ def merged(services: NoteServices, one: Document, another: Document, text: str) 
     note = Note(
         text or both_texts,
         type=one.type,
-        title=one.title,
+        title="" if text else one.title,  # another text has a title of its own
         tags=tuple(dict.fromkeys((*one.tags, *another.tags))),
         project=project,
         confidence=one.confidence,

@@ -74,6 +74,17 @@ def at_page(path: str, page: int, find: Callable[[str], str | None] = shutil.whi
     return opener(path, find)
 
 
+def browser(address: str, find: Callable[[str], str | None] = shutil.which) -> list[str]:
+    """The command that shows a page of the web."""
+    try:
+        return opener(address, find)
+    except InvalidInput:
+        for name in _BROWSERS:
+            if find(name):
+                return [name, address]
+        raise InvalidInput(f"there is no browser here for {address}", field="reference") from None
+
+
 def opener(path: str, find: Callable[[str], str | None] = shutil.which) -> list[str]:
     """The command that opens a file as a click would."""
     if sys.platform == "darwin":

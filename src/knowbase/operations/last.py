@@ -32,16 +32,34 @@ def keep(base: object, answer: "Answer") -> None:
         return
 
 
-def hit_of(base: object, number: int) -> LastHit | None:
-    """The hit of that number, as the terminal showed it; None when there is none."""
+class LastSearch(NamedTuple):
+    """What the last search of a base has found."""
+
+    before: int  # hits of earlier pages
+    hits: tuple[LastHit, ...]
+
+    def hit(self, number: int) -> LastHit | None:
+        """The hit of that number, as the terminal showed it."""
+        place = number - self.before
+        return self.hits[place - 1] if 0 < place <= len(self.hits) else None
+
+    @property
+    def told(self) -> str:
+        """How many it found, and which numbers they have."""
+        number = len(self.hits)
+        found = f"the last search has {number} hit{'s' * (number != 1)}"
+        first, last = self.before + 1, self.before + number
+        return f"{found}, {first} to {last}" if number and self.before else found
+
+
+def last_search(base: object) -> LastSearch | None:
+    """The last search of a base; None when there was none."""
     try:
         with open(_file(_place(base)), encoding="utf-8") as file:
             first, *rows = file.read().splitlines()
-        before = int(first)
-        if not 0 < number - before <= len(rows):
-            return None
-        section, line, page = rows[number - before - 1].split("\t")
-        return LastHit(section, int(line), int(page) or None)
+        split = (row.split("\t") for row in rows)
+        hits = (LastHit(section, int(line), int(page) or None) for section, line, page in split)
+        return LastSearch(int(first), tuple(hits))
     except (OSError, ValueError):
         return None
 

@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from knowbase.errors import Conflict, KnowbaseError, NotFound
 from knowbase.operations.declare import Operation
-from knowbase.operations.editors import EXPLORER, at_line, at_page, opener, own_editor
-from knowbase.operations.last import hit_of
+from knowbase.operations.editors import EXPLORER, at_line, at_page, browser, opener, own_editor
+from knowbase.operations.last import LastHit, last_search
 from knowbase.values.parameters import Param
 
 if TYPE_CHECKING:
     from knowbase.base import Base
+    from knowbase.values.documents import Document
 
 _PROGRAMS = ("office", "book", "pdf")  # types of documents that no editor of texts shows
 
@@ -30,14 +31,13 @@ class Open(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """A file, and the command that shows it."""
+    """A file or a page of the web, and the command that shows it."""
 
     code: str
-    path: str
+    path: str  # or the page's address
     line: int
     page: int | None
     command: tuple[str, ...]
-    exit_code: int = 0
 
 
 class Spot(NamedTuple):
@@ -49,7 +49,7 @@ class Spot(NamedTuple):
 
 def open_hit(base: "Base", request: Open) -> Opened:
     reference, spot = request.reference, None
-    hit = hit_of(base, int(reference)) if _is_number(reference) else None
+    hit = _hit(base, int(reference)) if _is_number(reference) else None
     if hit is not None:
         reference, spot = hit.section, Spot(hit.line, hit.page)
     content = base.get(reference)
@@ -58,15 +58,41 @@ def open_hit(base: "Base", request: Open) -> Opened:
         first = content.sections[0] if content.sections else None
         spot = Spot(first.line, first.page) if first is not None else Spot()
     if document.path is None:
+        path, spot = _address(document), Spot()
+    else:
+        path = _on_disk(base, document.path)
+    command = _command(path, document.type, spot) if document.path else browser(path)
+    opened = Opened(document.code, path, spot.line, spot.page, tuple(command))
+    if not request.print:
+        _run(command)
+    return opened
+
+
+def _hit(base: "Base", number: int) -> LastHit | None:
+    """The hit of that number; without a search, it is a document's number."""
+    last = last_search(base)
+    if last is None:
+        return None
+    hit = last.hit(number)
+    if hit is None:
+        raise NotFound(
+            f"there is no hit {number}: {last.told}",
+            field="reference",
+            hint="a document is named by its code",
+        )
+    return hit
+
+
+def _address(document: "Document") -> str:
+    """Where a page of the web is; nothing else is handed to a browser."""
+    address = str(document.metadata.get("address") or "")
+    if not address[:8].lower().startswith(("http://", "https://")):
         raise Conflict(
             f"{document.code} has no file: it was written into the base",
             field="reference",
             hint=f"kb get {document.code} shows it",
         )
-    path = _on_disk(base, document.path)
-    command = _command(path, document.type, spot)
-    opened = Opened(document.code, path, spot.line, spot.page, tuple(command))
-    return opened if request.print else opened._replace(exit_code=_run(command))
+    return address
 
 
 def _is_number(reference: str) -> bool:
@@ -96,16 +122,18 @@ def _command(path: str, kind: str, spot: Spot) -> list[str]:
     return at_line(editor, path, spot.line)
 
 
-def _run(command: list[str]) -> int:
+def _run(command: list[str]) -> None:
+    """Its exit code is the program's own: here it would mean something else."""
     import subprocess
 
+    hint = "set VISUAL or EDITOR"
     try:
         ended = subprocess.run(command, check=False).returncode
-        return 0 if command[0] == EXPLORER else ended
     except OSError as error:
-        raise KnowbaseError(
-            f"{command[0]!r} could not be started: {error.strerror}", hint="set VISUAL or EDITOR"
-        ) from error
+        told = f"{command[0]!r} could not be started: {error.strerror}"
+        raise KnowbaseError(told, hint=hint) from error
+    if ended and command[0] != EXPLORER:
+        raise KnowbaseError(f"{command[0]!r} failed with exit code {ended}", hint=hint)
 
 
 OPERATIONS = {
