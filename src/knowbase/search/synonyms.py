@@ -62,6 +62,8 @@ class SynonymService:
 
     def add(self, words: Sequence[str]) -> Synonyms:
         """Let these stand for each other; a group that has one of them grows."""
+        from knowbase.values.changes import SavedSearch
+
         given = _checked(words)
         while True:  # until nobody else has changed a group meanwhile
             groups = self._store.synonyms()
