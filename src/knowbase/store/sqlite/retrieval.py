@@ -129,12 +129,10 @@ class SqliteRetrieval(Connected):
     ) -> list[Candidate]:
         if not vector or limit < 1:
             return []
-        with translated():
-            number = self._model_id(self._connections.with_vectors(), model)
-            if number is None:
-                return []
-            with self._connections.get():  # one state of the base
-                found = nearest_vectors(vector, limit, self._proposing(number, vector, condition))
+        with translated(), self._connections.with_vectors() as connection:  # one state
+            number = self._model_id(connection, model)
+            propose = self._proposing(number, vector, condition) if number is not None else None
+            found = nearest_vectors(vector, limit, propose) if propose else []
         return found
 
     def _proposing(self, model: int, vector: "Vector", condition: Condition) -> "Propose":
