@@ -133,7 +133,7 @@ class SqliteRetrieval(Connected):
             number = self._model_id(connection, model)
             propose = self._proposing(number, vector, condition) if number is not None else None
             found = nearest_vectors(vector, limit, propose) if propose else []
-        return found
+        return found  # noqa: RET504 - within, it would not be a return for type checkers
 
     def _proposing(self, model: int, vector: "Vector", condition: Condition) -> "Propose":
         if "numpy" not in sys.modules or not self._all_pass(condition):
