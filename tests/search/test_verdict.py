@@ -9,7 +9,7 @@ import pytest
 
 import knowbase
 from conftest import Kb
-from knowbase import Base, Note
+from knowbase import Base, Note, SearchRequest
 from knowbase.ranking.verdict import NOTHING, Evidence, Examples, Verdict, judge, learn
 from linked import FarApart
 from postgres import new_base
@@ -48,6 +48,28 @@ def test_a_quote_that_nothing_has_is_judged_by_its_words(handbook: Kb) -> None:
     assert found["verdict"]["name"] != NOTHING
 
 
+@pytest.mark.parametrize(
+    "query", ["HB-T-0021", "hb-t-0021", "what does HB-T-0021 say?", '"numbered SQL script"']
+)
+def test_a_code_and_a_quote_that_is_there_are_likely(handbook: Kb, query: str) -> None:
+    for mode in ([], ["--fts-only"]):
+        found = handbook.json("search", query, *mode)["verdict"]
+        assert found["name"] in ("strong", "likely")
+        assert found["probability"] >= 0.5
+
+
+@pytest.mark.parametrize("query", ["the", "AND OR NOT", "what is the", '"the"', "☂☂"])
+def test_a_query_that_says_nothing_is_weak_at_most(handbook: Kb, query: str) -> None:
+    for mode in ([], ["--fts-only"], ["--vec-only"]):
+        found = handbook.json("search", query, *mode)["verdict"]
+        assert found["name"] in ("weak", NOTHING)
+        assert found["probability"] <= 0.3
+
+
+def test_a_quoted_stop_word_makes_nothing_likely(handbook: Kb) -> None:
+    assert handbook.json("search", '"the" whales of Baltic seas')["verdict"]["name"] == NOTHING
+
+
 def test_a_base_learns_from_itself(own_handbook: Kb) -> None:
     assert own_handbook.json("calibrate", "--show")["made_at"] is None
     assert not own_handbook.json("search", OURS)["verdict"]["calibrated"]
@@ -77,13 +99,24 @@ def test_a_base_with_little_in_it_learns_nothing_and_says_so(kb: Kb) -> None:
     assert kb("calibrate").out.startswith("nothing learnt from this base")
 
 
+BESIDE = (
+    "Every deployment is announced",
+    "A vehicle waits at the gate",
+    "Die Fahrkarten sind für den Zug und nicht für die Bahn",
+    "The Horizontal Pod Autoscaler (HPA) changes replicas",
+)
+
+
 @pytest.fixture(scope="module")
 def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Base, Base]]:
     """The same notes in a file and in PostgreSQL, each having learnt from itself."""
     made = []
     for place in (str(tmp_path_factory.mktemp("verdict")), new_base()):
         base = Base(knowbase.create(place).path, embedder=FarApart())
-        for number in range(20):
+        base.synonyms.add(["automobile", "vehicle"])
+        for number, text in enumerate(BESIDE):
+            base.note(Note(text, code=f"B-{number}"))
+        for number in range(27):
             words = " ".join(f"word{number}x{n}" for n in range(9))
             base.note(Note(f"Chapter {number} tells of {words} and more.", code=f"N-{number}"))
         base.calibrate()
@@ -104,6 +137,41 @@ def test_both_engines_learn_the_same_and_give_the_same_verdict(
     one, other = (base.search(query).verdict for base in both)
     assert (one.name, one.calibrated) == (other.name, True)
     assert one.probability == pytest.approx(other.probability, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("typed", "searched"),
+    [
+        ("deploymnet", "deployment"),
+        ("automobile", "vehicle"),
+        ("Fahrkarte", "Fahrkarten"),
+        ("announced deploymnet", "announced deployment"),
+    ],
+)
+def test_what_is_searched_instead_of_a_word_is_judged_like_it(
+    both: tuple[Base, Base], typed: str, searched: str
+) -> None:
+    """Another form, a synonym and a mended word find the document; the verdict says so."""
+    for base in both:
+        one, other = (
+            base.search(SearchRequest(query, mode="keyword")) for query in (typed, searched)
+        )
+        assert one.hits[0].code == other.hits[0].code
+        assert one.verdict.name == other.verdict.name != NOTHING
+        assert one.verdict.probability == pytest.approx(other.verdict.probability, abs=0.05)
+
+
+def test_both_engines_tell_codes_quotes_and_stop_words_alike(both: tuple[Base, Base]) -> None:
+    for query, names in {
+        "N-4": ("likely", "strong"),
+        '"waits at the gate"': ("likely", "strong"),
+        "the": ("weak", NOTHING),
+        "OR NOT": ("weak", NOTHING),
+    }.items():
+        one, other = (base.search(query).verdict for base in both)
+        assert one.name in names
+        assert other.name == one.name
+        assert other.probability == pytest.approx(one.probability, abs=1e-4)
 
 
 def test_a_backup_and_a_move_carry_what_was_learnt(both: tuple[Base, Base], tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from knowbase.query.tree import And, Must, Node, Or, Phrase, Text, Together
+from knowbase.text.stopwords import STOP_WORDS
 
 
 class Softened(NamedTuple):
@@ -17,6 +18,18 @@ def soften(tree: Node) -> Softened | None:
     required: list[str] = []
     softer = _softer(tree, required)
     return Softened(softer, tuple(required)) if required else None
+
+
+def requires_phrase(tree: Node) -> bool:
+    """Whether nothing is found without what it has in quotes, more than words of every text."""
+    if isinstance(tree, Phrase):
+        words = (word.lower() for word in tree.text.split() if any(map(str.isalnum, word)))
+        return any(word not in STOP_WORDS for word in words)
+    if isinstance(tree, Must):
+        return requires_phrase(tree.part)
+    if isinstance(tree, Or):
+        return all(requires_phrase(part) for part in tree.parts)
+    return isinstance(tree, And | Together) and any(requires_phrase(part) for part in tree.parts)
 
 
 def _softer(node: Node, required: list[str]) -> Node:

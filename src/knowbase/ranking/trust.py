@@ -16,13 +16,13 @@ def coverage(
     is looked for beside a word is as good as the word."""
     if not words:
         return 1.0
-    there = _stems_of(passage)
+    there = stems_of(passage)
     instead: dict[str, list[Word]] = {}
     for name, other in beside:
         for part in name.split():
             instead.setdefault(part, []).append(other)
     had = sum(
-        any(_has(there, one) for one in (word, *instead.get(word.surface.lower(), ())))
+        any(has_stems(there, one) for one in (word, *instead.get(word.surface.lower(), ())))
         for word in words
     )
     return min(1.0, had / min(len(words), MANY_WORDS)) ** 2
@@ -30,22 +30,18 @@ def coverage(
 
 def has_words(passage: Passage, word: Word) -> bool:
     """Whether a chunk has all that a word consists of."""
-    return _has(_stems_of(passage), word)
+    return has_stems(stems_of(passage), word)
 
 
-def weight_had(words: Sequence[Word], weights: Sequence[float], passage: Passage) -> float:
-    """The weights of those words that a chunk has."""
-    there = _stems_of(passage)
-    return sum(w for word, w in zip(words, weights, strict=True) if _has(there, word))
-
-
-def _stems_of(passage: Passage) -> set[str]:
+def stems_of(passage: Passage) -> set[str]:
+    """Every stem of a chunk and of what its document is called."""
     document, chunk = passage.document, passage.chunk
     fields = (*names_of(document.code, document.path), document.title, chunk.heading, chunk.text)
     return {token.stem for token in located("\n".join(field for field in fields if field))}
 
 
-def _has(there: set[str], word: Word) -> bool:
+def has_stems(there: set[str], word: Word) -> bool:
+    """Whether all that a word consists of is there."""
     if word.prefix:
         return any(stem.startswith(tuple(stems(word.surface))) for stem in there)
     return there.issuperset(stems(word.surface))

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 STRONG, LIKELY, WEAK, NOTHING = "strong", "likely", "weak", "nothing found"
 LEVELS = ((0.75, STRONG), (0.5, LIKELY), (0.3, WEAK))
+BOUNDS = {name: least for least, name in LEVELS}
 UNLEARNT = 0.15  # the bound of "nothing found" where nothing is known of the base itself
 LEAST_SPREAD = 0.02
 MOST = 4.0  # what one signal can say at most, in log odds
@@ -52,10 +53,24 @@ def judge(evidence: Evidence, numbers: Numbers | None = None) -> Verdict:
     """The verdict on one answer, by what its base has learnt of itself."""
     known = PRIOR if numbers is None else numbers
     probability = round(topic(evidence, known) * here(evidence, known), 4)
+    return _named(probability, numbers is not None)
+
+
+def at_least_likely(verdict: Verdict) -> Verdict:
+    """Of a hit that is what was asked for, whatever its signals say."""
+    return _named(max(verdict.probability, BOUNDS[LIKELY]), verdict.calibrated)
+
+
+def at_most_weak(verdict: Verdict) -> Verdict:
+    """Of a query that asks for nothing, whatever is found."""
+    return _named(min(verdict.probability, BOUNDS[WEAK]), verdict.calibrated)
+
+
+def _named(probability: float, calibrated: bool) -> Verdict:
     name = next((name for least, name in LEVELS if probability >= least), NOTHING)
-    if name == NOTHING and numbers is None and probability >= UNLEARNT:
+    if name == NOTHING and not calibrated and probability >= UNLEARNT:
         name = WEAK
-    return Verdict(name, probability, numbers is not None)
+    return Verdict(name, probability, calibrated)
 
 
 def topic(evidence: Evidence, numbers: Numbers) -> float:

@@ -1,20 +1,25 @@
 """What the legs saw of an answer: the signals of its verdict."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from knowbase.query.conditions import EVERYTHING, Condition
-from knowbase.query.words import Frequencies
-from knowbase.ranking.trust import weight_had
-from knowbase.ranking.verdict import STRONG, Evidence, Verdict, judge
+from knowbase.query.query import Query
+from knowbase.query.words import KeywordQuery
+from knowbase.ranking.trust import has_stems, stems_of
+from knowbase.ranking.verdict import STRONG, Evidence, Verdict, at_least_likely, at_most_weak, judge
 from knowbase.search.rank import Outcome
 from knowbase.search.retrieve import Proposals
 from knowbase.search.services import Services
 from knowbase.search.understand import Inquiry
 from knowbase.store.bm25 import idf
+from knowbase.text.analysis import Word, tokens
+from knowbase.text.stopwords import STOP_WORDS
 from knowbase.values.documents import Candidate, Passage
 
 NEIGHBOURS = 10  # the nearest is held against the last of so many
 FEW = 30  # chunks: idf is nearly nothing for half of them, and BM25 with it
+_MARKS = ".,;:!?()[]{}\"'"  # that stand around a code in a sentence
 MOST_WORDS = 64  # of a query that are looked up; so many say what it is about
 
 
@@ -22,11 +27,45 @@ def verdict_of(outcome: Outcome, services: Services) -> Verdict:
     """Whether the answer is among the hits. What is found by filters or by links alone is what was
     asked for."""
     seen = outcome.relaxed or outcome
+    inquiry = outcome.inquiry
     evidence = evidence_of(seen.inquiry, seen.proposals, services)
     if evidence == Evidence():
         return Verdict(STRONG, 1.0)
     known = services.store.calibration()
-    return judge(evidence, known.numbers if known else None)
+    verdict = judge(evidence, known.numbers if known else None)
+    if _says_nothing(inquiry.query):
+        return at_most_weak(verdict)
+    return at_least_likely(verdict) if _is_exact(outcome) else verdict
+
+
+def _says_nothing(query: Query) -> bool:
+    """Whether it has words, and all of them are ones that every text has, or none a letter."""
+    if not query.text or query.similar or query.like or query.related:
+        return False
+    words = [query.text[one.start : one.end].lower() for one in tokens(query.text)]
+    return all(word in STOP_WORDS for word in words)
+
+
+def _is_exact(outcome: Outcome) -> bool:
+    """Whether the first hit is named by its code, or has what is quoted."""
+    first = outcome.ranked[0]
+    if _is_named(outcome.inquiry.query.text, outcome.proposals.passages[first.chunk]):
+        return True
+    tree = outcome.inquiry.query.tree
+    if tree is None or first.relaxed:
+        return False
+    from knowbase.query.softening import requires_phrase
+
+    return requires_phrase(tree)
+
+
+def _is_named(text: str, passage: Passage) -> bool:
+    """By the code alone, or among other words by one that has a digit and so is no word."""
+    code, text = passage.document.code.lower(), " ".join(text.lower().split())
+    if text == code:
+        return True
+    is_word = not any(one.isdigit() for one in code)
+    return not is_word and code in (one.strip(_MARKS) for one in text.split())
 
 
 def evidence_of(
@@ -41,26 +80,64 @@ def evidence_of(
         evidence = evidence._replace(similarity=near[0], margin=near[0] - near[-1])
     if "keyword" not in legs or not words:
         return evidence
-    counted = services.store.frequencies(words, among)
-    weights = _weights(counted)
-    known = [w for w, one in zip(weights, counted.having, strict=True) if one]
-    total = sum(weights) or 1.0
     first, nearest = _first(keyword, proposals), _first(semantic, proposals)
+    asked = _asked(inquiry.query.keyword, words)
+    every = [one.word for group in asked for one in group]
+    counted = services.store.frequencies(every, among)
+    numbers = dict(zip(every, counted.having, strict=True))
+    there = stems_of(first) if first else set()
+    searched = [_searched(group, numbers, there) for group in asked]
+    weights = [one.weight * _weight(counted.chunks, numbers[one.word]) for one in searched]
+    total = sum(weights) or 1.0
     if counted.chunks < FEW:
-        best = weight_had(words, weights, first) if first else 0.0
+        best = _had(asked, weights, there)
     else:
         best = keyword[0].score if keyword else 0.0
-    evidence = evidence._replace(rarity=best / total, known=sum(known) / total)
+    known = sum(w for w, one in zip(weights, searched, strict=True) if numbers[one.word])
+    evidence = evidence._replace(rarity=best / total, known=known / total)
     if nearest is not None:
-        evidence = evidence._replace(shared=weight_had(words, weights, nearest) / total)
+        shared = _had(asked, weights, stems_of(nearest)) / total
+        evidence = evidence._replace(shared=shared)
     return evidence
 
 
-def _weights(counted: Frequencies) -> list[float]:
-    """How rare each word is; in a few chunks none is rare, and all count alike."""
-    if counted.chunks < FEW:
-        return [1.0] * len(counted.having)
-    return [idf(counted.chunks, min(one, counted.chunks)) for one in counted.having]
+class _Asked(NamedTuple):
+    """A word that is looked for, and how much it counts."""
+
+    word: Word
+    weight: float = 1.0
+
+
+def _asked(keyword: KeywordQuery, words: Sequence[Word]) -> list[list[_Asked]]:
+    """Each word, and behind it what is looked for beside it; what stands for several words is
+    shared among them."""
+    beside: dict[str, list[_Asked]] = {}
+    for also in keyword.also[:MOST_WORDS] if keyword.match == "any" else ():
+        parts = also.of.split()
+        for part in parts:
+            beside.setdefault(part, []).append(_Asked(also.word, also.weight / len(parts)))
+    return [[_Asked(word), *beside.get(word.surface.lower(), ())] for word in words]
+
+
+def _searched(group: Sequence[_Asked], numbers: Mapping[Word, int], there: set[str]) -> _Asked:
+    """What the words are judged by in place of one: what the best chunk has; else what is known."""
+    known = [one for one in group if numbers[one.word]]
+    had = (one for one in known if has_stems(there, one.word))
+    return next(had, known[0] if known else group[0])
+
+
+def _had(asked: Sequence[Sequence[_Asked]], weights: Sequence[float], there: set[str]) -> float:
+    """The weights of those words that a chunk has, or what is looked for beside them."""
+    return sum(
+        weight
+        for group, weight in zip(asked, weights, strict=True)
+        if any(has_stems(there, one.word) for one in group)
+    )
+
+
+def _weight(chunks: int, having: int) -> float:
+    """How rare a word is; in a few chunks none is rare, and all count alike."""
+    return 1.0 if chunks < FEW else idf(chunks, min(having, chunks))
 
 
 def _first(candidates: Sequence[Candidate], proposals: Proposals) -> Passage | None:
