@@ -138,6 +138,34 @@ def test_odd_commits(base: Base, repository: Repository) -> None:
     assert "and 20 more" in base.get(by_title["Many files"].code).text
 
 
+@pytest.mark.parametrize(
+    ("author", "encoding", "message"),
+    [
+        (b"A <a@x> 1700000000 +0000", b"undefined", b"Odd one"),
+        (b"A <a@x> 1700000000 +0000", b"no such", b"Odd one"),
+        (b"A <a@x> 1700000000 +0000", b"utf\0-8", b"Odd one"),
+        (b"A <a@x> 1700000000 +0000", b"hex", b"Odd one"),
+        (b"A <a@x> 1700000000 +0000", b"idna", b"Odd one \xff" + b"x" * 99),
+        (b"A <a@x> 1700000000 +0000", b"unicode_escape", b"Odd one \\ud800"),
+        (b"A <a@x> 1700000000 +0000", b"utf-8", b"Odd one \0 and more"),
+        (b"A <a@x> 999999999999 +0000", b"utf-8", b"Odd one"),
+        (b"A", b"utf-8", b"Odd one"),
+    ],
+)
+def test_an_odd_commit_costs_itself_alone(
+    base: Base, repository: Repository, author: bytes, encoding: bytes, message: bytes
+) -> None:
+    tree = repository.git("rev-parse", "HEAD^{tree}").encode()
+    above = repository.git("rev-parse", "HEAD").encode()
+    head = [b"tree " + tree, b"parent " + above, b"author " + author, b"committer " + author]
+    data = b"\n".join([*head, b"encoding " + encoding, b"", message])
+    asked = ("hash-object", "-t", "commit", "-w", "--stdin", "--literally")
+    repository.git("update-ref", "HEAD", repository.git(*asked, text=data))
+    report = base.add_history(repository.folder)
+    assert {"Begin", "Say why alpha is chosen"} <= set(report.added)
+    assert len(report.added) + len(report.failed) == 3
+
+
 def test_what_is_not_a_repository_is_said(base: Base, tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
     with pytest.raises(InvalidInput, match="not in a git repository"):

@@ -48,7 +48,9 @@ def test_a_setting_is_shown_changed_and_reset(server: Served) -> None:
         ("graph.code_pattern", "(", 422),
         ("index.hidden", "false", 409),  # the environment has it
         ("serve.host", "0.0.0.0", 403),  # who is let in is decided elsewhere
-        ("embed.url", "https://example.org", 403),
+        ("embed.url", "https://example.org", 403),  # … and where texts are sent
+        ("rerank.url", "https://example.org", 403),
+        ("rerank_url", "https://example.org", 403),
     ],
 )
 def test_what_cannot_be_changed_is_refused(
@@ -56,6 +58,14 @@ def test_what_cannot_be_changed_is_refused(
 ) -> None:
     answer = server.post("config set", key=key, value=value)
     assert answer.status_code == status, answer.text
+
+
+def test_no_address_of_a_service_is_changed_or_reset(server: Served) -> None:
+    addresses = [key for key in lines(server) if key.endswith("url")]
+    assert {"embed.url", "rerank.url"} <= set(addresses)
+    for key in addresses:
+        for asked in (("config set", {"key": key, "value": ""}), ("config reset", {"key": key})):
+            assert server.post(asked[0], **asked[1]).status_code == 403, (key, asked)
 
 
 def test_who_asks_through_a_proxy_is_not_near(server: Served) -> None:

@@ -1,13 +1,18 @@
 """Long work that a server does for somebody: watched, and stopped."""
 
 import json
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import knowbase
 from conftest import Kb
+from knowbase.base.tasks import MOST_KEPT, Tasks
+from knowbase.errors import Conflict
 from servers import Served, serving, wait_until
 
 
@@ -19,7 +24,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     kb.write("docs/first.md", "# First\n\nOne page.\n")
     kb("add", "docs", "--defer")
     token = kb("token", "new", "owner").out.strip()
-    with serving(folder, token=token, env={"KB_EMBED_BACKGROUND": "false"}) as running:
+    env = {"KB_EMBED_BACKGROUND": "false", "no_proxy": "127.0.0.1"}
+    with serving(folder, token=token, env=env) as running:
         yield running
 
 
@@ -56,6 +62,36 @@ def _progress(lines: Iterator[str], identity: str) -> Iterator[str]:
                 return
 
 
+def test_no_task_makes_a_server_fetch(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that was added where the base is, is asked for there alone."""
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    asked: list[str] = []
+
+    class Pages(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(200)
+            self.send_header("Content-Type", "text/plain")
+            self.end_headers()
+            self.wfile.write(b"A heron stands in the shallows.")
+
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Pages) as site:
+        threading.Thread(target=site.serve_forever, args=(0.02,), daemon=True).start()
+        url = f"http://127.0.0.1:{site.server_address[1]}/heron"
+        with knowbase.open(str(server.log.parent)) as base:
+            assert base.add(url, defer=True).added
+        for one in (url, url.upper(), "https://example.org/"):
+            refused = server.post("task start", task="add", paths=["docs", one])
+            assert refused.status_code == 403, refused.text
+        begun = server.json("task start", task="sync")
+        assert finished(server, begun["id"])["state"] == "done"
+        site.shutdown()
+    assert asked == ["/heron"]
+
+
 def test_what_is_under_way_can_be_stopped_and_what_is_stored_stays(server: Served) -> None:
     folder = server.log.parent / "many"
     folder.mkdir()
@@ -74,6 +110,23 @@ def test_what_is_under_way_can_be_stopped_and_what_is_stored_stays(server: Serve
 
 def _token(server: Served) -> dict[str, str]:
     return {"KB_TOKEN": server.client.headers["Authorization"].removeprefix("Bearer ")}
+
+
+def test_what_runs_stays_on_the_list_however_much_has_ended() -> None:
+    tasks, end = Tasks(), threading.Event()
+    tasks.is_served = True
+    running = tasks.start("add", lambda _: end.wait(10))
+    for _ in range(MOST_KEPT + 5):
+        last = tasks.start("embed", lambda _: None).id
+        wait_until(lambda: all(one.task == "add" or one.ended_at for one in tasks.all()))
+        wait_until(lambda: not any(one.is_alive() for one in tasks._tasks[1:]))
+    assert running.id in {one.id for one in tasks.all()}
+    with pytest.raises(Conflict):
+        tasks.start("add", lambda _: None)
+    assert tasks.all()[0].id == last
+    assert len(tasks.all()) <= MOST_KEPT + 2
+    end.set()
+    tasks.close()
 
 
 def test_what_makes_no_sense_is_refused(server: Served, tmp_path: Path) -> None:

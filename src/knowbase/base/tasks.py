@@ -111,7 +111,9 @@ class Tasks:
                 raise Conflict(f"{kind} is under way already", field="task", hint="see kb tasks")
             self._number += 1
             task = _Task(f"T{self._number}", kind, work)
-            self._tasks = [*self._tasks, task][-MOST_KEPT:]
+            ended = [one for one in self._tasks if not one.is_alive()]
+            dropped = set(ended[: max(0, len(ended) - MOST_KEPT)])
+            self._tasks = [*(one for one in self._tasks if one not in dropped), task]
             task.start()
             return task.line
 

@@ -13,8 +13,6 @@ from knowbase.values.access import Access
 from knowbase.values.hosts import is_loopback
 
 _FORWARDED = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-real-ip")
-_NOT_FROM_AFAR = ("serve.", "embed.url")
-"""Settings that decide who is let in, or where texts are sent: for the command alone."""
 
 
 class Nearness:
@@ -52,7 +50,13 @@ def _is_from_here(request: Request) -> bool:
 def check_values(operation: Operation, values: Mapping[str, Any]) -> None:
     """What even those who may do everything change by the command alone."""
     key = str(values.get("key", ""))
-    if operation.near and operation.writes and key.startswith(_NOT_FROM_AFAR):
+    if operation.near and operation.writes and _is_for_the_command(key):
         raise NotAllowed(
             f"{key} is not changed over HTTP", field="key", hint=f"kb {operation.name} {key} …"
         )
+
+
+def _is_for_the_command(key: str) -> bool:
+    """Whether a setting decides who is let in, or where texts are sent."""
+    name = key.strip(". ").replace(".", "_").lower()
+    return name.startswith("serve_") or name.endswith("_url")

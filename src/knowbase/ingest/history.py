@@ -257,7 +257,7 @@ def _person(line: bytes, encoding: str) -> tuple[str, str]:
 def _decoded(data: bytes, encoding: str) -> str:
     try:
         return data.decode(encoding)
-    except (LookupError, UnicodeDecodeError):
+    except (LookupError, ValueError):  # what it names may be anything
         return data.decode("utf-8", "replace")
 
 

@@ -34,9 +34,10 @@ def start(base: "Base", request: StartRequest) -> TaskLine:
     if request.task == "add":
         _check_token()
         given = list(request.paths)
+        _check_files(given)
         return tasks.start("add", lambda step: base.add(given, tags=request.tags, progress=step))
     if request.task == "sync":
-        return tasks.start("sync", lambda step: base.sync(progress=step))
+        return tasks.start("sync", lambda step: base.sync(pages=False, progress=step))
     return tasks.start("embed", lambda step: base.embed(request.model, progress=step))
 
 
@@ -47,6 +48,16 @@ def _check_token() -> None:
 
     if speaker.get() == NOBODY:
         raise NotAllowed("adding files over HTTP needs a token", hint="kb token new")
+
+
+def _check_files(named: list[str]) -> None:
+    """Nobody has a server ask others from where it stands."""
+    from knowbase.ingest.places import is_address
+
+    if any(is_address(one) for one in named):
+        raise NotAllowed(
+            "a server fetches no pages", field="paths", hint="kb add, where the base is"
+        )
 
 
 class StopRequest(NamedTuple):
