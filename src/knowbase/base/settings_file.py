@@ -4,12 +4,15 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from knowbase import config
 from knowbase.errors import Conflict, InvalidInput
+from knowbase.process import filing
 from knowbase.ranking.custom import profiles
+from knowbase.store.location import FOLDER
 
 
 class SettingChange(NamedTuple):
@@ -34,6 +37,29 @@ def change_setting(
     dry_run: bool = False,
 ) -> SettingChange:
     """Write one setting into the folder's kb.toml, or take it out; validated as when it is read."""
+    if dry_run:
+        return _change(home, key, text, environment, dry_run=True)
+    with _alone_in(home):
+        return _change(home, key, text, environment, dry_run=False)
+
+
+@contextmanager
+def _alone_in(home: str) -> Iterator[None]:
+    """Whoever else changes the same file, by whatever name, waits."""
+    folder = os.path.dirname(os.path.realpath(os.path.join(home, config.FILE_NAME)))
+    inside = os.path.join(folder, FOLDER)
+    name = config.FILE_NAME if os.path.isdir(inside) else f".{config.FILE_NAME}"
+    try:
+        with filing.locked(os.path.join(inside if os.path.isdir(inside) else folder, name)):
+            yield
+    except OSError as error:
+        told = f"{config.FILE_NAME} cannot be written: {error.strerror or error}"
+        raise InvalidInput(told, field=config.FILE_NAME) from error
+
+
+def _change(
+    home: str, key: str, text: str | None, environment: Mapping[str, str], *, dry_run: bool
+) -> SettingChange:
     name = config.name_of(key)
     before = config.load(home, environment)
     origin = before.origins[name]
@@ -49,7 +75,7 @@ def change_setting(
     old = _read(path)
     new = _changed(old, key, None if text is None else value)
     if not dry_run and new != old:
-        _write(path, new)
+        filing.replace(path, new, private=False)
     return SettingChange(
         key,
         value,
@@ -81,17 +107,6 @@ def _read(path: str) -> str:
         return ""
     with open(path, encoding="utf-8", newline="") as file:
         return file.read()
-
-
-def _write(path: str, text: str) -> None:
-    temporary = f"{path}.new"
-    try:
-        with open(temporary, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        os.replace(temporary, path)
-    except OSError as error:
-        told = f"{config.FILE_NAME} cannot be written: {error.strerror}"
-        raise InvalidInput(told, field=config.FILE_NAME) from error
 
 
 def _changed(text: str, key: str, value: Any) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.errors import InvalidInput
-from knowbase.http import filing
+from knowbase.process import filing
 from knowbase.store.location import is_url
 from knowbase.values.access import TOKEN_SCOPES, Access
 

@@ -7,7 +7,7 @@ import threading
 import time
 from contextlib import suppress
 
-from knowbase.http import filing
+from knowbase.process import filing
 from knowbase.values.times import timestamp
 
 EVERY = 60.0  # seconds between two writes, however many requests come

@@ -1,6 +1,7 @@
 """Small files that several processes change: one at a time, and whole or not at all."""
 
 import os
+import stat
 import sys
 import tempfile
 import time
@@ -49,12 +50,14 @@ def _lock(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def replace(path: str, text: str) -> None:
-    """The whole file at once, on the disk when this returns, for nobody else to read."""
+def replace(path: str, text: str, *, private: bool = True) -> None:
+    """The whole file at once, on the disk when this returns; for nobody else to read, or for
+    whoever could read it before. Where the path is a link, it stays one."""
+    path = os.path.realpath(path)
     folder = os.path.dirname(path)
-    descriptor, new = tempfile.mkstemp(dir=folder, suffix=".new")
+    descriptor, new = _new_file(path, private)
     try:
-        with open(descriptor, "w", encoding="utf-8") as file:
+        with open(descriptor, "w", encoding="utf-8", newline="") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
@@ -64,3 +67,17 @@ def replace(path: str, text: str) -> None:
             os.unlink(new)
         raise
     sync_names(folder)
+
+
+def _new_file(path: str, private: bool) -> tuple[int, str]:
+    """A file beside another one, of a name that nobody has; open, and its name."""
+    if private:
+        return tempfile.mkstemp(dir=os.path.dirname(path), suffix=".new")
+    new = f"{path}.{os.getpid()}{time.time_ns()}.new"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+    if not os.path.exists(path):
+        return os.open(new, flags, 0o666), new
+    mode = stat.S_IMODE(os.stat(path).st_mode)
+    descriptor = os.open(new, flags, mode)
+    os.chmod(new, mode)  # what the process would not give to a new file, too
+    return descriptor, new
