@@ -1,13 +1,14 @@
 // What is around every screen: where one can go, how it looks, who asks, whether the server answers.
+import { useSignalEffect } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { forgetToken, hasToken, isAway, keepToken, wantsToken } from "./api";
+import { access, forgetToken, hasToken, isAway, keepToken, wantsToken } from "./api";
 import { Document } from "./document/screen";
 import { waiting } from "./inbox/count";
 import { theme } from "./kept";
 import { SCREENS, showsKeys } from "./keys";
 import { Icon } from "./parts/icons";
 import { Told } from "./parts/said";
-import { place, screen, type Screen } from "./place";
+import { named, place, reference, screen, type Screen } from "./place";
 import { Search } from "./search/screen";
 import { searchKeys } from "./search/keys";
 
@@ -37,10 +38,12 @@ export const ENTRIES: Entry[] = [
   { screen: "health", label: "Health", path: "/health-page", key: "h", view: later(() => import("./health/screen").then((one) => one.Health)) },
   { screen: "settings", label: "Settings", path: "/settings", key: ",", view: later(() => import("./settings/screen").then((one) => one.Settings)) },
 ];
+/** Those that answer to who asks: the health of the whole base is nothing for one project. */
+const entries = (): Entry[] => ENTRIES.filter((one) => !(access.value.project && one.screen === "health"));
 for (const one of ENTRIES) SCREENS[one.key] = one.path;
 
 export function Frame() {
-  useEffect(() => {
+  useSignalEffect(() => {
     document.title = title();
   });
   useArrival();
@@ -52,7 +55,7 @@ export function Frame() {
       <Header />
       {isAway.value && (
         <p class="away" role="alert">
-          The server does not answer. It is looked for; what is shown is from before.
+          The server does not answer: is kb serve still running? It is looked for; what is shown is from before.
         </p>
       )}
       <main id="main" tabIndex={-1}>
@@ -77,10 +80,9 @@ function useArrival(): void {
 }
 
 function title(): string {
-  const entry = ENTRIES.find((one) => one.screen === screen.value);
-  const query = place.value.params.get("q");
-  const heading = document.querySelector("main h1")?.textContent ?? entry?.label ?? "";
-  const name = screen.value === "search" && query ? query : heading;
+  const label = ENTRIES.find((one) => one.screen === screen.value)?.label ?? "No such page";
+  const query = screen.value === "search" ? place.value.params.get("q") : "";
+  const name = query || named.value || (screen.value === "document" ? reference.value : label);
   const badge = ENTRIES.map((one) => one.badge?.() ?? "").find(Boolean);
   return `${badge ? `(${badge}) ` : ""}${name.slice(0, 120)} · knowbase`;
 }
@@ -95,7 +97,7 @@ function Header() {
         knowbase
       </a>
       <nav aria-label="Screens">
-        {ENTRIES.map((one) => (
+        {entries().map((one) => (
           <a key={one.path} href={one.path} aria-current={screen.value === one.screen ? "page" : undefined}>
             <Icon name={one.screen} />
             <span>{one.label}</span>
@@ -192,7 +194,7 @@ function KeyList() {
             <dd>{text}</dd>
           </div>
         ))}
-        {ENTRIES.map((one) => (
+        {entries().map((one) => (
           <div key={one.path}>
             <dt>
               <kbd>g {one.key}</kbd>

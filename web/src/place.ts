@@ -28,6 +28,9 @@ function screenOf(path: string): Screen {
   return named[path] ?? "unknown";
 }
 
+/** What the screen shows by its own name, once that is known: for the title of the window. */
+export const named = signal("");
+
 /** The document that the address names. */
 export const reference = computed(() => decodeURIComponent(place.value.path.slice(3)));
 

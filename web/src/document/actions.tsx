@@ -15,6 +15,9 @@ const WHAT: Record<Doing, (code: string) => string> = {
   relate: (code) => `Links ${code} with another document.`,
 };
 
+/** A file's tags stand in the file. */
+const offered = (facts: Facts): Doing[] => (Object.keys(WHAT) as Doing[]).filter((one) => one !== "tag" || !facts.path);
+
 export function Actions({ facts, again }: { facts: Facts; again: () => void }) {
   const [doing, choose] = useState<Doing | "">("");
   const [error, fail] = useState<unknown>(null);
@@ -32,6 +35,10 @@ export function Actions({ facts, again }: { facts: Facts; again: () => void }) {
       fail(failure);
     }
   };
+  const open = (one: Doing): void => {
+    fail(null); // it was about another action
+    choose(doing === one ? "" : one);
+  };
   const send = (event: Event): void => {
     event.preventDefault();
     const value = String(new FormData(event.currentTarget as HTMLFormElement).get("value") ?? "").trim();
@@ -41,8 +48,8 @@ export function Actions({ facts, again }: { facts: Facts; again: () => void }) {
   return (
     <div class="doing">
       <div class="buttons" role="group" aria-label="Actions">
-        {(Object.keys(WHAT) as Doing[]).map((one) => (
-          <button key={one} type="button" class="quiet" aria-expanded={doing === one} onClick={() => choose(doing === one ? "" : one)}>
+        {offered(facts).map((one) => (
+          <button key={one} type="button" class="quiet" aria-expanded={doing === one} onClick={() => open(one)}>
             {one === "archive" && facts.archived ? "Restore" : one.charAt(0).toUpperCase() + one.slice(1)}
             {one === "supersede" ? " by …" : one === "relate" ? " to …" : ""}
           </button>

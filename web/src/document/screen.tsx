@@ -5,7 +5,7 @@ import { bind } from "../keys";
 import { editor } from "../kept";
 import type { Document as Facts } from "../operations";
 import { Icon } from "../parts/icons";
-import { Copy, Failure, useAsked } from "../parts/said";
+import { Copy, Failure, useAsked, useName } from "../parts/said";
 import { Tree, type Node } from "../parts/tree";
 import { place, reference, withParams } from "../place";
 import { rendered, type Outline, type Rendered } from "../rendered";
@@ -22,6 +22,7 @@ export function Document() {
   const line = Number(place.value.params.get("line")) || undefined;
   const text = useAsked((stop) => arriving(wanted, query, line, stop), [wanted, query, line, fresh.value]);
   const facts = useAsked((stop) => call("get", { reference: wanted }, stop).then((found) => found.document), [wanted, fresh.value]);
+  useName(text.error == null ? (text.value?.title ?? "") : "");
   if (text.error != null) {
     return (
       <div class="page">

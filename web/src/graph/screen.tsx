@@ -3,13 +3,19 @@ import { useEffect, useState } from "preact/hooks";
 import { fresh } from "../api";
 import { relationName } from "../document/rail";
 import { bind } from "../keys";
-import { Failure, useAsked } from "../parts/said";
+import { Failure, useAsked, useName } from "../parts/said";
 import { documentAddress, go, place, reference, withParams } from "../place";
 import { count, thousands } from "../words";
-import { around, asked, RELATIONS, type Around, type Near } from "./around";
+import { around, asked, RELATIONS, type Around, type Near, type NearLink } from "./around";
 import { exportAs } from "./export";
 import { Overview } from "./overview";
 import { Picture, useLayout } from "./picture";
+
+/** Relations that have a direction, from their source and from their target. */
+const WAYS: Record<string, [string, string]> = {
+  REFERENCES: ["refers to", "is referred to"],
+  SUPERSEDES: ["supersedes", "is superseded"],
+};
 
 export function Graph() {
   const code = place.value.path.startsWith("/g/") ? reference.value : "";
@@ -29,6 +35,15 @@ function Neighbours({ code }: { code: string }) {
     document.querySelector<HTMLElement>(`[data-node="${CSS.escape(id)}"] a`)?.focus();
   };
   const centre = found?.nodes[0];
+  useName(centre?.title ?? "");
+  if (!found && loaded.error != null) {
+    return (
+      <div class="page">
+        <h1 dir="auto">{code}</h1>
+        <Failure error={loaded.error} retry={loaded.again} />
+      </div>
+    );
+  }
   return (
     <div class="graph">
       <header>
@@ -157,6 +172,16 @@ function Way({ found }: { found: Around }) {
   );
 }
 
+/** How a document is linked with one that is nearer; "it" is the one in the middle. */
+function linkedWith(link: NearLink, isSource: boolean, nearer: Near): string {
+  const it = nearer.depth ? nearer.code : "it";
+  if (link.relation === "PARENT_OF") return `is ${isSource ? "the parent of" : "below"} ${it}`;
+  const [out, back] = WAYS[link.relation] ?? [];
+  if (out && back) return isSource ? `${out} ${it}` : nearer.depth ? `${back} by ${it}` : back;
+  const strength = link.relation === "SIMILAR_TO" ? ` ${link.strength.toFixed(2)}` : "";
+  return `${relationName(link.relation)}${strength}${nearer.depth ? ` (${it})` : ""}`;
+}
+
 interface ListShown {
   found: Around;
   chosen: string;
@@ -173,7 +198,7 @@ function Listed({ found, chosen, choose, open }: ListShown) {
     });
     return nearer
       .slice(0, 6)
-      .map(({ link, other }) => `${relationName(link.relation)}${link.relation === "SIMILAR_TO" ? ` ${link.strength.toFixed(2)}` : ""}${other.depth ? ` (${other.code})` : ""}`)
+      .map(({ link, other }) => linkedWith(link, link.source === node.id, other))
       .join(", ");
   };
   return (

@@ -76,6 +76,7 @@ function Numbers({ told }: { told: Status }) {
     ["Forgotten", thousands(told.forgotten)],
     ["On disk", told.size_bytes === null ? "–" : size(told.size_bytes)],
   ];
+  const types = Object.entries(told.types).sort((one, other) => other[1] - one[1]);
   return (
     <section>
       <h2>Numbers</h2>
@@ -88,12 +89,10 @@ function Numbers({ told }: { told: Status }) {
             </div>
           ))}
         </dl>
-        <table class="lines">
+        {types.length > 0 && <table class="lines">
           <caption>Documents by type</caption>
           <tbody>
-            {Object.entries(told.types)
-              .sort((one, other) => other[1] - one[1])
-              .map(([type, number]) => (
+            {types.map(([type, number]) => (
                 <tr key={type}>
                   <th scope="row">
                     <a href={`/?q=${encodeURIComponent(`type:${type}`)}`}>{type}</a>
@@ -108,9 +107,9 @@ function Numbers({ told }: { told: Status }) {
                 </tr>
               ))}
           </tbody>
-        </table>
+        </table>}
       </div>
-      <p class="faint">{told.model ? `Model ${told.model.name} ${told.model.revision}, ${told.model.dimensions} dimensions.` : "No embedding model: words alone are searched."}</p>
+      <p class="faint">{told.model ? `Model ${told.model.name} ${told.model.revision}, ${told.model.dimensions} dimensions.` : told.documents ? "No vectors yet: words alone are searched." : "The embedding model comes with knowbase; it is loaded with the first document."}</p>
     </section>
   );
 }

@@ -19,6 +19,8 @@ const GROUPS: Record<string, string> = {
 };
 const PAGE = 20;
 
+/** Counts up once a verdict, or its undoing, has been answered: what is like what may have changed. */
+const answered = signal(0);
 /** What was judged in this visit, the newest last: u takes it back. */
 const judged = signal<{ id: string; code: string; verdict: string }[]>([]);
 
@@ -42,16 +44,17 @@ export function Inbox() {
   const group = place.value.params.get("group") ?? "";
   const project = place.value.params.get("project") ?? "";
   const asked = { limit: PAGE, ...(group ? { group } : {}), ...(project ? { project } : {}) };
-  const loaded = useAsked((stop) => call("inbox", asked, stop), [group, project, fresh.value, judged.value.length]);
-  const items = (loaded.value?.items ?? []).filter((item) => !judged.value.some((one) => one.id === item.document.id));
+  const loaded = useAsked((stop) => call("inbox", asked, stop), [group, project, fresh.value, answered.value]);
+  const isJudged = (item: InboxItem, isLater: boolean): boolean => judged.value.some((one) => one.id === item.document.id && (one.verdict === "later") === isLater);
+  const open = (loaded.value?.items ?? []).filter((item) => !isJudged(item, false));
+  const items = [...open.filter((item) => !isJudged(item, true)), ...open.filter((item) => isJudged(item, true))];
   const [at, setAt] = useState(0);
   const [editing, edit] = useState("");
   const current = items[Math.min(at, items.length - 1)];
-  const judge = (item: InboxItem, name: string): Promise<void> => give(item, name);
   useEffect(() => {
     if (!access.value.write) return;
     const keys: Record<string, () => void> = { u: () => void undo(), j: () => setAt(Math.min(at + 1, items.length - 1)), k: () => setAt(Math.max(at - 1, 0)) };
-    for (const one of VERDICTS) keys[one.key] = () => current && (!one.needsLike || current.like) && void judge(current, one.name);
+    for (const one of VERDICTS) keys[one.key] = () => current && (!one.needsLike || current.like) && void give(current, one.name);
     keys.e = () => current && edit(current.document.id);
     return bind(keys);
   });
@@ -76,7 +79,7 @@ export function Inbox() {
           )}
           <ol class="plain cards">
             {items.map((item, number) => (
-              <Card key={item.document.id} item={item} isCurrent={item === current} choose={() => setAt(number)} isEditing={editing === item.document.id} edit={edit} judge={judge} />
+              <Card key={item.document.id} item={item} isCurrent={item === current} choose={() => setAt(number)} isEditing={editing === item.document.id} edit={edit} judge={give} />
             ))}
           </ol>
         </>
@@ -86,29 +89,38 @@ export function Inbox() {
   );
 }
 
-async function give(item: InboxItem, name: string): Promise<void> {
-  const other = name === "supersede" || name === "merge" ? { other: item.like?.code } : {};
-  try {
-    await call("verdict", { reference: item.document.id, verdict: name, ...other });
-    judged.value = [...judged.value, { id: item.document.id, code: item.document.code, verdict: name }];
-    tell(`${name}: ${item.document.code}`);
-    void countInbox();
-  } catch (error) {
-    tell((error as Error).message);
-  }
+/** One after the other: what is undone is what was judged last, however quickly the keys come. */
+let working: Promise<void> = Promise.resolve();
+
+function inTurn(work: () => Promise<void>): Promise<void> {
+  working = working.then(work).catch((error: Error) => tell(error.message));
+  return working;
 }
 
-async function undo(): Promise<void> {
-  const last = judged.value.at(-1);
-  if (!last) return;
-  try {
+function give(item: InboxItem, name: string): Promise<void> {
+  const { id, code } = item.document;
+  return inTurn(async () => {
+    if (judged.value.some((one) => one.id === id && one.verdict !== "later")) return;
+    const other = name === "supersede" || name === "merge" ? { other: item.like?.code } : {};
+    await call("verdict", { reference: id, verdict: name, ...other });
+    settle([...judged.value, { id, code, verdict: name }], `${name}: ${code}`);
+  });
+}
+
+function undo(): Promise<void> {
+  return inTurn(async () => {
+    const last = judged.value.at(-1);
+    if (!last) return;
     await call("verdict", { reference: last.id, verdict: "undo" });
-    judged.value = judged.value.slice(0, -1);
-    tell(`Undone: ${last.verdict} ${last.code}`);
-    void countInbox();
-  } catch (error) {
-    tell((error as Error).message);
-  }
+    settle(judged.value.slice(0, -1), `Undone: ${last.verdict} ${last.code}`);
+  });
+}
+
+function settle(now: typeof judged.value, said: string): void {
+  judged.value = now;
+  answered.value++;
+  tell(said);
+  void countInbox();
 }
 
 function Groups({ counts, chosen }: { counts: Record<string, number>; chosen: string }) {

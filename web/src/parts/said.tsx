@@ -1,7 +1,8 @@
 // What is said to the reader: failures in the server's words, copied texts, places to wait.
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import { Refused } from "../api";
+import { isAway, Refused } from "../api";
+import { named } from "../place";
 import { copy } from "../words";
 import { Icon } from "./icons";
 
@@ -38,6 +39,7 @@ export function Copy({ text, label, children }: { text: string | (() => string);
 export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
   const refused = error instanceof Refused ? error : new Refused(0, "page", String(error));
   if (refused.status === 401) return null; // the screen that asks for a token says it
+  if (refused.code === "away" && isAway.value) return null; // said above every screen
   return (
     <div class="failure" role="alert">
       <p>
@@ -69,6 +71,14 @@ export function sentence(text: string): string {
   return /[.!?…:]$/.test(start) ? start : `${start}.`;
 }
 
+/** The window has this name while the screen is shown. */
+export function useName(name: string): void {
+  useEffect(() => {
+    named.value = name;
+    return () => void (named.value = "");
+  }, [name]);
+}
+
 export interface Loaded<Value> {
   value: Value | null;
   error: unknown;
@@ -82,9 +92,9 @@ export function useAsked<Value>(ask: (stop: AbortSignal) => Promise<Value>, on: 
   useEffect(() => {
     const stopping = new AbortController();
     ask(stopping.signal).then(
-      (value) => set({ value, error: null }),
+      (value) => stopping.signal.aborted || set({ value, error: null }),
       (error: Error) => {
-        if (error.name !== "AbortError") set((before) => ({ value: before.value, error }));
+        if (!stopping.signal.aborted) set((before) => ({ value: before.value, error }));
       },
     );
     return () => stopping.abort();

@@ -32,6 +32,8 @@ export const isWaiting = signal(false);
 export const failure = signal<unknown>(null);
 export const plan = signal<QueryPlan | null>(null);
 export const facets = signal<Record<string, FacetCount[]>>({});
+/** What is shown answers an earlier question: this one has failed. */
+export const isOld = computed(() => failure.value != null && answer.value !== null);
 /** From asking to having the answer, in this browser. */
 export const roundTrip = signal(0);
 
@@ -100,6 +102,7 @@ async function ask(one: Asked): Promise<void> {
   } catch (error) {
     if (mine !== turn || (error as Error).name === "AbortError") return;
     failure.value = error as Refused;
+    if (plan.value?.query !== one.query) plan.value = null;
     isWaiting.value = false;
   } finally {
     clearTimeout(words);

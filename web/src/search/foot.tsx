@@ -2,7 +2,7 @@
 import { Copy, sentence } from "../parts/said";
 import { documentAddress, go, withParams } from "../place";
 import { milliseconds, thousands } from "../words";
-import { answer, asked, isPartial } from "./asking";
+import { answer, asked, isPartial, plan } from "./asking";
 import { legName } from "../parts/bar";
 import { wordsOf } from "./language";
 
@@ -17,6 +17,7 @@ export function summary(): string {
 export function Notices() {
   const found = answer.value;
   if (!found) return null;
+  const said = new Set(plan.value?.query === found.query ? plan.value.problems.map((one) => `${one.message}; ${one.instead}`) : []); // under the box
   const share = Math.floor(found.semantic_coverage * 1000) / 10;
   return (
     <>
@@ -32,7 +33,7 @@ export function Notices() {
           ?
         </p>
       ))}
-      {found.notices.map((text) => (
+      {found.notices.filter((text) => !said.has(text)).map((text) => (
         <p key={text} class="notice">
           {sentence(text)}
         </p>

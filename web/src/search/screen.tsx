@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { fresh } from "../api";
 import { Failure } from "../parts/said";
 import { go, withParams } from "../place";
-import { answer, asked, failure, isWaiting, stacks } from "./asking";
+import { answer, asked, failure, isOld, isWaiting, stacks } from "./asking";
 import { Box, Meaning } from "./box";
 import { Facets } from "./facets";
 import { Foot, NoHits, Notices, summary } from "./foot";
@@ -41,18 +41,41 @@ function Found({ isWide }: { isWide: boolean }) {
       <section class="list" aria-label="Hits" aria-busy={isWaiting.value}>
         <div class="status">
           <p class="number" role="status" aria-live="polite">
-            {found ? summary() : "\u00a0"}
+            {found && !isOld.value ? summary() : "\u00a0"}
           </p>
           <Switches />
         </div>
         {failure.value != null && <Failure error={failure.value} retry={() => fresh.value++} />}
-        <Notices />
-        {found && (found.hits.length ? <Hits stacks={stacks.value} /> : <NoHits />)}
-        {found && <NotFound />}
-        <Foot />
+        {isOld.value ? <Earlier /> : <Answered />}
       </section>
       {isWide && <Pane />}
     </>
+  );
+}
+
+function Answered() {
+  const found = answer.value;
+  return (
+    <>
+      <Notices />
+      {found && (found.hits.length ? <Hits stacks={stacks.value} /> : <NoHits />)}
+      {found && <NotFound />}
+      <Foot />
+    </>
+  );
+}
+
+/** The hits of the question before, under that question. */
+function Earlier() {
+  const found = answer.value;
+  if (!found?.hits.length) return null;
+  return (
+    <div class="earlier">
+      <p>
+        From before, for <q dir="auto">{found.query}</q>:
+      </p>
+      <Hits stacks={stacks.value} />
+    </div>
   );
 }
 

@@ -1,6 +1,6 @@
 // "Not what you looked for?": why a document that was expected is not among the first.
 import { useState } from "preact/hooks";
-import { call } from "../api";
+import { call, Refused } from "../api";
 import type { WhyNot } from "../operations";
 import { legName } from "../parts/bar";
 import { Failure, sentence } from "../parts/said";
@@ -34,7 +34,7 @@ export function NotFound() {
         </div>
       </form>
       <div aria-live="polite">
-        {error != null && <Failure error={error} />}
+        {error instanceof Refused && error.status === 404 ? <p>{sentence(error.message)}</p> : error != null && <Failure error={error} />}
         {told && <Reason told={told} />}
       </div>
     </details>

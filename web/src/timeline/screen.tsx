@@ -1,8 +1,8 @@
 // What came into the base when: a row a day, the sessions of agents, what expires soon.
 import { useState } from "preact/hooks";
-import { call, fresh, search } from "../api";
+import { access, call, fresh } from "../api";
 import { dates } from "../kept";
-import type { Document as Facts, Session } from "../operations";
+import type { Document as Facts, Listing, Session } from "../operations";
 import { Failure, useAsked } from "../parts/said";
 import { documentAddress, go, place, withParams } from "../place";
 import { age, count, day, grouped, thousands } from "../words";
@@ -50,11 +50,11 @@ function Newest() {
         </label>
       </form>
       {rows.error != null && <Failure error={rows.error} retry={rows.again} />}
-      <Expiring />
+      <Expiring known={documents} />
       <Sessions project={project} />
       <h2>Documents</h2>
       {rows.value && !documents.length && <p>Nothing yet. A document stands at the day on which it was put in; “changed” is the time of its file, or of its last edit.</p>}
-      <Days documents={documents} />
+      <Days documents={documents} isAll={total <= documents.length} />
       {total > documents.length && (
         <p>
           <button type="button" onClick={() => go(withParams({ n: String(shown + PAGE) }), true)}>
@@ -67,17 +67,18 @@ function Newest() {
 }
 
 /** One row a day, its documents by where they are from. */
-function Days({ documents }: { documents: Facts[] }) {
+function Days({ documents, isAll }: { documents: Facts[]; isAll: boolean }) {
   const days = grouped(documents, (one) => day(one.created_at));
+  const cut = isAll ? "" : [...days.keys()].at(-1); // more of that day may come: it has no number yet
   return (
     <ol class="plain days">
       {[...days].map(([date, all]) => (
         <li key={date}>
           <h3>
-            <time dateTime={date}>{dates.value === "ago" ? longDay(date) : date}</time> <span class="faint number">{count(all.length, "document")}</span>
+            <time dateTime={date}>{dates.value === "ago" ? longDay(date) : date}</time> {date !== cut && <span class="faint number">{count(all.length, "document")}</span>}
           </h3>
           {[...grouped(all, origin)].map(([from, some]) => (
-            <Group key={from} from={from} documents={some} />
+            <Group key={from} from={from} documents={some} isWhole={date !== cut} />
           ))}
         </li>
       ))}
@@ -87,13 +88,13 @@ function Days({ documents }: { documents: Facts[] }) {
 
 const FEW = 8;
 
-function Group({ from, documents }: { from: string; documents: Facts[] }) {
+function Group({ from, documents, isWhole }: { from: string; documents: Facts[]; isWhole: boolean }) {
   const [isOpen, open] = useState(false);
   const shown = isOpen ? documents : documents.slice(0, FEW);
   return (
     <div class="group">
       <p class="faint">
-        <bdi>{from}</bdi> <span class="number">{documents.length}</span>
+        <bdi>{from}</bdi> {isWhole && <span class="number">{documents.length}</span>}
       </p>
       <ul class="plain">
         {shown.map((one) => (
@@ -130,17 +131,20 @@ function longDay(date: string): string {
   return new Date(`${date}T12:00:00Z`).toLocaleDateString("en", { weekday: "long", day: "numeric", month: "long", year: "numeric" });
 }
 
-function Expiring() {
-  const now = new Date();
-  const until = new Date(now.getTime() + SOON * 86_400_000);
-  const query = `expires:>=${now.toISOString().slice(0, 10)} expires:<${until.toISOString().slice(0, 10)}`;
-  const found = useAsked((stop) => search({ query, unit: "document", top: 20 }, stop), [query, fresh.value]);
-  if (!found.value?.hits.length) return null;
+/** Asked once a visit: the operation counts as a change, which would be a reason to ask again. Who
+ * may only read sees what is among the documents that are listed. */
+function Expiring({ known }: { known: Facts[] }) {
+  const { write } = access.value;
+  const found = useAsked((stop) => (write ? call("expire", { within: `${SOON}d`, limit: 200 }, stop) : Promise.resolve(null)), [write]);
+  const now = Date.now();
+  const isSoon = ({ expires_at: at }: Facts): boolean => at !== null && Date.parse(at) >= now && Date.parse(at) < now + SOON * 86_400_000;
+  const soon = ((found.value as Listing | null)?.documents ?? known).filter(isSoon).slice(0, 20);
+  if (!soon.length) return null;
   return (
     <section class="strip">
       <h2>Expiring within {SOON} days</h2>
       <ul class="plain">
-        {found.value.hits.map((hit) => (
+        {soon.map((hit) => (
           <li key={hit.id}>
             <a href={documentAddress(hit.code)} dir="auto">
               {hit.title}

@@ -23,12 +23,16 @@ SCREENS = (
 PAGE = 20  # hits
 
 
-def whole(title: str, path: str, main: str) -> str:
+WHOLE_BASE = ("/health-page",)  # nothing for who is held to a project
+
+
+def whole(title: str, path: str, main: str, *, is_held: bool = False) -> str:
     """The document that every address of the page gives."""
     current = "/" + path.strip("/").partition("/")[0]
     items = "".join(
         f'<a href="{where}"{_current(where == current)}><span>{name}</span></a>'
         for name, where in SCREENS
+        if not (is_held and where in WHOLE_BASE)
     )
     ahead = "".join(f'<link rel="modulepreload" href="{one}">' for one in needed())
     return (
@@ -188,6 +192,11 @@ def closed() -> str:
         "script. Without one: <code>curl -H 'Authorization: Bearer TOKEN'</code>.</p></noscript>"
         "</div>"
     )
+
+
+def nowhere() -> str:
+    """At an address that there is not."""
+    return '<div class="page"><h1>There is no such page</h1><p><a href="/">Search</a></p></div>'
 
 
 def by_script(title: str) -> str:

@@ -4,7 +4,8 @@ from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute, Match, Route
+from starlette.types import Scope
 
 from knowbase.base import Base
 from knowbase.errors import KnowbaseError, NotFound
@@ -39,6 +40,20 @@ def wants_page(request: Request) -> bool:
     return qualities(request.headers.get("accept", "")).get("text/html", 0.0) > 0
 
 
+class Nowhere(Route):
+    """A browser at an address that nobody else answers. Programs get JSON, as does who is astray
+    within the API."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        match, child = super().matches(scope)
+        if match is not Match.FULL or scope["path"].startswith("/api/"):
+            return Match.NONE, {}
+        others = (one for one in scope["app"].routes if one is not self)
+        if not wants_page(Request(scope)) or any(one.matches(scope)[0].value for one in others):
+            return Match.NONE, {}
+        return match, child
+
+
 class Page:
     """Answers what browsers ask."""
 
@@ -53,6 +68,7 @@ class Page:
             Route("/g/{reference:path}", self.by_script, methods=["GET"]),
             *(Route(path, self.by_script, methods=["GET"]) for path in BY_SCRIPT),
             Route(PREFIX + "{name}", self.file, methods=["GET"]),
+            Nowhere("/{path:path}", self.nowhere, methods=["GET"]),
         ]
 
     async def file(self, request: Request) -> Response:
@@ -61,6 +77,9 @@ class Page:
             return response_to(unknown_path(request.url.path))
         headers = {"Cache-Control": FOREVER}
         return Response(found.content, headers=headers, media_type=found.media_type)
+
+    async def nowhere(self, request: Request) -> Response:
+        return _answer(request, "No such page", html.nowhere(), 404)
 
     async def by_script(self, request: Request) -> Response:
         title = BY_SCRIPT.get(route_of(request.url.path) or "", "")
@@ -118,6 +137,7 @@ def _values(request: Request, query: str) -> dict[str, Any]:
 
 
 def _answer(request: Request, title: str, main: str, status: int = 200) -> Response:
-    text = html.whole(title, request.url.path, main)
+    is_held = current.get().project is not None
+    text = html.whole(title, request.url.path, main, is_held=is_held)
     content = text.encode("utf-8", "replace")
     return Response(content, status, HEADERS, "text/html; charset=utf-8")
