@@ -455,7 +455,15 @@ def test_files_and_sources_are_remembered(store: Store) -> None:
 
 
 def test_files_within_are_those_at_a_path_and_below_it(store: Store) -> None:
-    paths = ("docs", "docs/a.md", "docs-old/b.md", "docs.md", "win\\c.md", "window/d.md", "a_b/e.md")
+    paths = (
+        "docs",
+        "docs/a.md",
+        "docs-old/b.md",
+        "docs.md",
+        "win\\c.md",
+        "window/d.md",
+        "a_b/e.md",
+    )
     store.apply(Changes(files=tuple(FileRecord(p, "s", 1, 1, "abc") for p in paths)), NOW)
     assert set(store.files(["docs"])) == {"docs", "docs/a.md"}
     assert set(store.files(["win", "docs.md"])) == {"win\\c.md", "docs.md"}

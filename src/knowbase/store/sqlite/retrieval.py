@@ -135,7 +135,8 @@ class SqliteRetrieval(Connected):
         if number is None:
             return []
         with translated(), self._connections.get():  # one state of the base
-            return nearest_vectors(vector, limit, self._proposing(number, vector, condition))
+            found = nearest_vectors(vector, limit, self._proposing(number, vector, condition))
+        return found  # noqa: RET504 - to mypy, the block could swallow an error
 
     def _proposing(self, model: int, vector: "Vector", condition: Condition) -> "Propose":
         if "numpy" not in sys.modules or not self._all_pass(condition):
