@@ -1,17 +1,21 @@
 """What the legs saw of an answer: the signals of its verdict."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from knowbase.query.conditions import EVERYTHING, Condition
 from knowbase.query.words import Frequencies
 from knowbase.ranking.trust import weight_had
-from knowbase.ranking.verdict import STRONG, Evidence, Verdict, judge
+from knowbase.ranking.verdict import LEGS, STRONG, Evidence, Verdict, judge, only
 from knowbase.search.rank import Outcome
 from knowbase.search.retrieve import Proposals
 from knowbase.search.services import Services
 from knowbase.search.understand import Inquiry
 from knowbase.store.bm25 import idf
 from knowbase.values.documents import Candidate, Passage
+
+if TYPE_CHECKING:
+    from knowbase.values.vectors import Model
 
 NEIGHBOURS = 10  # the nearest is held against the last of so many
 FEW = 30  # chunks: idf is nearly nothing for half of them, and BM25 with it
@@ -26,7 +30,29 @@ def verdict_of(outcome: Outcome, services: Services) -> Verdict:
     if evidence == Evidence():
         return Verdict(STRONG, 1.0)
     known = services.store.calibration()
-    return judge(evidence, known.numbers if known else None)
+    numbers = known.numbers if known else None
+    if evidence.similarity is None:  # what words say does not depend on a model
+        return judge(evidence, numbers)
+    model = services.store.model()
+    if numbers and numbers.get("model") == mark_of(model):
+        return judge(evidence, numbers)
+    return judge(as_prior_knows(evidence, model))
+
+
+def mark_of(model: "Model | None") -> float:
+    """A number for a model, as a calibration keeps it."""
+    from zlib import crc32
+
+    return float(crc32(f"{model.name} {model.revision}".encode())) if model else 0.0
+
+
+def as_prior_knows(evidence: Evidence, model: "Model | None") -> Evidence:
+    """What can be judged before anything is learnt: similarities are those of the packaged model,
+    of another one the words alone."""
+    from knowbase_granite import NAME
+
+    is_packaged = model is not None and model.name == NAME
+    return evidence if is_packaged else only(evidence, LEGS["keyword"])
 
 
 def evidence_of(
