@@ -9,6 +9,10 @@ import pytest
 import knowbase
 from conftest import Kb
 from knowbase import Base
+from knowbase.ingest import succession
+from knowbase.store.contract import DocumentStore
+from knowbase.values.documents import Document
+from linked import new_base
 
 
 def keyword(base: Base, query: str) -> list[str]:
@@ -135,6 +139,33 @@ def test_a_successor_that_is_not_there_hides_nothing_and_is_said(kb: Kb) -> None
     assert kb.json("sync", "--defer")["warnings"] == []
     assert kb.json("search", "wombat", "--fts-only")["hits"] == []
     assert "superseded_by" in kb.error("note", "---\nsuperseded_by: X-1\n---\nA\n", code=2)
+
+
+def test_those_that_wait_are_looked_for_only_when_a_name_comes_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[int] = []
+    look = succession.waiting
+
+    def counted(store: DocumentStore) -> list[Document]:
+        looks.append(1)
+        return look(store)
+
+    monkeypatch.setattr(succession, "waiting", counted)
+    file = tmp_path / "in" / "b.md"
+    with new_base(tmp_path) as base:
+        file.parent.mkdir()
+        (file.parent / "a.md").write_text("---\nsuperseded_by: LATE-1\n---\nwombat\n")
+        file.write_text("koala\n")
+        base.add([str(file.parent)])
+        assert len(looks) == 1
+        file.write_text("koala bears\n")
+        assert base.sync().changed
+        assert len(looks) == 1
+        file.write_text("---\ncode: LATE-1\n---\nkoala bears\n")
+        base.sync()
+        assert len(looks) == 2
+        assert [hit.path for hit in base.search("wombat", mode="keyword").hits] == []
 
 
 def test_what_older_readers_could_not_read_is_tried_again(

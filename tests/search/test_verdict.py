@@ -99,6 +99,26 @@ def test_a_base_with_little_in_it_learns_nothing_and_says_so(kb: Kb) -> None:
     assert kb("calibrate").out.startswith("nothing learnt from this base")
 
 
+def test_what_was_learnt_of_another_model_is_not_used(tmp_path: Path) -> None:
+    """Nor does what holds of the packaged one: then the words judge alone."""
+    path = knowbase.create(str(tmp_path)).path
+    with Base(path, embedder=FarApart()) as base:
+        for number in range(20):
+            words = " ".join(f"word{number}x{n}" for n in range(9))
+            base.note(Note(f"Chapter {number} tells of {words} and more."))
+        query = "word3x1 word3x2"
+        by_words = base.search(SearchRequest(query, mode="keyword")).verdict
+        assert base.search(query).verdict == by_words
+        base.calibrate()
+        assert base.search(query).verdict.calibrated
+        learnt = base.store.calibration()
+        assert learnt is not None
+        numbers = {**learnt.numbers, "model": 1.0}
+        base.store.put_calibration(learnt._replace(numbers=numbers))
+        found = base.search(query).verdict
+        assert (found.calibrated, found.probability) == (False, by_words.probability)
+
+
 BESIDE = (
     "Every deployment is announced",
     "A vehicle waits at the gate",

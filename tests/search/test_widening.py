@@ -98,6 +98,10 @@ def test_where_all_words_must_be_there_what_was_meant_takes_the_place(base: Base
     assert len(notices) == 1
 
 
+def test_where_all_words_must_be_there_other_names_are_neither_used_nor_told(base: Base) -> None:
+    assert asked(base, "hpa replicas", profile="entries") == (["A-1"], ())
+
+
 def test_a_short_form_and_what_a_text_says_it_stands_for_find_each_other(base: Base) -> None:
     hits, notices = asked(base, "hpa")
     assert set(hits) == {"A-1", "A-2", "A-3"}

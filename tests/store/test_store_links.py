@@ -1,6 +1,8 @@
 """The graph as every store keeps it. Each test runs against each backend."""
 
 import random
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import apsw
@@ -8,14 +10,18 @@ import numpy as np
 import psycopg
 import pytest
 
+from knowbase import deadline
+from knowbase.config import Settings
+from knowbase.errors import TookTooLong
 from knowbase.query.conditions import EVERYTHING, Not, Tagged, Visible
 from knowbase.store import neighbours, similar
 from knowbase.store.contract import Store
+from knowbase.store.linking import link_or_later
 from knowbase.store.plain import PlainStore
 from knowbase.store.postgres import PostgresStore
 from knowbase.store.postgres import create as create_postgres
 from knowbase.store.postgres import schema as postgres_schema
-from knowbase.store.sqlite import SqliteStore, alike, create
+from knowbase.store.sqlite import SqliteStore, create
 from knowbase.store.sqlite.schema import WITH_A_GRAPH
 from knowbase.values.changes import Changes, Codes, Draft, Edit
 from knowbase.values.edges import Edge, Relation
@@ -321,21 +327,110 @@ def test_an_older_postgresql_database_gets_its_links_when_it_is_opened() -> None
     older.close()
 
 
-def test_what_changes_while_vectors_are_compared_is_not_linked_by_old_ones(tmp_path: Path) -> None:
-    near, far = vector(1, 0, 0, 0), vector(0, 1, 0, 0)
-    store = create(str(tmp_path / "base.db"))
-    store.use_model(MODEL)
-    put(store, draft("a", section("a"), vectors=(near,)), draft("b", section("b"), vectors=(near,)))
-    rule = similar.Rule(0.8, 20)
-    found = similar.compare(alike.SqliteMoment(store._connections.with_vectors(), 1), rule)
-    assert len(found.added) == 1
-    put(store, draft("b", section("b b"), vectors=(far,)))
-    with store._connections.writing() as writing:
-        assert not alike.write(writing, found, rule)
-    assert likenesses(store) == {}
-    assert store.link_similar(0.8) == 2
-    assert likenesses(store) == {}
-    store.close()
+@pytest.mark.parametrize("many", [0, 4])  # what is new alone, or everything
+def test_what_changes_while_vectors_are_compared_is_left_for_later(
+    store: Store, many: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What still holds is linked, so that it comes to an end however much is written."""
+    monkeypatch.setattr(similar, "_MANY", many)
+    monkeypatch.setattr(similar, "_TRIES", 1)
+    chance, made, oracle = random.Random(many), scattered(5, 40), PlainStore()
+    oracle.use_model(MODEL)
+
+    def written(one: str) -> Changes:
+        return Changes(
+            drafts=(
+                draft(one, section(f"{one} {chance.random()}"), vectors=(chance.choice(made),)),
+            )
+        )
+
+    def apply(changes: Changes) -> None:
+        for either in (store, oracle):
+            either.apply(changes, NOW)
+
+    def disturbed(moment: similar.Moment, rule: similar.Rule) -> similar.Found:
+        found = compare(moment, rule)
+        for changes in meanwhile:
+            thread = threading.Thread(target=apply, args=(changes,))
+            thread.start()
+            thread.join()
+        return found
+
+    compare = similar.compare
+    for number in range(14):
+        apply(written(f"d{number}"))
+    store.link_similar(0.9, 2)
+    for number in range(14, 24):
+        apply(written(f"d{number}"))
+    monkeypatch.setattr(similar, "compare", disturbed)
+    meanwhile = [written("d3"), written("d15"), written("new"), Changes(removed=("d4", "d16"))]
+    meanwhile += [Changes(edits=(Edit(one, {"deleted_at": NOW}),)) for one in ("d5", "d17")]
+    compared = store.link_similar(0.9, 2)
+    if isinstance(store, PlainStore):
+        return
+    assert compared > 0
+    first = likenesses(store)
+    assert first
+    assert {"d15", "new", "d4", "d16", "d17"}.isdisjoint({one for pair in first for one in pair})
+    meanwhile = []
+    monkeypatch.setattr(similar, "_TRIES", 3)
+    store.link_similar(0.9, 2)
+    oracle.link_similar(0.9, 2)
+    assert likenesses(store) == likenesses(oracle)
+    assert store.link_similar(0.9, 2) == 0
+
+
+def test_who_has_no_time_goes_on_with_the_links_that_are_there(tmp_path: Path) -> None:
+    """Another base does not have to wait at all."""
+    near = (vector(1, 0, 0, 0),)
+    base = Settings(embed_vectors=True)
+    one, other = (create(str(tmp_path / f"{name}.db")) for name in ("one", "other"))
+    for store in (one, other):
+        store.use_model(MODEL)
+        put(store, draft("a", section("a"), vectors=near), draft("b", section("b"), vectors=near))
+    lock = similar._comparing.setdefault(one.path, threading.Lock())
+    with lock, deadline.within(0.2):
+        link_or_later(one, base)
+        assert not deadline.is_over()
+        link_or_later(other, base)
+    assert (likenesses(one), len(likenesses(other))) == ({}, 1)
+    put(one, draft("c", section("c"), vectors=near))
+    with deadline.within(60):
+        link_or_later(one, base)
+    assert len(likenesses(one)) == 3
+    one.close()
+    other.close()
+
+
+def test_comparing_ends_when_nobody_waits_any_longer() -> None:
+    matrix = np.eye(8, dtype="f4")
+    with deadline.within(0), pytest.raises(TookTooLong):
+        neighbours.nearest(neighbours.Vectors(np.arange(8), matrix), 0.7, 2)
+    with deadline.within(0), pytest.raises(TookTooLong):
+        neighbours.above(matrix, matrix, 0.7)
+
+
+class _Unordered:
+    """A base whose vectors stand in no order, with a document that was forgotten."""
+
+    def owners(self, _: object) -> dict[int, int]:
+        return {chunk: chunk for chunk in range(1, 40) if chunk != 7}
+
+    def blocks(self) -> Iterator[similar.Block]:
+        for start in (20, 0):
+            chunks = np.arange(start, start + 20)
+            yield similar.Block(chunks, np.repeat(chunks[:, None], 4, axis=1).astype("f4"))
+
+
+def test_many_vectors_stay_in_a_file_in_the_order_of_their_chunks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(neighbours, "COMPARED_WITH_ALL", 10)
+    found = similar._every_vector(_Unordered())  # type: ignore[arg-type]
+    wanted = [chunk for chunk in range(1, 40) if chunk != 7]
+    assert found.owners.tolist() == found.matrix[:, 0].tolist() == wanted
+    assert isinstance(found.matrix, np.memmap)
+    assert found.matrix._mmap is not None  # type: ignore[attr-defined]
 
 
 def scattered(seed: int, number: int) -> list[Vector]:

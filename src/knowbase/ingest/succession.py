@@ -17,6 +17,14 @@ def waiting_if_unknown(reading: Reading, store: DocumentStore) -> Reading:
     return reading.stating(superseded_by=None, metadata=metadata)
 
 
+def may_settle(reading: Reading, store: DocumentStore, *, is_new: bool) -> bool:
+    """Whether a file waits for its successor, or brings a name that others may wait for: only
+    then is it worth looking through all that wait."""
+    code = reading.value("code")
+    names = is_new or bool(reading.parts) or (code is not None and store.find(code) is None)
+    return names or KEY in reading.value("metadata")
+
+
 def waiting(store: DocumentStore) -> list[Document]:
     """The documents of files whose successor was not there."""
     condition = AllOf((Compare("path", "present"), Meta(KEY, "present")))
@@ -29,5 +37,6 @@ def successor_of(document: Document) -> str:
     return named if isinstance(named, str) and document.superseded_by is None else ""
 
 
-def said_of(name: str) -> str:
+def said_of(document: Document) -> str:
+    name = successor_of(document)
     return f"superseded_by names no document ({name}); it is shown until there is one"

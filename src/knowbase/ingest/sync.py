@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 
 from knowbase.errors import ReadError, TookTooLong
+from knowbase.ingest import succession
 from knowbase.ingest.ahead import Loaded, Noise, read_ahead, record_of
 from knowbase.ingest.batch import Batch, Prepared, is_of_one_file, reason_of
 from knowbase.ingest.drafts import Drafter
@@ -16,7 +17,6 @@ from knowbase.ingest.places import Home
 from knowbase.ingest.report import Progress, Report
 from knowbase.ingest.services import IngestServices
 from knowbase.ingest.splitting_again import split_again
-from knowbase.ingest.succession import said_of, successor_of, waiting, waiting_if_unknown
 from knowbase.ingest.telling import grouped, heavy
 from knowbase.ingest.walk import FoundFile
 from knowbase.ingest.workload import Workload
@@ -97,7 +97,7 @@ class Run:
             for record in each.missing:
                 if record.document:
                     self._gone.setdefault(record.sha256, []).append(record)
-        self._settling = False  # whether files are read again for what came in after them
+        self._may_settle = self._settling = False  # files read again for what came in after them
         self._moved_from: set[str] = set()
         self._holders: set[str] = set()  # files that documents lie in
         self.interrupted = False  # by Ctrl-C
@@ -158,8 +158,8 @@ class Run:
     def settle(self, scopes: Sequence[Scope]) -> None:
         """What a file is superseded by may have come in after it: then it is read again."""
         store = self._services.store
-        wait = waiting(store) if self._written else []
-        arrived = {one.id for one in wait if store.find(successor_of(one)) is not None}
+        wait = succession.waiting(store) if self._written and self._may_settle else []
+        arrived = {one.id for one in wait if store.find(succession.successor_of(one)) is not None}
         if arrived:
             self._settling, reused = True, self._batch.reused
             found = pending(store, scopes, self._services.disk, arrived)
@@ -167,7 +167,7 @@ class Run:
             self._batch.reused = reused  # they were counted when they came in
         for one in wait:
             if one.id in self._written and one.id not in arrived:
-                self._told.append((one.path or one.code, said_of(successor_of(one))))
+                self._told.append((one.path or one.code, succession.said_of(one)))
 
     def _read_files(self, each: Pending) -> None:
         def is_known(found: FoundFile, sha256: str) -> bool:
@@ -225,7 +225,9 @@ class Run:
         self, record: FileRecord, old: FileRecord | None, reading: Reading, source: Source
     ) -> None:
         read = reading.stating(tags=clean_tags((*reading.tags, *source.tags)))
-        read = waiting_if_unknown(read, self._services.store)
+        read = succession.waiting_if_unknown(read, self._services.store)
+        is_new = old is None or old.document is None
+        self._may_settle |= succession.may_settle(read, self._services.store, is_new=is_new)
         warnings = reading.warnings
         if read.value("parent") is None:
             read = read.stating(parent=parent_of(record.path, source, self._services.home))

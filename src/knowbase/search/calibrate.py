@@ -14,7 +14,7 @@ from knowbase.query.conditions import EVERYTHING, Condition, Not, OneOf, Visible
 from knowbase.query.predicate import passes
 from knowbase.ranking.profile import PROFILES
 from knowbase.ranking.verdict import LEGS, PRIOR, Evidence, Examples, Numbers, learn, only, topic
-from knowbase.search.evidence import evidence_of
+from knowbase.search.evidence import as_prior_knows, evidence_of, mark_of
 from knowbase.search.request import SearchRequest
 from knowbase.search.retrieve import retrieve
 from knowbase.search.services import Services
@@ -77,11 +77,15 @@ def calibrate(
         answered.append(ask(one.text))
         missing.append(ask(one.text, Not(OneOf("id", (one.document,)))))
     elsewhere = [ask(text) for text in others]
-    strange = [one for one in elsewhere if topic(one, PRIOR) < NOT_STRANGE] or elsewhere
+    strange = [one for one in elsewhere if _is_strange(one, services)] or elsewhere
     numbers = learn(Examples(answered, missing, strange))
     measured = {f"{legs}.separation": _separation(numbers, legs, missing, strange) for legs in LEGS}
     counted = {"questions": float(len(made)), "strangers": float(len(strange)), **_state(services)}
     return Calibration(now, {**numbers, **measured, **counted})
+
+
+def _is_strange(evidence: Evidence, services: Services) -> bool:
+    return topic(as_prior_knows(evidence, services.store.model()), PRIOR) < NOT_STRANGE
 
 
 def _separation(
@@ -129,12 +133,9 @@ def is_due(services: Services, known: Calibration | None) -> bool:
 
 def _state(services: Services) -> dict[str, float]:
     """What the numbers depend on: how much there is, and which model it is."""
-    from zlib import crc32
-
     store = services.store
     model = store.model() if services.has_vectors else None
-    mark = crc32(f"{model.name} {model.revision}".encode()) if model else 0
-    return {"chunks": float(store.frequencies(()).chunks), "model": float(mark)}
+    return {"chunks": float(store.frequencies(()).chunks), "model": mark_of(model)}
 
 
 class _Asking:

@@ -1,13 +1,23 @@
 """What the legs saw of an answer: the signals of its verdict."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.query.conditions import EVERYTHING, Condition
 from knowbase.query.query import Query
 from knowbase.query.words import KeywordQuery
 from knowbase.ranking.trust import has_stems, stems_of
-from knowbase.ranking.verdict import STRONG, Evidence, Verdict, at_least_likely, at_most_weak, judge
+from knowbase.ranking.verdict import (
+    LEGS,
+    STRONG,
+    Evidence,
+    Numbers,
+    Verdict,
+    at_least_likely,
+    at_most_weak,
+    judge,
+    only,
+)
 from knowbase.search.rank import Outcome
 from knowbase.search.retrieve import Proposals
 from knowbase.search.services import Services
@@ -16,6 +26,9 @@ from knowbase.store.bm25 import idf
 from knowbase.text.analysis import Word, tokens
 from knowbase.text.stopwords import STOP_WORDS
 from knowbase.values.documents import Candidate, Passage
+
+if TYPE_CHECKING:
+    from knowbase.values.vectors import Model
 
 NEIGHBOURS = 10  # the nearest is held against the last of so many
 FEW = 30  # chunks: idf is nearly nothing for half of them, and BM25 with it
@@ -32,7 +45,7 @@ def verdict_of(outcome: Outcome, services: Services) -> Verdict:
     if evidence == Evidence():
         return Verdict(STRONG, 1.0)
     known = services.store.calibration()
-    verdict = judge(evidence, known.numbers if known else None)
+    verdict = _judged(evidence, known.numbers if known else None, services)
     if _says_nothing(inquiry.query):
         return at_most_weak(verdict)
     return at_least_likely(verdict) if _is_exact(outcome) else verdict
@@ -66,6 +79,32 @@ def _is_named(text: str, passage: Passage) -> bool:
         return True
     is_word = not any(one.isdigit() for one in code)
     return not is_word and code in (one.strip(_MARKS) for one in text.split())
+
+
+def _judged(evidence: Evidence, numbers: Numbers | None, services: Services) -> Verdict:
+    """By what was learnt with the model that is used, or else by what holds of the packaged one."""
+    if evidence.similarity is None:  # what words say does not depend on a model
+        return judge(evidence, numbers)
+    model = services.store.model()
+    if numbers and numbers.get("model") == mark_of(model):
+        return judge(evidence, numbers)
+    return judge(as_prior_knows(evidence, model))
+
+
+def mark_of(model: "Model | None") -> float:
+    """A number for a model, as a calibration keeps it."""
+    from zlib import crc32
+
+    return float(crc32(f"{model.name} {model.revision}".encode())) if model else 0.0
+
+
+def as_prior_knows(evidence: Evidence, model: "Model | None") -> Evidence:
+    """What can be judged before anything is learnt: similarities are those of the packaged model,
+    of another one the words alone."""
+    from knowbase_granite import NAME
+
+    is_packaged = model is not None and model.name == NAME
+    return evidence if is_packaged else only(evidence, LEGS["keyword"])
 
 
 def evidence_of(

@@ -41,7 +41,8 @@ def widened(inquiry: Inquiry, store: "Store") -> Inquiry:
         return inquiry
     free = free_text(query)
     meant, suggestions = _spelled(inquiry, free, store)
-    others = [] if inquiry.request.strict else list(_other_names(inquiry, free, store))
+    takes_others = query.keyword.match == "any" and not inquiry.request.strict
+    others = list(_other_names(inquiry, free, store)) if takes_others else []
     found = [*meant, *others]
     keyword = _with(query.keyword, [one.also for one in found])
     widening = Widening(tuple(one.notice for one in found), suggestions)

@@ -1,7 +1,9 @@
 """Bringing SIMILAR_TO in step, for whoever reads links or has time."""
 
+from contextlib import nullcontext
 from typing import Protocol
 
+from knowbase import deadline
 from knowbase.errors import (
     BaseLocked,
     BaseReadOnly,
@@ -31,10 +33,13 @@ class Likeness(Protocol):
 
 def link_or_later(store: GraphStore, settings: Likeness) -> None:
     """Compare what was written since, so that nobody who writes waits for it. When another
-    writes, when space or time runs out, and for whoever may only read, the next one does it."""
+    writes, when space or time runs out, and for whoever may only read, the next one does it.
+    It takes half of the time that there is: the rest is for what it is done for."""
     if not settings.embed_vectors:
         return
+    left = deadline.seconds_left()
     try:
-        store.link_similar(settings.graph_similarity, settings.graph_most_similar)
+        with nullcontext() if left is None else deadline.within(left / 2):
+            store.link_similar(settings.graph_similarity, settings.graph_most_similar)
     except _LATER as error:
         log("info", "similar documents are linked later", reason=error.message)

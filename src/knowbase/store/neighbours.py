@@ -8,6 +8,8 @@ compared with the cells nearest to it: what is near lies near the same centres.
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from knowbase import deadline
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -109,6 +111,7 @@ def _centres(matrix: "Floats") -> "Floats":
     sample = np.ascontiguousarray(matrix[::step])
     centres = sample[:: max(1, len(sample) // number)][:number].copy()
     for _ in range(_ROUNDS):
+        deadline.check()
         cell = _nearest_centres(sample, centres)
         order = np.argsort(cell, kind="stable")
         there, starts = np.unique(cell[order], return_index=True)
@@ -122,10 +125,10 @@ def _nearest_centres(matrix: "Floats", centres: "Floats") -> "Integers":
     import numpy as np
 
     block = max(1, _ENTRIES // len(centres))
-    parts = [
-        np.argmax(matrix[start : start + block] @ centres.T, axis=1)
-        for start in range(0, len(matrix), block)
-    ]
+    parts = []
+    for start in range(0, len(matrix), block):
+        deadline.check()
+        parts.append(np.argmax(matrix[start : start + block] @ centres.T, axis=1))
     return np.concatenate(parts)
 
 
@@ -147,6 +150,7 @@ def _promising(
     place = most + 1  # the document itself is in one of the groups
     block = max(1, _ENTRIES // len(columns))
     for start in range(0, len(rows), block):
+        deadline.check()
         some = rows[start : start + block]
         products = vectors.matrix[some] @ right
         floor = np.full((len(some), 1), threshold, dtype="f4")
@@ -211,6 +215,7 @@ def exact(one: "Floats", rows: "Integers", other: "Floats", columns: "Integers")
 
     found = np.empty(len(rows))
     for start in range(0, len(rows), _EXACT):
+        deadline.check()
         some = slice(start, start + _EXACT)
         left, right = one[rows[some]].astype("f8"), other[columns[some]].astype("f8")
         sums = (left * right).sum(axis=1).tolist()
@@ -248,6 +253,7 @@ def above(rows: "Floats", columns: "Floats", threshold: float) -> "tuple[Integer
     lefts, rights = [np.empty(0, dtype="i8")], [np.empty(0, dtype="i8")]
     block = max(1, _ENTRIES // max(1, len(columns)))
     for start in range(0, len(rows), block):
+        deadline.check()
         left, right = np.nonzero(rows[start : start + block] @ columns.T > threshold - MARGIN)
         lefts.append(left + start)
         rights.append(right)

@@ -6,9 +6,13 @@ is new, and whoever lost one of his nearest, is compared with everything. When m
 """
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+from weakref import WeakValueDictionary
 
+from knowbase import deadline
+from knowbase.errors import TookTooLong
 from knowbase.values.edges import MOST_SIMILAR
 
 if TYPE_CHECKING:
@@ -25,7 +29,8 @@ __all__ = ("MOST_SIMILAR", "Block", "Due", "Found", "Links", "Moment", "Rule", "
 _TRIES = 3
 _MANY = 4  # a quarter of all documents, or more: then all of them are compared anew
 _PRODUCTS = 50_000_000  # of new vectors with all, in one pass: bounds the pairs in memory
-_COMPARING = threading.Lock()
+_ORDERED = 8192  # vectors that are put in order at once
+_comparing: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()  # by base
 
 Links: TypeAlias = dict[int, dict[int, float]]
 """For a document those it is linked with, and the cosine similarity."""
@@ -78,6 +83,10 @@ class Moment(Protocol):
     def links(self, documents: Collection[int]) -> Links:
         """The documents that these are linked with by similarity."""
 
+    def marks(self, documents: Collection[int] | None) -> Mapping[int, object]:
+        """For these documents, or all, that are there: another mark when their vectors are others,
+        or when they were forgotten."""
+
 
 class Found(NamedTuple):
     """What is to be written."""
@@ -88,6 +97,8 @@ class Found(NamedTuple):
     added: dict[Pair, float]
     dropped: list[Pair]  # links of others that are not among the nearest any more
     again: list[int]  # others that are to be compared, having lost one of their nearest
+    marks: Mapping[int, object]  # of those compared, as they were
+    similar: Links  # of those compared, all above the threshold; unless everything was
 
 
 class Linking(Protocol):
@@ -98,25 +109,36 @@ class Linking(Protocol):
     def read(self, work: "Callable[[Moment], Found]") -> Found:
         """Do the work on one state of the base."""
 
-    def write(self, found: Found) -> bool:
-        """Whether it was written: not when a vector or a link has changed since it was read."""
+    def write(self, found: Found) -> Found | None:
+        """What was written: less when vectors or links have changed since it was read."""
 
 
-def link(engine: Linking, rule: Rule) -> int:
+def link(engine: Linking, rule: Rule, base: str) -> int:
     """Compare what is due while nobody has to wait, then write the links; how many documents.
 
-    When others have changed vectors meanwhile, it is done again, but not for ever: what is left
-    is due for whoever comes next. Threads do so one at a time: the first one does the work of
-    those who wait.
+    When others have changed vectors meanwhile, what still holds is written, and the rest is
+    compared again, but not for ever: what is left is due for whoever comes next. The threads of a
+    base do so one at a time: the first one does the work of those who wait, as long as they can.
     """
-    looked_at, failures = 0, 0
-    with _COMPARING:
-        while failures < _TRIES and engine.is_due():
-            found = engine.read(lambda moment: compare(moment, rule))
-            if engine.write(found):
-                looked_at += len(found.documents)
-            else:
-                failures += 1
+    if not engine.is_due():
+        return 0
+    comparing = _comparing.setdefault(base, threading.Lock())
+    left = deadline.seconds_left()
+    if not comparing.acquire(timeout=-1 if left is None else left):
+        raise TookTooLong("similar documents are being linked", hint="ask again later")
+    try:
+        return _link(engine, rule)
+    finally:
+        comparing.release()
+
+
+def _link(engine: Linking, rule: Rule) -> int:
+    looked_at, disturbed = 0, 0
+    while disturbed < _TRIES and engine.is_due():
+        found = engine.read(lambda moment: compare(moment, rule))
+        written = engine.write(found)
+        looked_at += len(written.documents) if written else 0
+        disturbed += written is not found
     return looked_at
 
 
@@ -131,6 +153,7 @@ def compare(moment: Moment, rule: Rule) -> Found:
 def _all_anew(moment: Moment, due: Due, rule: Rule) -> Found:
     from knowbase.store.neighbours import nearest
 
+    marks = moment.marks(None)
     near = nearest(_every_vector(moment), *rule)
     added = {
         (document, other) if document < other else (other, document): cosine
@@ -138,7 +161,7 @@ def _all_anew(moment: Moment, due: Due, rule: Rule) -> Found:
             near.documents.tolist(), near.others.tolist(), near.cosines.tolist(), strict=True
         )
     }
-    return Found(due.version, True, due.documents, added, [], [])
+    return Found(due.version, True, due.documents, added, [], [], marks, {})
 
 
 def _every_vector(moment: Moment) -> "Vectors":
@@ -148,13 +171,26 @@ def _every_vector(moment: Moment) -> "Vectors":
     from knowbase.store.neighbours import COMPARED_WITH_ALL, Vectors
 
     owners = moment.owners(None)
-    chunks, matrix = _gathered(moment.blocks(), COMPARED_WITH_ALL)
-    known = np.fromiter((owners.get(chunk, -1) for chunk in chunks.tolist()), "i8", len(chunks))
+    chunks, matrix = _gathered(_owned(moment.blocks(), owners), COMPARED_WITH_ALL)
     order = np.argsort(chunks, kind="stable")
-    order = order[known[order] >= 0]
-    if len(order) < len(chunks) or (np.diff(order) < 0).any():
-        matrix = matrix[order]
-    return Vectors(known[order], matrix)
+    if (np.diff(order) < 0).any():
+        chunks, matrix = _gathered(_ordered(chunks, matrix, order), COMPARED_WITH_ALL)
+    known = np.fromiter((owners[chunk] for chunk in chunks.tolist()), "i8", len(chunks))
+    return Vectors(known, matrix)
+
+
+def _owned(blocks: "Iterable[Block]", owners: Mapping[int, int]) -> "Iterator[Block]":
+    import numpy as np
+
+    for block in blocks:
+        known = np.fromiter((one in owners for one in block.chunks.tolist()), "?")
+        yield block if known.all() else Block(block.chunks[known], block.matrix[known])
+
+
+def _ordered(chunks: "Integers", matrix: "Floats", order: "Integers") -> "Iterator[Block]":
+    for start in range(0, len(order), _ORDERED):
+        some = order[start : start + _ORDERED]
+        yield Block(chunks[some], matrix[some])
 
 
 def _gathered(blocks: "Iterable[Block]", in_memory: int) -> "tuple[Integers, Floats]":
@@ -165,6 +201,7 @@ def _gathered(blocks: "Iterable[Block]", in_memory: int) -> "tuple[Integers, Flo
     chunks, kept, number = [np.empty(0, dtype="i8")], [], 0
     file = None
     for block in blocks:
+        deadline.check()
         chunks.append(block.chunks)
         number += len(block.chunks)
         kept.append(block.matrix)
@@ -183,11 +220,55 @@ def _some(moment: Moment, due: Due, rule: Rule) -> Found:
     """Those that are due, as many as one pass takes, compared with everything."""
     documents, own = _as_many_as_fit(moment, due)
     similar = _similar(moment, own, rule)
+    marks = moment.marks(documents)
+    return _settled(moment, Found(due.version, False, documents, {}, [], [], marks, similar), rule)
+
+
+def _settled(moment: Moment, found: Found, rule: Rule) -> Found:
+    """With what becomes of links, by what is similar to those that were compared."""
+    documents, similar = found.documents, found.similar
     near = {one: dict(_first(similar.get(one, {}), rule.most)) for one in documents}
     added = {_pair(one, other): value for one in documents for other, value in near[one].items()}
     changes = _Settling(moment, documents, similar, rule).run()
     added.update(changes.added)
-    return Found(due.version, False, documents, added, changes.dropped, changes.again)
+    return found._replace(added=added, dropped=changes.dropped, again=changes.again)
+
+
+def still_valid(moment: Moment, found: Found, rule: Rule) -> Found | None:
+    """What holds of it in a base that has changed since; what has changed stays due."""
+    if found.is_whole:
+        return _unchanged_of_all(moment.marks(None), found, rule)
+    due = moment.due(rule)
+    if due.is_whole:
+        return None
+    others = {other for near in found.similar.values() for other in near}
+    marks = moment.marks(others.union(found.documents))
+    same = {one for one, mark in found.marks.items() if marks.get(one) == mark}
+    documents = [one for one in found.documents if one in same]
+    there = marks.keys() - (set(due.documents) - set(documents))  # compared when it is their turn
+    similar = {
+        one: {other: cosine for other, cosine in found.similar[one].items() if other in there}
+        for one in documents
+        if one in found.similar
+    }
+    if not documents:
+        return None
+    return _settled(moment, found._replace(documents=documents, similar=similar), rule)
+
+
+def _unchanged_of_all(marks: Mapping[int, object], found: Found, rule: Rule) -> Found | None:
+    """Whoever is linked with as many as may be, one of which has changed, is due as well: who
+    takes its place is not known."""
+    changed = {one for one, mark in found.marks.items() if marks.get(one) != mark}
+    changed |= marks.keys() - found.marks.keys()
+    numbers = Counter(one for pair in found.added for one in pair)
+    lost = {one for pair in found.added if changed.intersection(pair) for one in pair}
+    again = {one for one in lost if numbers[one] >= rule.most} | changed
+    documents = [one for one in found.documents if one not in again]
+    if not documents:
+        return None
+    kept = {pair: cosine for pair, cosine in found.added.items() if changed.isdisjoint(pair)}
+    return found._replace(documents=documents, added=kept, again=sorted(again & marks.keys()))
 
 
 def _as_many_as_fit(moment: Moment, due: Due) -> tuple[list[int], Mapping[int, int]]:
@@ -218,6 +299,7 @@ def _similar(moment: Moment, own: Mapping[int, int], rule: Rule) -> Links:
     mine = np.array([own[chunk] for chunk in numbers.tolist()])
     parts = []
     for block in moment.blocks():
+        deadline.check()
         left, right = above(matrix, block.matrix, rule.threshold)
         parts.append((left, block.chunks[right], exact(matrix, left, block.matrix, right)))
     left, chunks, cosines = (np.concatenate(part) for part in zip(*parts, strict=True))

@@ -101,9 +101,11 @@ def clear(word: str, known: Mapping[str, int]) -> str | None:
 
 
 def _weighed(word: str, known: Mapping[str, int]) -> list[tuple[str, float]]:
-    costs = edits(word) if known else {}
-    score = {one: math.log(number) - A_MISTAKE * costs[one] for one, number in known.items()}
-    ordered = sorted(known, key=lambda one: (-score[one], costs[one], one))
+    """Without those that no document has any more: it may go after it was seen."""
+    there = {one: number for one, number in known.items() if number > 0}
+    costs = edits(word) if there else {}
+    score = {one: math.log(number) - A_MISTAKE * costs[one] for one, number in there.items()}
+    ordered = sorted(there, key=lambda one: (-score[one], costs[one], one))
     by_stem: dict[str, str] = {}
     for one in ordered:
         by_stem.setdefault(stem_of(one), one)

@@ -8,7 +8,7 @@ from psycopg.sql import SQL
 
 from knowbase.store.postgres.connection import Connections, find_model
 from knowbase.store.postgres.vector_tables import unpacked, vector_table
-from knowbase.store.similar import Block, Due, Found, Links, Moment, Rule
+from knowbase.store.similar import Block, Due, Found, Links, Moment, Rule, still_valid
 from knowbase.values.edges import WEIGHTS
 
 if TYPE_CHECKING:
@@ -95,6 +95,34 @@ class PostgresMoment:
             found.setdefault(document, {})[other] = value / weight
         return found
 
+    def marks(self, documents: Collection[int] | None) -> Mapping[int, object]:
+        some = "" if documents is None else " AND seq = ANY(%(wanted)s)"
+        rows = self._connection.execute(
+            SQL(
+                "SELECT seq, text_seal, deleted_at IS NULL FROM documents"
+                f" WHERE base_id = %(base)s{some}"
+            ),
+            {"base": self._base, "wanted": None if documents is None else list(documents)},
+        ).fetchall()
+        vectors = self._seals_of_vectors(documents)
+        number = self._known and self._known[0]
+        return {seq: (number, *mark, vectors.get(seq)) for seq, *mark in rows}
+
+    def _seals_of_vectors(self, documents: Collection[int] | None) -> dict[int, str]:
+        if self._known is None:
+            return {}
+        number, model = self._known
+        some = "" if documents is None else " AND c.document = ANY(%(wanted)s)"
+        statement = SQL(
+            "SELECT c.document,"
+            " md5(string_agg(coalesce(encode(v.seal, 'hex'), ''), ',' ORDER BY c.id))"
+            " FROM chunks c JOIN {} v ON v.base_id = c.base_id AND v.chunk = c.id"
+            f" WHERE c.base_id = %(base)s AND v.model = %(model)s{some} GROUP BY c.document"
+        ).format(vector_table(model.dimensions))
+        wanted = None if documents is None else list(documents)
+        values = {"base": self._base, "model": number, "wanted": wanted}
+        return dict(self._connection.execute(statement, values).fetchall())
+
 
 class Engine(NamedTuple):
     """See `knowbase.store.similar.Linking`."""
@@ -117,7 +145,7 @@ class Engine(NamedTuple):
             lambda connection: work(PostgresMoment(connection, self.base)), long=True
         )
 
-    def write(self, found: Found) -> bool:
+    def write(self, found: Found) -> Found | None:
         return self.connections.writing(lambda c: write(c, self.base, found, self.rule))
 
 
@@ -129,11 +157,15 @@ def state(connection: Connection, base: int) -> tuple[float | None, int | None, 
     return (row[0], row[1], row[2]) if row else (None, None, 0)
 
 
-def write(connection: Connection, base: int, found: Found, rule: Rule) -> bool:
-    """Write the links that were found; not when a vector or a link has changed meanwhile."""
+def write(connection: Connection, base: int, found: Found, rule: Rule) -> Found | None:
+    """Write the links that were found, those that still hold if vectors or links have changed
+    meanwhile; what was written."""
     connection.execute("SELECT 1 FROM bases WHERE id = %s FOR UPDATE", (base,))
     if state(connection, base)[2] != found.version:
-        return False
+        valid = still_valid(PostgresMoment(connection, base), found, rule)
+        if valid is None:
+            return None
+        found = valid
     if found.is_whole:
         connection.execute(
             "DELETE FROM edges WHERE base_id = %s AND relation = 'SIMILAR_TO'", (base,)
@@ -141,6 +173,11 @@ def write(connection: Connection, base: int, found: Found, rule: Rule) -> bool:
         connection.execute("DELETE FROM unlinked WHERE base_id = %s", (base,))
     else:
         _take_away(connection, base, found)
+    connection.execute(
+        "INSERT INTO unlinked (base_id, document) SELECT %s, unnest(%s::bigint[])"
+        " ON CONFLICT DO NOTHING",
+        (base, found.again),
+    )
     weight = WEIGHTS["SIMILAR_TO"]
     columns = "base_id, source, target, relation, weight, origin"
     with connection.cursor() as cursor, cursor.copy(f"COPY edges ({columns}) FROM STDIN") as to:
@@ -152,7 +189,7 @@ def write(connection: Connection, base: int, found: Found, rule: Rule) -> bool:
         " similar_most = excluded.similar_most, version = graph.version + 1",
         (base, *rule),
     )
-    return True
+    return found
 
 
 def _take_away(connection: Connection, base: int, found: Found) -> None:
@@ -173,11 +210,6 @@ def _take_away(connection: Connection, base: int, found: Found) -> None:
     )
     connection.execute(
         "DELETE FROM unlinked WHERE base_id = %s AND document = ANY(%s)", (base, found.documents)
-    )
-    connection.execute(
-        "INSERT INTO unlinked (base_id, document) SELECT %s, unnest(%s::bigint[])"
-        " ON CONFLICT DO NOTHING",
-        (base, found.again),
     )
 
 

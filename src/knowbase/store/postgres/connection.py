@@ -78,7 +78,7 @@ class Connections:
     def __init__(self, url: str, timeouts: Timeouts) -> None:
         self._timeouts = timeouts
         self._canceller = Canceller()
-        self._url = url
+        self.url = url
         given = _parsed(url)
         _try(url, timeouts.lock)
         self._pool = ConnectionPool(
@@ -152,7 +152,7 @@ class Connections:
             return self._pool.getconn(POOL_TIMEOUT if left is None else min(left, POOL_TIMEOUT))
         except PoolTimeout as error:
             deadline.check()
-            _try(self._url, 0.0)  # which says why there is none
+            _try(self.url, 0.0)  # which says why there is none
             raise ALL_IN_USE.raised() from error
 
     @contextmanager

@@ -131,7 +131,8 @@ class PostgresGraph(Connected):
         from knowbase.store.postgres.alike import Engine
 
         rule = similar.Rule(threshold, most)
-        return similar.link(Engine(self._connections, self._base, rule), rule)
+        engine = Engine(self._connections, self._base, rule)
+        return similar.link(engine, rule, f"{self._connections.url}#{self._base}")
 
     def relink(self) -> None:
         self._connections.writing(lambda c: Linking(c, self._base).relink())

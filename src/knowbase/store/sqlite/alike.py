@@ -19,26 +19,26 @@ class SqliteMoment:
     """See `knowbase.store.similar.Moment`."""
 
     def __init__(self, connection: apsw.Connection, model: int | None) -> None:
-        self._connection = connection
+        self.connection = connection
         self._model = model
 
     def due(self, rule: "Rule") -> "Due":
         from knowbase.store.similar import Due
 
-        above, most, version = self._connection.execute(
+        above, most, version = self.connection.execute(
             "SELECT similar_above, similar_most, version FROM graph"
         ).get
         is_whole = (above, most) != rule
         table = "SELECT seq FROM documents" if is_whole else "SELECT document FROM unlinked"
-        due: Any = [one for (one,) in self._connection.execute(f"{table} ORDER BY 1")]
-        number = int(self._connection.execute("SELECT count(*) FROM documents").get)
+        due: Any = [one for (one,) in self.connection.execute(f"{table} ORDER BY 1")]
+        number = int(self.connection.execute("SELECT count(*) FROM documents").get)
         return Due(version, due, number, self._number(), is_whole)
 
     def _number(self) -> int:
         if self._model is None:
             return 0
         sql = f"SELECT count(*) FROM {vector_table(self._model)}_rowids"
-        return int(self._connection.execute(sql).get)
+        return int(self.connection.execute(sql).get)
 
     def chunks_of(self, documents: Sequence[int]) -> Mapping[int, int]:
         return self._owned(
@@ -63,7 +63,7 @@ class SqliteMoment:
         )
 
     def _owned(self, sql: str, *values: str) -> dict[int, int]:
-        found: Any = self._connection.execute(sql, values)
+        found: Any = self.connection.execute(sql, values)
         return dict(found)
 
     def vectors(self, chunks: Sequence[int]) -> "Block":
@@ -73,7 +73,7 @@ class SqliteMoment:
 
         found: Any = []
         if self._model is not None:
-            found = self._connection.execute(
+            found = self.connection.execute(
                 f"SELECT v.chunk_id, v.embedding FROM {vector_table(self._model)} v"
                 " WHERE v.chunk_id IN (SELECT value FROM json_each(?)) ORDER BY 1",
                 (_numbers(chunks),),
@@ -91,7 +91,7 @@ class SqliteMoment:
         if self._model is None:
             return
         chunks, parts = [], []
-        for numbers, matrix in scan.blocks(self._connection, self._model):
+        for numbers, matrix in scan.blocks(self.connection, self._model):
             chunks.append(numbers)
             parts.append(matrix.copy())
             if len(parts) == _BLOCK:
@@ -103,7 +103,7 @@ class SqliteMoment:
     def links(self, documents: Collection[int]) -> "Links":
         found: dict[int, dict[int, float]] = {}
         weight = WEIGHTS["SIMILAR_TO"]
-        rows: Any = self._connection.execute(
+        rows: Any = self.connection.execute(
             "SELECT e.source, e.target, e.weight FROM json_each(?1) wanted CROSS JOIN edges e"
             " ON e.source = wanted.value WHERE e.relation = 'SIMILAR_TO'"
             " UNION ALL SELECT e.target, e.source, e.weight FROM json_each(?1) wanted"
@@ -114,6 +114,16 @@ class SqliteMoment:
             found.setdefault(document, {})[other] = value / weight
         return found
 
+    def marks(self, documents: Collection[int] | None) -> Mapping[int, object]:
+        some = "" if documents is None else " WHERE d.seq IN (SELECT value FROM json_each(?2))"
+        rows: Any = self.connection.execute(
+            "SELECT d.seq, d.text_seal, d.deleted_at IS NULL, (SELECT group_concat(hex(e.seal))"
+            " FROM chunks c CROSS JOIN embedded e ON e.chunk = c.id AND e.model = ?1"
+            f" WHERE c.document = d.seq) FROM documents d{some}",
+            (self._model,) if documents is None else (self._model, _numbers(documents)),
+        )
+        return {document: (self._model, *mark) for document, *mark in rows}
+
 
 def is_due(connection: apsw.Connection, rule: "Rule") -> bool:
     """Whether anything is to be compared."""
@@ -121,15 +131,25 @@ def is_due(connection: apsw.Connection, rule: "Rule") -> bool:
     return known != rule or bool(connection.execute("SELECT 1 FROM unlinked LIMIT 1").get)
 
 
-def write(connection: apsw.Connection, found: "Found", rule: "Rule") -> bool:
-    """Write the links that were found; not when a vector or a link has changed meanwhile."""
+def write(moment: SqliteMoment, found: "Found", rule: "Rule") -> "Found | None":
+    """Write the links that were found, those that still hold if vectors or links have changed
+    meanwhile; what was written."""
+    connection = moment.connection
     if connection.execute("SELECT version FROM graph").get != found.version:
-        return False
+        from knowbase.store.similar import still_valid
+
+        valid = still_valid(moment, found, rule)
+        if valid is None:
+            return None
+        found = valid
     if found.is_whole:
         connection.execute("DELETE FROM edges WHERE relation = 'SIMILAR_TO'")
         connection.execute("DELETE FROM unlinked")
     else:
         _take_away(connection, found)
+    connection.executemany(
+        "INSERT OR IGNORE INTO unlinked VALUES (?)", [(one,) for one in found.again]
+    )
     weight = WEIGHTS["SIMILAR_TO"]
     connection.executemany(
         "INSERT INTO edges VALUES (?, ?, 'SIMILAR_TO', ?, 'vectors')"
@@ -139,7 +159,7 @@ def write(connection: apsw.Connection, found: "Found", rule: "Rule") -> bool:
     connection.execute(
         "UPDATE graph SET similar_above = ?, similar_most = ?, version = version + 1", rule
     )
-    return True
+    return found
 
 
 def _take_away(connection: apsw.Connection, found: "Found") -> None:
@@ -156,9 +176,6 @@ def _take_away(connection: apsw.Connection, found: "Found") -> None:
     )
     connection.execute(
         "DELETE FROM unlinked WHERE document IN (SELECT value FROM json_each(?))", (compared,)
-    )
-    connection.executemany(
-        "INSERT OR IGNORE INTO unlinked VALUES (?)", [(one,) for one in found.again]
     )
 
 

@@ -162,6 +162,10 @@ class Connections(threading.local):
         self.counted: tuple[object, tuple[int, int]] | None = None  # in which state, and what
         self.failing: tuple[object, list[int]] | None = None  # which condition, and who
 
+    @property
+    def path(self) -> str:
+        return self._file.path
+
     def state(self) -> tuple[object, ...]:
         """Another one when anybody has written since."""
         connection = self.get()

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from knowbase.values.edges import Edge, Wiring
     from knowbase.values.reading import Link
 
-MOST_SIMILAR = 20  # as in values/edges.py, which a search by words does not load
 _EDGE = "s.id, t.id, e.relation, e.weight, e.origin"
 
 
@@ -118,12 +117,13 @@ class SqliteGraph(Connected):
         )
         return [(identity, number) for identity, number in found]
 
-    def link_similar(self, threshold: float, most: int = MOST_SIMILAR) -> int:
+    def link_similar(self, threshold: float, most: int | None = None) -> int:
         from knowbase.store import similar
 
-        rule = similar.Rule(threshold, most)
+        rule = similar.Rule(threshold, similar.MOST_SIMILAR if most is None else most)
         with translated():
-            return similar.link(_Linking(self._connections, self._model_id, rule), rule)
+            engine = _Linking(self._connections, self._model_id, rule)
+            return similar.link(engine, rule, self._connections.path)
 
     def relink(self) -> None:
         from knowbase.store.sqlite import links
@@ -152,8 +152,9 @@ class _Linking(NamedTuple):
             found = work(SqliteMoment(connection, self.model(connection)))
         return found  # noqa: RET504 - to mypy, the block could swallow an error
 
-    def write(self, found: "Found") -> bool:
+    def write(self, found: "Found") -> "Found | None":
         from knowbase.store.sqlite import alike
 
         with self.connections.writing(sync=False) as connection:
-            return alike.write(connection, found, self.rule)
+            moment = alike.SqliteMoment(connection, self.model(connection))
+            return alike.write(moment, found, self.rule)
