@@ -120,6 +120,32 @@ def test_an_unreadable_file_fails_and_the_rest_goes_in(kb: Kb) -> None:
     assert kb.json("sync")["added"] == ["docs/closed.md"]
 
 
+def test_a_folder_that_cannot_be_listed_fails_as_a_folder(kb: Kb) -> None:
+    kb.write("docs/open.md", "# Open\n\nalpha\n")
+    closed = kb.write("docs/closed/in.md", "# Closed\n\nbeta\n").parent
+    told = {"path": "docs/closed", "reason": "the folder cannot be listed: permission denied"}
+    with permissions(closed, 0o000):
+        report = kb.json("add", "docs", code=6, before=obey_permissions)
+        assert (report["failed"], report["skipped"]) == ([told], [])
+        again = kb.json("sync", code=6, before=obey_permissions)
+        assert (again["failed"], again["failed_before"]) == ([told], 1)
+        assert [one["path"] for one in kb.json("status")["problems"]] == ["docs/closed"]
+    report = kb.json("sync")
+    assert (report["added"], report["failed"], report["warnings"]) == (
+        ["docs/closed/in.md"],
+        [],
+        [],
+    )
+    assert kb.json("status")["problems"] == []
+
+
+def test_what_was_skipped_whole_is_not_a_source(kb: Kb) -> None:
+    report = kb.json("add", "/dev/null")
+    assert report["skipped"] == [{"path": "/dev/null", "reason": "not a regular file"}]
+    status = kb.json("status")
+    assert (status["sources"], status["unread"]) == ([], [])
+
+
 def test_single_files_are_added_and_kept_in_step(kb: Kb) -> None:
     kb.write("one.md", "# One\n\nalpha\n")
     kb.write("two.md", "# Two\n\nbeta\n")
@@ -232,7 +258,7 @@ def test_a_folder_that_cannot_be_listed_loses_nothing(kb: Kb) -> None:
     kb("add", "docs")
     before = kb.codes()
     with permissions(closed, 0o000):
-        kb("sync", before=obey_permissions)
+        kb("sync", code=6, before=obey_permissions)
     kb("sync")
     assert kb.codes() == before
 

@@ -485,3 +485,15 @@ def test_the_library_has_both(tmp_path: Path) -> None:
 
 def _texts(base: Base) -> list[str]:
     return [base.get(one.id).text for one in base.documents().documents]
+
+
+def test_a_note_whose_code_is_taken_is_called_by_its_title(tmp_path: Path) -> None:
+    for name, text in (("one", "Alpha"), ("other", "Beta")):
+        (tmp_path / name).mkdir()
+        kb = Kb(tmp_path / name)
+        kb("init")
+        kb("note", text, "--code", "A-1")
+        if name == "one":
+            kb("export", str(tmp_path / "out"))
+    told = kb("import", str(tmp_path / "out")).out
+    assert "note: Alpha: the code A-1 is taken; it is KB-2" in told

@@ -209,14 +209,28 @@ def test_the_same_warning_is_said_once_for_many(tmp_path: Path) -> None:
 def test_a_file_that_makes_much_of_a_base_is_said(tmp_path: Path) -> None:
     docs = tmp_path / "docs"
     docs.mkdir()
-    (docs / "big.md").write_text("".join(f"## Part {n}\n\ntext\n" for n in range(190)))
+    (docs / "big.md").write_text("".join(f"## Part {n}\n\ntext\n" for n in range(1990)))
     (docs / "rest.md").write_text("".join(f"## Part {n}\n\ntext\n" for n in range(10)))
     with create(str(tmp_path)) as base:
         report = base.add([str(docs)], defer=True)
-        told = "makes 95% of the base: 190 of 200 chunks"
+        told = "makes 100% of the base: 1990 of 2000 chunks"
         assert report.warnings == (f"docs/big.md: {told}",)
+        found = {one.name: one for one in base.doctor().findings}
+        assert (found["large_files"].severity, found["large_files"].command) == ("info", None)
+        assert "suspects" not in found
         assert [(one.path, one.reason) for one in base.status().suspects] == [("docs/big.md", told)]
         assert base.sync(defer=True).warnings == ()
+
+
+def test_the_main_document_of_a_small_base_is_nothing_to_speak_of(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    for number in range(3):
+        text = "".join(f"## Part {n}\n\ntext {number}\n" for n in range(120))
+        (docs / f"{number}.md").write_text(text)
+    with create(str(tmp_path)) as base:
+        assert base.add([str(docs)], defer=True).warnings == ()
+        assert base.status().suspects == ()
 
 
 def test_an_older_base_learns_why_files_were_left_out(tmp_path: Path) -> None:

@@ -239,17 +239,23 @@ def _of_files(status: "Status") -> Iterator[Ailment]:
             command="kb sync --verify",
             examples=_first(f"{one.path}: {one.problem}" for one in status.problems),
         )
-    if status.suspects:
-        paths = " ".join(quote(one.path) for one in status.suspects[:MOST_EXAMPLES])
+    suspects = [one for one in status.suspects if not one.large]
+    if suspects:
+        paths = " ".join(quote(one.path) for one in suspects[:MOST_EXAMPLES])
         yield Ailment(
             "suspects",
             "warning",
-            f"{_files(len(status.suspects))} perhaps should not be in the base",
+            f"{_files(len(suspects))} perhaps should not be in the base",
             "a line in .kbignore keeps them out for good",
-            len(status.suspects),
+            len(suspects),
             f"kb rm {paths}",
-            _first(f"{one.path}: {one.reason}" for one in status.suspects),
+            _first(f"{one.path}: {one.reason}" for one in suspects),
         )
+    large = [one for one in status.suspects if one.large]
+    if large:
+        told = f"{_files(len(large))} make{'s' * (len(large) == 1)} much of the base"
+        named = _first(f"{one.path}: {one.reason}" for one in large)
+        yield Ailment("large_files", "info", told, "", len(large), None, named)
     if status.out_of_step:
         told = f"{status.out_of_step} documents were split by other settings"
         yield Ailment("out_of_step", "warning", told, "", status.out_of_step, "kb sync")

@@ -127,9 +127,9 @@ def _changed(text: str, key: str, value: Any) -> str:
         raise InvalidInput(
             f"{config.FILE_NAME} is written in a way that cannot be changed here",
             field="key",
-            hint=f"write {key} = {_toml(value)} into it"
+            hint=f"write {key} = {_toml(value)} into it by hand"
             if value is not None
-            else f"take {key} out",
+            else f"take {key} out of it by hand",
         )
     return new
 

@@ -144,9 +144,8 @@ class Batch:
         for draft, document in zip(result.drafts, written, strict=True):
             wanted = draft.reading.value("code")
             if wanted is not None and wanted.lower() != document.code.lower():
-                self.warnings.append(
-                    f"{document.path}: the code {wanted} is taken; it is {document.code}"
-                )
+                name = document.path or document.title
+                self.warnings.append(f"{name}: the code {wanted} is taken; it is {document.code}")
 
     def write_drafts(self, drafts: Sequence[Draft], aside: Changes = NOTHING) -> None:
         """Documents without a file, and what is said of them in the same transaction."""

@@ -44,7 +44,8 @@ class Pending(NamedTuple):
     missing: tuple[FileRecord, ...]
     records: dict[str, FileRecord]
     unchanged: int
-    failed: tuple[FileProblem, ...]
+    failed: tuple[FileProblem, ...]  # those that did before …
+    closed: tuple[FileProblem, ...]  # … and what could not be looked into now
     skipped: tuple[FileProblem, ...]  # those that are new
     skipped_before: int
     failed_before: int
@@ -100,7 +101,7 @@ def _pending(scope: Scope, known: _Known, disk: Disk) -> Pending:
     records = known.of(source, root)
     nested = any(other != source and inside(other, source) for other in known.sources)
     seen: set[str] = set()
-    work = _Work(source, [], [], [], [], [], Counter())
+    work = _Work(source, [], [], [], [], [], [], Counter())
     unchanged = 0
     there = os.path.lexists(home.absolute(root))
     for item in walk(home.absolute(root), disk.rules) if there else ():
@@ -118,7 +119,8 @@ def _pending(scope: Scope, known: _Known, disk: Disk) -> Pending:
     ]
     return Pending(
         scope, tuple(work.to_read), tuple(missing), records, unchanged,
-        tuple(work.failed), tuple(work.skipped), work.before["skipped"], work.before["failed"],
+        tuple(work.failed), tuple(work.closed), tuple(work.skipped),
+        work.before["skipped"], work.before["failed"],
         tuple(work.noted), known.out_of_step,
     )  # fmt: skip
 
@@ -127,6 +129,7 @@ class _Work(NamedTuple):
     source: str
     to_read: list[FoundFile]
     failed: list[FileProblem]
+    closed: list[FileProblem]
     skipped: list[FileProblem]
     unseen: list[str]  # folders, or what may be one, that could not be looked into
     noted: list[FileRecord]
@@ -141,6 +144,16 @@ class _Work(NamedTuple):
         record = record or FileRecord(path, self.source, 0, 0, "")
         self.noted.append(record._replace(skipped=reason))
 
+    def fail(self, path: str, reason: str, record: FileRecord | None) -> None:
+        """What cannot be looked into is said each time."""
+        if record is not None and record.problem == reason:
+            self.failed.append(FileProblem(path, reason))
+            self.before["failed"] += 1
+            return
+        self.closed.append(FileProblem(path, reason))
+        record = record or FileRecord(path, self.source, 0, 0, UNREAD)
+        self.noted.append(record._replace(problem=reason, skipped=None))
+
 
 def _sort(
     item: FoundFile | Skipped, path: str, record: FileRecord | None, scope: Scope, work: _Work
@@ -148,7 +161,8 @@ def _sort(
     """Put one item where it belongs; True when there is nothing to do for it."""
     if isinstance(item, Skipped):
         kept = "; what was stored before stays" if record is not None and record.document else ""
-        work.skip(path, item.reason + kept, record)
+        note = work.fail if item.failed else work.skip
+        note(path, item.reason + kept, record)
         if not item.is_file:
             work.unseen.append(path)
     elif item.noise is not None and (record is None or record.document is None):

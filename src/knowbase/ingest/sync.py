@@ -18,7 +18,7 @@ from knowbase.ingest.report import Progress, Report
 from knowbase.ingest.services import IngestServices
 from knowbase.ingest.splitting_again import split_again
 from knowbase.ingest.telling import grouped, heavy
-from knowbase.ingest.walk import FoundFile
+from knowbase.ingest.walk import UNLISTED, FoundFile
 from knowbase.ingest.workload import Workload
 from knowbase.logs import log
 from knowbase.query.conditions import AllOf, AnyOf, Compare, Condition, Not, OneOf
@@ -59,6 +59,7 @@ def sync(
         for each in work:
             run.remove_missing(each, prune)
         run.add_sources([scope.source for scope in scopes], new=False)
+        run.drop_skipped_sources()
         run.weigh()
         if run.has_written_much:
             services.link_similar()
@@ -98,11 +99,13 @@ class Run:
                 if record.document:
                     self._gone.setdefault(record.sha256, []).append(record)
         self._may_settle = self._settling = False  # files read again for what came in after them
+        self._new_sources: set[str] = set()
         self._moved_from: set[str] = set()
         self._holders: set[str] = set()  # files that documents lie in
         self.interrupted = False  # by Ctrl-C
         self._unchanged = sum(each.unchanged for each in work)
         self._failed = [problem for each in work for problem in each.failed]
+        self._failed += [problem for each in work for problem in each.closed]
         self._skipped = [problem for each in work for problem in each.skipped]
         self._warnings = self._batch.warnings
         for each in work:
@@ -139,6 +142,13 @@ class Run:
         paths = {source.path for source in known}
         wanted = [s for s in sources if s not in known and (s.path not in paths) == new]
         self._batch.apply(Changes(sources=tuple(wanted)))
+        self._new_sources |= {source.path for source in wanted if new}
+
+    def drop_skipped_sources(self) -> None:
+        """What was left out whole is not kept in step: a device, or a file without a text."""
+        skipped = {problem.path for problem in self._skipped} & self._new_sources
+        paths = tuple(sorted(skipped))
+        self._batch.apply(Changes(forgotten=paths, dropped_sources=paths))
 
     # reading
 
@@ -358,7 +368,7 @@ class Run:
         if not missing:
             return
         gone, known = (
-            sum(one.skipped is None for one in files) for files in (missing, each.records.values())
+            sum(_is_file(one) for one in files) for files in (missing, each.records.values())
         )
         if gone * 2 > known and not prune:
             self._warnings.append(
@@ -384,6 +394,11 @@ class Run:
         load = self._load
         far = Progress(self._done, self._total, self._batch.embedded, path)
         self._progress(far._replace(work=load.work, stored=load.done, left=load.left))
+
+
+def _is_file(record: FileRecord) -> bool:
+    """One that counts: not what was left out, nor a folder that could not be listed."""
+    return record.skipped is None and not (record.problem or "").startswith(UNLISTED)
 
 
 def _only(each: Pending, documents: set[str], home: Home) -> Pending:

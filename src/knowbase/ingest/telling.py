@@ -11,8 +11,9 @@ from knowbase.store.contract import DocumentStore
 from knowbase.values.files import FileRecord
 
 MOST_ALIKE = 3  # warnings that are the same and each said
-HEAVY = 0.05  # of all chunks
-LEAST_CHUNKS = 200  # in a smaller base, every file is a large part of it
+LEAST_CHUNKS = 2_000  # in a smaller base, every file is a large part of it
+MANY_CHUNKS = 20_000
+HEAVY, HEAVY_AMONG_FEW = 0.05, 0.5  # of many chunks, and of fewer: a long manual may be half of it
 MOST_HEAVY = 10
 MOST_NAMED = 500  # documents that are asked for by name
 
@@ -31,6 +32,7 @@ class Suspect(NamedTuple):
 
     path: str
     reason: str
+    large: bool = False  # it only makes much of the base: perhaps it is what the base is for
 
 
 def grouped(told: Sequence[tuple[str, str]]) -> list[str]:
@@ -65,15 +67,16 @@ def heavy(store: DocumentStore, among: Collection[str] | None = None) -> dict[st
     is."""
     few = among is not None and len(among) <= MOST_NAMED
     found = store.heaviest(OneOf("id", tuple(among or ())) if few else EVERYTHING, MOST_HEAVY)
-    if not found or found[0][1] < LEAST_CHUNKS * HEAVY:
+    if not found or found[0][1] < min(LEAST_CHUNKS * HEAVY_AMONG_FEW, MANY_CHUNKS * HEAVY):
         return {}
     total = store.counts().chunks
     if total < LEAST_CHUNKS:
         return {}
+    share = HEAVY if total >= MANY_CHUNKS else HEAVY_AMONG_FEW
     return {
         document: f"makes {number / total:.0%} of the base: {number} of {total} chunks"
         for document, number in found
-        if number > total * HEAVY
+        if number > total * share
     }
 
 
@@ -82,7 +85,7 @@ def suspects(records: Iterable[FileRecord], store: DocumentStore) -> tuple[Suspe
     too_heavy = heavy(store)
     found = []
     for record in sorted(one for one in records if one.document is not None):
-        reason = noise_by_name(record.path) or too_heavy.get(record.document or "")
-        if reason is not None:
-            found.append(Suspect(record.path, reason))
+        noise, large = noise_by_name(record.path), too_heavy.get(record.document or "")
+        if noise or large:
+            found.append(Suspect(record.path, noise or large or "", noise is None))
     return tuple(found)

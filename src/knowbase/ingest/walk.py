@@ -15,6 +15,7 @@ _IGNORE_FILES = (".gitignore", ".kbignore")  # the last one has the last word
 _ATTRIBUTES = ".gitattributes"  # says what is generated
 _MEGABYTE = 1_048_576
 _LARGEST_RULES = 256 << 10  # bytes of an ignore file: each of its lines is looked at for each path
+UNLISTED = "the folder cannot be listed"
 _LATEST = 2**63 - 1  # nanoseconds that a database can hold: the year 2262
 
 
@@ -46,6 +47,7 @@ class Skipped(NamedTuple):
     path: str
     reason: str
     is_file: bool = False
+    failed: bool = False  # it should have been looked into, and could not be
 
 
 def has_rules(path: str) -> bool:
@@ -132,7 +134,8 @@ class _Walk:
             try:
                 yield from self._visit(item)
             except OSError as error:
-                yield Skipped(_printable(item.entry.path), _reason(error))
+                closed = isinstance(error, PermissionError)
+                yield Skipped(_printable(item.entry.path), _reason(error), failed=closed)
 
     def _visit(self, item: _Entry) -> Iterator[FoundFile | Skipped]:
         entry = item.entry
@@ -179,7 +182,8 @@ class _Walk:
                 entries = list(listing)
             ignores += _ignores_in(folder, entries)
         except OSError as error:
-            yield Skipped(folder, f"cannot list the folder: {_reason(error)}")
+            gone = isinstance(error, FileNotFoundError)  # meanwhile
+            yield Skipped(folder, f"{UNLISTED}: {_reason(error)}", failed=not gone)
             return
         except _TooManyRules as error:
             yield Skipped(folder, str(error))

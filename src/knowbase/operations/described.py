@@ -357,7 +357,10 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "files": "how many",
         "example": "one of them",
     },
-    "Suspect": {"reason": "why perhaps not"},
+    "Suspect": {
+        "reason": "why perhaps not",
+        "large": "whether it only makes much of the base",
+    },
     "Profiles": {"profiles": "by name"},
     "ProfileLine": {
         "about": "what it is for",

@@ -71,7 +71,8 @@ def _waiting(number: int) -> str:
 def unread(paint: Painter, word: str, problems: Any) -> Iterable[str]:
     together, problems = _of_one_reason(problems)
     for reason, number in together.items():
-        yield f"  {paint('dim', word)} {number} files: {safe(reason)}"
+        noun = "folders" if reason.startswith("the folder") else "files"
+        yield f"  {paint('dim', word)} {number} {noun}: {safe(reason)}"
     for problem in problems[:MOST_LISTED]:
         yield f"  {paint('dim', word)} {safe(problem.path)}: {safe(problem.reason)}"
     if len(problems) > MOST_LISTED:

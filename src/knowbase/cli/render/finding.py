@@ -94,7 +94,8 @@ def _not_read(status: "Status") -> Iterable[str]:
     if len(status.unread) > MOST_LINES:
         yield f"not read   … and {len(status.unread) - MOST_LINES} more kinds (--json lists all)"
     for suspect in status.suspects[:MOST_LINES]:
-        yield f"perhaps    {safe(suspect.path)}: {safe(suspect.reason)} (kb rm takes it out)"
+        word, told = ("large", "") if suspect.large else ("perhaps", " (kb rm takes it out)")
+        yield f"{word:<10} {safe(suspect.path)}: {safe(suspect.reason)}{told}"
     if len(status.suspects) > MOST_LINES:
         yield f"perhaps    … and {len(status.suspects) - MOST_LINES} more (--json lists all)"
 
