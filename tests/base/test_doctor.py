@@ -2,6 +2,7 @@
 
 import json
 import os
+import sqlite3
 import sys
 import time
 from pathlib import Path
@@ -60,6 +61,7 @@ def test_every_fault_has_its_command_and_the_worst_is_first(tmp_path: Path) -> N
     assert faults["missing_vectors"].command == "kb embed"
     assert faults["dead_links"].count == 2
     assert set(faults["dead_links"].examples) == {"Nowhere (named in 1)", "gone.md (named in 1)"}
+    assert faults["dead_links"].command is None  # no command knows what was meant
     assert faults["client"].command == "kb mcp install --client claude-code"
     assert faults["unreadable_files"].count == 1
     assert faults["unread_files"].count >= 1
@@ -85,6 +87,20 @@ def test_a_model_that_cannot_be_used_is_said(tmp_path: Path) -> None:
     text = kb("doctor").out
     assert text.startswith("All 1 passages have vectors; nothing wants attention\n")
     assert "versions knowbase" in text
+
+
+def test_documents_that_an_older_version_read_are_told_as_such(tmp_path: Path) -> None:
+    with knowbase.create(str(tmp_path / "base.db")) as base:
+        base.note(Note("All is well.", code="N-1"))
+        assert "out_of_step" not in named(base.doctor())
+    with sqlite3.connect(tmp_path / "base.db") as connection:
+        connection.execute("UPDATE documents SET split_by = ''")
+    connection.close()
+    with knowbase.open(str(tmp_path / "base.db")) as base:
+        found = named(base.doctor())["out_of_step"]
+        assert "1 document was" in found.what
+        assert "an older version" in found.what
+        assert found.command == "kb sync"
 
 
 @pytest.mark.parametrize("access", [Access(write=False), Access(project="a")])

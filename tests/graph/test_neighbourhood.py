@@ -98,3 +98,15 @@ def test_the_command_says_it_in_lines(tmp_path: Path) -> None:
     assert "leads nowhere: T-3" in told
     assert kb.json("neighbourhood", "T-1")["dead_total"] == 1
     assert "from 1 to 3" in kb.error("neighbourhood", "T-1", "--depth", "9", code=2)
+
+
+def test_dead_links_of_all_are_asked_for_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = BACKENDS["sqlite"](tmp_path)
+    linked(store, {"a": ("b", "c", "gone"), "b": ("gone", "lost"), "c": ()})
+    monkeypatch.setattr(type(store), "unresolved", None)
+    with Base(str(tmp_path / "base.db"), opened=Opened(store)) as base:
+        near = base.graph.neighbourhood("a")
+    assert [one[:2] for one in near.dead] == [("a", "gone"), ("b", "gone"), ("b", "lost")]
+    assert near.dead_total == 3

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 import knowbase
 from conftest import Kb
 from knowbase import Note
+from knowbase.http.events import _look
 from knowbase.values.access import Access
 from servers import PATIENCE, Served, serving
 
@@ -62,6 +64,31 @@ def test_what_is_written_here_or_by_another_process_is_told(server: Served) -> N
         change = told(server, act, "changed")
         assert change["documents"] == before + 1
         assert change["at"].endswith("Z")
+
+
+def test_a_change_by_another_process_that_adds_and_removes_nothing_is_told(server: Served) -> None:
+    kb = Kb(server.log.parent)
+    kb("note", "An old one.", "--code", "OLD-1")
+    kb("note", "The newest one.")
+    for command in (("archive", "OLD-1"), ("restore", "OLD-1"), ("verdict", "OLD-1", "accept")):
+        assert told(server, partial(kb, *command), "changed")["documents"] >= 3
+
+
+def test_nothing_is_counted_while_nobody_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with knowbase.create(str(tmp_path / "base.db")) as base:
+        base.note(Note("Of ours.", project="ours", code="O-1"))
+        base.note(Note("Of others.", project="theirs", code="T-1"))
+        whole, held = Access(), Access(project="ours")
+        first = {access: _look(base, access, 0, None) for access in (whole, held)}
+        base.lifecycle.archive(["T-1"])
+        second = {access: _look(base, access, 0, first[access]) for access in (whole, held)}
+        assert first[whole].mark != second[whole].mark
+        assert first[held].mark == second[held].mark
+        monkeypatch.setattr(type(base.store), "counts", None)
+        for access in (whole, held):
+            assert _look(base, access, 0, second[access]) is second[access]
 
 
 def test_vectors_that_are_made_are_told_as_progress(server: Served) -> None:

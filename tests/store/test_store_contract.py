@@ -22,7 +22,7 @@ from knowbase.store.contract import Store
 from knowbase.store.facets import Ages
 from knowbase.store.rules import MARK
 from knowbase.text.analysis import Word, query_words
-from knowbase.values.changes import Changes
+from knowbase.values.changes import Changes, Edit, Reinforcement
 from knowbase.values.documents import Counts, Page
 from knowbase.values.files import FileRecord, Source
 from knowbase.values.vectors import Model
@@ -481,3 +481,26 @@ def test_nothing_of_a_failing_change_is_kept(store: Store) -> None:
     assert found(store, "changed") == found(store, "beta") == []
     assert found(store, "alpha") == ["one"]
     assert store.counts().chunks == store.counts().embedded == 1
+
+
+def test_whoever_writes_is_noticed_and_what_a_document_says_apart_from_its_use(
+    store: Store,
+) -> None:
+    put(store, draft("one", section("A.")), draft("two", section("B."), project="ours"))
+    ours = Compare("project", "=", "ours")
+
+    def marks() -> tuple[object, str, str]:
+        return store.generation(), store.digest(), store.digest(ours)
+
+    first = marks()
+    assert marks() == first
+    store.apply(Changes(edits=(Edit("one", {"judged": "accept 2026 ada"}),)), NOW)
+    second = marks()
+    assert [a == b for a, b in zip(first, second, strict=True)] == [False, False, True]
+    store.apply(Changes(reinforced=(Reinforcement("two", 0.5),)), NOW)
+    assert marks()[1:] == second[1:]
+    store.apply(Changes(edits=(Edit("two", {"archived": True}),)), NOW)
+    assert marks()[2] != second[2]
+    before = marks()
+    store.apply(Changes(removed=("two",)), NOW)
+    assert all(a != b for a, b in zip(before, marks(), strict=True))

@@ -96,6 +96,8 @@ def test_a_link_without_a_target_stays_and_resolves_when_the_target_arrives(stor
     assert store.dead_links() == [("gone.md", 2)]
     assert targets(store, "one") == {"two"}
     assert store.unresolved("one") == [markdown("gone.md")]
+    found = store.unresolved_in(["two", "one", "nobody"])
+    assert found == {"one": [markdown("gone.md")], "two": [markdown("gone.md")]}
     store.apply(Changes(removed=("two",)), NOW)
     assert store.edges(EVERYTHING) == []
     assert store.unresolved("one") == [markdown("gone.md"), wiki("later")]

@@ -92,10 +92,6 @@ def diagnose(base: "BaseServices", status: "Status", check: "Callable[[], Checke
     return Diagnosis(summary, tuple(found), versions(), examined, disk, _clients(base))
 
 
-def _order(one: Ailment) -> int:
-    return SEVERITIES.index(one.severity)
-
-
 def _clients(base: "BaseServices") -> tuple[KnownClient, ...]:
     return tuple(clients_in(base.home)) if base.access.project is None else ()
 
@@ -257,7 +253,8 @@ def _of_files(status: "Status") -> Iterator[Ailment]:
         named = _first(f"{one.path}: {one.reason}" for one in large)
         yield Ailment("large_files", "info", told, "", len(large), None, named)
     if status.out_of_step:
-        told = f"{status.out_of_step} documents were split by other settings"
+        were = "document was" if status.out_of_step == 1 else "documents were"
+        told = f"{status.out_of_step} {were} split by other settings, or read by an older version"
         yield Ailment("out_of_step", "warning", told, "", status.out_of_step, "kb sync")
     left = sum(one.files for one in status.unread)
     if left:
@@ -276,10 +273,9 @@ def _of_contents(base: "BaseServices") -> Iterator[Ailment]:
             "dead_links",
             "warning",
             f"{len(dead)} name{'s' * (len(dead) != 1)} that texts link to lead nowhere",
-            "mend them in the files; what is named may also be added later",
+            "mend them where they are written; what is named may also be added later",
             sum(number for _, number in dead),
-            "kb sync",
-            _first(f"{target} (named in {number})" for target, number in dead),
+            examples=_first(f"{target} (named in {number})" for target, number in dead),
         )
     yield from _due(base)
     yield from _odd(base.store.documents(Visible(base.now()), Page(MOST_LOOKED_AT)))

@@ -28,7 +28,7 @@ class Status(NamedTuple):
     problems: tuple[FileRecord, ...]
     unread: "tuple[Unread, ...]"  # what was left out, by reason and extension
     suspects: "tuple[Suspect, ...]"  # what was read, and perhaps should not have been
-    out_of_step: int  # documents that were split by other settings: kb sync splits them again
+    out_of_step: int  # documents split by other settings or an older version: kb sync mends
     copy_of: str | None = None  # while kb move has not finished with it
     newer_model: Model | None = None  # packaged with this knowbase; kb embed changes to it
     lost_writes: bool = False  # its journal was deleted: kb sync looks at every file again

@@ -1,5 +1,6 @@
 """What lies around a document: so much of it as can be looked at, the nearest first."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
@@ -146,8 +147,6 @@ def _nodes(
 
 
 def _dead(store: LinkedDocuments, documents: Collection[str]) -> list[DeadLink]:
-    found: dict[tuple[str, str], int] = {}
-    for one in documents:
-        for link in store.unresolved(one):
-            found[one, link.target] = found.get((one, link.target), 0) + 1
+    links = store.unresolved_in(documents)
+    found = Counter((one, link.target) for one in documents for link in links.get(one, ()))
     return [DeadLink(source, text, count) for (source, text), count in found.items()]

@@ -8,7 +8,7 @@ import asyncio
 import json
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Hashable, Iterable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -22,7 +22,6 @@ from knowbase.http.failures import TooMany
 from knowbase.http.workers import Workers
 from knowbase.query.conditions import FORGOTTEN, Not
 from knowbase.values.access import Access, current
-from knowbase.values.documents import Page
 from knowbase.values.times import timestamp
 
 PATH = "/api/events"
@@ -36,6 +35,7 @@ SETTLED = 3  # looks after which the rate of work is told
 class Seen(NamedTuple):
     """What one look finds."""
 
+    state: tuple[Hashable, int]  # of the base and of what was written here: the same one, no look
     documents: int
     mark: tuple[Any, ...]  # another one when something has changed
     embedded: int
@@ -71,6 +71,7 @@ class Events:
         self._watchers = watchers
         self._tasks = tasks
         self._looks: dict[Access, tuple[float, Seen | None]] = {}
+        self._last: dict[Access, Seen] = {}
         self._looking: dict[Access, asyncio.Lock] = {}
         self._written: Counter[str | None] = Counter()  # by project; None: by whoever has all
         self._something = asyncio.Event()
@@ -142,7 +143,8 @@ class Events:
                 return seen
             try:
                 written = self._written[access.project] if access.project else self._writes
-                seen = await self._watchers.run(partial(_look, self._base, access, written))
+                look = partial(_look, self._base, access, written, self._last.get(access))
+                seen = self._last[access] = await self._watchers.run(look)
             except KnowbaseError:  # busy, or gone for a moment: the next look tells
                 seen = None
             self._looks[access] = (time.monotonic(), seen)
@@ -193,14 +195,15 @@ class Rate:
         )
 
 
-def _look(base: Base, access: Access, written: int) -> Seen:
-    view = base.within(access)
-    there = Not(FORGOTTEN)
-    newest = view.store.documents(there, Page(1))
-    counts = view.store.counts()
-    latest = tuple((one.id, one.updated_at, one.judged, one.archived) for one in newest)
-    mark = (counts.documents, counts.forgotten, latest, written)
-    return Seen(counts.documents, mark, counts.embedded, counts.chunks)
+def _look(base: Base, access: Access, written: int, last: Seen | None) -> Seen:
+    """Nothing is counted while nobody writes."""
+    state = (base.store.generation(), written)
+    if last is not None and last.state == state:
+        return last
+    store = base.within(access).store
+    counts = store.counts()
+    mark = (counts.documents, counts.forgotten, store.digest(Not(FORGOTTEN)), written)
+    return Seen(state, counts.documents, mark, counts.embedded, counts.chunks)
 
 
 def _change(seen: Seen, access: Access) -> dict[str, Any]:

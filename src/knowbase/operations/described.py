@@ -320,7 +320,7 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "models": "all that have vectors here",
         "sources": "what was added, and is kept in step",
         "problems": "files that could not be read",
-        "out_of_step": "documents split by other settings",
+        "out_of_step": "documents split by other settings, or read by an older version",
         "unread": "files that were left out, by reason",
         "suspects": "files that perhaps should not be in it",
         "newer_model": "packaged with this knowbase, not in use yet",

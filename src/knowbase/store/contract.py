@@ -1,6 +1,6 @@
 """What every store promises, by subject; each method is a consistent read or a transaction."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -67,6 +67,14 @@ class DocumentStore(Protocol):
 
     def counts(self, condition: Condition = EVERYTHING) -> Counts:
         """Of the documents that pass."""
+
+    def generation(self) -> Hashable:
+        """Another one when anybody has written something else than use since, which is known in
+        a moment; it may be another one although nothing was."""
+
+    def digest(self, condition: Condition = EVERYTHING) -> str:
+        """Another one when other documents pass, or what they say or is said of them is another;
+        use and vectors aside. It takes reading a few bytes of each."""
 
     def semantic_coverage(self, condition: Condition = EVERYTHING) -> float:
         """How much of what passes has a vector of the active model, from 0 to 1."""
@@ -148,6 +156,9 @@ class GraphStore(Protocol):
 
     def unresolved(self, document: str) -> list[Link]:
         """The links of a document's text that lead to no document yet; codes are left out."""
+
+    def unresolved_in(self, documents: Collection[str]) -> dict[str, list[Link]]:
+        """The same of each of these that has any."""
 
     def dead_links(self) -> list[tuple[str, int]]:
         """What texts name and nothing is called, and how many documents do so, most first."""

@@ -24,6 +24,7 @@ from knowbase.query.conditions import (
 from knowbase.query.words import FieldWeights, Frequencies, KeywordQuery
 from knowbase.store.contract import (
     CalibrationStore,
+    DocumentStore,
     FileStore,
     GraphStore,
     SavedSearchStore,
@@ -230,6 +231,12 @@ class ScopedStore:
     def counts(self, condition: Condition = EVERYTHING) -> Counts:
         return self._store.counts(self._of_ours(condition))
 
+    generation = _passed_on(Policy.SHARED, DocumentStore.generation)
+
+    @_of_project
+    def digest(self, condition: Condition = EVERYTHING) -> str:
+        return self._store.digest(self._of_ours(condition))
+
     @_of_project
     def semantic_coverage(self, condition: Condition = EVERYTHING) -> float:
         return self._store.semantic_coverage(self._of_ours(condition))
@@ -348,6 +355,11 @@ class ScopedStore:
     def unresolved(self, document: str) -> list[Link]:  # noqa: ARG002 - as the contract has it
         """Nothing for a project: what is missing there would tell what others have."""
         return []
+
+    @_of_project
+    def unresolved_in(self, documents: Collection[str]) -> dict[str, list[Link]]:  # noqa: ARG002
+        """Nothing for a project, for the same reason."""
+        return {}
 
     @_of_project
     def dead_links(self) -> list[tuple[str, int]]:

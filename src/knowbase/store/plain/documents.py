@@ -1,10 +1,11 @@
 """Reading documents in the plain store, and counting what they have."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Hashable, Iterable
 
 from knowbase.query.conditions import EVERYTHING, FORGOTTEN, Condition, Not, both
 from knowbase.store.plain.contents import Contents
+from knowbase.store.seals import OF_USE
 from knowbase.values.characters import clean
 from knowbase.values.documents import Counts, Document, Page, Passage
 
@@ -93,6 +94,20 @@ class PlainDocuments(Contents):
             types=Counter(document.type for document in shown),
             forgotten=self.count(both(FORGOTTEN, condition)),
         )
+
+    def generation(self) -> Hashable:
+        return self.digest(), self.counts().embedded
+
+    def digest(self, condition: Condition = EVERYTHING) -> str:
+        from hashlib import sha256
+
+        nothing = {name: Document._field_defaults[name] for name in OF_USE}
+        passing = sorted(self._passing(condition), key=lambda one: one.seq)
+        told = [
+            (one._replace(**nothing), [passage.chunk for passage in self.chunks(one.id)])
+            for one in passing
+        ]
+        return sha256(repr(told).encode("utf-8", "surrogatepass")).hexdigest()
 
     def semantic_coverage(self, condition: Condition = EVERYTHING) -> float:
         chunks, embedded = self._covered(condition)

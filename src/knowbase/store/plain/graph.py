@@ -42,6 +42,9 @@ class PlainGraph(Contents):
     def unresolved(self, document: str) -> list[Link]:
         return links.unresolved(self._state, document)
 
+    def unresolved_in(self, documents: Collection[str]) -> dict[str, list[Link]]:
+        return {one: found for one in documents if (found := self.unresolved(one))}
+
     def dead_links(self) -> list[tuple[str, int]]:
         numbers: dict[str, int] = {}
         for document in self._state.documents:

@@ -1,6 +1,6 @@
 """Reading documents, and what a base holds of them."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Hashable
 from typing import Any
 
 from psycopg import Connection, Cursor
@@ -170,6 +170,24 @@ class PostgresDocuments(Connected):
             (self._base, *values),
         )
         return Counts(documents, chunks, embedded, tags, dict(types), forgotten)
+
+    def generation(self) -> Hashable:
+        """Every writer renews the row of its base, or the one of its graph, and nobody sees that
+        before it is committed."""
+        query = SQL(
+            "SELECT b.xmin::text, g.xmin::text FROM bases b LEFT JOIN graph g ON g.base_id = b.id"
+            " WHERE b.id = %s"
+        )
+        return tuple(map(tuple, self._read(query, (self._base,))))
+
+    def digest(self, condition: Condition = EVERYTHING) -> str:
+        test, values = compile_condition(condition)
+        query = SQL(
+            "SELECT coalesce(md5(string_agg(concat_ws(' ', d.seq, d.updated_at,"
+            " encode(d.seal, 'hex'), encode(d.text_seal, 'hex')), ',' ORDER BY d.seq)), '')"
+            " FROM documents d WHERE d.base_id = %s AND {}"
+        ).format(test)
+        return str(self._read(query, (self._base, *values))[0][0])
 
     def semantic_coverage(self, condition: Condition = EVERYTHING) -> float:
         chunks, embedded = self._covered(condition)

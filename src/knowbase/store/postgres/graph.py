@@ -85,18 +85,24 @@ class PostgresGraph(Connected):
         return self._connections.consistently(read)
 
     def unresolved(self, document: str) -> list[Link]:
-        found = self._read(
+        return self.unresolved_in([document]).get(document, [])
+
+    def unresolved_in(self, documents: Collection[str]) -> dict[str, list[Link]]:
+        rows = self._read(
             SQL(
-                "SELECT m.target, m.origin FROM mentions m JOIN documents d"
+                "SELECT d.id, m.target, m.origin FROM mentions m JOIN documents d"
                 " ON d.base_id = m.base_id AND d.seq = m.document"
-                " WHERE d.base_id = %s AND d.id = %s AND d.deleted_at IS NULL"
+                " WHERE d.base_id = %s AND d.id = ANY(%s) AND d.deleted_at IS NULL"
                 " AND m.origin IN ('wiki', 'markdown') AND NOT EXISTS (SELECT 1 FROM names n"
                 " WHERE n.base_id = m.base_id AND n.name = m.name AND n.kind <= m.reach)"
-                " ORDER BY 1, 2"
+                " ORDER BY d.seq, 2, 3"
             ),
-            (self._base, document),
+            (self._base, list(documents)),
         )
-        return [Link(*row) for row in found]
+        found: dict[str, list[Link]] = {}
+        for document, *link in rows:
+            found.setdefault(document, []).append(Link(*link))
+        return found
 
     def dead_links(self) -> list[tuple[str, int]]:
         found = self._read(

@@ -1,13 +1,16 @@
 """Reading documents, and what a base holds of them."""
 
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from knowbase.query.conditions import EVERYTHING, FORGOTTEN, Condition, Not, both, is_everything
 from knowbase.store.sqlite import rows
 from knowbase.store.sqlite.compile import compile_condition
 from knowbase.store.sqlite.connection import Connected, as_json, translated
 from knowbase.values.documents import Counts, Document, Page, Passage, seq_of
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
 
 _ORDERS = {
     "newest": "d.updated_at DESC, d.seq",
@@ -148,6 +151,24 @@ class SqliteDocuments(Connected):
             values,
         )
         return Counts(documents, *self._covered(condition), tags, dict(types), forgotten)
+
+    def generation(self) -> "Hashable":
+        with translated():
+            mark = self._connections.mark()
+        return mark, self._read("SELECT generation FROM journal")[0][0]
+
+    def digest(self, condition: Condition = EVERYTHING) -> str:
+        from hashlib import blake2b
+
+        sql, values = compile_condition(condition)
+        made = blake2b(digest_size=16)
+        for row in self._read(
+            "SELECT d.seq, d.updated_at, d.seal, d.text_seal FROM documents d"
+            f" WHERE {sql} ORDER BY d.seq",
+            values,
+        ):
+            made.update(repr(row).encode())
+        return made.hexdigest()
 
     def semantic_coverage(self, condition: Condition = EVERYTHING) -> float:
         chunks, embedded = (

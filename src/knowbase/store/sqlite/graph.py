@@ -83,16 +83,24 @@ class SqliteGraph(Connected):
         return [Edge(*row) for row in found]
 
     def unresolved(self, document: str) -> "list[Link]":
+        return self.unresolved_in([document]).get(document, [])
+
+    def unresolved_in(self, documents: Collection[str]) -> "dict[str, list[Link]]":
         from knowbase.values.reading import Link
 
-        found = self._read(
-            "SELECT m.target, m.origin FROM mentions m JOIN documents d ON d.seq = m.document"
-            " WHERE d.id = ? AND d.deleted_at IS NULL AND m.origin IN ('wiki', 'markdown')"
+        rows = self._read(
+            "SELECT d.id, m.target, m.origin FROM json_each(?) wanted"
+            " CROSS JOIN documents d ON d.id = wanted.value"
+            " CROSS JOIN mentions m ON m.document = d.seq"
+            " WHERE d.deleted_at IS NULL AND m.origin IN ('wiki', 'markdown')"
             " AND NOT EXISTS (SELECT 1 FROM names n WHERE n.name = m.name AND n.kind <= m.reach)"
-            " ORDER BY 1, 2",
-            (document,),
+            " ORDER BY d.seq, 2, 3",
+            (as_json(documents),),
         )
-        return [Link(*row) for row in found]
+        found: dict[str, list[Link]] = {}
+        for document, *link in rows:
+            found.setdefault(document, []).append(Link(*link))
+        return found
 
     def dead_links(self) -> list[tuple[str, int]]:
         found = self._read(
