@@ -2,8 +2,8 @@
 
 import pytest
 
-from knowbase.query.conditions import Compare
-from knowbase.query.words import Frequencies
+from knowbase.query.conditions import Compare, Not
+from knowbase.query.words import FieldWeights, Frequencies, KeywordQuery
 from knowbase.store.contract import Store
 from knowbase.store.plain import PlainStore
 from knowbase.text.analysis import Word
@@ -48,6 +48,15 @@ def test_words_are_counted_by_chunks_in_the_whole_or_in_a_part(store: Store) -> 
     assert store.frequencies(words) == Frequencies(3, (2, 2, 3, 0, 0))
     part = Compare("project", "=", "web")
     assert store.frequencies(words, part) == Frequencies(1, (1, 1, 1, 0, 0))
+    query = KeywordQuery((Word("shop"), Word("deploy")), among=part)
+    store.keyword(query, part, 5, FieldWeights())
+    assert store.frequencies(words[:2], part) == Frequencies(1, (1, 1))
+    assert store.frequencies(words[:2], Compare("project", "=", "app")) == Frequencies(1, (1, 1))
+    assert store.frequencies([*words, Word("the shop")], Not(part)).having == (1, 1, 2, 0, 0, 0)
+    store.apply(Changes(removed=("d-web",)), NOW)
+    assert store.frequencies(words[:2], part) == Frequencies(0, (0, 0))
+    assert store.frequencies((), Not(part)) == Frequencies(2, ())
+    store.apply(Changes(drafts=(draft("d-web", section(texts["web"]), project="web"),)), NOW)
     assert store.frequencies([Word("the shop")]) == Frequencies(3, (1,))
     assert store.frequencies(()) == Frequencies(3, ())
 

@@ -84,27 +84,25 @@ class SqliteRetrieval(Connected):
         return int(found[0][0])
 
     def frequencies(self, words: Sequence[Word], among: Condition = EVERYTHING) -> Frequencies:
-        sql, values = compile_for_chunks(among)
-        where = "" if is_everything(among) else f" WHERE {sql}"
-        rows_there = self._read(f"SELECT count(*) FROM chunks c{where}", values if where else ())
-        having = tuple(self._having(word, among) for word in words)
-        return Frequencies(int(rows_there[0][0]), having)
+        if not is_everything(among):
+            from knowbase.store.sqlite.scoring import counted_among
 
-    def _having(self, word: Word, among: Condition) -> int:
-        """How many chunks of this part have a word; of a plain one, the index knows it."""
+            with translated():
+                return counted_among(self._connections.get(), words, among)
+        rows_there = self._read("SELECT count(*) FROM chunks")
+        return Frequencies(int(rows_there[0][0]), tuple(map(self._having, words)))
+
+    def _having(self, word: Word) -> int:
+        """How many chunks have a word; of a plain one, the index knows it."""
         found = stems(word.surface)
         if not found:
             return 0
-        if len(found) == 1 and not word.prefix and is_everything(among):
+        if len(found) == 1 and not word.prefix:
             known = self._vocabulary("SELECT doc FROM temp.words WHERE term = ?", (found[0],))
             return int(known[0][0]) if known else 0
-        sql, values = compile_for_chunks(among)
-        part = f" AND +rowid IN (SELECT c.id FROM chunks c WHERE {sql})"
-        everything = is_everything(among)
         counted = self._read(
-            "SELECT count(*) FROM chunks_fts WHERE chunks_fts MATCH ?"
-            + ("" if everything else part),
-            (match_expression(KeywordQuery((word,))), *(() if everything else values)),
+            "SELECT count(*) FROM chunks_fts WHERE chunks_fts MATCH ?",
+            (match_expression(KeywordQuery((word,))),),
         )
         return int(counted[0][0])
 

@@ -4,28 +4,25 @@ FTS5's own counts every chunk: from such a score, somebody who may see one proje
 how many chunks of others have a word.
 """
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import apsw
 
-from knowbase.query.words import FieldWeights, KeywordQuery
+from knowbase.query.conditions import Condition
+from knowbase.query.words import FieldWeights, Frequencies, KeywordQuery
 from knowbase.store.bm25 import Population, weighed
 from knowbase.store.compile import Compiled
 from knowbase.store.sqlite.compile import compile_for_chunks, expression
-
-if TYPE_CHECKING:
-    from knowbase.text.analysis import Word
+from knowbase.text.analysis import Word, stems
 
 
 def scores_among(
     connection: apsw.Connection, query: KeywordQuery, weights: FieldWeights
 ) -> dict[int, float]:
     """The score of every chunk of the part that has any, or all, of the words."""
-    tally = _tallies.get(connection)
-    if tally is None:
-        tally = _tallies[connection] = _Tally()
-        connection.register_fts5_function("tally", tally.count)
+    tally = _tally_of(connection)
     tally.begin(len(query.weighed), weights)
     sql, values = compile_for_chunks(query.among)
     part = f"(SELECT c.id FROM chunks c WHERE {sql})"
@@ -34,7 +31,30 @@ def scores_among(
         (expression([word for word, _ in query.weighed]), *values),
     ).fetchall()
     population = tally.population(connection, part, values)
+    tally.note(query)
     return weighed(tally.frequencies, tally.lengths, population, query)
+
+
+def counted_among(
+    connection: apsw.Connection, words: Sequence[Word], among: Condition
+) -> Frequencies:
+    """How many chunks of the part have each word: as it was counted for the scores, if the last
+    ones were of these words."""
+    tally = _tally_of(connection)
+    sql, values = compile_for_chunks(among)
+    population = tally.population(connection, f"(SELECT c.id FROM chunks c WHERE {sql})", values)
+    wanted = tuple(word for word in words if stems(word.surface))
+    if not tally.having.keys() >= set(wanted):
+        scores_among(connection, KeywordQuery(wanted, among=among), FieldWeights())
+    return Frequencies(population.rows, tuple(tally.having.get(word, 0) for word in words))
+
+
+def _tally_of(connection: apsw.Connection) -> "_Tally":
+    tally = _tallies.get(connection)
+    if tally is None:
+        tally = _tallies[connection] = _Tally()
+        connection.register_fts5_function("tally", tally.count)
+    return tally
 
 
 def statement_by_weight(query: KeywordQuery, weights: FieldWeights, passing: Compiled) -> Compiled:
@@ -62,6 +82,7 @@ class _Tally:
         self._weights = FieldWeights()
         self.lengths: dict[int, int] = {}
         self.frequencies: list[dict[int, float]] = []
+        self.having: dict[Word, int] = {}  # rows of the population that is known
 
     def begin(self, phrases: int, weights: FieldWeights) -> None:
         self._weights = weights
@@ -86,7 +107,13 @@ class _Tally:
             )
             lengths = [_length(size) for (size,) in rows]
             self._known = asked, Population(len(lengths), sum(lengths))
+            self.having = {}
         return self._known[1]
+
+    def note(self, query: KeywordQuery) -> None:
+        """How many rows have each word of the query that was counted."""
+        words = [word for word, _ in query.weighed]
+        self.having = dict(zip(words, map(len, self.frequencies), strict=True))
 
 
 _tallies: WeakKeyDictionary[apsw.Connection, _Tally] = WeakKeyDictionary()
