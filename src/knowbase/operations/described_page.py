@@ -36,6 +36,7 @@ OF_THE_PAGE: Mapping[str, Mapping[str, str]] = {
     },
     "Inbox": {
         "items": "what waits for a verdict",
+        "compared": "how many of them were compared with others",
         "groups": "how many there are of each",
     },
     "Judged": {
