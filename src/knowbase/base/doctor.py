@@ -235,8 +235,8 @@ def _of_files(status: "Status") -> Iterator[Ailment]:
             "unreadable_files",
             "warning",
             f"{_files(len(status.problems))} could not be read",
-            count=len(status.problems),
-            command="kb sync --verify",
+            "kb sync tries those again that have changed",
+            len(status.problems),
             examples=_first(f"{one.path}: {one.problem}" for one in status.problems),
         )
     suspects = [one for one in status.suspects if not one.large]
@@ -278,7 +278,7 @@ def _of_contents(base: "BaseServices") -> Iterator[Ailment]:
             f"{len(dead)} name{'s' * (len(dead) != 1)} that texts link to lead nowhere",
             "mend them in the files; what is named may also be added later",
             sum(number for _, number in dead),
-            "kb sync",
+            None,
             _first(f"{target} (named in {number})" for target, number in dead),
         )
     yield from _due(base)

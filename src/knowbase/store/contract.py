@@ -150,7 +150,8 @@ class GraphStore(Protocol):
         """The links of a document's text that lead to no document yet; codes are left out."""
 
     def dead_links(self) -> list[tuple[str, int]]:
-        """What texts name and nothing is called, and how many documents do so, most first."""
+        """What texts name and nothing is called, and how many documents do so, most first;
+        commits name files that may be long gone, and do not count."""
 
     def sharing_tags(
         self, document: str, least: int, condition: Condition
