@@ -292,11 +292,11 @@ def _known(key: str, origin: str) -> str:
     if name not in Settings._fields:
         from difflib import get_close_matches
 
-        near = get_close_matches(key, map(dotted, Settings._fields), n=1, cutoff=0)
+        near = get_close_matches(key, map(dotted, Settings._fields), n=1)
         raise InvalidInput(
             f"{origin}: unknown setting {key.rstrip('.')!r}",
             field=key.rstrip("."),
-            hint=f"the nearest is {near[0]}",
+            hint=f"the nearest is {near[0]}" if near else "kb config shows them all",
         )
     return name
 

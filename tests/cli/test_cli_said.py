@@ -68,3 +68,42 @@ def test_a_picture_is_written_where_it_is_asked_for(handbook: Kb, tmp_path: Path
     assert not (handbook.folder / "graph.svg").exists()
     out = handbook("graph", "show", "HB-T-0021", "-o", tmp_path / "g.svg").out
     assert str(tmp_path / "g.svg") in out
+
+
+def test_an_empty_base_says_what_to_do(kb: Kb) -> None:
+    assert "note: the base is empty: kb add FOLDER\n" in kb("search", "hello", "--fts-only").out
+    assert "usage: kb search" in kb.error("search", code=2)
+    assert "there is no document 'KB-1'" in kb.error("timeline", "KB-1", code=3)
+    assert kb("tasks").out == "nothing is under way\n"
+    assert "kb config shows them all" in kb.error("config", "set", "nosuch", "1", code=2)
+    assert "search.default_top" in kb.error("config", "set", "search.defaulttop", "1", code=2)
+
+
+def test_what_there_is_not_is_said_with_what_is_near(kb: Kb) -> None:
+    kb.write("guides/a.md", "# A\n\nalpha\n")
+    kb("add", "guides", "--defer")
+    kb("note", "Beta", "--project", "web")
+    assert "did you mean guides?" in kb.error("browse", "guide", code=3)
+    assert kb.json("browse", "guides", "--tags", "none")["total"] == 0
+    told = "no document has the project 'wep' (did you mean web?)"
+    assert f"note: {told}" in kb("brief", "--project", "wep").out
+    assert told in kb.error("inbox", "--project", "wep", code=3)
+    kb("inbox", "--project", "web")
+    assert [one["title"] for one in kb.json("list", "--project", "web")["documents"]] == ["Beta"]
+    assert told in kb("list", "--project", "wep").out
+
+
+def test_a_base_is_made_in_a_folder_that_is_named(tmp_path: Path) -> None:
+    kb = Kb(tmp_path)
+    kb("init", "notes")
+    assert (tmp_path / "notes/.kb/base.db").is_file()
+    kb("init", ".")
+    assert (tmp_path / ".kb/base.db").is_file()
+    assert "twice" in kb.error("init", "notes", "--base", "b.db", code=2)
+
+
+def test_a_page_is_found_as_people_type_it(kb: Kb) -> None:
+    page = kb("help", "query").out
+    assert kb("help", "QUERY").out == page
+    assert page.endswith(kb("help", "query.md").out)
+    assert "9 it took too long" in kb("help").out

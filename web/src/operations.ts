@@ -41,7 +41,7 @@ export type Related = { "relation": string; "direction": string; "document": Doc
 export type DocumentContext = { "document": Document; "created_in": Session | null; "latest": SessionContext | null; "related": (Related)[] };
 export type BriefItem = { "code": string; "id": string; "title": string; "text": string; "confirmed": number; "at": string };
 export type BriefPart = { "heading": string; "items": (BriefItem)[] };
-export type Brief = { "project": string | null; "max_tokens": number; "tokens": number; "left_out": number; "parts": (BriefPart)[]; "text": string };
+export type Brief = { "project": string | null; "max_tokens": number; "tokens": number; "left_out": number; "parts": (BriefPart)[]; "text": string; "notices": (string)[] };
 export type LikeIt = { "code": string; "title": string; "similarity": number; "diff": ([string, string])[] };
 export type Judgement = { "verdict": string; "by": string; "at": string };
 export type InboxItem = { "document": Document; "text": string; "session": string | null; "confidence": number | null; "kept": string; "groups": (string)[]; "like": LikeIt | null; "verdict": Judgement | null };
@@ -74,7 +74,7 @@ export type StoredModel = { "model": Model; "source": string; "vectors": number;
 export type Source = { "path": string; "tags": (string)[]; "parent": string | null; "tree": boolean };
 export type FileRecord = { "path": string; "source": string; "size": number; "mtime_ns": number; "sha256": string; "document": string | null; "problem": string | null; "excluded": boolean; "inode": number | null; "ctime_ns": number | null; "skipped": string | null };
 export type Unread = { "reason": string; "extension": string; "files": number; "example": string };
-export type Suspect = { "path": string; "reason": string };
+export type Suspect = { "path": string; "reason": string; "large": boolean };
 export type Status = { "base": string; "size_bytes": number | null; "documents": number; "chunks": number; "embedded": number; "tags": number; "types": Record<string, number>; "forgotten": number; "model": Model | null; "models": (StoredModel)[]; "sources": (Source)[]; "problems": (FileRecord)[]; "unread": (Unread)[]; "suspects": (Suspect)[]; "out_of_step": number; "copy_of": string | null; "newer_model": Model | null; "lost_writes": boolean };
 export type Ailment = { "name": string; "severity": string; "what": string; "detail": string; "count": number; "command": string | null; "examples": (string)[] };
 export type Examined = { "path": string; "engine": string; "documents": number; "chunks": number; "embedded": number; "model": string | null };
@@ -119,7 +119,7 @@ export interface Operations {
   "synonyms/import": { takes: { "text": string }; gives: ImportedSynonyms };
   "get": { takes: { "reference": string }; gives: Content };
   "render": { takes: { "reference": string; "query"?: string | null; "line"?: number | null }; gives: Rendered };
-  "list": { takes: { "tags"?: (string)[] | null; "type"?: (string)[] | null; "where"?: (string)[] | null; "include"?: (string)[] | null; "limit"?: number | null; "offset"?: number | null }; gives: Listing };
+  "list": { takes: { "tags"?: (string)[] | null; "type"?: (string)[] | null; "where"?: (string)[] | null; "project"?: string | null; "include"?: (string)[] | null; "limit"?: number | null; "offset"?: number | null }; gives: Listing };
   "browse": { takes: { "folder"?: string | null; "tags"?: (string)[] | null; "type"?: (string)[] | null; "project"?: string | null; "include"?: (string)[] | null; "limit"?: number | null; "offset"?: number | null }; gives: Folder };
   "tags": { takes: Record<string, unknown>; gives: Tags };
   "timeline": { takes: { "anchor": string; "before"?: number | null; "after"?: number | null; "include"?: (string)[] | null }; gives: Timeline };

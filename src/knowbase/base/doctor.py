@@ -231,8 +231,8 @@ def _of_files(status: "Status") -> Iterator[Ailment]:
             "unreadable_files",
             "warning",
             f"{_files(len(status.problems))} could not be read",
-            count=len(status.problems),
-            command="kb sync --verify",
+            "kb sync tries those again that have changed",
+            len(status.problems),
             examples=_first(f"{one.path}: {one.problem}" for one in status.problems),
         )
     suspects = [one for one in status.suspects if not one.large]

@@ -245,6 +245,7 @@ class Finding(BaseServices):
         tags: "Texts" = (),
         types: "Texts" = (),
         where: "Texts" = (),
+        project: str | None = None,
         include: "Texts" = (),
         page: Page = Page(),  # noqa: B008 - a value, never changed
     ) -> "Listing":
@@ -252,7 +253,8 @@ class Finding(BaseServices):
         from knowbase.values.documents import Listing
 
         lists = {"tags": tags, "type": types, "where": where, "include": include}
-        asked = self._understand("", {**lists, "tags_match": "all"})
+        filters = {"project": project} if project is not None else {}
+        asked = self._understand("", {**lists, "tags_match": "all", "filters": filters})
         condition = both(asked.visible, asked.filter)
         total = self.store.count(condition)
         notices: tuple[str, ...] = ()

@@ -6,13 +6,18 @@ from knowbase.operations.declare import Operation
 from knowbase.values.parameters import Parameter
 
 
+def usage_of(operation: Operation) -> str:
+    """The first line of its help."""
+    places = [field for field in options_of(operation) if field.param.positional]
+    return " ".join([f"usage: kb {operation.name}", *map(_place, places), "[options]"])
+
+
 def help_of(operation: Operation) -> str:
     """Usage, options, examples."""
     own = options_of(operation)
     places = [field for field in own if field.param.positional]
     options = [field for field in own if not field.param.positional]
-    usage = " ".join([f"usage: kb {operation.name}", *map(_place, places), "[options]"])
-    parts = [usage, "", operation.summary + "."]
+    parts = [usage_of(operation), "", operation.summary + "."]
     parts += ["", *(f"  {_place(field):<22}{field.param.text}" for field in places)] * bool(places)
     if options:
         parts += ["", "options:", *(line for field in options for line in _lines(field))]

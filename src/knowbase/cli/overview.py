@@ -66,6 +66,6 @@ def overview(group: str = "") -> str:
             "exit codes: 0 done, 1 unexpected, 2 bad input, 3 not found, 4 base, 5 model,",
             "            6 some files could not be read, 7 kb eval: below the baseline,",
             "            8 an optional package is missing,",
-            "            130 interrupted",
+            "            9 it took too long, 130 interrupted",
         )
     )

@@ -77,6 +77,7 @@ def _dispatch(arguments: list[str]) -> int:
 
         print(help_of(operation))
         return 0
+    _check_given(operation, values)
     if _is_served(surface):
         _refuse_local(operation, name)
     request = build(operation.request, _with_input(operation.terminal.input_field, values))
@@ -98,6 +99,14 @@ def _dispatch(arguments: list[str]) -> int:
         output.show(result)
         _keep_hits(operation, base, result)
         return _exit_code(result)
+
+
+def _check_given(operation: Operation, values: dict[str, Any]) -> None:
+    """A search without a word or a filter is a mistake of who types."""
+    if operation.terminal.formats and not values:
+        from knowbase.cli.help import usage_of
+
+        raise InvalidInput("there is nothing to look for", field="query", hint=usage_of(operation))
 
 
 def _keep_hits(operation: Operation, base: "Base | Client | None", result: Any) -> None:
@@ -130,12 +139,14 @@ def _help(asked: str) -> str:
     from knowbase.cli.overview import overview
     from knowbase.cli.pages import page_of
 
-    page = page_of(asked)
+    page = page_of(asked.lower().removesuffix(".md"))
     found = [page] if page is not None else []
     if asked in NAMES:
         from knowbase.cli.help import help_of
 
         found.insert(0, help_of(load(asked)))
+    elif asked.lower() in NAMES:
+        return _help(asked.lower())
     elif not asked or any(one.startswith(asked + " ") for one in NAMES):
         found.insert(0, overview(asked))
     if not found:
@@ -184,13 +195,21 @@ def _open(
     if operation.by_place:
         return nullcontext(Place(place_of(surface.base)))  # type: ignore[arg-type]
     if operation.creates_base:
-        return create(surface.base, profile=request.profile)
+        return create(_new_place(surface.base, request.folder), profile=request.profile)
     try:
         return open_base(surface.base)
     except BaseMissing:
         if not operation.base_optional or surface.base is not None:
             raise
         return nullcontext()
+
+
+def _new_place(base: str | None, folder: str | None) -> str | None:
+    if folder is None:
+        return base
+    if base is not None:
+        raise InvalidInput("a folder and --base say the same twice", field="folder")
+    return folder if os.path.splitext(folder)[1] else os.path.join(folder, "")
 
 
 def _run_operation(

@@ -49,6 +49,7 @@ class Brief(NamedTuple):
     left_out: int  # items that found no room
     parts: tuple[BriefPart, ...]
     text: str
+    notices: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """As `kb brief --json` has it."""

@@ -178,7 +178,8 @@ class Sessions:
             middle = self.whole(anchor)
         except NotFound as error:
             log("warning", "Timeline anchor not found", anchor_id=anchor)
-            raise NotFound("Anchor memory not found", field="anchor", hint=error.hint) from error
+            hint = f"{error.message}; {error.hint}" if error.hint else error.message
+            raise NotFound("Anchor memory not found", field="anchor", hint=hint) from error
         shown = Visible(self.clock(), frozenset((*include, "superseded")))
         same = both(shown, same_project(middle.project))
         earlier = Page(max(before, 0), order="created last")

@@ -256,6 +256,7 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "left_out": "how many did not fit",
         "parts": "the same by subject",
         "text": "Markdown, for a model",
+        "notices": "what to say besides",
     },
     "BriefPart": {"heading": "its subject", "items": "its lines"},
     "BriefItem": {

@@ -22,6 +22,9 @@ VERIFY = Param("read every file, also one that the disk calls unchanged")
 
 
 class Init(NamedTuple):
+    folder: Annotated[
+        str | None, Param("the folder; else the one you are in", positional=True, single=True)
+    ] = None
     profile: Annotated[
         str | None, Param("its ranking recipe, kept in kb.toml; see kb profiles", metavar="NAME")
     ] = None
@@ -189,14 +192,19 @@ OPERATIONS = {
     for operation in (
         Operation(
             "init",
-            "Make a base here (.kb/base.db), or at --base PATH",
+            "Make a base here or in a folder (.kb/base.db), or at --base PATH",
             Init,
             init,
             writes=True,
             local=True,
             creates_base=True,
             terminal=Terminal(reports=True),
-            examples=("kb init", "kb init --base ~/notes.db", "kb init --profile entries"),
+            examples=(
+                "kb init",
+                "kb init notes",
+                "kb init --base ~/notes.db",
+                "kb init --profile entries",
+            ),
         ),
         Operation(
             "add",

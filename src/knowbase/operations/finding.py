@@ -65,6 +65,7 @@ class List(NamedTuple):
     tags: Annotated[tuple[str, ...], TAGS] = ()
     type: Annotated[tuple[str, ...], TYPE] = ()
     where: Annotated[tuple[str, ...], WHERE] = ()
+    project: Annotated[str | None, Param("only of this project", metavar="NAME")] = None
     include: Annotated[tuple[str, ...], INCLUDE] = ()
     limit: Annotated[int, Param("how many", least=1, most=10_000, metavar="N", short="n")] = 50
     offset: Annotated[
@@ -77,6 +78,7 @@ def list_documents(base: "Base", request: List) -> "Listing":
         tags=request.tags,
         types=request.type,
         where=request.where,
+        project=request.project,
         include=request.include,
         page=Page(request.limit, request.offset),
     )

@@ -28,7 +28,8 @@ class InboxRequest(NamedTuple):
 
 
 def inbox(base: "Base", request: InboxRequest) -> "Inbox":
-    from knowbase.errors import InvalidInput
+    from knowbase.errors import InvalidInput, NotFound
+    from knowbase.operations.memory import unknown_project
     from knowbase.query.moments import span
 
     since = None
@@ -38,6 +39,8 @@ def inbox(base: "Base", request: InboxRequest) -> "Inbox":
             hint = "such as 7d, yesterday or 2026-01-31"
             raise InvalidInput(f"since cannot be {request.since!r}", field="since", hint=hint)
         since = found[0]
+    if request.project is not None and (told := unknown_project(base, request.project)):
+        raise NotFound(told, field="project")
     page = Page(request.limit, request.offset)
     return base.inbox(Wanted(request.project, since, request.group, page))
 

@@ -157,7 +157,18 @@ class BriefRequest(NamedTuple):
 
 
 def brief(base: "Base", request: BriefRequest) -> "Brief":
-    return base.brief(request.project, request.max_tokens)
+    found = base.brief(request.project, request.max_tokens)
+    told = unknown_project(base, request.project) if request.project and not found.parts else ""
+    return found._replace(notices=(told,)) if told else found
+
+
+def unknown_project(base: "Base", project: str) -> str:
+    """What is to be said of a project that no document has."""
+    from knowbase.query.conditions import EVERYTHING
+    from knowbase.query.named import unknown
+
+    known = [name for name, _ in base.store.projects(EVERYTHING)]
+    return "" if project in known else unknown("project", project, known)
 
 
 OPERATIONS = {

@@ -23,7 +23,12 @@ class Search(NamedTuple):
 
 def search(base: "Base", request: Search) -> "Answer | QueryPlan":
     asked = request.request
-    return base.plan(asked) if request.explain_query else base.search(asked)
+    if request.explain_query:
+        return base.plan(asked)
+    answer = base.search(asked)
+    if not answer.hits and not base.store.counts().documents:
+        return answer._replace(notices=(*answer.notices, "the base is empty: kb add FOLDER"))
+    return answer
 
 
 OPERATIONS = {

@@ -161,7 +161,8 @@ class GraphStore(Protocol):
         """The same of each of these that has any."""
 
     def dead_links(self) -> list[tuple[str, int]]:
-        """What texts name and nothing is called, and how many documents do so, most first."""
+        """What texts name and nothing is called, and how many documents do so, most first;
+        commits name files that may be long gone, and do not count."""
 
     def sharing_tags(
         self, document: str, least: int, condition: Condition

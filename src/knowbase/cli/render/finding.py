@@ -79,7 +79,8 @@ def render_status(paint: Painter, status: "Status") -> Iterable[str]:
         yield f"source     {safe(source.path)} {safe(tags)}".rstrip()
     if status.out_of_step:
         were = "document was" if status.out_of_step == 1 else "documents were"
-        yield f"other      {status.out_of_step} {were} split by other settings or an older version: kb sync"
+        said = f"{status.out_of_step} {were} split by other settings or an older version"
+        yield f"other      {said}: kb sync"
     yield from _not_read(status)
     for problem in status.problems:
         yield paint("red", f"failed     {safe(problem.path)}: {safe(problem.problem or '')}")

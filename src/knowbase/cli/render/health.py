@@ -53,3 +53,5 @@ def render_task(paint: Painter, task: "TaskLine") -> Iterable[str]:
 def render_tasks(paint: Painter, result: "TaskList") -> Iterable[str]:
     for task in result.tasks:
         yield from render_task(paint, task)
+    if not result.tasks:
+        yield paint("dim", "nothing is under way")

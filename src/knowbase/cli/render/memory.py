@@ -74,6 +74,8 @@ def render_brief(_: Painter, result: "Brief") -> Iterable[str]:
     yield safe_lines(result.text.rstrip("\n"))
     if result.left_out:
         yield f"\n({result.left_out} more found no room in {result.max_tokens} tokens)"
+    for notice in result.notices:
+        yield f"note: {safe(notice)}"
 
 
 def render_timeline(paint: Painter, result: "Timeline") -> Iterable[str]:

@@ -47,7 +47,9 @@ class PlainGraph(Contents):
 
     def dead_links(self) -> list[tuple[str, int]]:
         numbers: dict[str, int] = {}
-        for document in self._state.documents:
+        for document, known in self._state.documents.items():
+            if known.type == "commit":
+                continue
             for target in {link.target for link in self.unresolved(document)}:
                 numbers[target] = numbers.get(target, 0) + 1
         return sorted(numbers.items(), key=lambda one: (-one[1], one[0]))

@@ -109,7 +109,7 @@ class PostgresGraph(Connected):
             SQL(
                 "SELECT m.target, count(DISTINCT m.document) FROM mentions m JOIN documents d"
                 " ON d.base_id = m.base_id AND d.seq = m.document"
-                " WHERE d.base_id = %s AND d.deleted_at IS NULL"
+                " WHERE d.base_id = %s AND d.deleted_at IS NULL AND d.type <> 'commit'"
                 " AND m.origin IN ('wiki', 'markdown') AND NOT EXISTS (SELECT 1 FROM names n"
                 " WHERE n.base_id = m.base_id AND n.name = m.name AND n.kind <= m.reach)"
                 " GROUP BY m.target ORDER BY 2 DESC, 1"

@@ -106,7 +106,8 @@ class SqliteGraph(Connected):
         found = self._read(
             "SELECT m.target, count(DISTINCT m.document) FROM mentions m"
             " JOIN documents d ON d.seq = m.document"
-            " WHERE d.deleted_at IS NULL AND m.origin IN ('wiki', 'markdown')"
+            " WHERE d.deleted_at IS NULL AND d.type <> 'commit'"
+            " AND m.origin IN ('wiki', 'markdown')"
             " AND NOT EXISTS (SELECT 1 FROM names n WHERE n.name = m.name AND n.kind <= m.reach)"
             " GROUP BY m.target ORDER BY 2 DESC, 1"
         )
