@@ -211,7 +211,7 @@ def test_an_unknown_document_is_named_with_the_nearest(base: Base) -> None:
 
 def test_a_word_that_nothing_has_is_answered_with_one_that_is_spelled_alike(base: Base) -> None:
     """S4-22"""
-    answer = base.search(SearchRequest("inittiative", mode="keyword"))
+    answer = base.search(SearchRequest("inittiative", mode="keyword", strict=True))
     assert answer.returned == 0
     [suggestion] = answer.suggestions
     assert (suggestion.word, suggestion.nearest[0]) == ("inittiative", "initiative")

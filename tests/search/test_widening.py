@@ -25,6 +25,11 @@ TEXTS = {
     "A-7": "В городах строили большие мосты через реки",
     "A-8": "हिन्दी में किताबें और कविताएँ लिखी जाती हैं",
     "A-9": "Kubernetes schedules work onto nodes",
+    "A-15": "Once a quarter everybody comes back",
+    "A-11": "Der Straßenbahnführer ist nicht im Dienst, und die Bahn ist leer",
+    "A-12": "Der Fussballplatz ist nicht hier, und der Ball ist weg",
+    "A-13": "Edges have a kind: RELATED_TO (RELATED_TO, REFERENCES), READ (REFERS, ENDS_AT, D)",
+    "A-14": "A windmill turns",
 }
 
 
@@ -53,6 +58,9 @@ def asked(base: Base, query: str, **more: Any) -> tuple[list[str], tuple[str, ..
         ("мост", "A-7", None),  # shorter than a beginning
         ("города с мостами", "A-7", "<mark>городах</mark>"),
         ("हिन्दी किताब", "A-8", "<mark>"),
+        ("Strassenbahnführer", "A-11", "<mark>Straßenbahnführer</mark>"),
+        ("Strassenbahn", "A-11", "<mark>Straßenbahnführer</mark>"),
+        ("Fußballplatz", "A-12", "<mark>Fussballplatz</mark>"),
     ],
 )
 def test_other_forms_of_a_word_are_found_in_other_languages(
@@ -75,6 +83,24 @@ def test_a_mistyped_word_is_searched_as_what_was_meant_and_it_is_said(base: Base
         assert notices == (f"nothing has {typed!r}: 'deployment' is searched too",)
     answer = base.search(SearchRequest("deploymnt", mode="keyword"))
     assert [one.nearest[0] for one in answer.suggestions] == ["deployment"]
+
+
+@pytest.mark.parametrize(("typed", "nobody"), [("quarterly", "quarterely"), ("bake", "backe")])
+def test_a_word_that_no_text_has_is_never_told(base: Base, typed: str, nobody: str) -> None:
+    """Its stem is one of the base: `quarterely` has that of quarter."""
+    answer = base.search(SearchRequest(typed, mode="keyword"))
+    assert nobody not in f"{answer.notices} {answer.suggestions}"
+
+
+def test_what_was_meant_is_told_as_the_text_has_it(base: Base) -> None:
+    hits, notices = asked(base, "windmlils")
+    assert hits == ["A-14"]
+    assert notices == ("nothing has 'windmlils': 'windmill' is searched too",)
+
+
+@pytest.mark.parametrize("query", ["RELATED_TO", "READ"])
+def test_a_list_of_names_is_no_definition(base: Base, query: str) -> None:
+    assert asked(base, query)[1] == ()
 
 
 @pytest.mark.parametrize(

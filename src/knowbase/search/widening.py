@@ -34,6 +34,14 @@ class _Found(NamedTuple):
     notice: str
 
 
+class _Edit(NamedTuple):
+    """A word that one mistake leads to, how a text has it, and how many documents do."""
+
+    word: str
+    form: str
+    documents: int
+
+
 def widened(inquiry: Inquiry, store: "Store") -> Inquiry:
     """The inquiry with what is to be looked for beside its words; once is enough."""
     query = inquiry.query
@@ -88,14 +96,17 @@ def _spelled(
     meant, suggestions = [], []
     for word in unknown:
         slip = word.surface.lower() if free.isupper() else word.surface
-        known = _known_edits(slip.lower(), store, visible) if is_mistypable(slip) else {}
-        best = clear(slip.lower(), known) if known else None
+        edits = _known_edits(slip.lower(), store, visible) if is_mistypable(slip) else []
+        known, form = {one.word: one.documents for one in edits}, {e.word: e.form for e in edits}
+        surely = clear(slip.lower(), known) if known else None
+        best = form[surely] if surely else None
         if best in STOP_WORDS:
             continue
         if best and word.surface in may_mend:
             also = Also(Word(best), word.surface.lower(), MEANT, "spelling")
             meant.append(_Found(also, f"nothing has {word.surface!r}: {best!r} is searched too"))
-        near = [one for one in likely(slip.lower(), known) if one not in STOP_WORDS]
+        near = [form[one] for one in likely(slip.lower(), known)]
+        near = [one for one in near if one not in STOP_WORDS]
         near = near[:3] or _nearest(word, store, visible)
         suggestions += [Suggestion(word.surface, tuple(near))] if near else []
     return meant, tuple(suggestions)
@@ -119,7 +130,7 @@ def _words_of(text: str) -> Iterator[str]:
             yield word
 
 
-def _known_edits(word: str, store: "Store", visible: Visible) -> dict[str, int]:
+def _known_edits(word: str, store: "Store", visible: Visible) -> list[_Edit]:
     """The words that one mistake leads to and that the base has, with how many documents that are
     shown have them: a number of look-ups that the size of the base does not change."""
     from knowbase.text.spelling import SHORTEST, edits
@@ -128,16 +139,20 @@ def _known_edits(word: str, store: "Store", visible: Visible) -> dict[str, int]:
     asked = [Word(one) for one in costs]
     unknown = set(store.unknown_words(asked))
     there = sorted((one.surface for one in asked if one not in unknown), key=lambda one: costs[one])
-    written = [one for one in there[:MOST_COUNTED] if _is_written(one, store, visible)]
-    return {one: store.matching(KeywordQuery((Word(one),)), visible) for one in written}
+    found = ((one, _written(one, store, visible)) for one in there[:MOST_COUNTED])
+    return [
+        _Edit(one, form, store.matching(KeywordQuery((Word(one),)), visible))
+        for one, form in found
+        if form
+    ]
 
 
-def _is_written(word: str, store: "Store", visible: Visible) -> bool:
-    """Whether a document that may be shown has it: no other one's is told."""
-    from knowbase.text.spelling import is_written
+def _written(word: str, store: "Store", visible: Visible) -> str | None:
+    """How a document has it that may be shown: no other one's is told."""
+    from knowbase.text.spelling import written
 
     passages = store.newest(both(visible, Contains(Word(word))), MOST_READ)
-    return is_written(
+    return written(
         word, (f"{one.document.title} {one.chunk.heading} {one.chunk.text}" for one in passages)
     )
 

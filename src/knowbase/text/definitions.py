@@ -19,6 +19,8 @@ _SHORT = r"[^\W\d_][\w&/.-]{1,11}"
 _BEHIND = re.compile(rf"\(\s*({_SHORT})\s*[);,]")
 _BEFORE = re.compile(rf"(?<![\w-])({_SHORT})\s+\(\s*([^()\n]{{5,100}}?)\s*\)")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_JOINED = re.compile(r"[^\W_]_+[^\W_]")
+_IDENTIFIER = re.compile(r"[^\W\d_][\w.-]*[A-Z\d][\w.-]*")
 
 
 class Definition(NamedTuple):
@@ -59,8 +61,21 @@ def _is_short(text: str) -> bool:
 
 
 def _is_telling(one: Definition) -> bool:
+    """Whether the long form is words, without the short one: no list of names, as of a setting's
+    values."""
     words = _WORD.findall(one.long)
-    return 1 < len(words) <= MOST_WORDS and one.short.lower() not in (w.lower() for w in words)
+    if not 1 < len(words) <= MOST_WORDS or _is_list(one.long):
+        return False
+    return not re.search(rf"(?<!\w){re.escape(one.short)}(?!\w)", one.long, re.IGNORECASE)
+
+
+def _is_list(text: str) -> bool:
+    """Whether these are identifiers: one with an underscore, or several in capitals, with humps or
+    digits between commas."""
+    items = re.split(r"\s*[,;/|]\s*|\s+(?:and|or)\s+", text)
+    return bool(_JOINED.search(text)) or (
+        len(items) > 1 and all(_IDENTIFIER.fullmatch(one.strip("`'\"")) for one in items if one)
+    )
 
 
 def _long_form(short: str, text: str) -> str | None:

@@ -56,9 +56,9 @@ def form_of(word: str) -> str | None:
 
 
 def fold(word: str) -> str:
-    """In small letters, without accents. Vowel signs of Indic scripts, at which the tokenizer
-    would break a word, become private letters."""
-    word = word.lower()
+    """In small letters, without accents, ss for ß. Vowel signs of Indic scripts, at which the
+    tokenizer would break a word, become private letters."""
+    word = word.lower().replace("ß", "ss")
     if word.isascii():
         return word
     letters = (one for one in unicodedata.normalize("NFKD", word) if _is_kept(one))

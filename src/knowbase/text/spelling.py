@@ -17,6 +17,7 @@ CLEARLY = math.log(3)  # how much likelier than the next one a word must be
 A_MISTAKE = 4.0  # a mistake that costs 1 is as unlikely as a word e⁴ times rarer
 
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+_PLAIN_ENDINGS = ("s", "es", "d", "ed", "ing")
 _VOWELS = frozenset("aeiouy")
 _ALPHABETS = (
     "abcdefghijklmnopqrstuvwxyz",
@@ -120,16 +121,24 @@ def nearest(word: str, vocabulary: Iterable[str], limit: int) -> list[str]:
     return get_close_matches(word, near, n=limit, cutoff=0.75)
 
 
-def is_written(word: str, texts: Iterable[str]) -> bool:
-    """Whether a text has the word itself, or one that only an ending tells from it: words with
-    the same stem are not enough, for a stem may be shared by what nobody would write."""
-    stem = stem_of(word)
+def written(word: str, texts: Iterable[str]) -> str | None:
+    """The word as a text has it: itself, or a form that only a plain ending tells from it. Words
+    with the same stem are not enough: `quarterely` has the stem of `quarter`, and nobody writes
+    it."""
+    stem, form = stem_of(word), None
     for text in texts:
         for token in tokens(text):
             there = text[token.start : token.end].lower() if token.stem == stem else ""
-            if there and (there.startswith(word) or word.startswith(there)):
-                return True
-    return False
+            if there == word:
+                return word
+            if there and form is None and _is_form(there, word):
+                form = there
+    return form
+
+
+def _is_form(one: str, other: str) -> bool:
+    shorter, longer = sorted((one, other), key=len)
+    return longer.startswith(shorter) and longer[len(shorter) :] in _PLAIN_ENDINGS
 
 
 def as_written(stem: str, text: str) -> str:
