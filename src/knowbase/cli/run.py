@@ -106,7 +106,7 @@ def _check_given(operation: Operation, values: dict[str, Any]) -> None:
     if operation.terminal.formats and not values:
         from knowbase.cli.help import usage_of
 
-        raise InvalidInput("there is nothing to look for", field="query", hint=usage_of(operation))
+        raise InvalidInput("there is nothing to look for", hint=usage_of(operation))
 
 
 def _keep_hits(operation: Operation, base: "Base | Client | None", result: Any) -> None:

@@ -25,10 +25,7 @@ def search(base: "Base", request: Search) -> "Answer | QueryPlan":
     asked = request.request
     if request.explain_query:
         return base.plan(asked)
-    answer = base.search(asked)
-    if not answer.hits and not base.store.counts().documents:
-        return answer._replace(notices=(*answer.notices, "the base is empty: kb add FOLDER"))
-    return answer
+    return base.search(asked)
 
 
 OPERATIONS = {
