@@ -57,3 +57,13 @@ def plain_query(text: str, match: str) -> Query:
     """A text whose every word is a word: no operators."""
     words = keyword_query(text, match)
     return Query(clean(text).strip(), words, EVERYTHING, EVERYTHING)
+
+
+def saying_something(query: Query) -> Query:
+    """Punctuation alone says nothing: a model would rank everything by it."""
+    if query.keyword.words or any(one.isalnum() for one in query.text):
+        return query
+    from unicodedata import category
+
+    says = any(category(one)[0] not in "PZC" and category(one) != "Sk" for one in query.text)
+    return query if says else query._replace(text="")

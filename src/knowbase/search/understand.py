@@ -12,7 +12,7 @@ from knowbase.query.conditions import (
     both,
     is_everything,
 )
-from knowbase.query.query import Query, is_plain, plain_query
+from knowbase.query.query import Query, is_plain, plain_query, saying_something
 from knowbase.ranking.profile import Profile
 from knowbase.search.fitting import bound, fitting
 from knowbase.search.request import SearchRequest
@@ -79,22 +79,12 @@ def understand(request: SearchRequest, profile: Profile, language: Language, now
 def understand_query(request: SearchRequest, match: str, language: Language, now: str) -> Query:
     """What the text means; a plain one needs no parser, which takes milliseconds to load."""
     if match != "boolean" and (request.syntax == "plain" or is_plain(request.query)):
-        return _worded(plain_query(request.query, match))
+        return saying_something(plain_query(request.query, match))
     from knowbase.query.meaning import understand
 
-    return _worded(
+    return saying_something(
         understand(request.query, match, language.context(now), literal=request.syntax == "plain")
     )
-
-
-def _worded(query: Query) -> Query:
-    """Punctuation alone says nothing: a model would rank everything by it."""
-    if query.keyword.words or any(one.isalnum() for one in query.text):
-        return query
-    from unicodedata import category
-
-    says = any(category(one)[0] not in "PZC" and category(one) != "Sk" for one in query.text)
-    return query if says else query._replace(text="")
 
 
 class Softer(NamedTuple):
