@@ -77,7 +77,6 @@ def _dispatch(arguments: list[str]) -> int:
 
         print(help_of(operation))
         return 0
-    _check_given(operation, values)
     if _is_served(surface):
         _refuse_local(operation, name)
     request = build(operation.request, _with_input(operation.terminal.input_field, values))
@@ -99,14 +98,6 @@ def _dispatch(arguments: list[str]) -> int:
         output.show(result)
         _keep_hits(operation, base, result)
         return _exit_code(result)
-
-
-def _check_given(operation: Operation, values: dict[str, Any]) -> None:
-    """A search without a word or a filter is a mistake of who types."""
-    if operation.terminal.formats and not values:
-        from knowbase.cli.help import usage_of
-
-        raise InvalidInput("there is nothing to look for", hint=usage_of(operation))
 
 
 def _keep_hits(operation: Operation, base: "Base | Client | None", result: Any) -> None:

@@ -28,7 +28,7 @@ class Browse(NamedTuple):
 
 
 def browse(base: "Base", request: Browse) -> "Folder":
-    found = base.browse(
+    return base.browse(
         request.folder,
         tags=request.tags,
         types=request.type,
@@ -36,28 +36,6 @@ def browse(base: "Base", request: Browse) -> "Folder":
         include=request.include,
         page=Page(request.limit, request.offset),
     )
-    if not found.total and found.folder:
-        _check_folder(base, found.folder)
-    return found
-
-
-def _check_folder(base: "Base", folder: str) -> None:
-    """Refuse a folder that nothing lies in, whatever else is asked for."""
-    from difflib import get_close_matches
-
-    from knowbase.errors import NotFound
-    from knowbase.query.conditions import HIDDEN_STATES, Visible
-    from knowbase.store.facets import Ages
-
-    if base.browse(folder, include=HIDDEN_STATES, page=Page(1)).total:
-        return
-    counts = base.store.facets(Visible(base.now()), ("folder",), Ages(())).get("folder", [])
-    known = {name.rstrip("/").rpartition("/")[2].casefold(): name for name, _ in counts}
-    known |= {name.casefold(): name for name, _ in counts if name != "."}
-    near = get_close_matches(folder.strip("/").casefold(), known, n=3)
-    names = dict.fromkeys(known[one] for one in near)
-    hint = f"did you mean {', '.join(names)}?" if names else "kb browse shows the folders"
-    raise NotFound(f"there is no folder {folder.rstrip('/')!r}", field="folder", hint=hint)
 
 
 class Tag(NamedTuple):

@@ -60,7 +60,6 @@ def present(outcome: Outcome, services: Services) -> Answer:
             *_refused(outcome, services),
             *_left_out(outcome, services.store),
             *_unknown_names(outcome, services.store),
-            *_of_an_empty_base(outcome, services.store),
         ),
         timings={**proposals.timings, "ranking_ms": outcome.milliseconds} if is_searched else {},
         problems=query.problems,
@@ -219,11 +218,6 @@ def _left_out(outcome: Outcome, store: "RetrievalStore") -> tuple[str, ...]:
     from knowbase.search.left_out import left_out
 
     return left_out(inquiry, store)
-
-
-def _of_an_empty_base(outcome: Outcome, store: "DocumentStore") -> list[str]:
-    is_empty = not outcome.ranked and not store.counts().documents
-    return ["the base is empty: kb add FOLDER"] if is_empty else []
 
 
 def _unknown_names(outcome: Outcome, store: "DocumentStore") -> list[str]:

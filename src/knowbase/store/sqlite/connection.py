@@ -236,7 +236,7 @@ class Connections(threading.local):
             else:
                 _use_journal(connection)
             connection.set_busy_handler(self._turns if wait else None)
-            connection.execute("BEGIN IMMEDIATE")
+            self._turns.begin(connection, wait=wait)
             connection.set_busy_handler(self._turns)
             before = connection.total_changes()
             yield connection

@@ -8,11 +8,13 @@ for longer than they sleep; and the longer somebody has waited, the more often t
 
 import time
 
+import apsw
+
 from knowbase import deadline
 
 PAUSE = 0.010  # seconds; longer than those who wait sleep
 _LONGEST_RUN = 0.2  # seconds of one transaction after the other, until others may be there unseen
-_EAGERNESS = 20  # how much more often somebody looks for every second of waiting
+_LEAST = 0.002  # seconds of sleep: who looks all the time takes the processor from the writer
 
 
 class Turns:
@@ -34,7 +36,7 @@ class Turns:
         if waited >= self._seconds or deadline.is_over():
             return False
         # SQLite's own way looks ten times a second; not all look at the same moment.
-        time.sleep((1 + now % 8) / 1000 / (1 + _EAGERNESS * waited))
+        time.sleep(max(_LEAST, (1 + now % 8) / 1000 / (1 + waited)))
         return True
 
     def before_writing(self) -> None:
@@ -47,6 +49,19 @@ class Turns:
             time.sleep(PAUSE - idle)
             self._run_began = time.monotonic()
         self._had_to_wait = False
+
+    def begin(self, connection: apsw.Connection, *, wait: bool) -> None:
+        """A transaction that holds the lock. SQLite now and then refuses it without asking whether
+        to wait: then it is asked for again, as long as anybody would wait."""
+        ends = time.monotonic() + self._seconds
+        while True:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                return
+            except apsw.BusyError:
+                if not wait or time.monotonic() >= ends or deadline.is_over():
+                    raise
+            time.sleep(PAUSE)
 
     def after_writing(self) -> None:
         self._ended = time.monotonic()
