@@ -108,6 +108,7 @@ def fill(place: str) -> None:
         base.feedback("AP-3", "good", "s-ze")
         base.saved.add("engines", f"{{what}} NOT {SECRET}")
         base.saved.add("unwanted", "engine")
+        base.synonyms.add(["tap", "spigot"])
     with Base(base.path, clock=lambda: time.time() - 9 * DAY) as base:
         for code, project in (("AP-9", "apollo"), ("ZE-9", "zeus")):
             told = f"It was here for a day{' only: ' + SECRET if project == 'zeus' else ''}."
