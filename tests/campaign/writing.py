@@ -205,7 +205,8 @@ BASE_JOBS = {"base": write_base, "notes": write_notes}
 def main(job: str, place: str, own: str, most: str, seconds: str) -> None:
     each = turns(int(most), float(seconds))
     if job in STORE_JOBS:
-        store = open_store(place, DEFAULTS)
+        # On a slow disk, eight that write and four that read on two cores take long.
+        store = open_store(place, DEFAULTS._replace(store_busy_timeout=60.0))
         print(json.dumps(STORE_JOBS[job](store, int(own), each)))
         store.close()
     else:

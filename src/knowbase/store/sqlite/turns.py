@@ -14,7 +14,7 @@ from knowbase import deadline
 
 PAUSE = 0.010  # seconds; longer than those who wait sleep
 _LONGEST_RUN = 0.2  # seconds of one transaction after the other, until others may be there unseen
-_LEAST = 0.002  # seconds of sleep: who looks all the time takes the processor from the writer
+_LEAST = 0.004  # seconds of sleep: who looks all the time takes the processor from the writer
 
 
 class Turns:
