@@ -19,7 +19,14 @@ from knowbase.values.access import Access
 from servers import PATIENCE, Served, serving
 
 
-def told(server: Served, act: Callable[[], object], wanted: str, token: str = "") -> Any:
+def told(
+    server: Served,
+    act: Callable[[], object],
+    wanted: str,
+    token: str = "",
+    *,
+    when: Callable[[Any], bool] = lambda _: True,
+) -> Any:
     """What the first event of a kind says that follows something."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     with (
@@ -31,12 +38,14 @@ def told(server: Served, act: Callable[[], object], wanted: str, token: str = ""
         lines = stream.iter_lines()
         assert next(lines) == "retry: 3000"
         Thread(target=act, daemon=True).start()
-        return json.loads(next(_data(lines, wanted)))
+        return next(filter(when, map(json.loads, _data(lines, wanted))))
 
 
 def _data(lines: Iterator[str], wanted: str) -> Iterator[str]:
     kind = ""
+    ends = time.monotonic() + PATIENCE  # what keeps the stream open is no answer
     for line in lines:
+        assert time.monotonic() < ends, f"nothing of the kind {wanted!r} was told"
         if line.startswith("event: "):
             kind = line[7:]
         elif line.startswith("data: ") and kind == wanted:
@@ -91,15 +100,24 @@ def test_nothing_is_counted_while_nobody_writes(
             assert _look(base, access, 0, second[access]) is second[access]
 
 
-def test_vectors_that_are_made_are_told_as_progress(server: Served) -> None:
-    folder = server.log.parent / "more"
-    folder.mkdir()
+def test_vectors_that_are_missing_and_made_are_told_as_progress(tmp_path: Path) -> None:
+    kb = Kb(tmp_path)
+    kb("init")
     for number in range(4):
-        (folder / f"{number}.md").write_text(f"# Page {number}\n\nSome words on {number}.\n")
-    progress = told(server, lambda: Kb(server.log.parent)("add", "more", "--defer"), "progress")
-    assert progress["task"] == "embed"
-    assert progress["total"] >= 4
-    assert progress["done"] <= progress["total"]
+        kb.write(f"more/{number}.md", f"# Page {number}\n\nSome words on {number}.\n")
+    with serving(tmp_path, env={"KB_EMBED_BACKGROUND": "false"}) as server:
+        seen = []
+
+        def all_are_made(progress: Any) -> bool:
+            seen.append(progress)
+            if len(seen) == 1:  # nobody makes them until now
+                kb("embed")
+            return bool(progress["done"] == progress["total"])
+
+        told(server, lambda: kb("add", "more", "--defer"), "progress", when=all_are_made)
+        assert {one["task"] for one in seen} == {"embed"}
+        assert seen[0]["done"] == 0
+        assert seen[-1]["done"] == 4
 
 
 def test_one_project_is_told_of_its_own_changes_alone(tmp_path: Path) -> None:

@@ -172,7 +172,7 @@ class Rate:
     def __init__(self, seen: Seen | None) -> None:
         self._first = seen
         self._began = time.monotonic()
-        self._was_under_way = False
+        self._was_under_way = seen is not None and seen.chunks > seen.embedded
 
     def progress(self, seen: Seen) -> Progress | None:
         """None when nothing is under way; the last one says that all is done."""

@@ -65,6 +65,7 @@ export function startAsking(): void {
     const before = known.get(key(one));
     if (before && stale === lastFresh) return show(before, one);
     lastFresh = stale;
+    isWaiting.value = true; // what is shown answers another question from here on
     starting = window.setTimeout(() => void ask(one), stopping ? QUICKLY : 0);
   });
 }
