@@ -205,8 +205,7 @@ BASE_JOBS = {"base": write_base, "notes": write_notes}
 def main(job: str, place: str, own: str, most: str, seconds: str) -> None:
     each = turns(int(most), float(seconds))
     if job in STORE_JOBS:
-        # On a slow disk, eight that write and four that read on two cores take long.
-        store = open_store(place, DEFAULTS._replace(store_busy_timeout=60.0))
+        store = open_store(place, DEFAULTS)
         print(json.dumps(STORE_JOBS[job](store, int(own), each)))
         store.close()
     else:

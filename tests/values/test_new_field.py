@@ -32,10 +32,10 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for engine in ("sqlite", "postgres"):
         schema = folder / "knowbase" / "store" / engine / "schema.py"
         text = schema.read_text(encoding="utf-8")
-        last = re.search(r"^STEPS = \((.*)\)$", text, re.M)
-        assert last is not None
-        grown = f'STEPS = ({last[1]}, """{blocks["sql"]}""")'
-        schema.write_text(text.replace(last[0], grown), encoding="utf-8")
+        steps = re.search(r"^STEPS = \((.*?)^\)", text, re.M | re.S)
+        assert steps is not None
+        grown = f'STEPS = ({steps[1]}    """{blocks["sql"]}""",\n)'
+        schema.write_text(text.replace(steps[0], grown), encoding="utf-8")
     return folder
 
 

@@ -236,7 +236,7 @@ class Connections(threading.local):
             else:
                 _use_journal(connection)
             connection.set_busy_handler(self._turns if wait else None)
-            self._turns.begin(connection, wait=wait)
+            connection.execute("BEGIN IMMEDIATE")
             connection.set_busy_handler(self._turns)
             before = connection.total_changes()
             yield connection

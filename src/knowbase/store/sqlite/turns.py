@@ -8,8 +8,6 @@ for longer than they sleep; and the longer somebody has waited, the more often t
 
 import time
 
-import apsw
-
 from knowbase import deadline
 
 PAUSE = 0.010  # seconds; longer than those who wait sleep
@@ -49,19 +47,6 @@ class Turns:
             time.sleep(PAUSE - idle)
             self._run_began = time.monotonic()
         self._had_to_wait = False
-
-    def begin(self, connection: apsw.Connection, *, wait: bool) -> None:
-        """A transaction that holds the lock. SQLite now and then refuses it without asking whether
-        to wait: then it is asked for again, as long as anybody would wait."""
-        ends = time.monotonic() + self._seconds
-        while True:
-            try:
-                connection.execute("BEGIN IMMEDIATE")
-                return
-            except apsw.BusyError:
-                if not wait or time.monotonic() >= ends or deadline.is_over():
-                    raise
-            time.sleep(PAUSE)
 
     def after_writing(self) -> None:
         self._ended = time.monotonic()
