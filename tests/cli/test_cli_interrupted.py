@@ -189,6 +189,6 @@ def test_a_watch_over_the_folder_of_the_base_comes_to_rest(kb: Kb) -> None:
     kb("add", ".")
     process = watching(kb)
     try:
-        assert any(settled(kb.base) for _ in range(9))
+        wait_until(lambda: settled(kb.base))
     finally:
         ended(process)
