@@ -25,8 +25,9 @@ from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.contract import Store
 from knowbase.store.facets import Ages
 from knowbase.store.plain import PlainStore
+from knowbase.store.policies import POLICIES, Policy
 from knowbase.store.postgres import create as create_postgres
-from knowbase.store.scoped import POLICIES, Policy, ScopedStore
+from knowbase.store.scoped import ScopedStore
 from knowbase.store.sqlite import create as create_sqlite
 from knowbase.text.analysis import Word
 from knowbase.upkeep.digests import digests

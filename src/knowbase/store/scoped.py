@@ -5,10 +5,7 @@ whichever operation, gets documents and sessions of the project alone, and write
 Each method states its policy; one that states none is not there.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from enum import Enum
-from functools import wraps
-from typing import Any, TypeVar, cast
+from collections.abc import Collection, Iterable, Sequence
 
 from knowbase.errors import NotAllowed
 from knowbase.query.conditions import (
@@ -27,82 +24,23 @@ from knowbase.store.contract import (
     DocumentStore,
     FileStore,
     GraphStore,
+    RetrievalStore,
     SavedSearchStore,
     Store,
     VectorStore,
 )
-from knowbase.store.facets import Ages, Counted
 from knowbase.store.naming import OwnNames
+from knowbase.store.policies import Policy, narrowed, of_project, passed_on, stated
 from knowbase.text.analysis import Word
 from knowbase.values.access import Access
 from knowbase.values.calibration import Calibration
 from knowbase.values.changes import Changes, Draft, SavedSearch
-from knowbase.values.documents import ALL, Candidate, Counts, Document, Page, Passage
-from knowbase.values.edges import Edge, Relation, Wiring
+from knowbase.values.documents import ALL, Candidate, Document, Page, Passage
+from knowbase.values.edges import Edge, Relation
 from knowbase.values.files import FileRecord, Source
 from knowbase.values.reading import Link
 from knowbase.values.sessions import Session, Use
 from knowbase.values.vectors import Model, StoredModel, Vector
-
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-class Policy(Enum):
-    """What a method of the store is to somebody with less than full access."""
-
-    SHARED = "the same for everybody"
-    PROJECT = "reads what is the project's"
-    WRITING = "writes, and only what is the project's"
-    WHOLE = "needs the whole base"
-
-    def check(self, access: Access) -> None:
-        """Refuse who has too little access."""
-        if self is Policy.WRITING and not access.write:
-            raise NotAllowed("this access is for reading alone")
-        if self is Policy.WHOLE and not access.is_full:
-            raise NotAllowed("this needs access to the whole base")
-
-
-POLICIES: dict[str, Policy] = {}
-"""Of every method below, by its name."""
-
-
-def _stated(policy: Policy) -> Callable[[Method], Method]:
-    """A method that is run once its policy allows it."""
-
-    def decorate(method: Method) -> Method:
-        POLICIES[method.__name__] = policy
-
-        @wraps(method)
-        def checked(self: "ScopedStore", *values: Any, **named: Any) -> Any:
-            policy.check(self._access)
-            return method(self, *values, **named)
-
-        return cast("Method", checked)
-
-    return decorate
-
-
-def _passed_on(policy: Policy, method: Method) -> Method:
-    """A method that the store itself answers once its policy allows it."""
-
-    @wraps(method)
-    def answered(self: "ScopedStore", *values: Any, **named: Any) -> Any:
-        return getattr(self._store, method.__name__)(*values, **named)
-
-    return _stated(policy)(cast("Method", answered))
-
-
-def _of_project(method: Method) -> Method:
-    """What a project may read; the store itself answers whoever is not held to one."""
-
-    @wraps(method)
-    def answered(self: "ScopedStore", *values: Any, **named: Any) -> Any:
-        if self._access.project is None:
-            return getattr(self._store, method.__name__)(*values, **named)
-        return method(self, *values, **named)
-
-    return _stated(Policy.PROJECT)(cast("Method", answered))
 
 
 class ScopedStore:
@@ -115,13 +53,13 @@ class ScopedStore:
         self._ours: Condition = EVERYTHING if project is None else Compare("project", "=", project)
         self._names = OwnNames(store, project or "")
 
-    @_stated(Policy.SHARED)
+    @stated(Policy.SHARED)
     def close(self) -> None:
         """Whoever opened the store closes it."""
 
     # writing
 
-    @_stated(Policy.WRITING)
+    @stated(Policy.WRITING)
     def apply(self, changes: Changes, now: str, *, wait: bool = True) -> list[Document]:
         if self._access.project is not None:
             changes = self._within(changes, self._access.project)
@@ -177,7 +115,7 @@ class ScopedStore:
 
     # documents
 
-    @_of_project
+    @of_project
     def find(self, reference: str) -> Document | None:
         """A code of the project needs not be written in full."""
         for name in (self._names.code(reference), reference):
@@ -186,64 +124,38 @@ class ScopedStore:
                 return found
         return None
 
-    @_of_project
-    def documents(self, condition: Condition, page: Page) -> list[Document]:
-        return self._store.documents(self._of_ours(condition), page)
+    documents = narrowed(DocumentStore.documents)
+    count = narrowed(DocumentStore.count)
 
-    @_of_project
-    def count(self, condition: Condition) -> int:
-        return self._store.count(self._of_ours(condition))
-
-    @_of_project
+    @of_project
     def chunks(self, document: str) -> list[Passage]:
         return self._store.chunks(document) if self._known((document,)) else []
 
-    @_of_project
+    @of_project
     def codes(self) -> list[str]:
         return [document.code for document in self.documents(Not(FORGOTTEN), ALL)]
 
-    @_of_project
+    @of_project
     def openings(self, documents: Collection[str]) -> dict[str, str]:
         return self._store.openings(self._known(documents))
 
-    @_of_project
+    @of_project
     def heads(self, documents: Collection[str]) -> dict[str, Document]:
         found = self._store.heads(self._known(documents))
         return {one: head for one, head in found.items() if self._is_ours(head)}
 
-    @_of_project
-    def tags(self, condition: Condition) -> list[tuple[str, int]]:
-        return self._store.tags(self._of_ours(condition))
+    tags = narrowed(DocumentStore.tags)
+    heaviest = narrowed(DocumentStore.heaviest)
+    projects = narrowed(DocumentStore.projects)
+    meta_keys = narrowed(DocumentStore.meta_keys)
+    counts = narrowed(DocumentStore.counts)
+    generation = passed_on(Policy.SHARED, DocumentStore.generation)
 
-    @_of_project
-    def heaviest(self, condition: Condition, limit: int) -> list[tuple[str, int]]:
-        return self._store.heaviest(self._of_ours(condition), limit)
-
-    @_of_project
-    def projects(self, condition: Condition) -> list[tuple[str, int]]:
-        return self._store.projects(self._of_ours(condition))
-
-    @_of_project
-    def meta_keys(self, condition: Condition) -> list[tuple[str, int]]:
-        return self._store.meta_keys(self._of_ours(condition))
-
-    @_of_project
-    def counts(self, condition: Condition = EVERYTHING) -> Counts:
-        return self._store.counts(self._of_ours(condition))
-
-    generation = _passed_on(Policy.SHARED, DocumentStore.generation)
-
-    @_of_project
-    def digest(self, condition: Condition = EVERYTHING) -> str:
-        return self._store.digest(self._of_ours(condition))
-
-    @_of_project
-    def semantic_coverage(self, condition: Condition = EVERYTHING) -> float:
-        return self._store.semantic_coverage(self._of_ours(condition))
-
+    digest = narrowed(DocumentStore.digest)
+    semantic_coverage = narrowed(DocumentStore.semantic_coverage)
     # retrieval
 
-    @_of_project
+    @of_project
     def keyword(
         self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
     ) -> list[Candidate]:
@@ -251,47 +163,42 @@ class ScopedStore:
         query = query._replace(among=self._of_ours(query.among))
         return self._store.keyword(query, self._of_ours(condition), limit, weights)
 
-    @_of_project
+    @of_project
     def matching(self, query: KeywordQuery, condition: Condition) -> int:
         return self._store.matching(query, self._of_ours(condition))
 
-    @_of_project
+    @of_project
     def frequencies(self, words: Sequence[Word], among: Condition = EVERYTHING) -> Frequencies:
         return self._store.frequencies(words, self._of_ours(among))
 
-    @_of_project
+    @of_project
     def semantic(
         self, vector: Vector, condition: Condition, limit: int, model: Model | None = None
     ) -> list[Candidate]:
         return self._store.semantic(vector, self._of_ours(condition), limit, model)
 
-    @_of_project
+    @of_project
     def unknown_words(self, words: Sequence[Word]) -> list[Word]:
         """A word that only other projects have is as unknown as one that nobody has."""
         nowhere = set(self._store.unknown_words(words))
         return [one for one in words if one in nowhere or not self.newest(Contains(one), 1)]
 
-    @_of_project
+    @of_project
     def nearest_words(self, word: Word, limit: int) -> list[str]:
         near = self._store.nearest_words(word, limit)
         return [one for one in near if self.newest(Contains(Word(one)), 1)]
 
-    @_of_project
-    def newest(self, condition: Condition, limit: int) -> list[Passage]:
-        return self._store.newest(self._of_ours(condition), limit)
+    newest = narrowed(RetrievalStore.newest)
 
-    @_of_project
+    @of_project
     def passages(self, chunks: Collection[int]) -> dict[int, Passage]:
         found = self._store.passages(chunks)
         return {number: one for number, one in found.items() if self._is_ours(one.document)}
 
-    @_of_project
-    def facets(self, condition: Condition, wanted: Sequence[str], ages: Ages) -> Counted:
-        return self._store.facets(self._of_ours(condition), wanted, ages)
-
+    facets = narrowed(RetrievalStore.facets)
     # sessions and relations
 
-    @_of_project
+    @of_project
     def sessions(self, ids: Collection[str]) -> dict[str, Session]:
         asked = {self._names.session(name): name for name in ids}
         found = self._store.sessions(asked)
@@ -299,7 +206,7 @@ class ScopedStore:
             asked[name]: self._shown(one) for name, one in found.items() if self._has(one.project)
         }
 
-    @_of_project
+    @of_project
     def recent_sessions(self, project: str | None, page: Page) -> list[Session]:
         if project not in (None, self._access.project):
             return []
@@ -308,14 +215,14 @@ class ScopedStore:
     def _shown(self, session: Session) -> Session:
         return session._replace(id=self._names.shown_session(session.id))
 
-    @_of_project
+    @of_project
     def uses_in(self, session: str) -> list[Use]:
         known = self.sessions((session,))
         uses = self._store.uses_in(self._names.session(session)) if known else []
         ours = self._known({use.document for use in uses})
         return [use._replace(session=session) for use in uses if use.document in ours]
 
-    @_of_project
+    @of_project
     def latest_uses(self, documents: Collection[str], usage: str | None = None) -> dict[str, Use]:
         uses = self._store.latest_uses(self._known(documents), usage)
         sessions = self._store.sessions({use.session for use in uses.values()})
@@ -325,48 +232,43 @@ class ScopedStore:
             if use.session in sessions and self._has(sessions[use.session].project)
         }
 
-    @_of_project
+    @of_project
     def relations(self, document: str) -> list[Relation]:
         found = self._store.relations(document) if self._known((document,)) else []
         known = self._known({end for one in found for end in (one.source, one.target)})
         return [one for one in found if one.source in known and one.target in known]
 
-    @_of_project
+    @of_project
     def related_counts(self, documents: Collection[str], shown: Condition) -> dict[str, int]:
         return self._store.related_counts(self._known(documents), self._of_ours(shown))
 
     # the graph
 
-    @_of_project
-    def edges(self, condition: Condition) -> list[Edge]:
-        return self._store.edges(self._of_ours(condition))
+    edges = narrowed(GraphStore.edges)
+    wiring = narrowed(GraphStore.wiring)
 
-    @_of_project
-    def wiring(self, condition: Condition) -> Wiring:
-        return self._store.wiring(self._of_ours(condition))
-
-    @_of_project
+    @of_project
     def edges_around(
         self, documents: Collection[str], depth: int, condition: Condition
     ) -> list[Edge]:
         return self._store.edges_around(self._known(documents), depth, self._of_ours(condition))
 
-    @_of_project
+    @of_project
     def unresolved(self, document: str) -> list[Link]:  # noqa: ARG002 - as the contract has it
         """Nothing for a project: what is missing there would tell what others have."""
         return []
 
-    @_of_project
+    @of_project
     def unresolved_in(self, documents: Collection[str]) -> dict[str, list[Link]]:  # noqa: ARG002
         """Nothing for a project, for the same reason."""
         return {}
 
-    @_of_project
+    @of_project
     def dead_links(self) -> list[tuple[str, int]]:
         """Nothing for a project, for the same reason."""
         return []
 
-    @_of_project
+    @of_project
     def sharing_tags(
         self, document: str, least: int, condition: Condition
     ) -> list[tuple[str, int]]:
@@ -374,67 +276,67 @@ class ScopedStore:
             return []
         return self._store.sharing_tags(document, least, self._of_ours(condition))
 
-    link_similar = _passed_on(Policy.WRITING, GraphStore.link_similar)
-    relink = _passed_on(Policy.WHOLE, GraphStore.relink)
+    link_similar = passed_on(Policy.WRITING, GraphStore.link_similar)
+    relink = passed_on(Policy.WHOLE, GraphStore.relink)
 
     # files
 
-    @_of_project
+    @of_project
     def sources(self) -> list[Source]:
         return []
 
-    @_of_project
+    @of_project
     def files(self, within: Collection[str] | None = None) -> dict[str, FileRecord]:  # noqa: ARG002
         return {}
 
-    @_of_project
+    @of_project
     def problems(self) -> list[FileRecord]:
         return []
 
-    has_lost_writes = _passed_on(Policy.SHARED, FileStore.has_lost_writes)
-    clear_lost_writes = _passed_on(Policy.WHOLE, FileStore.clear_lost_writes)
+    has_lost_writes = passed_on(Policy.SHARED, FileStore.has_lost_writes)
+    clear_lost_writes = passed_on(Policy.WHOLE, FileStore.clear_lost_writes)
 
     # saved searches belong to the whole base: what they ask can tell of other projects
 
-    @_of_project
+    @of_project
     def saved_searches(self) -> list[SavedSearch]:
         return []
 
-    @_of_project
+    @of_project
     def synonyms(self) -> list[str]:
         return []
 
-    save_search = _passed_on(Policy.WHOLE, SavedSearchStore.save_search)
-    drop_search = _passed_on(Policy.WHOLE, SavedSearchStore.drop_search)
-    replace_synonyms = _passed_on(Policy.WHOLE, SavedSearchStore.replace_synonyms)
+    save_search = passed_on(Policy.WHOLE, SavedSearchStore.save_search)
+    drop_search = passed_on(Policy.WHOLE, SavedSearchStore.drop_search)
+    replace_synonyms = passed_on(Policy.WHOLE, SavedSearchStore.replace_synonyms)
 
     # what the base has learnt of its answers was learnt from all projects
 
-    @_of_project
+    @of_project
     def calibration(self) -> Calibration | None:
         return None
 
-    put_calibration = _passed_on(Policy.WHOLE, CalibrationStore.put_calibration)
+    put_calibration = passed_on(Policy.WHOLE, CalibrationStore.put_calibration)
 
     # models and their vectors: one model for all, the first to write decides on it
 
-    @_of_project
+    @of_project
     def models(self) -> list[StoredModel]:
         """The one in use, with as many vectors as the project has of it."""
         number = self.counts().embedded
         return [one._replace(vectors=number) for one in self._store.models() if one.active]
 
-    model = _passed_on(Policy.SHARED, VectorStore.model)
-    vectors = _passed_on(Policy.SHARED, VectorStore.vectors)
-    use_model = _passed_on(Policy.WRITING, VectorStore.use_model)
-    put_vectors = _passed_on(Policy.WHOLE, VectorStore.put_vectors)
-    unembedded = _passed_on(Policy.WHOLE, VectorStore.unembedded)
-    switch_model = _passed_on(Policy.WHOLE, VectorStore.switch_model)
-    drop_model = _passed_on(Policy.WHOLE, VectorStore.drop_model)
+    model = passed_on(Policy.SHARED, VectorStore.model)
+    vectors = passed_on(Policy.SHARED, VectorStore.vectors)
+    use_model = passed_on(Policy.WRITING, VectorStore.use_model)
+    put_vectors = passed_on(Policy.WHOLE, VectorStore.put_vectors)
+    unembedded = passed_on(Policy.WHOLE, VectorStore.unembedded)
+    switch_model = passed_on(Policy.WHOLE, VectorStore.switch_model)
+    drop_model = passed_on(Policy.WHOLE, VectorStore.drop_model)
 
     # the base as a whole
 
-    copying = _passed_on(Policy.WHOLE, Store.copying)
+    copying = passed_on(Policy.WHOLE, Store.copying)
 
     # what is ours
 
