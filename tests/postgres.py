@@ -23,7 +23,11 @@ def server() -> str:
     given = os.environ.get("KB_TEST_POSTGRES")
     if given:
         return given
-    return str(own_server().get_uri())
+    url = str(own_server().get_uri())
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("ALTER SYSTEM SET fsync = off")  # no test cuts the power of this one
+        connection.execute("SELECT pg_reload_conf()")
+    return url
 
 
 def own_server() -> Any:

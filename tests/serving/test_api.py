@@ -5,6 +5,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 import httpx
@@ -43,7 +44,7 @@ HARMLESS: dict[str, dict[str, Any]] = {  # nothing is removed on the way, and it
     "search": {"mode": "keyword"},
     "why-not": {"mode": "keyword"},
 }
-INSIDES = ("SELECT", "Traceback", "/tmp", ".py", "apsw", "sqlite")
+INSIDES = ("SELECT", "Traceback", gettempdir(), ".py", "apsw", "sqlite")
 
 
 @pytest.fixture(scope="module")
