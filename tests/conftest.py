@@ -191,3 +191,11 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if "KB_TEST_NO_SKIPS" in os.environ and reporter and skipped_store_tests(reporter):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Properties are tried hundreds of times: counting their lines would double what they take,
+    and examples reach those lines too."""
+    for item in items:
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            item.add_marker("no_cover")

@@ -3,6 +3,7 @@
 import ast
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -38,6 +39,7 @@ def notes() -> dict[str, str]:
     return tomllib.loads((TESTS / "differences.toml").read_text(encoding="utf-8"))
 
 
+@cache
 def covered() -> dict[str, list[Trial]]:
     """The tests that name each requirement in their docstring."""
     found: dict[str, list[Trial]] = {}
