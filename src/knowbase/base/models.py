@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from knowbase.base.embedders import Chosen, Embedders
 from knowbase.config import Settings
+from knowbase.embed import tokens_in
 from knowbase.embed.choice import Choice, choice_of, from_source
 from knowbase.errors import EmbeddingError, VectorsUnavailable
 from knowbase.store.contract import Store
@@ -70,9 +71,9 @@ class Models:
     def count_tokens(self, text: str) -> int:
         """As the base's model counts them; as the packaged one does when that is away."""
         try:
-            return len(self.active().embedder.token_spans(text))
+            return tokens_in(text, self.active().embedder)
         except EmbeddingError:
-            return len(self._embedders.load(Choice()).embedder.token_spans(text))
+            return tokens_in(text, self._embedders.load(Choice()).embedder)
 
     @property
     def service(self) -> str | None:

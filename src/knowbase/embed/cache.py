@@ -19,6 +19,7 @@ from knowbase.values.vectors import Model, Vector
 FILE = "embeddings.db"
 WAIT = 500  # milliseconds for another process: then embedding is quicker
 KEPT_AFTER_CLEANING = 0.8
+COUNT_BYTES = 8  # of a number of tokens
 DAY = 86_400
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS vectors (
@@ -137,6 +138,7 @@ class Cached:
         self._embedder = embedder
         self._cache = cache
         self.token_spans = embedder.token_spans
+        self._count = getattr(embedder, "count_tokens", lambda _text: None)
 
     @property
     def model(self) -> Model:
@@ -174,6 +176,18 @@ class Cached:
             known[key] = self._embedder.embed_query(text)
             self._cache.write(known)
         return known[key]
+
+    def count_tokens(self, text: str) -> int:
+        """Kept like a vector where the tokenizer has to be loaded for it."""
+        known: int | None = self._count(text)
+        if known is not None:
+            return known
+        key = self._key("tokens", text)
+        kept = self._cache.read([key]).get(key, b"")
+        if len(kept) != COUNT_BYTES:
+            kept = len(self.token_spans(text)).to_bytes(COUNT_BYTES, "little")
+            self._cache.write({key: kept})
+        return int.from_bytes(kept, "little")
 
     def _known(self, keys: Collection[bytes]) -> dict[bytes, Vector]:
         size = self.model.dimensions * 4
