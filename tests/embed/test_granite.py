@@ -157,7 +157,7 @@ def test_the_models_files_are_looked_through_once_and_when_they_change(
 ) -> None:
     file, read = tmp_path / "model.onnx", []
     file.write_bytes(b"right")
-    monkeypatch.setattr(intact, "_sha256", lambda path: read.append(path) or file.read_text())
+    monkeypatch.setattr(intact, "_sha256", lambda path: read.append(path) or file.read_text())  # type: ignore[func-returns-value]
     environment = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
     for _ in range(3):
         intact.check({str(file): "right"}, environment)
