@@ -61,6 +61,13 @@ def test_what_is_under_way_when_it_is_stopped_is_answered(folder: Path, number: 
         assert server.process.wait(PATIENCE) == 0
 
 
+def test_a_signal_right_after_the_ready_line_is_not_lost(folder: Path) -> None:
+    """A container's first process would not even notice it."""
+    with serving(folder) as server:
+        server.process.terminate()
+        assert server.process.wait(PATIENCE) == 0
+
+
 def test_what_takes_longer_than_the_server_waits_is_told_so(folder: Path) -> None:
     env = {"KB_SERVE_SHUTDOWN": "1"}
     with serving(folder, env=env) as server, locked(folder), ThreadPoolExecutor(1) as pool:

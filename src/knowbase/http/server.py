@@ -98,6 +98,7 @@ def serve(base: Base, place: Place) -> Iterator[Serving]:
         )
     )
     address = address_of(listening) + (agents.PATH if place.agents_only else "")
+    server.hear_signals()  # before anybody knows that there is a server to be stopped
     yield Serving(address, base.shown, gate.is_open and issuer is None)
     log("info", "serving", address=address)
     if place.opens:
@@ -142,11 +143,15 @@ class Listening(uvicorn.Server):
         self.config.app.state.end_streams()  # type: ignore[union-attr]
         await super().shutdown(sockets)
 
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
+    def hear_signals(self) -> None:
+        """From now on a signal ends the server, or has it end as soon as it has begun."""
         for number in (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGBREAK", None)):
             if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self.handle_exit)
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """They are heard already."""
         yield
 
 

@@ -29,10 +29,7 @@ def over_stdio(base: "Base", access: Access, style: LogStyle, tools: tuple[str, 
     show_on(sys.stderr, style)
     if sys.stdin.isatty():
         print("waiting for an MCP client on standard input; Ctrl-C stops", file=sys.stderr)
-    try:
-        opening = greet(base.settings.serve_max_request_kb << 10)
-    except BrokenPipeError:
-        return  # the client did not wait for its answer
+    opening = greet(base.settings.serve_max_request_kb << 10)
     gc.disable()  # a seventh of what it takes to load the SDK
     from knowbase.mcp.stdio import serve
 
