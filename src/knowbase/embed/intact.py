@@ -44,7 +44,7 @@ def _line(path: str, expected: str) -> str:
 
 def _lines(path: str) -> list[str]:
     try:
-        with open(path, encoding="ascii", errors="replace") as file:
+        with open(path, encoding="utf-8", errors="replace") as file:
             return file.read().splitlines()
     except OSError:
         return []
@@ -55,7 +55,7 @@ def _note(path: str, lines: list[str]) -> None:
     with suppress(OSError):
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         new = f"{path}.{os.getpid()}"
-        with open(new, "w", encoding="ascii") as file:
+        with open(new, "w", encoding="utf-8") as file:
             file.write("".join(f"{line}\n" for line in lines))
         os.replace(new, path)
 
