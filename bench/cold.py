@@ -8,11 +8,16 @@ tokenizers, making tokenizer and session, and embedding one word, measured insid
 that does nothing else. "All else" is the process without that: the interpreter's start and
 end, knowbase, the database and the output.
 
+CPU: user and system time of the same processes, and of `kb mcp` until it has answered a
+client's first message, against `import apsw`. It depends less on what else the machine does.
+
 What runs is a wheel of this checkout, installed with pip into a new virtual environment:
 only then are all modules compiled, as they are for those who use them.
 """
 
+import json
 import os
+import resource
 import subprocess
 import sys
 import venv
@@ -46,6 +51,31 @@ print(time.perf_counter() - started)
 """
 
 
+HELLO = (
+    json.dumps(
+        {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "initialize",
+            "params": {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "clientInfo": {"name": "cold", "version": "1"},
+            },
+        }
+    ).encode()
+    + b"\n"
+)
+
+
+def _of_children(work: Callable[[], object]) -> float:
+    """The CPU seconds of the processes that are started and ended meanwhile."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    work()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
 class Installed(NamedTuple):
     """Where a virtual environment has its programs, and the folder to run them in."""
 
@@ -66,6 +96,31 @@ class Installed(NamedTuple):
 
     def timed(self, program: str, *given: str, **more: str) -> Callable[[], float]:
         return lambda: seconds(lambda: self.run(program, *given, **more))
+
+    def worked(self, program: str, *given: str, **more: str) -> Callable[[], float]:
+        """The CPU time that it takes."""
+        return lambda: _of_children(lambda: self.run(program, *given, **more))
+
+    def greeted(self) -> float:
+        """The CPU time that `kb mcp` takes until it has answered `initialize`."""
+
+        def greet() -> None:
+            process = subprocess.Popen(
+                [str(self.programs / "kb"), "mcp"],
+                cwd=self.home,
+                env=_environment(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+            )
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(HELLO)
+            process.stdin.flush()
+            assert b"protocolVersion" in process.stdout.readline()
+            process.kill()
+            process.communicate()
+
+        return _of_children(greet)
 
 
 def _environment() -> dict[str, str]:
@@ -134,6 +189,27 @@ def hybrid(installed: Installed, rounds: int) -> list[Row]:
     ]
 
 
+def cpu(installed: Installed, rounds: int) -> list[Row]:
+    """What each process costs, whatever else the machine does."""
+    caching = _caching(installed.home)
+    taken = interleaved(
+        rounds,
+        {
+            "apsw": installed.worked("python", "-c", "import apsw"),
+            "keyword": installed.worked("kb", "search", "deploy", "--fts-only"),
+            "hybrid, a new query": installed.worked("kb", "search", "deploy"),
+            "hybrid, a query asked before": installed.worked("kb", "search", "deploy", **caching),
+            "kb mcp, the first answer": installed.greeted,
+        },
+    )
+    goals = {"hybrid, a new query": "at most 200 ms", "kb mcp, the first answer": "at most 400 ms"}
+    rows = []
+    for name, values in taken.items():
+        rows += [Row(f"CPU: {name}", milliseconds(values), "ms", goals.get(name, ""))]
+        rows += [Row(f"CPU: {name} / apsw", ratios(values, taken["apsw"]))]
+    return rows
+
+
 def _caching(home: Path) -> dict[str, str]:
     return {"KB_EMBED_CACHE_MB": "64", "XDG_CACHE_HOME": str(home / "cache")}
 
@@ -144,6 +220,7 @@ def main() -> None:
         installed = install(Path(name), fill(Path(name)))
         hybrid(installed, 2)  # what is read from disk stays in memory from here on
         rows = keyword(installed, 3 * given.rounds) + hybrid(installed, given.rounds)
+        rows += cpu(installed, given.rounds)
     report("cold", rows, as_json=given.json)
 
 

@@ -68,6 +68,7 @@ class Settings(NamedTuple):
     serve_hosts: tuple[str, ...] = ()
     serve_origins: tuple[str, ...] = ()
     serve_workers: int = 8
+    serve_processes: int = 1
     serve_waiting: int = 64
     serve_connections: int = 1000
     serve_client_connections: int = 250
@@ -172,6 +173,7 @@ ABOUT: dict[str, About] = {
     "serve_hosts": About("further names that the server is called by, such as kb.example.com"),
     "serve_origins": About("pages of these origins may ask it (CORS): https://wiki.example.com"),
     "serve_workers": About("requests worked on at the same time", 1, 256),
+    "serve_processes": About("processes that search for clients of kb serve; 1: its own", 1, 64),
     "serve_waiting": About("requests that may wait for that; further ones are refused", 0, 65536),
     "serve_connections": About(
         "connections at the same time; one that waits makes room for a new one", 1, 65536

@@ -115,6 +115,7 @@ READS: dict[str, Call] = {
     "profile": lambda b, t, f: b.profile("kb"),
     "profiles": lambda b, t, f: b.profiles(),
     "render": lambda b, t, f: (b.render(t.code(2), "engine"), b.render(t.code())),
+    "count_search": lambda b, t, f: b.count_search("engine", b.search("engine")),
     "searches": lambda b, t, f: b.searches().count if b.access.project is None else 0,
     "search": lambda b, t, f: [
         b.search(SearchRequest(query, profile=profile, top=50))

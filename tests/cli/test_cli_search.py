@@ -95,9 +95,13 @@ def imported_by(handbook: Kb, *arguments: str) -> set[str]:
 
 def test_fts_only_loads_no_model(handbook: Kb) -> None:
     """S1-05"""
-    model = {"onnxruntime", "numpy", "tokenizers", "knowbase_granite"}
+    model = {"onnxruntime", "numpy", "knowbase_granite"}
     assert not model & imported_by(handbook, "search", "install git", "--fts-only")
-    assert model <= imported_by(handbook, "search", "install git", "--vec-only")
+    loaded = imported_by(handbook, "search", "install git", "--vec-only")
+    assert model <= loaded
+    assert "tokenizers" not in loaded, "a short query is cut up without it"
+    again = imported_by(handbook, "search", "install git", "--vec-only")
+    assert not {"onnxruntime", "numpy", "tokenizers"} & again, "its vector is known"
 
 
 def test_vec_only_runs_no_keyword_search(handbook: Kb) -> None:

@@ -66,6 +66,15 @@ def test_queries_and_documents_are_kept_apart(path: str) -> None:
     assert counting.asked == ["? a", "a"]
 
 
+def test_the_number_of_a_querys_tokens_is_kept_beside_its_vector(path: str) -> None:
+    first, second = Counting(), Counting()
+    assert cached(path, first).count_tokens("abc") == 1
+    second.token_spans = lambda text: [(0, 1)] * 9  # type: ignore[method-assign]
+    assert cached(path, second).count_tokens("abc") == 1
+    assert cached(path, second).count_tokens("other") == 9
+    assert cached(path, second).embed_query("abc") == pack([2.0, 3])
+
+
 def test_another_revision_is_another_model(path: str) -> None:
     """C23"""
     list(cached(path).embed_documents(["a"]))

@@ -1,15 +1,22 @@
 """The packaged model: real inference, no network."""
 
 import math
+import os
+import random
 from pathlib import Path
 
 import pytest
+from tokenizers import Tokenizer
 
 import knowbase_granite
 from knowbase import Base, Note, SearchRequest, create
+from knowbase.embed import intact, tokens_in
 from knowbase.embed.granite import Granite
+from knowbase.embed.pieces import LONGEST, Pieces
+from knowbase.embed.runtime import open_session
 from knowbase.errors import ModelUnavailable
 from knowbase.values.vectors import normalize_embedding, pack, unpack
+from packaged import graph, merges
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +100,77 @@ def test_a_missing_model_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(knowbase_granite, "MODEL", str(tmp_path / "gone.onnx"))
     with pytest.raises(ModelUnavailable, match="missing"):
         Granite().embed_query("x")
+
+
+def test_what_is_made_from_the_models_files_is_made_from_these() -> None:
+    for path, content in ((knowbase_granite.GRAPH, graph()), (knowbase_granite.MERGES, merges())):
+        assert Path(path).read_bytes() == content, "python tests/packaged.py"
+
+
+def test_the_mapped_model_gives_the_same_bits_as_the_whole_one() -> None:
+    """Optimised or not, its weights mapped or copied: a vector stays what it was."""
+    import numpy as np
+
+    whole = open_session(knowbase_granite.MODEL, threads=1)
+    mapped = open_session(knowbase_granite.GRAPH, threads=1, ready=True)
+    for length in (3, 17, 128, 512):
+        ids = np.random.default_rng(length).integers(4, 50_000, (2, length))
+        [expected], [found] = (one.run(None, {"input_ids": ids}) for one in (whole, mapped))
+        assert found.tobytes() == expected.tobytes()
+
+
+def plain_texts() -> list[str]:
+    """Each letter that can be cut up here, in its surroundings; and texts at random."""
+    chance = random.Random(20)
+    letters = [chr(number) for number in range(0x250)]
+    around = ("{0}", " {0}", "a{0}", "{0}a", "1{0}2", "{0}{0}{0}", "a {0} b", "{0}'s", "  {0}\n")
+    texts = [form.format(letter) for letter in letters for form in around]
+    some = [*" '\n\tabest<>/12é", " the", "ing", "'ll", "getUser", "Straße"]
+    for drawn in (letters, some):
+        for _ in range(500):
+            texts.append("".join(chance.choices(drawn, k=chance.randrange(40))))
+    return texts
+
+
+def test_a_short_text_is_cut_up_as_by_the_tokenizer() -> None:
+    tokenizer = Tokenizer.from_file(knowbase_granite.TOKENIZER)
+    pieces = Pieces(knowbase_granite.MERGES)
+    assert list(knowbase_granite.MARKERS) == tokenizer.encode("").ids
+    for text in plain_texts():
+        found = pieces.ids(text)
+        assert found in (None, tokenizer.encode(text, add_special_tokens=False).ids), text
+    assert pieces.ids("Wie weit reicht das für <b>Käse</b>?") is not None
+    for text in ("東京", "a <mask> b", "🦊", "x" * (LONGEST + 1)):
+        assert pieces.ids(text) is None
+
+
+def test_a_short_query_has_the_vector_and_the_tokens_of_the_tokenizer(granite: Granite) -> None:
+    query, other = "how do I roll back a failed deployment?", Granite()
+    found = other.embed_query(query), tokens_in(query, other)
+    assert "_tokenizer" not in vars(other), "it was not loaded"
+    assert len(granite.token_spans(query)) == found[1]
+    assert granite.embed_query(query) == found[0]
+
+
+def test_the_models_files_are_looked_through_once_and_when_they_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, read = tmp_path / "model.onnx", []
+    file.write_bytes(b"right")
+    monkeypatch.setattr(intact, "_sha256", lambda path: read.append(path) or file.read_text())  # type: ignore[func-returns-value]
+    environment = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    for _ in range(3):
+        intact.check({str(file): "right"}, environment)
+    assert len(read) == 1
+    times = file.stat()
+    file.write_bytes(b"wrong")
+    os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
+    for _ in range(2):
+        with pytest.raises(ModelUnavailable, match="checksum"):
+            intact.check({str(file): "right"}, environment)
+    (tmp_path / "cache" / "knowbase" / "intact").write_bytes(b"\xff nonsense")
+    with pytest.raises(ModelUnavailable, match="checksum"):
+        intact.check({str(file): "right"}, environment)
 
 
 def test_normalising_leaves_a_vector_without_length_alone() -> None:

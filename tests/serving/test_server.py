@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, asynccontextmanager, closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import apsw
 import httpx
@@ -59,6 +60,50 @@ def test_what_is_under_way_when_it_is_stopped_is_answered(folder: Path, number: 
         other.execute("ROLLBACK")
         assert answer.result(PATIENCE).status_code == 200
         assert server.process.wait(PATIENCE) == 0
+
+
+def test_a_signal_right_after_the_ready_line_is_not_lost(folder: Path) -> None:
+    """A container's first process would not even notice it."""
+    with serving(folder) as server:
+        server.process.terminate()
+        assert server.process.wait(PATIENCE) == 0
+
+
+def _children(process: int) -> list[int]:
+    told = [one.read_text() for one in Path(f"/proc/{process}/task").glob("*/children")]
+    return [int(number) for number in " ".join(told).split()]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="it looks at the processes")
+def test_further_processes_search_the_same_and_may_be_killed(folder: Path) -> None:
+    """What they search for is counted, refused and limited as without them."""
+    with serving(folder) as alone, serving(folder, "--workers", "2") as server:
+        asked: list[dict[str, Any]] = [
+            {"query": "engine"},
+            {"query": "engine", "mode": "keyword", "top": 1},
+            {"query": "", "top": -1},
+            {"query": "engine", "profile": "nobody's"},
+        ]
+        for values in asked * 2:
+            one, other = (each.post("search", **values) for each in (alone, server))
+            assert one.status_code == other.status_code
+            assert _without_times(one.json()) == _without_times(other.json())
+        assert server.json("searches")["count"] == 4
+        searchers = _children(server.process.pid)
+        assert len(searchers) == 2
+        for number in searchers:
+            os.kill(number, signal.SIGKILL)
+        for _ in range(3):
+            assert server.json("search", query="engine")["hits"]
+        again = _children(server.process.pid)
+        assert len(again) == 2
+        assert not set(again) & set(searchers)
+        assert server.stop() == 0
+        wait_until(lambda: not any(Path(f"/proc/{number}").exists() for number in again))
+
+
+def _without_times(answer: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in answer.items() if "tim" not in name}
 
 
 def test_what_takes_longer_than_the_server_waits_is_told_so(folder: Path) -> None:

@@ -89,6 +89,32 @@ def test_one_client_and_one_kind_of_work_leave_room_for_others() -> None:
     asyncio.run(run())
 
 
+def test_what_is_quick_is_done_by_as_many_threads_as_there_are_cores() -> None:
+    """And what turns out slow leaves its place to others, up to the number of threads."""
+
+    async def run() -> None:
+        workers, end = Workers(8, 64, PATIENCE, cores=2), threading.Event()
+        at_once: list[int] = []
+
+        def quick() -> None:
+            at_once.append(workers._busy)
+            time.sleep(0.001)
+
+        await asyncio.gather(*(as_client(str(n % 3), workers, quick, str(n)) for n in range(40)))
+        assert len(at_once) == 40
+        assert max(at_once) <= 2
+        assert workers._threads <= 2
+        slow = [as_client("a", workers, lambda: end.wait(PATIENCE), str(n)) for n in range(5)]
+        client.set("b")
+        assert await workers.run(lambda: "served", "other") == "served"
+        await until(lambda: workers._busy == 5)
+        end.set()
+        await asyncio.gather(*slow)
+        await workers.close(1)
+
+    asyncio.run(run())
+
+
 def test_lines_take_turns() -> None:
     done: list[str] = []
 

@@ -106,6 +106,7 @@ class AsyncBase(Awaiting[Base]):
     remove = awaited(Base.remove)
     render = awaited(Base.render)
     search = awaited(Base.search)
+    count_search = awaited(Base.count_search)
     searches = awaited(Base.searches)
     status = awaited(Base.status)
     sync = awaited(Base.sync)

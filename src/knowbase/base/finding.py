@@ -54,6 +54,11 @@ class Finding(BaseServices):
             self.recorder.returned(request, answer, profile.record_use)
         return answer
 
+    def count_search(self, query: str, answer: Any) -> None:
+        """Count one that another process made for this one."""
+        if self._searched is not None:
+            self._searched.note(query, answer, self.now())
+
     def searches(self, *, count: bool = False) -> "Searches":
         """What was searched for in this process, once it is counted; `count` begins to."""
         from knowbase.search.log import SearchLog

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from knowbase.base.embedders import Chosen, Embedders
 from knowbase.config import Settings
+from knowbase.embed import tokens_in
 from knowbase.embed.choice import Choice, choice_of, from_source
 from knowbase.errors import EmbeddingError, VectorsUnavailable
-from knowbase.store.contract import Store
 
 if TYPE_CHECKING:
     import re
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from knowbase.embed.survey import Usable
     from knowbase.ingest.drafts import Drafter
     from knowbase.ingest.embedding import Embedding, Step
+    from knowbase.store.contract import Store
     from knowbase.values.vectors import Model
 
 
@@ -24,7 +25,7 @@ class Models:
     """Which embedders one base uses. What a base remembers decides, not the settings: a search
     uses the model of the vectors that are there."""
 
-    def __init__(self, store: Store, settings: Settings, home: str, embedders: Embedders) -> None:
+    def __init__(self, store: "Store", settings: Settings, home: str, embedders: Embedders) -> None:
         self._store = store
         self._settings = settings
         self._home = home
@@ -70,9 +71,9 @@ class Models:
     def count_tokens(self, text: str) -> int:
         """As the base's model counts them; as the packaged one does when that is away."""
         try:
-            return len(self.active().embedder.token_spans(text))
+            return tokens_in(text, self.active().embedder)
         except EmbeddingError:
-            return len(self._embedders.load(Choice()).embedder.token_spans(text))
+            return tokens_in(text, self._embedders.load(Choice()).embedder)
 
     @property
     def service(self) -> str | None:

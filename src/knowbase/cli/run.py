@@ -79,6 +79,7 @@ def _dispatch(arguments: list[str]) -> int:
         return 0
     if _is_served(surface):
         _refuse_local(operation, name)
+    _keep_threads_few(operation, name)
     request = build(operation.request, _with_input(operation.terminal.input_field, values))
     with _open(operation, surface, request) as base:
         if _has_lost_writes(operation, base):
@@ -98,6 +99,13 @@ def _dispatch(arguments: list[str]) -> int:
         output.show(result)
         _keep_hits(operation, base, result)
         return _exit_code(result)
+
+
+def _keep_threads_few(operation: Operation, name: str) -> None:
+    """Else numpy starts a thread for every core, which takes as long as all else of a search, and
+    takes turns with the threads of a server. Long work has use for them."""
+    if name in SURFACES or not (operation.makes_garbage or operation.local):
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def _keep_hits(operation: Operation, base: "Base | Client | None", result: Any) -> None:

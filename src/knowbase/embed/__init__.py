@@ -9,7 +9,7 @@ from knowbase.values.vectors import Model, Vector
 class Embedder(Protocol):
     """One embedding model. A text has the same vector, whatever it is embedded with.
 
-    It may also have a `fineness`: see `fineness_of`.
+    It may also have a `fineness`: see `fineness_of`, and `count_tokens`: see `tokens_in`.
     """
 
     @property
@@ -32,3 +32,11 @@ def fineness_of(embedder: Embedder) -> float:
     """How finely it tells meanings apart, the packaged model being 1: the share of that model's
     weight that it has in a ranking. An embedder that does not say is as fine."""
     return float(getattr(embedder, "fineness", 1.0))
+
+
+def tokens_in(text: str, embedder: Embedder) -> int:
+    """How many tokens a text has. An embedder may know without loading its tokenizer; it says
+    None if not."""
+    count = getattr(embedder, "count_tokens", None)
+    known = count(text) if count is not None else None
+    return len(embedder.token_spans(text)) if known is None else int(known)

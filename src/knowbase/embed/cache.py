@@ -12,13 +12,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from knowbase.embed import Embedder, fineness_of
+from knowbase.embed import Embedder, fineness_of, tokens_in
 from knowbase.logs import log
 from knowbase.values.vectors import Model, Vector
 
 FILE = "embeddings.db"
 WAIT = 500  # milliseconds for another process: then embedding is quicker
 KEPT_AFTER_CLEANING = 0.8
+COUNT_BYTES = 8  # of a number of tokens
 DAY = 86_400
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS vectors (
@@ -137,6 +138,7 @@ class Cached:
         self._embedder = embedder
         self._cache = cache
         self.token_spans = embedder.token_spans
+        self._count = getattr(embedder, "count_tokens", lambda _text: None)
 
     @property
     def model(self) -> Model:
@@ -172,8 +174,22 @@ class Cached:
         known = self._known([key])
         if key not in known:
             known[key] = self._embedder.embed_query(text)
-            self._cache.write(known)
+            self._cache.write({**known, **self._counted(text)})
         return known[key]
+
+    def count_tokens(self, text: str) -> int:
+        """Kept like a vector, for a query beside its own: then nothing has to be loaded."""
+        key = self._key("tokens", text)
+        kept = self._cache.read([key]).get(key, b"")
+        if len(kept) != COUNT_BYTES:
+            kept = _packed(tokens_in(text, self._embedder))
+            self._cache.write({key: kept})
+        return int.from_bytes(kept, "little")
+
+    def _counted(self, text: str) -> dict[bytes, bytes]:
+        """The number of tokens by its key, if the embedder knows it at once."""
+        number = self._count(text)
+        return {} if number is None else {self._key("tokens", text): _packed(number)}
 
     def _known(self, keys: Collection[bytes]) -> dict[bytes, Vector]:
         size = self.model.dimensions * 4
@@ -183,3 +199,7 @@ class Cached:
         """S4-03: the model, its revision (which the prefixes are part of), the task, the text."""
         parts = (*map(str, self.model), task, text)
         return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).digest()
+
+
+def _packed(number: int) -> bytes:
+    return number.to_bytes(COUNT_BYTES, "little")

@@ -11,6 +11,7 @@ from knowbase.values.vectors import Model
 
 PACKAGED = "granite"
 STATIC = "wordllama"
+PACKAGED_SOURCE = f'{{"kind": "{PACKAGED}"}}'  # what most bases remember, told without a parser
 KINDS = ("onnx", "sentence-transformers", "service")
 EXPECTED = (
     f"{PACKAGED} (packaged), {STATIC}, a folder with model.onnx,"
@@ -32,6 +33,8 @@ class Choice(NamedTuple):
     @property
     def source(self) -> str:
         """As a base keeps it. No address and no key: those are the settings' and the user's."""
+        if self == Choice():
+            return PACKAGED_SOURCE
         import json
 
         said = {name: value for name, value in self._asdict().items() if value}
@@ -47,10 +50,12 @@ class Choice(NamedTuple):
 
 def from_source(source: str) -> Choice:
     """What a base remembers; one without a word was made with the packaged model."""
+    if source in ("", PACKAGED_SOURCE):
+        return Choice()
     import json
 
     try:
-        return Choice(**json.loads(source or "{}"))
+        return Choice(**json.loads(source))
     except (ValueError, TypeError) as error:
         raise ModelUnavailable(
             "this knowbase does not know how to load the base's model",

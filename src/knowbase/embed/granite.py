@@ -1,14 +1,16 @@
 """The packaged default: granite-embedding-30m-english on onnxruntime, nothing to download."""
 
-import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
 import knowbase_granite as packaged
+from knowbase.embed.intact import check
+from knowbase.embed.pieces import Pieces
 from knowbase.embed.runtime import LONGEST_TOKEN, in_order, of_one_length, open_session
 from knowbase.errors import ModelUnavailable
+from knowbase.logs import log
 from knowbase.values.vectors import Model, Vector
 
 BATCH_TOKENS = 256  # of one run: beyond, a batch is slower than its texts one by one
@@ -38,6 +40,10 @@ class Granite:
         ).offsets
         return spans
 
+    def count_tokens(self, text: str) -> int | None:
+        tokens = self._short(text)
+        return None if tokens is None else len(tokens)
+
     def embed_documents(self, texts: Sequence[str]) -> Iterator[Vector]:
         for start in range(0, len(texts), WINDOW):
             ids = [self._ids(text) for text in texts[start : start + WINDOW]]
@@ -53,9 +59,15 @@ class Granite:
 
     def _ids(self, text: str) -> list[int]:
         text = text[: packaged.MAX_TOKENS * LONGEST_TOKEN]
-        tokens = self._tokenizer.encode(text, add_special_tokens=False).ids
-        start, end = self._markers
+        tokens = self._short(text)
+        if tokens is None:
+            tokens = self._tokenizer.encode(text, add_special_tokens=False).ids
+        start, end = packaged.MARKERS
         return [start, *tokens[: packaged.MAX_TOKENS - 2], end]
+
+    def _short(self, text: str) -> list[int] | None:
+        """The tokens of a short text, as long as the tokenizer, which is quicker, is not there."""
+        return None if "_tokenizer" in self.__dict__ else self._pieces.ids(text)
 
     def _run(self, ids: Sequence[Sequence[int]]) -> list[Vector]:
         import numpy as np
@@ -64,26 +76,36 @@ class Granite:
         return [row.astype("<f4").tobytes() for row in rows]
 
     @cached_property
-    def _markers(self) -> tuple[int, int]:
-        start, end = self._tokenizer.encode("").ids
-        return start, end
+    def _pieces(self) -> Pieces:
+        _check(packaged.MERGES)
+        return Pieces(packaged.MERGES)
 
     @cached_property
     def _tokenizer(self) -> Any:
         from tokenizers import Tokenizer
 
-        return Tokenizer.from_str(_checked(packaged.TOKENIZER).decode())
+        _check(packaged.TOKENIZER)
+        return Tokenizer.from_file(packaged.TOKENIZER)
 
     @cached_property
     def _session(self) -> Any:
+        _check(packaged.MODEL, packaged.GRAPH)
         try:
-            return open_session(_checked(packaged.MODEL), threads=1)
-        except ModelUnavailable:
-            raise
+            return _opened()
         except Exception as error:
             raise ModelUnavailable(
                 "the packaged embedding model does not load", hint="reinstall knowbase"
             ) from error
+
+
+def _opened() -> Any:
+    """The graph maps the weights out of the other file; where that may not be (both must really
+    lie in one folder), the whole model is read."""
+    try:
+        return open_session(packaged.GRAPH, threads=1, ready=True)
+    except Exception as error:
+        log("debug", "the weights could not be mapped", reason=str(error))
+        return open_session(packaged.MODEL, threads=1, ready=True)
 
 
 def revision_for(stored: Model | None) -> str:
@@ -98,18 +120,5 @@ def is_earlier(model: Model) -> bool:
     return model.name == packaged.NAME and model.revision in packaged.EARLIER
 
 
-def _checked(path: str) -> bytes:
-    """The file's bytes, once their checksum is right."""
-    try:
-        with open(path, "rb") as file:
-            data = file.read()
-    except OSError as error:
-        raise ModelUnavailable(
-            "the packaged embedding model is missing", hint="reinstall knowbase"
-        ) from error
-    if hashlib.sha256(data).hexdigest() != packaged.SHA256[path]:
-        raise ModelUnavailable(
-            "the packaged embedding model is damaged: its checksum is wrong",
-            hint="reinstall knowbase",
-        )
-    return data
+def _check(*paths: str) -> None:
+    check({path: packaged.SHA256.get(path, "") for path in paths}, os.environ)

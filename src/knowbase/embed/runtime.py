@@ -12,14 +12,21 @@ LONGEST_TOKEN = 64
 Tokenising a text takes two hundred times its size in memory."""
 
 
-def open_session(model: "str | bytes", threads: int) -> Any:
-    """A session on the CPU that keeps quiet."""
+def open_session(model: "str | bytes", threads: int, *, ready: bool = False) -> Any:
+    """A session on the CPU that keeps quiet; of a model that needs no optimising, when `ready`.
+
+    To plan which arrays share memory takes longer than all else, for one that is as quick and
+    as large without: what is free is taken again anyhow.
+    """
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
+    if ready:
+        options.enable_mem_reuse = False
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 

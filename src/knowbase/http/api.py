@@ -16,6 +16,7 @@ from knowbase.http.metrics import Metrics
 from knowbase.http.near import Nearness, check_values
 from knowbase.http.negotiation import JSON
 from knowbase.http.requests import Bounds, Held, values_of
+from knowbase.http.searchers import Searchers
 from knowbase.http.workers import Workers
 from knowbase.operations.declare import Operation, held_to
 from knowbase.operations.results import plain
@@ -43,11 +44,13 @@ class Api:
         metrics: Metrics,
         nearness: Nearness,
         wrote: Callable[[Access], None] = lambda _: None,
+        searchers: Searchers | None = None,
     ) -> None:
         self._base = base
         self._nearness = nearness
         self._wrote = wrote  # what is told that something was written
         self._workers = workers
+        self._searchers = searchers
         self._metrics = metrics
         settings = base.settings
         most = settings.serve_max_request_kb << 10
@@ -67,12 +70,16 @@ class Api:
         self, operation: Operation, request: Request, values: dict[str, Any]
     ) -> Response:
         access = current.get()
-        asked = build(operation.request, held_to(access.project, operation.request, values))
+        values = dict(held_to(access.project, operation.request, values))
+        asked = build(operation.request, values)
         if request.method != "POST":
             access = access._replace(write=False)  # not even that something was used
         base = self._base.within(access)
 
         def work() -> Rendered:
+            found = self._elsewhere(operation, values, base)
+            if found is not None:
+                return found
             result = operation.run(base, asked)
             return Rendered(result, as_json(plain(result)))
 
@@ -86,6 +93,18 @@ class Api:
         if hasattr(found.result, "query_time_ms"):
             return Response(found.body, headers=following, media_type=JSON)
         return unless_known(request, found.body, following)
+
+    def _elsewhere(
+        self, operation: Operation, values: dict[str, Any], base: Base
+    ) -> Rendered | None:
+        """What another process finds, where there are any."""
+        if self._searchers is None or not self._searchers.can(operation):
+            return None
+        found = self._searchers.search(values, base.access)
+        if found is None:
+            return None
+        base.count_search(values.get("query", ""), found.result)
+        return Rendered(found.result, found.body)
 
 
 def check_access(operation: Operation, access: Access) -> None:

@@ -46,6 +46,7 @@ from knowbase.http.page.places import route_of as page_of
 from knowbase.http.page.routes import Page, wants_page
 from knowbase.http.readiness import Readiness
 from knowbase.http.requests import KEY_HEADER, Bounded
+from knowbase.http.searchers import Searchers
 from knowbase.http.served import methods_of, served
 from knowbase.http.workers import Workers
 from knowbase.logs import log
@@ -75,6 +76,7 @@ class Server:
         operations: Mapping[str, Operation],
         issuer: Issuer | None = None,
         host: str = "",  # the address that it listens on
+        searchers: Searchers | None = None,
     ) -> None:
         settings = base.settings
         self.base = base
@@ -94,7 +96,9 @@ class Server:
         self.tasks.is_served = True
         self.events = events.Events(base, self.watchers, self.tasks)
         self.nearness = Nearness(host, settings)
-        self.api = Api(base, self.workers, self.metrics, self.nearness, self.events.wrote)
+        self.api = Api(
+            base, self.workers, self.metrics, self.nearness, self.events.wrote, searchers
+        )
         self.mounted = {path: make(self.run) for path, make in mounted.items()}
 
     def end_streams(self) -> None:
@@ -255,11 +259,13 @@ def application(
     mounted: Mapping[str, Mounting] | None = None,
     *,
     only_mounted: bool = False,
+    searchers: Searchers | None = None,
 ) -> Starlette:
     """The application for a base. `mounted` makes further ones by their path, such as /mcp: they
     stand behind the same checks and limits, and find the caller's access in `access.current`."""
     from_door = door.issuer, door.names.host
-    server = Server(base, mounted or {}, {} if only_mounted else served(), *from_door)
+    operations = {} if only_mounted else served()
+    server = Server(base, mounted or {}, operations, *from_door, searchers)
     stack = [
         Middleware(Observed, metrics=server.metrics, route_of=server.route_of),
         Middleware(SafeHeaders),

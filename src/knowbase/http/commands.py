@@ -25,6 +25,9 @@ class Serve(NamedTuple):
     port: Annotated[int | None, Param("the port; 0: any that is free", least=0, most=65535)] = None
     log_level: Annotated[str | None, LOG_LEVEL] = None
     log_format: Annotated[str | None, LOG_FORMAT] = None
+    workers: Annotated[
+        int | None, Param("processes that search; 1: the server's own", least=1, most=64)
+    ] = None
     open: Annotated[bool, Param("open the page in the browser")] = False
 
 
@@ -41,7 +44,8 @@ def serve(base: "Base", request: Serve) -> "Iterator[Serving]":
     host = settings.serve_host if request.host is None else request.host
     port = settings.serve_port if request.port is None else request.port
     style = log_style(settings, request.log_level, request.log_format)
-    return run(base, Place(host, port, log=style, opens=request.open))
+    processes = settings.serve_processes if request.workers is None else request.workers
+    return run(base, Place(host, port, log=style, processes=processes, opens=request.open))
 
 
 def web(base: "Base", request: Serve) -> "Iterator[Serving]":
@@ -62,6 +66,7 @@ COMMANDS = {
             examples=(
                 "kb serve",
                 "kb serve --open",
+                "kb serve --workers 4",
                 "KB_TOKEN=… kb serve --host 0.0.0.0 --port 8620",
             ),
         ),

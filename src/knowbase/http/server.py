@@ -25,6 +25,7 @@ from knowbase.http.gate import Gate
 from knowbase.http.guard import MOST_HEADER_BYTES, Door, Names, is_loopback
 from knowbase.http.issuer import Issuer, Resource
 from knowbase.http.listening import address_of, listen
+from knowbase.http.searchers import Searchers
 from knowbase.http.tokens import tokens_file
 from knowbase.logs import LogStyle, log, show_on
 from knowbase.mcp import web as agents
@@ -54,6 +55,7 @@ class Place(NamedTuple):
     agents_only: bool = False
     tools: tuple[str, ...] = ()  # of agents; else as serve.tools says
     log: LogStyle = LogStyle()
+    processes: int = 1  # that search
     opens: bool = False  # the page, in the browser of whoever starts it
 
 
@@ -79,8 +81,15 @@ def serve(base: Base, place: Place) -> Iterator[Serving]:
     hosts = (*settings.serve_hosts, *((own,) if own else ()))
     names = Names(place.host, hosts, settings.serve_origins)
     door = Door(names, gate, place.most, issuer)
-    app = application(base, door, mounted(base, place.tools), only_mounted=place.agents_only)
     show_on(sys.stderr, place.log)
+    searchers = _searchers(base, place)
+    app = application(
+        base,
+        door,
+        mounted(base, place.tools),
+        only_mounted=place.agents_only,
+        searchers=searchers,
+    )
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     server = Listening(
         uvicorn.Config(
@@ -98,6 +107,7 @@ def serve(base: Base, place: Place) -> Iterator[Serving]:
         )
     )
     address = address_of(listening) + (agents.PATH if place.agents_only else "")
+    server.hear_signals()  # before anybody knows that there is a server to be stopped
     yield Serving(address, base.shown, gate.is_open and issuer is None)
     log("info", "serving", address=address)
     if place.opens:
@@ -105,12 +115,20 @@ def serve(base: Base, place: Place) -> Iterator[Serving]:
     with embedding(base, when=place.most.write):
         server.run(sockets=[listening])
     gate.uses.write()
+    if searchers is not None:
+        searchers.close()
     if app.state.is_busy():
         # A thread still works for nobody. Its connection cannot be closed under it: the process
         # ends as if it were killed, which loses nothing that was answered.
         log("warning", "stopped while work was under way")
         sys.stdout.flush()
         os._exit(0)
+
+
+def _searchers(base: Base, place: Place) -> Searchers | None:
+    if place.processes < 2 or place.agents_only:
+        return None
+    return Searchers(base.path, place.processes, place.log)
 
 
 def open_page(address: str) -> None:
@@ -142,11 +160,15 @@ class Listening(uvicorn.Server):
         self.config.app.state.end_streams()  # type: ignore[union-attr]
         await super().shutdown(sockets)
 
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
+    def hear_signals(self) -> None:
+        """From now on a signal ends the server, or has it end as soon as it has begun."""
         for number in (signal.SIGTERM, signal.SIGINT, getattr(signal, "SIGBREAK", None)):
             if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self.handle_exit)
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """They are heard already."""
         yield
 
 

@@ -5,6 +5,7 @@ takes its place, up to as many again, and the lost one ends when its work does.
 """
 
 import asyncio
+import os
 import threading
 import time
 from collections import Counter, deque
@@ -22,6 +23,7 @@ from knowbase.logs import log
 
 Result = TypeVar("Result")
 MOMENT = 2.0  # seconds in which something has to move
+SLOW = 0.25  # seconds after which work counts as slow
 
 
 class Flow(NamedTuple):
@@ -38,6 +40,7 @@ class _Job:
         self.flow = flow
         self.future: Future[Any] = Future()
         self.is_lost = self.is_over = False
+        self.begun = 0.0
         self._work = work
         self._context: Context = copy_context()
         self._end = time.monotonic() + seconds
@@ -60,16 +63,20 @@ class Workers:
     """Runs work for whoever awaits it; refuses what would wait too long.
 
     One client has at most three quarters of the threads, and work of one kind at most half of
-    them, so that slow work of one leaves room for others; the lines take turns.
+    them, so that slow work of one leaves room for others; the lines take turns. What is quick is
+    done by as many threads as there are cores: more would take turns with each other, and all
+    would be later. Slow work does not count there.
     """
 
-    def __init__(self, workers: int, waiting: int, seconds: float) -> None:
+    def __init__(self, workers: int, waiting: int, seconds: float, cores: int = 0) -> None:
         self._workers = workers
+        self._cores = cores or _cores()
         self._most = workers + waiting
         self._seconds = seconds
         self._most_of_client, self._most_of_flow = share(workers), (workers + 1) // 2
         self._changed = threading.Condition()
         self._lines: dict[Flow, deque[_Job]] = {}
+        self._under_way: set[_Job] = set()
         self._running: Counter[str | Flow] = Counter()  # by client, without lost ones; by flow
         self._busy = self._lost = self._threads = self._idle = 0
         self._moved = time.monotonic()
@@ -84,7 +91,7 @@ class Workers:
         self._take(job)
         waiting = asyncio.wrap_future(job.future)
         try:
-            done, _ = await asyncio.wait({waiting}, timeout=seconds)
+            done = await self._outcome(waiting, time.monotonic() + seconds)
         except asyncio.CancelledError:
             self._give_up(job)
             raise
@@ -94,6 +101,16 @@ class Workers:
             raise TookTooLong(f"no answer within {seconds:g} seconds", hint="ask for less at once")
         result: Result = waiting.result()
         return result
+
+    async def _outcome(self, waiting: "asyncio.Future[Any]", end: float) -> bool:
+        """Whether it came in time. Whenever it may have become slow, others are let in."""
+        while (left := end - time.monotonic()) > 0:
+            done, _ = await asyncio.wait({waiting}, timeout=min(left, SLOW))
+            if done:
+                return True
+            with self._changed:
+                self._fill()
+        return False
 
     def moves(self) -> bool:
         """Whether a thread is free, or work began or ended a moment ago."""
@@ -129,13 +146,20 @@ class Workers:
             self._fill()
 
     @property
+    def _slow(self) -> int:
+        """How many are at it for so long that they are probably not done soon."""
+        before = time.monotonic() - SLOW
+        return sum(job.is_lost or job.begun <= before for job in self._under_way)
+
+    @property
     def _waiting(self) -> int:
         return sum(map(len, self._lines.values()))
 
     def _fill(self) -> None:
         """Threads for what waits, if there may be more of them."""
         self._changed.notify_all()
-        if self._idle < self._waiting and self._threads < self._allowed:
+        may_run = min(self._allowed, self._cores + self._slow)
+        if self._idle < self._waiting and self._threads < may_run:
             self._threads += 1
             try:
                 threading.Thread(target=self._work, name="kb-serve", daemon=True).start()
@@ -185,6 +209,8 @@ class Workers:
 
     def _first(self) -> _Job | None:
         """The first of the next line that may go on; its line then waits for the others."""
+        if self._busy - self._slow >= self._cores:
+            return None
         for flow, line in list(self._lines.items()):
             if (
                 self._running[flow] < self._most_of_flow
@@ -196,13 +222,15 @@ class Workers:
                     self._lines[flow] = line
                 self._running.update((flow, flow.client))
                 self._busy += 1
-                self._moved = time.monotonic()
+                self._under_way.add(job)
+                self._moved = job.begun = time.monotonic()
                 return job
         return None
 
     def _ended(self, job: _Job) -> None:
         job.is_over = True
         self._busy -= 1
+        self._under_way.remove(job)
         self._moved = time.monotonic()
         self._less(job.flow)
         if job.is_lost:
@@ -215,3 +243,9 @@ class Workers:
         self._running[key] -= 1
         if not self._running[key]:
             del self._running[key]
+
+
+def _cores() -> int:
+    """Those that this process may use."""
+    allowed = getattr(os, "sched_getaffinity", None)
+    return len(allowed(0)) if allowed is not None else os.cpu_count() or 1

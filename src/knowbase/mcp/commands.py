@@ -21,19 +21,21 @@ if TYPE_CHECKING:
 
 def over_stdio(base: "Base", access: Access, style: LogStyle, tools: tuple[str, ...] = ()) -> None:
     """Serve one client until it leaves."""
+    from knowbase.mcp.greeting import greet
     from knowbase.mcp.tools import chosen
 
     chosen(tools or base.settings.serve_tools)  # refuses an unknown one before anybody waits
     current.set(access)
     show_on(sys.stderr, style)
+    if sys.stdin.isatty():
+        print("waiting for an MCP client on standard input; Ctrl-C stops", file=sys.stderr)
+    opening = greet(base.settings.serve_max_request_kb << 10)
     gc.disable()  # a seventh of what it takes to load the SDK
     from knowbase.mcp.stdio import serve
 
     gc.enable()
-    if sys.stdin.isatty():
-        print("waiting for an MCP client on standard input; Ctrl-C stops", file=sys.stderr)
     with embedding(base, when=access.write):
-        serve(base, tools)
+        serve(base, opening, tools)
 
 
 def install(base: "Base", request: Install) -> "Installed":

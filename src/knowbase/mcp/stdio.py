@@ -1,10 +1,7 @@
 """Serving one client over standard input and output, until it closes them."""
 
-import os
-import signal
-import sys
 from collections import Counter
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.to_thread
@@ -12,6 +9,8 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
+from knowbase.logs import log
+from knowbase.mcp.greeting import Opening
 from knowbase.mcp.messages import NoMessage, message_of, too_long
 from knowbase.mcp.server import build_server
 
@@ -23,31 +22,27 @@ if TYPE_CHECKING:
 LAST_SECONDS = 5.0  # for the answers to what was asked before the client closed its side
 
 
-def serve(base: "Base", tools: tuple[str, ...] = ()) -> None:
+def serve(base: "Base", opening: Opening, tools: tuple[str, ...] = ()) -> None:
     """Answer what comes in; nothing but the protocol goes out."""
-    # A thread waits for the terminal, and asyncio would wait for the thread: Ctrl-C ends both.
-    # Where it is ignored (nohup, a shell's &) it stays so.
-    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
-        anyio.run(_serve, base, tools)
+        anyio.run(_serve, base, opening, tools)
     except* BrokenPipeError:
         pass  # the client did not wait for its last answers
 
 
-async def _serve(base: "Base", tools: tuple[str, ...] = ()) -> None:
+async def _serve(base: "Base", opening: Opening, tools: tuple[str, ...]) -> None:
     """The SDK drops what is under way as soon as standard input ends. So it is told of the end
     only when everything is answered, or too late. And it drops what is no message; so lines are
     read here, and it is given none."""
     serving, under_way = build_server(base, tools=tools), _UnderWay()
     server = serving.server
-    lines = _Lines(base.settings.serve_max_request_kb << 10)
+    lines = _Lines(base.settings.serve_max_request_kb << 10, opening)
     to_server, of_client = anyio.create_memory_object_stream[Any](0)
     to_client, of_server = anyio.create_memory_object_stream[Any](0)
     nothing: Any = _Nothing()
     async with stdio_server(stdin=nothing) as (_, outgoing), anyio.create_task_group() as group:
         group.start_soon(_requests, lines, to_server, outgoing.clone(), under_way)
-        group.start_soon(_answers, of_server, outgoing, under_way)
+        group.start_soon(_answers, of_server, outgoing, under_way, opening.answered)
         async with anyio.create_task_group() as meanwhile:
             meanwhile.start_soon(serving.watching.run)
             await server.run(of_client, to_client, server.create_initialization_options())
@@ -70,12 +65,13 @@ class _Nothing:
 
 
 class _Lines:
-    """The lines of standard input, none of them longer than may be kept. Whatever else reads
-    standard input finds it empty: the lines are the client's."""
+    """The lines of standard input, none of them longer than may be kept; the first has been
+    read already."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, opening: Opening) -> None:
         self._most = most
-        self._wire = _own_standard_input()
+        self._wire = opening.wire
+        self._first: bytes | None = opening.first
 
     async def next(self) -> bytes | None:
         """The next line; None when there is none any more."""
@@ -87,17 +83,10 @@ class _Lines:
         raise too_long(self._most)
 
     async def _read(self) -> bytes:
+        first, self._first = self._first, None
+        if first is not None:
+            return first
         return await anyio.to_thread.run_sync(self._wire.readline, self._most + 1)
-
-
-def _own_standard_input() -> IO[bytes]:
-    try:
-        wire = os.dup(sys.stdin.fileno())
-        with open(os.devnull, "rb") as empty:
-            os.dup2(empty.fileno(), 0)
-    except OSError:  # it is no file of the system's
-        return sys.stdin.buffer
-    return os.fdopen(wire, "rb", closefd=False)  # a thread may read it to the very end
 
 
 class _UnderWay:
@@ -144,9 +133,18 @@ async def _requests(
 
 
 async def _answers(
-    of_server: "ObjectReceiveStream[Any]", outgoing: Any, under_way: _UnderWay
+    of_server: "ObjectReceiveStream[Any]",
+    outgoing: Any,
+    under_way: _UnderWay,
+    answered: int | str | None,
 ) -> None:
+    """Everything that the SDK says, but what was answered before it was there."""
     async with outgoing:
         async for one in of_server:
-            await outgoing.send(one)
+            if answered is not None and getattr(one.message, "id", None) == answered:
+                answered = None
+                if isinstance(one.message, JSONRPCError):
+                    log("warning", "a client was greeted, and then refused", reason=one.message)
+            else:
+                await outgoing.send(one)
             under_way.note(one.message)

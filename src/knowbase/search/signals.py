@@ -43,10 +43,10 @@ def language_known(
     text = " ".join(query.similar) or ("" if query.like else query.text)
     if not (proposals.legs.get("semantic") and text and profile.foreign_at):
         return {}
-    from knowbase.embed import fineness_of  # a search by words loads nothing of models
+    from knowbase.embed import fineness_of, tokens_in  # a search by words loads nothing of models
 
     embedder = services.embedder()
-    tokens = len(embedder.token_spans(text))
+    tokens = tokens_in(text, embedder)
     known = fluency(tokens, len(text), profile.fluent_at, profile.foreign_at)
     return {"semantic": known * fineness_of(embedder)}
 
