@@ -429,6 +429,8 @@ class ScopedStore:
     use_model = _passed_on(Policy.WRITING, VectorStore.use_model)
     put_vectors = _passed_on(Policy.WHOLE, VectorStore.put_vectors)
     unembedded = _passed_on(Policy.WHOLE, VectorStore.unembedded)
+    renew_index = _passed_on(Policy.WRITING, VectorStore.renew_index)
+    vector_index = _passed_on(Policy.WHOLE, VectorStore.vector_index)
     switch_model = _passed_on(Policy.WHOLE, VectorStore.switch_model)
     drop_model = _passed_on(Policy.WHOLE, VectorStore.drop_model)
 

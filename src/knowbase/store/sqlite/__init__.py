@@ -17,6 +17,7 @@ from knowbase.store.sqlite.connection import BaseFile, Connections, translated
 from knowbase.store.sqlite.documents import SqliteDocuments
 from knowbase.store.sqlite.files import SqliteFiles
 from knowbase.store.sqlite.graph import SqliteGraph
+from knowbase.store.sqlite.indexed import INDEX_AFTER
 from knowbase.store.sqlite.retrieval import SqliteRetrieval
 from knowbase.store.sqlite.saved import SqliteSavedSearches
 from knowbase.store.sqlite.sessions import SqliteSessions
@@ -140,8 +141,11 @@ class SqliteStore(
 ):
     """See `knowbase.store.contract.Store` for what each method promises."""
 
-    def __init__(self, path: str, busy_timeout: float = BUSY_TIMEOUT) -> None:
+    def __init__(
+        self, path: str, busy_timeout: float = BUSY_TIMEOUT, index_after: int = INDEX_AFTER
+    ) -> None:
         self.path = path
+        self._index_after = index_after
         with translated():
             self._connections = Connections(BaseFile(path, _check), busy_timeout)
 

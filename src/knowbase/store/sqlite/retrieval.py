@@ -22,7 +22,8 @@ from knowbase.store.sqlite.compile import (
     compile_for_chunks,
     match_expression,
 )
-from knowbase.store.sqlite.connection import Connected, translated
+from knowbase.store.sqlite.connection import translated
+from knowbase.store.sqlite.indexed import WithIndex
 from knowbase.store.sqlite.vector_tables import stored_vectors, vector_table
 from knowbase.text.analysis import Word, stems
 from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written, nearest, stem_of
@@ -30,6 +31,7 @@ from knowbase.values.documents import Candidate, Passage
 
 if TYPE_CHECKING:
     from knowbase.store.facets import Ages, Counted
+    from knowbase.store.sqlite.scan import Among
     from knowbase.values.vectors import Model, Vector
 
     Propose = Callable[[int], list[tuple[int, Vector]]]
@@ -39,7 +41,7 @@ FEW = 1000  # chunks that are compared each for itself; documents that are liste
 MOST_NEIGHBOURS = 4096  # sqlite-vec's own limit for a nearest-neighbour query
 
 
-class SqliteRetrieval(Connected):
+class SqliteRetrieval(WithIndex):
     """See `knowbase.store.contract.RetrievalStore` for what each method promises."""
 
     def keyword(
@@ -134,6 +136,12 @@ class SqliteRetrieval(Connected):
         return found  # noqa: RET504 - within, it would not be a return for type checkers
 
     def _proposing(self, model: int, vector: "Vector", condition: Condition) -> "Propose":
+        in_step = self._in_step(model)
+        if in_step is not None:
+            from knowbase.store.sqlite.vector_index import Indexed
+
+            connection, among = self._connections.get(), self._among_them(condition)
+            return Indexed(connection, in_step, vector, among).nearest
         if "numpy" not in sys.modules or not self._all_pass(condition):
             return self._proposing_among(model, vector, condition)
         from knowbase.store.sqlite.scan import Compared
@@ -144,19 +152,27 @@ class SqliteRetrieval(Connected):
         """Few that pass are each read for itself; else all are compared but those that fail."""
         if self._all_pass(condition):
             return self._by_engine(model, vector, condition)
-        failing = self._failing(condition)
-        few = self._few(condition, vector_table(model)) if failing is None else None
+        few = None if self._failing(condition) else self._few(condition, vector_table(model))
         if few is not None:
             found = self._read(stored_vectors(vector_table(model)), (str(few),))
             return lambda _: found
         if "numpy" not in sys.modules:
             return self._by_engine(model, vector, condition)
-        from knowbase.store.sqlite.scan import Among, Compared
+        from knowbase.store.sqlite.scan import Compared
 
+        among = self._among_them(condition)
+        return Compared(self._connections.get(), model, vector, among).nearest
+
+    def _among_them(self, condition: Condition) -> "Among | None":
+        """Which chunks pass, or do not, when those are few; None when all of them do."""
+        if self._all_pass(condition):
+            return None
+        from knowbase.store.sqlite.scan import Among
+
+        failing = self._failing(condition)
         sql, values = failing or compile_for_chunks(condition)
         listed = self._read(f"SELECT group_concat(c.id) FROM chunks c WHERE {sql}", values)
-        among = Among(listed[0][0] or "", inverted=failing is not None)
-        return Compared(self._connections.get(), model, vector, among).nearest
+        return Among(listed[0][0] or "", inverted=failing is not None)
 
     def _by_engine(self, model: int, vector: "Vector", condition: Condition) -> "Propose":
         where, values = self._passing("chunk_id", condition)

@@ -4,6 +4,9 @@ Its own search takes twice as long for them. Loaded only where numpy is: a new p
 the query's vector from the cache would take longer to load that.
 """
 
+from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,6 +60,39 @@ def blocks(connection: "apsw.Connection", model: int) -> "Iterator[tuple[Integer
                 chunks, matrix = chunks[there], matrix[there]
             if len(chunks):
                 yield chunks, matrix
+
+
+def vectors_of(
+    connection: "apsw.Connection", model: int, chunks: "Integers"
+) -> "tuple[Integers, Floats]":
+    """Some chunks' vectors, out of the blocks that they lie in; those that there are. To be read
+    within a transaction."""
+    table = vector_table(model)
+    dimensions: Any = connection.execute("SELECT dimensions FROM models WHERE id = ?", (model,)).get
+    places: Any = connection.execute(
+        "SELECT r.chunk_id, r.chunk_offset, r.rowid FROM json_each(?) wanted"
+        f" CROSS JOIN {table}_rowids r ON r.rowid = wanted.value",
+        ("[" + ",".join(map(str, chunks.tolist())) + "]",),
+    ).fetchall()
+    found, matrix = np.empty(len(places), "i8"), np.empty((len(places), dimensions), "f4")
+    if not places:
+        return found, matrix
+    size, at = 4 * dimensions, 0
+    blob = connection.blob_open("main", f"{table}_vector_chunks00", "vectors", places[0][0], False)
+    with blob:
+        for number, some in groupby(sorted(places), key=itemgetter(0)):
+            blob.reopen(number)
+            offsets, numbers = zip(*(one[1:] for one in some), strict=True)
+            if blob.length() < size * (offsets[-1] + 1):
+                raise damaged("a block of vectors has another size")
+            blob.seek(size * offsets[0])
+            read = blob.read(size * (offsets[-1] + 1 - offsets[0]))
+            rows = np.frombuffer(read, "<f4").reshape(-1, dimensions)
+            end = at + len(offsets)
+            matrix[at:end] = rows[np.array(offsets) - offsets[0]]
+            found[at:end] = numbers
+            at = end
+    return found, matrix
 
 
 class Compared:
@@ -125,10 +161,14 @@ class Among:
     """The chunks that pass, by their numbers; or, if most do, those that do not."""
 
     def __init__(self, numbers: str, *, inverted: bool) -> None:
-        named = np.fromstring(numbers, dtype="i8", sep=",") if numbers else np.empty(0, "i8")
-        self._inverted = inverted
-        self._flags = np.full(int(named.max(initial=0)) + 2, inverted)
-        self._flags[named] = not inverted
+        self.named = np.fromstring(numbers, dtype="i8", sep=",") if numbers else np.empty(0, "i8")
+        self.inverted = inverted
+
+    @cached_property
+    def _flags(self) -> "Flags":
+        flags = np.full(int(self.named.max(initial=0)) + 2, self.inverted)
+        flags[self.named] = not self.inverted
+        return flags
 
     def passing(self, chunks: "Integers") -> "Flags":
         """Behind the last one that is named, the flags end with what holds for all others."""

@@ -7,7 +7,7 @@ import apsw
 
 from knowbase.errors import ModelMismatch
 from knowbase.store.seals import vector_seal
-from knowbase.store.sqlite import rows
+from knowbase.store.sqlite import rows, vector_log
 from knowbase.store.sqlite.connection import Connected, as_json, translated
 from knowbase.store.sqlite.extension import remove_vector
 from knowbase.store.sqlite.vector_tables import create_vector_table, vector_table
@@ -150,6 +150,7 @@ def registered(connection: apsw.Connection, model: "Model", source: str) -> int:
 
 def drop(connection: apsw.Connection, model: int) -> None:
     """Remove a model with its vectors."""
+    vector_log.forget(connection, model)
     connection.execute(f"DROP TABLE {vector_table(model)}")
     connection.execute("DELETE FROM embedded WHERE model = ?", (model,))
     connection.execute("DELETE FROM models WHERE id = ?", (model,))
