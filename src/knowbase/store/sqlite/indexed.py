@@ -10,8 +10,13 @@ from knowbase.store.sqlite.connection import Connected, translated
 from knowbase.store.sqlite.vector_tables import vector_table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from knowbase.store.sqlite.scan import Among
     from knowbase.store.sqlite.vector_index import InStep, VectorIndex
-    from knowbase.values.vectors import IndexState
+    from knowbase.values.vectors import IndexState, Vector
+
+    Propose = Callable[[int], list[tuple[int, Vector]]]
 
 INDEX_AFTER = 20_000  # vectors; fewer are compared in a moment
 WORTH_NUMPY = 150_000  # vectors; to load it takes as long as to compare them without
@@ -41,6 +46,17 @@ class WithIndex(Connected):
             self._connections.map_file()
         return found
 
+    def _indexed(
+        self, model: int, vector: "Vector", among: "Callable[[], Among | None]"
+    ) -> "Propose | None":
+        """The nearest by the index, when there is one that can be used."""
+        in_step = self._in_step(model)
+        if in_step is None:
+            return None
+        from knowbase.store.sqlite.vector_index import Indexed
+
+        return Indexed(self._connections.get(), in_step, vector, among()).nearest
+
     def _has_index(self) -> bool:
         return bool(self._index_after) and os.path.isdir(index_of(self._connections.path))
 
@@ -54,7 +70,7 @@ class WithIndex(Connected):
             return indexing.bring_in_step(anew=anew)
 
     def _may_be_due(self, *, anew: bool) -> bool:
-        """A small base needs neither an index nor numpy to say so."""
+        """A small base needs neither an index nor numpy to say that it needs none."""
         if anew or os.path.isdir(index_of(self._connections.path)):
             return True
         last = self._read("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'")

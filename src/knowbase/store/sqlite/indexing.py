@@ -54,17 +54,17 @@ class Indexing:
         connection = self._connections.with_vectors()
         if connection.readonly("main"):
             return False
-        if not self._least:
-            return self._remove()
+        if anew or not self._least:
+            self._remove()
         model: Any = connection.execute("SELECT id FROM models WHERE active").get
-        if model is None or not (anew or self._is_due(connection, model)):
+        if not self._least or model is None or not self._is_due(connection, model):
             return False
         folder = self._index.folder
         os.makedirs(folder, mode=0o700, exist_ok=True)  # its owner's alone, as the base is
         with suppress(BlockingIOError, PermissionError), locked(folder + os.sep, patience=0):
-            if not anew and not self._is_due(connection, model):  # another was faster
+            if not self._is_due(connection, model):  # another was faster
                 return False
-            self._write(model, anew=anew)
+            self._write(model)
             return True
         return False
 
@@ -78,12 +78,12 @@ class Indexing:
             return False
         return in_step is None or len(in_step.changed) * _DUE > self._least
 
-    def _write(self, model: int, *, anew: bool) -> None:
+    def _write(self, model: int) -> None:
         folder = self._index.folder
         with self._connections.writing() as connection:
             place, token = vector_log.check_in(connection, model)
         with connection:  # one state; it has the checkpoint
-            in_step = None if anew else self._index.in_step(connection, model)
+            in_step = self._index.in_step(connection, model)
             made = self._made(connection, model, in_step)
         current = made._replace(place=place, token=token)
         write_current(folder, current)
@@ -105,16 +105,12 @@ class Indexing:
         new = write_segment(self._index.folder, [_part(there, matrix)], gone)
         return empty._replace(segments=(*in_step.loaded.current.segments[:kept], new))
 
-    def _remove(self) -> bool:
+    def _remove(self) -> None:
         """Without an index the base keeps no log for one."""
-        folder = self._index.folder
-        connection = self._connections.get()
-        if not vector_log.is_there(connection) and not os.path.isdir(folder):
-            return False
-        with self._connections.writing() as connection:
-            vector_log.drop(connection)
-        remove_index(folder)
-        return True
+        if vector_log.is_there(self._connections.get()):
+            with self._connections.writing() as connection:
+                vector_log.drop(connection)
+        remove_index(self._index.folder)
 
 
 def remove_index(folder: str) -> None:

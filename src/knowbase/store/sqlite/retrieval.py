@@ -1,7 +1,7 @@
 """The legs of retrieval, and what they refer to."""
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from knowbase.query.conditions import (
@@ -31,10 +31,9 @@ from knowbase.values.documents import Candidate, Passage
 
 if TYPE_CHECKING:
     from knowbase.store.facets import Ages, Counted
+    from knowbase.store.sqlite.indexed import Propose
     from knowbase.store.sqlite.scan import Among
     from knowbase.values.vectors import Model, Vector
-
-    Propose = Callable[[int], list[tuple[int, Vector]]]
 
 LAST = "\U0010ffff"  # sorts after every word
 FEW = 1000  # chunks that are compared each for itself; documents that are listed as failing
@@ -136,17 +135,12 @@ class SqliteRetrieval(WithIndex):
         return found  # noqa: RET504 - within, it would not be a return for type checkers
 
     def _proposing(self, model: int, vector: "Vector", condition: Condition) -> "Propose":
-        in_step = self._in_step(model)
-        if in_step is not None:
-            from knowbase.store.sqlite.vector_index import Indexed
-
-            connection, among = self._connections.get(), self._among_them(condition)
-            return Indexed(connection, in_step, vector, among).nearest
+        indexed = self._indexed(model, vector, lambda: self._among_them(condition))
+        if indexed is not None:
+            return indexed
         if "numpy" not in sys.modules or not self._all_pass(condition):
             return self._proposing_among(model, vector, condition)
-        from knowbase.store.sqlite.scan import Compared
-
-        return Compared(self._connections.get(), model, vector).nearest
+        return self._compared(model, vector)
 
     def _proposing_among(self, model: int, vector: "Vector", condition: Condition) -> "Propose":
         """Few that pass are each read for itself; else all are compared but those that fail."""
@@ -158,21 +152,23 @@ class SqliteRetrieval(WithIndex):
             return lambda _: found
         if "numpy" not in sys.modules:
             return self._by_engine(model, vector, condition)
-        from knowbase.store.sqlite.scan import Compared
-
-        among = self._among_them(condition)
-        return Compared(self._connections.get(), model, vector, among).nearest
+        return self._compared(model, vector, self._among_them(condition))
 
     def _among_them(self, condition: Condition) -> "Among | None":
         """Which chunks pass, or do not, when those are few; None when all of them do."""
-        if self._all_pass(condition):
-            return None
         from knowbase.store.sqlite.scan import Among
 
+        if self._all_pass(condition):
+            return None
         failing = self._failing(condition)
         sql, values = failing or compile_for_chunks(condition)
         listed = self._read(f"SELECT group_concat(c.id) FROM chunks c WHERE {sql}", values)
         return Among(listed[0][0] or "", inverted=failing is not None)
+
+    def _compared(self, model: int, vector: "Vector", among: "Among | None" = None) -> "Propose":
+        from knowbase.store.sqlite.scan import Compared
+
+        return Compared(self._connections.get(), model, vector, among).nearest
 
     def _by_engine(self, model: int, vector: "Vector", condition: Condition) -> "Propose":
         where, values = self._passing("chunk_id", condition)
