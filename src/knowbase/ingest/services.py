@@ -41,6 +41,11 @@ class IngestServices:
         """Compare what was written with everything: after much, or while nobody waits."""
         if self.drafter.makes_vectors:
             link_or_later(self.store, self.likeness)
+            self.index()
+
+    def index(self) -> None:
+        """Bring the index of vectors in step, if much has changed since it was written."""
+        if self.drafter.makes_vectors:
             index_or_later(self.store)
 
 

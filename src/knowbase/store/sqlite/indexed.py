@@ -5,6 +5,7 @@ import sys
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from knowbase.store.sqlite import vector_log
 from knowbase.store.sqlite.beside import index_of
 from knowbase.store.sqlite.connection import Connected, translated
 from knowbase.store.sqlite.vector_tables import vector_table
@@ -72,7 +73,12 @@ class WithIndex(Connected):
     def _may_be_due(self, *, anew: bool) -> bool:
         """A small base needs neither an index nor numpy to say that it needs none."""
         if anew or os.path.isdir(index_of(self._connections.path)):
-            return True
+            few = self._index_after // vector_log.DUE
+            return (
+                anew
+                or "numpy" in sys.modules
+                or not vector_log.is_short(self._connections.get(), few)
+            )
         last = self._read("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'")
         return bool(self._index_after) and bool(last) and last[0][0] >= self._index_after
 

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from knowbase.store.sqlite.scan import Integers
 
 _BLOCKS = 32  # of sqlite-vec's that are coded at once
-_DUE = 20  # an index is brought in step when a 20th of its least size has changed
 _LARGER = 2  # a segment that is not larger than so many times the new one goes into it
 _PART = 8  # when more than an eighth would be read one by one, all is written anew
 
@@ -76,7 +75,7 @@ class Indexing:
             if 2 * number < self._least:
                 self._remove()
             return False
-        return in_step is None or len(in_step.changed) * _DUE > self._least
+        return in_step is None or len(in_step.changed) * vector_log.DUE > self._least
 
     def _write(self, model: int) -> None:
         folder = self._index.folder

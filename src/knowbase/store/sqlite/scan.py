@@ -5,8 +5,6 @@ the query's vector from the cache would take longer to load that.
 """
 
 from functools import cached_property
-from itertools import groupby
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,25 +72,23 @@ def vectors_of(
         f" CROSS JOIN {table}_rowids r ON r.rowid = wanted.value",
         ("[" + ",".join(map(str, chunks.tolist())) + "]",),
     ).fetchall()
-    found, matrix = np.empty(len(places), "i8"), np.empty((len(places), dimensions), "f4")
-    if not places:
-        return found, matrix
-    size, at = 4 * dimensions, 0
-    blob = connection.blob_open("main", f"{table}_vector_chunks00", "vectors", places[0][0], False)
-    with blob:
-        for number, some in groupby(sorted(places), key=itemgetter(0)):
-            blob.reopen(number)
-            offsets, numbers = zip(*(one[1:] for one in some), strict=True)
-            if blob.length() < size * (offsets[-1] + 1):
-                raise damaged("a block of vectors has another size")
-            blob.seek(size * offsets[0])
-            read = blob.read(size * (offsets[-1] + 1 - offsets[0]))
-            rows = np.frombuffer(read, "<f4").reshape(-1, dimensions)
-            end = at + len(offsets)
-            matrix[at:end] = rows[np.array(offsets) - offsets[0]]
-            found[at:end] = numbers
-            at = end
-    return found, matrix
+    places.sort()
+    size = 4 * dimensions
+    buffer = bytearray(size * len(places))
+    if places:
+        held, block = f"{table}_vector_chunks00", places[0][0]
+        with connection.blob_open("main", held, "vectors", block, False) as blob:
+            length = blob.length()
+            for at, (number, offset, _) in enumerate(places):
+                if number != block:
+                    blob.reopen(number)
+                    block, length = number, blob.length()
+                if length < size * (offset + 1):
+                    raise damaged("a block of vectors has another size")
+                blob.seek(size * offset)
+                blob.read_into(buffer, size * at, size)
+    found = np.array([chunk for _, _, chunk in places], "i8")
+    return found, np.frombuffer(buffer, "<f4").reshape(len(places), dimensions)
 
 
 class Compared:
@@ -163,6 +159,9 @@ class Among:
     def __init__(self, numbers: str, *, inverted: bool) -> None:
         self.named = np.fromstring(numbers, dtype="i8", sep=",") if numbers else np.empty(0, "i8")
         self.inverted = inverted
+
+    def are_few(self, most: int) -> bool:
+        return not self.inverted and len(self.named) <= most
 
     @cached_property
     def _flags(self) -> "Flags":

@@ -160,8 +160,11 @@ class Indexed:
         few = max(_LEAST, self._loaded.rows // _READ)
         if len(self._query) != self._loaded.current.dimensions or most > few:
             return self._by_all(most)
+        if self._among is not None and self._among.are_few(2 * most):
+            every = vectors_of(self._connection, self._model, self._among.named)
+            return _Exact(*every, self._query).found(most)
         new = self._changed
-        if self._among is not None:
+        if self._among is not None and len(new):
             new = new[self._among.passing(new)]
         best = _Exact(*vectors_of(self._connection, self._model, new), self._query)
         chosen = self._chosen(most)

@@ -11,6 +11,8 @@ from typing import Any
 
 import apsw
 
+DUE = 20  # an index is brought in step when a 20th of its least size has changed
+
 _LOG = "vector_log"
 _TRIGGERS = (("inserted", "INSERT", "new"), ("updated", "UPDATE OF seal", "new"),
              ("deleted", "DELETE", "old"))  # fmt: skip
@@ -60,6 +62,14 @@ def changed_since(connection: apsw.Connection, model: int, place: int, most: int
         (place, model, most + 1),
     )
     return [chunk for (chunk,) in found]
+
+
+def is_short(connection: apsw.Connection, few: int) -> bool:
+    """Whether there is a log, and no more in it than that."""
+    if not is_there(connection):
+        return False
+    first, last = connection.execute(f"SELECT min(seq), max(seq) FROM {_LOG}").get
+    return first is not None and last - first <= few
 
 
 def trim(connection: apsw.Connection, place: int) -> None:
