@@ -269,6 +269,7 @@ WRITES: dict[str, Call] = {
         Changes(edits=(Edit(t.id(), {"archived": False}),)), NOW
     ),
     "store.link_similar": lambda b, t, f: b.store.link_similar(0.5),
+    "store.renew_index": lambda b, t, f: b.store.renew_index(),
     "store.use_model": lambda b, t, f: b.store.use_model(model_of(b), ""),
 }
 
