@@ -17,11 +17,10 @@ from knowbase.store.sqlite.connection import BaseFile, Connections, translated
 from knowbase.store.sqlite.documents import SqliteDocuments
 from knowbase.store.sqlite.files import SqliteFiles
 from knowbase.store.sqlite.graph import SqliteGraph
-from knowbase.store.sqlite.indexed import INDEX_AFTER
 from knowbase.store.sqlite.retrieval import SqliteRetrieval
 from knowbase.store.sqlite.saved import SqliteSavedSearches
 from knowbase.store.sqlite.sessions import SqliteSessions
-from knowbase.store.sqlite.vectors import SqliteVectors
+from knowbase.store.sqlite.vectors import INDEX_AFTER, SqliteVectors
 from knowbase.values.characters import storable
 from knowbase.values.documents import Document
 

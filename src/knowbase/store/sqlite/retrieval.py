@@ -23,16 +23,16 @@ from knowbase.store.sqlite.compile import (
     match_expression,
 )
 from knowbase.store.sqlite.connection import translated
-from knowbase.store.sqlite.indexed import WithIndex
 from knowbase.store.sqlite.vector_tables import stored_vectors, vector_table
+from knowbase.store.sqlite.vectors import WithIndex
 from knowbase.text.analysis import Word, stems
 from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written, nearest, stem_of
 from knowbase.values.documents import Candidate, Passage
 
 if TYPE_CHECKING:
     from knowbase.store.facets import Ages, Counted
-    from knowbase.store.sqlite.indexed import Propose
     from knowbase.store.sqlite.scan import Among
+    from knowbase.store.sqlite.vectors import Propose
     from knowbase.values.vectors import Model, Vector
 
 LAST = "\U0010ffff"  # sorts after every word
