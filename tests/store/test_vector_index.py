@@ -1,5 +1,6 @@
 """The index of vectors beside a base: whatever becomes of it, the answers are those without it."""
 
+import math
 import os
 import random
 import shutil
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import knowbase
+from knowbase.errors import BaseReadOnly
 from knowbase.query.conditions import EVERYTHING, Tagged
 from knowbase.store.sqlite import SqliteStore, codes, create
 from knowbase.values.changes import Changes, Draft
@@ -226,6 +228,23 @@ def test_a_killed_writer_of_an_index_leaves_the_last_one_or_none(path: Path) -> 
         assert is_used(store)
         assert answers(store) == wanted
     assert len(list(folder_of(path).iterdir())) == 3
+
+
+def test_a_vector_that_is_not_of_numbers_and_a_folder_that_cannot_be_written_cost_no_answer(
+    store: SqliteStore, path: Path
+) -> None:
+    shutil.rmtree(folder_of(path))
+    folder_of(path).write_text("in the way")
+    with pytest.raises(BaseReadOnly, match="index"):
+        store.renew_index(anew=True)
+    folder_of(path).unlink()
+    odd = draft("odd", section("odd"), vectors=(vector(*[math.nan] * WIDE.dimensions),))
+    store.apply(Changes(drafts=(odd,)), NOW)
+    assert not store.renew_index(anew=True)
+    assert answers(store) == answers_without(path)
+    store.apply(Changes(removed=("odd",)), NOW)
+    assert store.renew_index()
+    assert is_used(store)
 
 
 def test_codes_are_never_farther_from_the_product_than_is_said() -> None:

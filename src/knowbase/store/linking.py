@@ -49,6 +49,5 @@ def index_or_later(store: VectorStore) -> None:
     """Bring the index of vectors in step, once nobody waits; else the next one does it."""
     try:
         store.renew_index()
-    except (*_LATER, OSError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error.message
-        log("info", "the index of vectors is brought in step later", reason=reason)
+    except _LATER as error:
+        log("info", "the index of vectors is brought in step later", reason=error.message)

@@ -178,7 +178,7 @@ class Connections(threading.local):
             self._unmap()
         if self._is_closed:
             self._connection, self._mark = self._file.connect(self._turns)
-            self._is_closed, self._has_vectors = False, False
+            self._is_closed, self._has_vectors, self._mapped = False, False, 0
         if not self._is_in_place() and not self._connection.in_transaction:
             former, self._mapped = self._connection, 0
             self._connection, self._mark = self._file.connect(self._turns, former)

@@ -8,11 +8,14 @@ written a few times in all. A process that is killed leaves a file that the next
 import os
 from collections.abc import Iterator
 from contextlib import suppress
+from errno import EDQUOT, EFBIG, ENOSPC
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from knowbase import deadline
+from knowbase.errors import BaseReadOnly, DiskFull
+from knowbase.logs import log
 from knowbase.process.filing import locked
 from knowbase.store.sqlite import vector_log
 from knowbase.store.sqlite.codes import coded
@@ -48,8 +51,21 @@ class Indexing:
         self._index = index
         self._least = least
 
-    def bring_in_step(self, *, anew: bool = False) -> bool:
+    def renew(self, *, anew: bool = False) -> bool:
         """Write what is due; whether anything was. Another process that is at it does it."""
+        try:
+            return self._renew(anew=anew)
+        except Unusable as error:
+            log("warning", "there can be no index of these vectors", reason=str(error))
+            return False
+        except OSError as error:
+            kind = DiskFull if error.errno in (ENOSPC, EDQUOT, EFBIG) else BaseReadOnly
+            raise kind(
+                f"the index of vectors cannot be written: {error.strerror}",
+                hint="searches do without it; store.index_after = 0 switches it off",
+            ) from error
+
+    def _renew(self, *, anew: bool) -> bool:
         connection = self._connections.with_vectors()
         if connection.readonly("main"):
             return False

@@ -93,9 +93,9 @@ def write_current(folder: str, current: Current) -> None:
     replace(os.path.join(folder, CURRENT), f"{said}\n{zlib.crc32(said.encode()):08x}\n")
 
 
-def remove_others(folder: str, current: Current | None) -> None:
+def remove_others(folder: str, current: Current) -> None:
     """The files that this index does not have; one that is still mapped stays where it must."""
-    kept = {CURRENT, ".lock"} | {one.name for one in current.segments} if current else {".lock"}
+    kept = {CURRENT, ".lock"} | {one.name for one in current.segments}
     with suppress(OSError):
         for name in set(os.listdir(folder)) - kept:
             with suppress(OSError):

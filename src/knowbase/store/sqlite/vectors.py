@@ -75,7 +75,7 @@ class WithIndex(Connected):
             from knowbase.store.sqlite.indexing import Indexing
 
             indexing = Indexing(self._connections, self._index, self._index_after)
-            return indexing.bring_in_step(anew=anew)
+            return indexing.renew(anew=anew)
 
     def _may_be_due(self, *, anew: bool) -> bool:
         """A small base needs no numpy to say that it needs no index."""
