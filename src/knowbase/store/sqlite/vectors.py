@@ -68,41 +68,6 @@ class WithIndex(Connected):
     def _has_index(self) -> bool:
         return bool(self._index_after) and os.path.isdir(index_of(self._connections.path))
 
-    def renew_index(self, *, anew: bool = False) -> bool:
-        with translated():
-            if not self._may_be_due(anew=anew):
-                return False
-            from knowbase.store.sqlite.indexing import Indexing
-
-            indexing = Indexing(self._connections, self._index, self._index_after)
-            return indexing.renew(anew=anew)
-
-    def _may_be_due(self, *, anew: bool) -> bool:
-        """A small base needs no numpy to say that it needs no index."""
-        if anew:
-            return True
-        if os.path.isdir(index_of(self._connections.path)):
-            from knowbase.store.sqlite import vector_log
-
-            few = self._index_after // vector_log.DUE
-            is_free = not self._index_after or "numpy" in sys.modules
-            return is_free or not vector_log.is_short(self._connections.get(), few)
-        last = self._read("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'")
-        return bool(self._index_after) and bool(last) and last[0][0] >= self._index_after
-
-    def vector_index(self) -> "IndexState | None":
-        if not self._has_index():
-            return None
-        from knowbase.values.vectors import IndexState
-
-        with translated(), self._connections.get() as connection:
-            model = self._model_id(connection)
-            found = None if model is None else self._index.in_step(connection, model)
-        if found is None:
-            return IndexState(0, 0, 0)
-        rows = sum(len(part.segment.chunks) - len(part.dead) for part in found.loaded.parts)
-        return IndexState(rows, len(found.changed), len(found.loaded.parts))
-
 
 class SqliteVectors(WithIndex):
     """See `knowbase.store.contract.VectorStore` for what each method promises."""
@@ -205,6 +170,41 @@ class SqliteVectors(WithIndex):
                 (as_json(hashes), number),
             )
             return dict(found)
+
+    def renew_index(self, *, anew: bool = False) -> bool:
+        with translated():
+            if not self._may_be_due(anew=anew):
+                return False
+            from knowbase.store.sqlite.indexing import Indexing
+
+            indexing = Indexing(self._connections, self._index, self._index_after)
+            return indexing.renew(anew=anew)
+
+    def _may_be_due(self, *, anew: bool) -> bool:
+        """A small base needs no numpy to say that it needs no index."""
+        if anew:
+            return True
+        if os.path.isdir(index_of(self._connections.path)):
+            from knowbase.store.sqlite import vector_log
+
+            few = self._index_after // vector_log.DUE
+            is_free = not self._index_after or "numpy" in sys.modules
+            return is_free or not vector_log.is_short(self._connections.get(), few)
+        last = self._read("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'")
+        return bool(self._index_after) and bool(last) and last[0][0] >= self._index_after
+
+    def vector_index(self) -> "IndexState | None":
+        if not self._has_index():
+            return None
+        from knowbase.values.vectors import IndexState
+
+        with translated(), self._connections.get() as connection:
+            model = self._model_id(connection)
+            found = None if model is None else self._index.in_step(connection, model)
+        if found is None:
+            return IndexState(0, 0, 0)
+        rows = sum(len(part.segment.chunks) - len(part.dead) for part in found.loaded.parts)
+        return IndexState(rows, len(found.changed), len(found.loaded.parts))
 
 
 def _compare_anew(connection: apsw.Connection) -> None:
