@@ -1,15 +1,18 @@
 """What the store tests share: every backend, and documents made from few words."""
 
+import os
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from knowbase.store.contract import Store
 from knowbase.store.plain import PlainStore
 from knowbase.store.postgres import create as create_postgres
-from knowbase.store.sqlite import create
+from knowbase.store.sqlite import SqliteStore, create
 from knowbase.text.splitting import Limits, chunks_of
 from knowbase.values.changes import Changes, Draft
+from knowbase.values.documents import Candidate
 from knowbase.values.reading import Reading, Section
 from knowbase.values.vectors import Model, Vector, normalize_embedding, pack
 from postgres import new_base
@@ -17,9 +20,26 @@ from postgres import new_base
 MODEL = Model("test", "1", 4)
 NOW = "2026-01-01T00:00:00.000000Z"
 
+
+class AlwaysIndexed(SqliteStore):
+    """Brings its index in step before each search."""
+
+    def semantic(self, *given: Any) -> list[Candidate]:
+        self.renew_index()
+        return super().semantic(*given)
+
+
+def with_index(path: str) -> Store:
+    """A base whose index has any number of vectors, and is there once it is asked for; with
+    KB_TEST_INDEX set, always."""
+    create(path).close()
+    kind = AlwaysIndexed if os.environ.get("KB_TEST_INDEX") else SqliteStore
+    return kind(path, index_after=1)
+
+
 BACKENDS: dict[str, Callable[[Path], Store]] = {
     "memory": lambda _: PlainStore(),
-    "sqlite": lambda folder: create(str(folder / "base.db")),
+    "sqlite": lambda folder: with_index(str(folder / "base.db")),
     "postgres": lambda _: create_postgres(new_base()),
 }
 

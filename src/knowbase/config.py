@@ -57,6 +57,7 @@ class Settings(NamedTuple):
     store_busy_timeout: float = 20.0
     store_statement_timeout: float = 60.0
     store_vector_index: str = "hnsw"
+    store_index_after: int = 20_000
     eval_cache: str = ""
     graph_code_pattern: str = r"\b[A-Z][A-Z0-9]+-(?:[A-Z]+-)?\d+\b"
     graph_similarity: float = 0.8
@@ -157,6 +158,11 @@ ABOUT: dict[str, About] = {
     "store_vector_index": About(
         "the index for vectors in PostgreSQL, made with the base: hnsw, ivfflat or none",
         choices=("hnsw", "ivfflat", "none"),
+    ),
+    "store_index_after": About(
+        "a base in a file with so many vectors gets an index of them beside it; 0: never",
+        0,
+        1000000000,
     ),
     "eval_cache": About("where kb eval keeps indexed corpora; empty: the user's cache folder"),
     "graph_code_pattern": About("what looks like a code in a text: a regular expression"),

@@ -271,6 +271,7 @@ WRITES: dict[str, Call] = {
         Changes(edits=(Edit(t.id(), {"archived": False}),)), NOW
     ),
     "store.link_similar": lambda b, t, f: b.store.link_similar(0.5),
+    "store.renew_index": lambda b, t, f: b.store.renew_index(),
     "store.use_model": lambda b, t, f: b.store.use_model(model_of(b), ""),
 }
 
@@ -304,6 +305,7 @@ WHOLE: dict[str, Call] = {
     "store.clear_lost_writes": lambda b, t, f: b.store.clear_lost_writes(),
     "store.put_calibration": lambda b, t, f: b.store.put_calibration(Calibration(NOW, {"x": 1.0})),
     "store.put_vectors": lambda b, t, f: b.store.put_vectors(model_of(b), "", {}),
+    "store.vector_index": lambda b, t, f: b.store.vector_index(),
     "store.relink": lambda b, t, f: b.store.relink(),
     "store.replace_synonyms": lambda b, t, f: b.store.replace_synonyms(b.store.synonyms(), []),
     "store.save_search": lambda b, t, f: b.store.save_search(NONE_SAVED, replace=True),

@@ -1,6 +1,7 @@
 """Vectors of a SQLite base compared in every way that there is: the answers are the same."""
 
 import random
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,9 +12,9 @@ from knowbase.store import nearest
 from knowbase.store.contract import Store
 from knowbase.store.plain import PlainStore
 from knowbase.store.sqlite import SqliteStore, create, retrieval
-from knowbase.values.changes import Changes
+from knowbase.values.changes import Changes, Draft
 from knowbase.values.vectors import Vector
-from stores import MODEL, NOW, draft, section, vector
+from stores import MODEL, NOW, draft, section, vector, with_index
 
 DOCUMENTS = 400
 PASSING: dict[str, Condition] = {
@@ -26,11 +27,10 @@ PASSING: dict[str, Condition] = {
 }
 
 
-def filled(store: Store) -> Store:
-    """Documents of which every second and every 40th has a tag, then some of them removed."""
+def drafts() -> tuple[Draft, ...]:
+    """Documents of which every second and every 40th has a tag."""
     chance = random.Random(5)
-    store.use_model(MODEL)
-    drafts = [
+    return tuple(
         draft(
             f"d{n}",
             section(f"text {n}"),
@@ -38,10 +38,39 @@ def filled(store: Store) -> Store:
             tags=("half",) * (n % 2) + ("rare",) * (n % 40 == 0),
         )
         for n in range(DOCUMENTS)
-    ]
-    store.apply(Changes(drafts=tuple(drafts)), NOW)
+    )
+
+
+def filled(store: Store) -> Store:
+    """Some of the documents are removed again."""
+    store.use_model(MODEL)
+    store.apply(Changes(drafts=drafts()), NOW)
     store.apply(Changes(removed=tuple(f"d{n}" for n in range(0, DOCUMENTS, 7))), NOW)
     return store
+
+
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Store]]:
+    """By an index in step, and by one that was made when half were there and were otherwise."""
+    folder: Path = tmp_path_factory.mktemp("indexed")
+    behind, in_step = (with_index(str(folder / name)) for name in ("behind.db", "index.db"))
+    behind.use_model(MODEL)
+    others = [
+        draft(f"d{n}", section("another"), vectors=(vector(1, 1, n, -1),))
+        for n in range(DOCUMENTS // 2)
+    ]
+    behind.apply(Changes(drafts=tuple(others)), NOW)
+    assert behind.renew_index()
+    for store in (behind, in_step):
+        filled(store)
+    assert in_step.renew_index()
+    assert not in_step.renew_index()
+    number = DOCUMENTS - len(range(0, DOCUMENTS, 7))
+    assert in_step.vector_index() == (number, 0, 1)
+    assert behind.vector_index() == (DOCUMENTS // 2, DOCUMENTS, 1)
+    yield {"index": in_step, "behind": behind}
+    behind.close()
+    in_step.close()
 
 
 @pytest.fixture(scope="module")
@@ -56,9 +85,10 @@ def queries() -> list[Vector]:
 
 
 @pytest.mark.parametrize("passing", PASSING.values(), ids=PASSING)
-@pytest.mark.parametrize("way", ["blocks", "engine"])
+@pytest.mark.parametrize("way", ["blocks", "engine", "index", "behind"])
 def test_a_filter_never_changes_what_is_nearest(
     both_stores: tuple[Store, Store],
+    indexed: dict[str, Store],
     passing: Condition,
     way: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -66,6 +96,8 @@ def test_a_filter_never_changes_what_is_nearest(
     """S1-07: every vector that passes is compared, whichever way is the fastest; of equal ones
     the first come first."""
     oracle, store = both_stores
+    if way in ("index", "behind"):
+        store = indexed[way]
     if way == "engine":
         for module in (nearest, retrieval):  # as in a process that has not loaded numpy
             monkeypatch.setattr(module, "sys", SimpleNamespace(modules={}))

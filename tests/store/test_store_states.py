@@ -271,6 +271,11 @@ class Stores(RuleBasedStateMachine):
         self.threshold = threshold
 
     @rule()
+    def renew_index(self) -> None:
+        """What is derived changes no answer, whenever it was made."""
+        self.other.renew_index()
+
+    @rule()
     def relink(self) -> None:
         """C24: all links found anew are the links that were kept."""
         self.other.link_similar(self.threshold)

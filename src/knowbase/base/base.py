@@ -89,6 +89,7 @@ class Base(Finding):
             suspects=suspects(files, self.store),
             out_of_step=self.store.count(out_of_step(self.ingest_services().drafter)),
             copy_of=self.store.copying().source() if self.access.is_full else None,
+            vector_index=self.store.vector_index() if self.access.is_full else None,
             lost_writes=self.store.has_lost_writes(),
         )
 
@@ -250,10 +251,14 @@ class Base(Finding):
         model: str | None = None,
         *,
         drop_old: bool = False,
+        reindex: bool = False,
         progress: "Callable[[Step], None]" = lambda _: None,
     ) -> "Embedding":
-        """Make the vectors that are missing; those of another model beside, then switch to it."""
+        """Make the vectors that are missing; those of another model beside, then switch to it.
+        If told, the index of the vectors is written anew."""
         result = self.models.embed(model, drop_old=drop_old, progress=progress)
+        if reindex:
+            self.store.renew_index(anew=True)
         self.ingest_services().link_similar()
         return result
 

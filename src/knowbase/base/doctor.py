@@ -207,9 +207,19 @@ def _of_vectors(base: "BaseServices", status: "Status") -> Iterator[Ailment]:
             missing,
             "kb embed",
         )
+    yield from _of_the_index(base, status)
     if status.newer_model is not None:
         name = f"{status.newer_model.name} ({status.newer_model.revision})"
         yield Ailment("newer_model", "info", "there is a more precise model", name, 1, "kb embed")
+
+
+def _of_the_index(base: "BaseServices", status: "Status") -> Iterator[Ailment]:
+    """A large base in a file without the index that makes its searches fast."""
+    least, index = base.settings.store_index_after, status.vector_index
+    is_wanted = base.access.is_full and not is_url(base.path) and 0 < least <= status.embedded
+    if is_wanted and (index is None or not index.vectors):
+        told = "searches by meaning compare every vector: there is no index of them yet"
+        yield Ailment("no_vector_index", "info", told, "", status.embedded, "kb embed")
 
 
 def _of_the_model(base: "BaseServices", status: "Status") -> Iterator[Ailment]:

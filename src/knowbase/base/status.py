@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from knowbase.values.files import FileRecord, Source
 from knowbase.values.plain import as_dict
-from knowbase.values.vectors import Model, StoredModel
+from knowbase.values.vectors import IndexState, Model, StoredModel
 
 if TYPE_CHECKING:
     from knowbase.ingest.telling import Suspect, Unread
@@ -31,6 +31,7 @@ class Status(NamedTuple):
     out_of_step: int  # documents split by other settings or an older version: kb sync mends
     copy_of: str | None = None  # while kb move has not finished with it
     newer_model: Model | None = None  # packaged with this knowbase; kb embed changes to it
+    vector_index: IndexState | None = None  # of a large base in a file
     lost_writes: bool = False  # its journal was deleted: kb sync looks at every file again
 
     def to_dict(self) -> dict[str, Any]:

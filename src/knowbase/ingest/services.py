@@ -7,7 +7,7 @@ from knowbase.ingest.pending import Disk
 from knowbase.ingest.places import Home
 from knowbase.read.frontmatter import links_in
 from knowbase.store.contract import Store
-from knowbase.store.linking import Likeness, link_or_later
+from knowbase.store.linking import Likeness, index_or_later, link_or_later
 from knowbase.text.sections import stored_sections
 from knowbase.values.documents import Document
 from knowbase.values.reading import Reading, stored_reading
@@ -41,6 +41,12 @@ class IngestServices:
         """Compare what was written with everything: after much, or while nobody waits."""
         if self.drafter.makes_vectors:
             link_or_later(self.store, self.likeness)
+            self.index()
+
+    def index(self) -> None:
+        """Bring the index of vectors in step, if much has changed since it was written."""
+        if self.drafter.makes_vectors:
+            index_or_later(self.store)
 
 
 def read_again(services: IngestServices, note: Document) -> Reading:

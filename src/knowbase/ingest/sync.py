@@ -63,6 +63,8 @@ def sync(
         run.weigh()
         if run.has_written_much:
             services.link_similar()
+        elif run.has_written:
+            services.index()
     except KeyboardInterrupt:
         run.stopped()
     return run.report()
@@ -356,6 +358,10 @@ class Run:
             path = self._written.get(document)
             if path is not None:
                 self._told.append((path, told))
+
+    @property
+    def has_written(self) -> bool:
+        return bool(self._written)
 
     @property
     def has_written_much(self) -> bool:

@@ -326,9 +326,15 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "suspects": "files that perhaps should not be in it",
         "newer_model": "packaged with this knowbase, not in use yet",
         "copy_of": "the base that this one is being moved from",
+        "vector_index": "beside a large base, for faster searches",
         "lost_writes": "a power cut may have taken the last ones",
     },
     "Model": {"revision": "of the model", "dimensions": "of its vectors"},
+    "IndexState": {
+        "vectors": "that it has; 0: it cannot be used, and is made anew",
+        "behind": "changed since; they are read from the base",
+        "segments": "its parts",
+    },
     "StoredModel": {
         "source": "how it is loaded",
         "vectors": "how many",

@@ -48,12 +48,15 @@ class Embed(NamedTuple):
         str | None, Param("the model to change to; see kb models", metavar="MODEL")
     ] = None
     drop_old: Annotated[bool, Param("then remove the vectors of all other models")] = False
+    reindex: Annotated[bool, Param("then write the index of the vectors anew")] = False
 
 
 def embed(
     base: "Base", request: Embed, progress: "Callable[[Step], None]" = lambda _: None
 ) -> "Embedding":
-    return base.embed(request.model, drop_old=request.drop_old, progress=progress)
+    return base.embed(
+        request.model, drop_old=request.drop_old, reindex=request.reindex, progress=progress
+    )
 
 
 OPERATIONS = {

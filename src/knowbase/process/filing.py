@@ -14,21 +14,21 @@ PATIENCE = 10.0  # seconds to wait for whoever else changes the file
 
 
 @contextmanager
-def locked(path: str) -> Iterator[None]:
+def locked(path: str, patience: float = PATIENCE) -> Iterator[None]:
     """Nobody else who asks for this lock has it. The system takes it back from a process that
     ends, however it ends, so the lock's own file can stay."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
     descriptor = os.open(f"{path}.lock", flags, 0o600)
     try:
-        _wait_for(descriptor)
+        _wait_for(descriptor, patience)
         yield
     finally:
         os.close(descriptor)
 
 
-def _wait_for(descriptor: int) -> None:
-    end = time.monotonic() + PATIENCE
+def _wait_for(descriptor: int, patience: float) -> None:
+    end = time.monotonic() + patience
     while True:
         try:
             _lock(descriptor)

@@ -18,7 +18,7 @@ from knowbase.values.files import FileRecord, Source
 from knowbase.values.findings import Finding
 from knowbase.values.reading import Link
 from knowbase.values.sessions import Session, Use
-from knowbase.values.vectors import Model, StoredModel, Vector
+from knowbase.values.vectors import IndexState, Model, StoredModel, Vector
 
 
 class DocumentStore(Protocol):
@@ -265,6 +265,13 @@ class VectorStore(Protocol):
 
     def vectors(self, hashes: Collection[str], model: Model | None = None) -> Mapping[str, Vector]:
         """Vectors of the model, or the active one, by the hash of what was embedded."""
+
+    def renew_index(self, *, anew: bool = False) -> bool:
+        """Bring in step what searches of many vectors are made faster by and that is derived from
+        them, if it is due, or make it anew; whether anything was done. No answer depends on it."""
+
+    def vector_index(self) -> IndexState | None:
+        """What there is of it; None when there is none, or the database looks after it."""
 
 
 class CopySource(Protocol):

@@ -1,4 +1,4 @@
-"""Bringing SIMILAR_TO in step, for whoever reads links or has time."""
+"""Bringing in step what is derived, for whoever reads it or has time: links, and an index."""
 
 from contextlib import nullcontext
 from typing import Protocol
@@ -13,7 +13,7 @@ from knowbase.errors import (
     VectorsUnavailable,
 )
 from knowbase.logs import log
-from knowbase.store.contract import GraphStore
+from knowbase.store.contract import GraphStore, VectorStore
 
 _LATER = (BaseLocked, BaseReadOnly, DiskFull, NotAllowed, TookTooLong, VectorsUnavailable)
 
@@ -43,3 +43,11 @@ def link_or_later(store: GraphStore, settings: Likeness) -> None:
             store.link_similar(settings.graph_similarity, settings.graph_most_similar)
     except _LATER as error:
         log("info", "similar documents are linked later", reason=error.message)
+
+
+def index_or_later(store: VectorStore) -> None:
+    """Bring the index of vectors in step, once nobody waits; else the next one does it."""
+    try:
+        store.renew_index()
+    except _LATER as error:
+        log("info", "the index of vectors is brought in step later", reason=error.message)

@@ -17,7 +17,7 @@ def open_store(base: str, settings: "Settings") -> "Store":
     if not is_url(base):
         from knowbase.store.sqlite import SqliteStore
 
-        return SqliteStore(base, settings.store_busy_timeout)
+        return SqliteStore(base, settings.store_busy_timeout, settings.store_index_after)
     _need_driver()
     from knowbase.store.postgres import PostgresStore
 

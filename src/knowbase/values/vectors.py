@@ -27,6 +27,14 @@ class StoredModel(NamedTuple):
     active: bool  # the one that searches use
 
 
+class IndexState(NamedTuple):
+    """An index of vectors beside a base."""
+
+    vectors: int  # that it has; 0: it cannot be used, and is made anew
+    behind: int  # changed since, and read from the base
+    segments: int
+
+
 def normalize_embedding(embedding: Sequence[float]) -> list[float]:
     """S0-09: scaled to unit length; a vector of (nearly) no length is returned unchanged."""
     import math

@@ -67,6 +67,7 @@ def render_status(paint: Painter, status: "Status") -> Iterable[str]:
     yield f"chunks     {status.chunks}, {status.embedded} with a vector"
     yield f"tags       {status.tags}"
     yield f"model      {safe(f'{model.name} ({model.revision})') if model else 'none used yet'}"
+    yield from _index(status)
     if newer := status.newer_model:
         yield f"newer      {safe(f'{newer.name} ({newer.revision})')}, more precise: kb embed"
     for other in status.models:
@@ -84,6 +85,13 @@ def render_status(paint: Painter, status: "Status") -> Iterable[str]:
     yield from _not_read(status)
     for problem in status.problems:
         yield paint("red", f"failed     {safe(problem.path)}: {safe(problem.problem or '')}")
+
+
+def _index(status: "Status") -> Iterable[str]:
+    if index := status.vector_index:
+        behind = f", {index.behind} behind" if index.behind else ""
+        told = f"of {index.vectors} vectors{behind}" if index.vectors else "to be made anew"
+        yield f"index      {told}"
 
 
 def _not_read(status: "Status") -> Iterable[str]:

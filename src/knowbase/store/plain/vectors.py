@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from knowbase.errors import ModelMismatch
 from knowbase.store.plain.contents import Contents
 from knowbase.values.documents import Passage
-from knowbase.values.vectors import Model, StoredModel, Vector
+from knowbase.values.vectors import IndexState, Model, StoredModel, Vector
 
 
 class PlainVectors(Contents):
@@ -65,3 +65,9 @@ class PlainVectors(Contents):
             for key, stored in self._state.chunks.items()
             if key in of_model and stored.chunk.hash in hashes
         }
+
+    def renew_index(self, *, anew: bool = False) -> bool:  # noqa: ARG002 - as the contract has it
+        return False
+
+    def vector_index(self) -> IndexState | None:
+        return None

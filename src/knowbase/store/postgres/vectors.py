@@ -19,7 +19,7 @@ from knowbase.store.postgres.vector_tables import (
 )
 from knowbase.store.seals import vector_seal
 from knowbase.values.documents import Passage
-from knowbase.values.vectors import Model, StoredModel, Vector
+from knowbase.values.vectors import IndexState, Model, StoredModel, Vector
 
 _WITHOUT = (
     "NOT EXISTS (SELECT 1 FROM {} v WHERE v.base_id = c.base_id AND v.model = %s AND"
@@ -152,6 +152,12 @@ class PostgresVectors(PostgresDocuments):
                 return {digest: unpacked(given) for digest, given in cursor}
 
         return self._connections.run(read)
+
+    def renew_index(self, *, anew: bool = False) -> bool:  # noqa: ARG002 - the database does it
+        return False
+
+    def vector_index(self) -> IndexState | None:
+        return None
 
     def index_vectors(self, connection: Connection) -> None:
         """Build the index that learns from the vectors, if that is wanted and not done yet."""

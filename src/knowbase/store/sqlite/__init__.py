@@ -20,7 +20,7 @@ from knowbase.store.sqlite.graph import SqliteGraph
 from knowbase.store.sqlite.retrieval import SqliteRetrieval
 from knowbase.store.sqlite.saved import SqliteSavedSearches
 from knowbase.store.sqlite.sessions import SqliteSessions
-from knowbase.store.sqlite.vectors import SqliteVectors
+from knowbase.store.sqlite.vectors import INDEX_AFTER, SqliteVectors
 from knowbase.values.characters import storable
 from knowbase.values.documents import Document
 
@@ -140,8 +140,11 @@ class SqliteStore(
 ):
     """See `knowbase.store.contract.Store` for what each method promises."""
 
-    def __init__(self, path: str, busy_timeout: float = BUSY_TIMEOUT) -> None:
+    def __init__(
+        self, path: str, busy_timeout: float = BUSY_TIMEOUT, index_after: int = INDEX_AFTER
+    ) -> None:
         self.path = path
+        self._index_after = index_after
         with translated():
             self._connections = Connections(BaseFile(path, _check), busy_timeout)
 

@@ -13,6 +13,11 @@ def files_of(path: str) -> tuple[str, ...]:
     return (path, *(path + end for end in JOURNALS))
 
 
+def index_of(path: str) -> str:
+    """The folder of what is derived from the base, and can be removed at any time."""
+    return os.path.realpath(path) + ".index"
+
+
 def remove_journals(path: str) -> None:
     """Remove what stands beside a file that is gone, or goes."""
     for name in files_of(path)[1:]:

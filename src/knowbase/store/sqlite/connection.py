@@ -158,6 +158,7 @@ class Connections(threading.local):
         self._turns = Turns(busy_timeout)
         self._connection, self._mark = file.connect(self._turns)
         self._has_vectors = False
+        self._mapped = 0  # bytes of the file that are read through a mapping
         self._is_closed = False  # it could not be rolled back
         self.counted: tuple[object, tuple[int, int]] | None = None  # in which state, and what
         self.failing: tuple[object, list[int]] | None = None  # which condition, and who
@@ -173,16 +174,39 @@ class Connections(threading.local):
 
     def get(self) -> apsw.Connection:
         """The connection; within a transaction it stays the same, whatever is on the disk."""
+        if self._mapped and not self._is_mapped():
+            self._unmap()
         if self._is_closed:
             self._connection, self._mark = self._file.connect(self._turns)
-            self._is_closed, self._has_vectors = False, False
+            self._is_closed, self._has_vectors, self._mapped = False, False, 0
         if not self._is_in_place() and not self._connection.in_transaction:
-            former = self._connection
+            former, self._mapped = self._connection, 0
             self._connection, self._mark = self._file.connect(self._turns, former)
             former.close()
             if self._has_vectors:
                 load_vector_extension(self._connection)
         return self._connection
+
+    def map_file(self) -> None:
+        """Read this file through a mapping: where single pages are wanted here and there, that
+        takes a fifth of the time. Only where a file that is removed can stay mapped."""
+        connection = self.get()
+        if os.name == "posix" and not self._mapped and self._mark is not None:
+            self._mapped = os.path.getsize(self._file.path)
+            connection.pragma("mmap_size", self._mapped)
+
+    def _is_mapped(self) -> bool:
+        """Whether all that is mapped is still there: to read behind the end of a file that
+        somebody has cut off would end the process, where SQLite reports damage."""
+        try:
+            return os.path.getsize(self._file.path) >= self._mapped
+        except OSError:
+            return False
+
+    def _unmap(self) -> None:
+        self._mapped = 0
+        with suppress(apsw.Error):
+            self._connection.pragma("mmap_size", 0)
 
     def _is_in_place(self) -> bool:
         return mark_of(self._file.path) == self._mark

@@ -1,7 +1,7 @@
 """The legs of retrieval, and what they refer to."""
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from knowbase.query.conditions import (
@@ -22,24 +22,25 @@ from knowbase.store.sqlite.compile import (
     compile_for_chunks,
     match_expression,
 )
-from knowbase.store.sqlite.connection import Connected, translated
+from knowbase.store.sqlite.connection import translated
 from knowbase.store.sqlite.vector_tables import stored_vectors, vector_table
+from knowbase.store.sqlite.vectors import WithIndex
 from knowbase.text.analysis import Word, stems
 from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written, nearest, stem_of
 from knowbase.values.documents import Candidate, Passage
 
 if TYPE_CHECKING:
     from knowbase.store.facets import Ages, Counted
+    from knowbase.store.sqlite.scan import Among
+    from knowbase.store.sqlite.vectors import Propose
     from knowbase.values.vectors import Model, Vector
-
-    Propose = Callable[[int], list[tuple[int, Vector]]]
 
 LAST = "\U0010ffff"  # sorts after every word
 FEW = 1000  # chunks that are compared each for itself; documents that are listed as failing
 MOST_NEIGHBOURS = 4096  # sqlite-vec's own limit for a nearest-neighbour query
 
 
-class SqliteRetrieval(Connected):
+class SqliteRetrieval(WithIndex):
     """See `knowbase.store.contract.RetrievalStore` for what each method promises."""
 
     def keyword(
@@ -134,28 +135,39 @@ class SqliteRetrieval(Connected):
         return found  # noqa: RET504 - within, it would not be a return for type checkers
 
     def _proposing(self, model: int, vector: "Vector", condition: Condition) -> "Propose":
+        indexed = self._indexed(model, vector, lambda: self._among_them(condition))
+        if indexed is not None:
+            return indexed
         if "numpy" not in sys.modules or not self._all_pass(condition):
             return self._proposing_among(model, vector, condition)
-        from knowbase.store.sqlite.scan import Compared
-
-        return Compared(self._connections.get(), model, vector).nearest
+        return self._compared(model, vector)
 
     def _proposing_among(self, model: int, vector: "Vector", condition: Condition) -> "Propose":
         """Few that pass are each read for itself; else all are compared but those that fail."""
         if self._all_pass(condition):
             return self._by_engine(model, vector, condition)
-        failing = self._failing(condition)
-        few = self._few(condition, vector_table(model)) if failing is None else None
+        few = None if self._failing(condition) else self._few(condition, vector_table(model))
         if few is not None:
             found = self._read(stored_vectors(vector_table(model)), (str(few),))
             return lambda _: found
         if "numpy" not in sys.modules:
             return self._by_engine(model, vector, condition)
-        from knowbase.store.sqlite.scan import Among, Compared
+        return self._compared(model, vector, self._among_them(condition))
 
+    def _among_them(self, condition: Condition) -> "Among | None":
+        """Which chunks pass, or do not, when those are few; None when all of them do."""
+        from knowbase.store.sqlite.scan import Among
+
+        if self._all_pass(condition):
+            return None
+        failing = self._failing(condition)
         sql, values = failing or compile_for_chunks(condition)
         listed = self._read(f"SELECT group_concat(c.id) FROM chunks c WHERE {sql}", values)
-        among = Among(listed[0][0] or "", inverted=failing is not None)
+        return Among(listed[0][0] or "", inverted=failing is not None)
+
+    def _compared(self, model: int, vector: "Vector", among: "Among | None" = None) -> "Propose":
+        from knowbase.store.sqlite.scan import Compared
+
         return Compared(self._connections.get(), model, vector, among).nearest
 
     def _by_engine(self, model: int, vector: "Vector", condition: Condition) -> "Propose":

@@ -4,6 +4,7 @@ Its own search takes twice as long for them. Loaded only where numpy is: a new p
 the query's vector from the cache would take longer to load that.
 """
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,6 +58,37 @@ def blocks(connection: "apsw.Connection", model: int) -> "Iterator[tuple[Integer
                 chunks, matrix = chunks[there], matrix[there]
             if len(chunks):
                 yield chunks, matrix
+
+
+def vectors_of(
+    connection: "apsw.Connection", model: int, chunks: "Integers"
+) -> "tuple[Integers, Floats]":
+    """Some chunks' vectors, out of the blocks that they lie in; those that there are. To be read
+    within a transaction."""
+    table = vector_table(model)
+    dimensions: Any = connection.execute("SELECT dimensions FROM models WHERE id = ?", (model,)).get
+    places: Any = connection.execute(
+        "SELECT r.chunk_id, r.chunk_offset, r.rowid FROM json_each(?) wanted"
+        f" CROSS JOIN {table}_rowids r ON r.rowid = wanted.value",
+        ("[" + ",".join(map(str, chunks.tolist())) + "]",),
+    ).fetchall()
+    places.sort()
+    size = 4 * dimensions
+    buffer = bytearray(size * len(places))
+    if places:
+        held, block = f"{table}_vector_chunks00", places[0][0]
+        with connection.blob_open("main", held, "vectors", block, False) as blob:
+            length = blob.length()
+            for at, (number, offset, _) in enumerate(places):
+                if number != block:
+                    blob.reopen(number)
+                    block, length = number, blob.length()
+                if length < size * (offset + 1):
+                    raise damaged("a block of vectors has another size")
+                blob.seek(size * offset)
+                blob.read_into(buffer, size * at, size)
+    found = np.array([chunk for _, _, chunk in places], "i8")
+    return found, np.frombuffer(buffer, "<f4").reshape(len(places), dimensions)
 
 
 class Compared:
@@ -125,10 +157,17 @@ class Among:
     """The chunks that pass, by their numbers; or, if most do, those that do not."""
 
     def __init__(self, numbers: str, *, inverted: bool) -> None:
-        named = np.fromstring(numbers, dtype="i8", sep=",") if numbers else np.empty(0, "i8")
-        self._inverted = inverted
-        self._flags = np.full(int(named.max(initial=0)) + 2, inverted)
-        self._flags[named] = not inverted
+        self.named = np.fromstring(numbers, dtype="i8", sep=",") if numbers else np.empty(0, "i8")
+        self.inverted = inverted
+
+    def are_few(self, most: int) -> bool:
+        return not self.inverted and len(self.named) <= most
+
+    @cached_property
+    def _flags(self) -> "Flags":
+        flags = np.full(int(self.named.max(initial=0)) + 2, self.inverted)
+        flags[self.named] = not self.inverted
+        return flags
 
     def passing(self, chunks: "Integers") -> "Flags":
         """Behind the last one that is named, the flags end with what holds for all others."""
