@@ -154,14 +154,13 @@ class _Repository:
         stated = {
             "created_at": commit.written_at,
             "updated_at": commit.committed_at,
-            "tags": tags,
             "metadata": metadata,
         }
         if not commit.sha[:12].isdecimal():  # a number names another document
             stated["code"] = commit.sha[:12]
         title = subject if len(subject) <= 200 else subject[:199] + "…"
         reading = plain_reading(TYPE, title, text)
-        return Foreign(_key(commit.sha), TYPE, title, text, stated, reading)
+        return Foreign(_key(commit.sha), TYPE, title, text, stated, reading, given={"tags": tags})
 
     def _stored(self, path: str) -> str:
         """A file of the repository as the base knows it."""

@@ -18,7 +18,6 @@ from knowbase.values.times import LATEST, timestamp
 
 MOST_UNPACKED = 4 << 30  # bytes, over all that is read of an archive
 MOST_ENTRY = 64 << 20  # characters of one conversation, memory …
-MOST_LINE = 16 << 20  # bytes
 _STEP = 1 << 16
 _SPACE = " \t\r\n"
 _MILLISECONDS = 100_000_000_000  # a number of seconds that is beyond all dates
@@ -158,20 +157,6 @@ class _Text:
             found.append(self._decode.decode(piece or b"", final=self._ended))
         self._text, self._at = kept + "".join(found), 0
         return True
-
-
-def json_lines(path: str) -> Iterator[Any]:
-    """The objects of a file with one a line; a line that is none is left out, as its own program
-    does."""
-    check_there(path)
-    with reading_files(path), open(path, "rb") as file:
-        while line := file.readline(MOST_LINE + 1):
-            if len(line) > MOST_LINE:
-                raise ReadError(f"a line is longer than {MOST_LINE >> 20} MB")
-            try:
-                yield json.loads(line)
-            except (ValueError, RecursionError):
-                continue
 
 
 def moment(value: Any) -> str | None:
