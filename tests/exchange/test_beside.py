@@ -260,7 +260,7 @@ def test_the_page_of_a_file_says_where_the_change_belongs(tmp_path: Path) -> Non
         replaced(page_of(out, "N-1"), "A note", "A changed note")
         with pytest.raises(Conflict) as refused:
             export(base, Wanted(str(out)))
-        assert refused.value.hint.startswith("kb import the others first; put the change into d")
+        assert str(refused.value.hint).startswith("kb import the others first; put the change")
         take_export(base, str(out))
         kb.write("docs/deploy.md", "# Deploying\n\nOn Mondays.\n")
         base.sync()
@@ -276,7 +276,7 @@ def test_what_was_said_of_an_import_is_not_what_its_origin_says(
 ) -> None:
     file = tmp_path / "mem.json"
     file.write_text(json.dumps([{"id": "1", "memory": "Likes herons", "categories": ["birds"]}]))
-    asked = (
+    asked: tuple[tuple[dict[str, Any], tuple[int, int, int]], ...] = (
         ({"tags": ("Old",), "project": "p"}, (1, 0, 0)),
         ({}, (0, 0, 1)),
         ({"tags": ("#old",)}, (0, 0, 1)),
@@ -285,8 +285,7 @@ def test_what_was_said_of_an_import_is_not_what_its_origin_says(
         ({}, (0, 0, 1)),
     )
     for more, counts in asked:
-        given: dict[str, Any] = more
-        found = take_others(theirs, Others(str(file), "mem0", **given))
+        found = take_others(theirs, Others(str(file), "mem0", **more))
         assert (found.added, found.changed, found.unchanged) == counts
     one = theirs.get("KB-1").document
     assert (set(one.tags), one.project) == ({"birds", "old", "new"}, "q")

@@ -171,6 +171,8 @@ class _Taking:
         if not draft.chunks:
             self._skipped.append(FileProblem(item.title, "empty"))
             return
+        if item.reading is not None:
+            self.batch.warnings += [f"{item.title}: {one}" for one in item.reading.warnings]
         told_of = self._services.drafter.left_out(draft)
         if told_of is not None:
             self.batch.warnings.append(f"{item.title}: {told_of}")
