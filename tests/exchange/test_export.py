@@ -28,7 +28,7 @@ from postgres import new_base
 
 EVERYTHING = (
     "documents", "chunks", "vectors", "models", "sessions", "uses", "relations", "files",
-    "sources", "saved searches", "calibration", "similar documents", "counters",
+    "sources", "saved searches", "synonyms", "calibration", "similar documents", "counters",
 )  # fmt: skip
 
 
@@ -59,6 +59,7 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Kb:
         base.feedback("M-1", "good", "s1")
         base.sessions.end("s1", "Agreed on reviews")
         base.saved.add("ops", SearchRequest("deploy {what}", tags=("ops",), top=3))
+        base.synonyms.add(["web shop", "store front"])
         base.note(Note("Gone again", code="GONE"))
         base.remove(["GONE"])
         base.store.put_calibration(Calibration("2026-01-01T00:00:00.000000Z", {"both.slope": 0.5}))
@@ -171,7 +172,7 @@ def test_markdown_is_for_people_and_says_what_a_document_says_of_itself(
     assert page.startswith("---\n")
     assert 'code: "ODD"\n' in page
     assert 'tags: ["a b"]\n' in page
-    assert page.endswith("## Part\n\nKöln 東京")
+    assert page.endswith("## Part\n\nKöln 東京\n")
     file = next((tmp_path / "out/files").rglob("*.md"))
     link = next(line for line in file.read_text("utf-8").splitlines() if line.startswith("file: "))
     assert (file.parent / json.loads(link[6:])).resolve().is_relative_to(own.folder)
@@ -186,7 +187,7 @@ def test_markdown_can_be_added_as_it_is(own: Kb, tmp_path: Path) -> None:
         assert base.add(tmp_path / "out/note").failed == ()
         found = base.get("ODD")
         assert found.document.tags == ("a b",)
-        assert found.text.endswith("Köln 東京")
+        assert found.text.endswith("Köln 東京\n")
 
 
 def test_what_was_changed_in_the_markdown_comes_back(own: Kb, tmp_path: Path) -> None:

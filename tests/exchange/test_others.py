@@ -327,10 +327,66 @@ def test_one_bad_entry_costs_itself_alone(base: Base, tmp_path: Path) -> None:
 
 
 def test_the_command_imports_and_says_what_it_did(kb: Kb) -> None:
-    said = kb.json("import", "--from", "mcp-memory", FILES / "memory.jsonl", "--dry-run")
+    given = ("import", "--from", "mcp-memory", FILES / "memory.jsonl", "--dry-run")
+    said = kb.json(*given, code=6)  # a line of it is none
     assert (said["added"], said["dry_run"]) == (3, True)
-    assert kb("import", "--from=mcp-memory", FILES / "memory.jsonl").out.startswith("3 added")
+    said = kb("import", "--from=mcp-memory", FILES / "memory.jsonl", code=6).out
+    assert said.startswith("3 added, 1 failed\n")
+    assert said.endswith("failed line 4: it is neither an entity nor a relation\n")
     assert "origin cannot be 'roam' (one of chatgpt" in kb.error(
         "import", "--from", "roam", "x", code=2
     ).replace('"', "'")
     assert "there is no file" in kb.error("import", "--from", "mem0", "nothing.json", code=3)
+
+
+def test_what_stands_before_the_damage_comes_in(base: Base, tmp_path: Path) -> None:
+    """A download that was cut off: a reason, and nothing lost that is there."""
+    told = json.loads((FILES / "chatgpt/conversations.json").read_text("utf-8"))
+    text = json.dumps(told)
+    file = tmp_path / "conversations.json"
+    file.write_text(text[: len(json.dumps(told[:1])) + 50], "utf-8")
+    for counts in ((1, 0), (0, 1)):
+        found = taken(base, "chatgpt", file)
+        assert (found.added, found.unchanged) == counts
+        assert [one.path for one in found.failed] == ["entry 2 and what follows"]
+    file.write_text(text, "utf-8")
+    assert taken(base, "chatgpt", file).added == 1
+    memories = (
+        '{"id": "1", "memory": "One"}\n{"id": "2", "memory": "Two"}\n{"memory": "Nameless"}\n'
+    )
+    (tmp_path / "mem0.jsonl").write_text(memories + '{"id": "3", "mem')
+    found = taken(base, "mem0", tmp_path / "mem0.jsonl")
+    assert (found.added, len(found.failed)) == (3, 1)
+    assert taken(base, "mem0", tmp_path / "mem0.jsonl").unchanged == 3
+    html = (FILES / "bookmarks.html").read_text("utf-8")
+    (tmp_path / "cut.html").write_text(html[: html.index("</A>") + 4], "utf-8")
+    assert [one.path for one in taken(base, "bookmarks", tmp_path / "cut.html").failed] == [
+        "the end"
+    ]
+    (tmp_path / "nothing.json").write_bytes(b"")
+    for origin in ("chatgpt", "mem0", "mcp-memory"):
+        with pytest.raises(ReadError):
+            taken(base, origin, tmp_path / "nothing.json")
+
+
+def test_shapes_that_exports_had_or_have_by_now(base: Base, tmp_path: Path) -> None:
+    said = {"author": {"role": "user"}, "content": {"parts": ["Which queue?"]}}
+    first = {"id": "q", "title": "Old", "mapping": {"a": {"message": said, "parent": None}}}
+    (tmp_path / "conversations-000.json").write_text(json.dumps([first]))
+    assert taken(base, "chatgpt", tmp_path).added == 1
+    assert "Which queue?" in base.get(titled(base, "Old").code).text
+    (tmp_path / "projects").mkdir()
+    project = {
+        "uuid": "p1",
+        "name": "Shop",
+        "docs": [{"uuid": "d", "filename": "a", "content": "x"}],
+    }
+    (tmp_path / "projects/0196.json").write_text(json.dumps(project))
+    found = taken(base, "claude", tmp_path)
+    assert (found.added, [one.path for one in found.failed]) == (2, ["Untitled"])
+    whole = zipped(FILES / "notion", tmp_path / "export.zip")
+    assert taken(base, "notion", whole).added == 3
+    with zipfile.ZipFile(whole) as archive:  # as some browsers do, with another day
+        archive.extractall(tmp_path / "unpacked")
+    again = taken(base, "notion", tmp_path / "unpacked")
+    assert (again.added, again.changed, again.unchanged) == (0, 0, 3)

@@ -99,6 +99,9 @@ def test_the_next_run_takes_what_is_new_alone(base: Base, repository: Repository
     repository.commit("Third", "2024-04-01T00:00:00Z", c_md="c")
     third = base.add_history(repository.folder)
     assert (third.added, third.unchanged) == (("Third",), 2)
+    tagged = base.add_history(repository.folder, limit=1, tags=["new"])
+    assert (tagged.added, tagged.changed) == ((), ("Third",))
+    assert base.add_history(repository.folder, limit=1, tags=["new"]).unchanged == 1
 
 
 def test_some_of_it(base: Base, repository: Repository) -> None:

@@ -172,6 +172,16 @@ def test_a_sync_asks_again_and_says_what_is_gone(site: Site, base: Base) -> None
     assert (report.failed, base.status().documents) == ((), 1)
 
 
+def test_tags_that_a_page_was_added_with_are_not_what_it_says(site: Site, base: Base) -> None:
+    url = site.put("/roses", ARTICLE)  # without a mark: its text alone says whether it changed
+    base.add([url], tags=["garden"])
+    report = base.sync()
+    assert (report.unchanged, report.changed) == (1, ())
+    assert base.get(url).document.tags == ("garden",)
+    assert base.add([url], tags=["roses"]).changed == ("How to prune roses",)
+    assert set(base.get(url).document.tags) == {"garden", "roses"}
+
+
 def test_watching_files_fetches_nothing(site: Site, base: Base, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# A\n\ntext\n")
     base.add([tmp_path / "a.md", site.put("/roses", ARTICLE)])

@@ -10,11 +10,18 @@ import knowbase
 from knowbase.base import Base
 from knowbase.errors import ReadError
 from knowbase.exchange import lines
-from knowbase.exchange.edited import read_page, says_the_same
 from knowbase.exchange.exported import NAME, VERSION, Header
-from knowbase.exchange.folder import Staged, checked, digest_of, pages_before, remove_stale
+from knowbase.exchange.folder import (
+    Staged,
+    checked,
+    digest_of,
+    pages_before,
+    remove_stale,
+    stale_edits,
+)
 from knowbase.exchange.lines import Line, Page
 from knowbase.exchange.pages import Names, markdown_of, page_of
+from knowbase.exchange.reading import PageRead, as_exported, read_page, says_the_same
 from knowbase.ingest.embedding import Step
 from knowbase.ingest.parts import file_of
 from knowbase.ingest.places import Home, inside
@@ -23,8 +30,7 @@ from knowbase.store.location import is_url
 from knowbase.store.sqlite.backups import synced
 from knowbase.upkeep.backup import writing_files
 from knowbase.upkeep.digests import Part, digests
-from knowbase.values.copies import Copy, batches
-from knowbase.values.documents import Document
+from knowbase.values.copies import Copy, in_batches
 from knowbase.values.files import Source
 
 Progress = Callable[[Step], None]
@@ -80,6 +86,7 @@ class _Writing:
         self._base, self._whole, self._wanted = base, whole, wanted
         self._progress = progress
         self._home = Home(base.home)
+        self._reader = base.ingest_services().drafter.reader
         self._names = Names()
         self._shared = whole.shared()
         self._files = {one.path for one in self._shared.files}
@@ -89,7 +96,8 @@ class _Writing:
         self._notices: list[str] = []
         self._staged: Staged | None = None
         self._before: dict[str, str] = {}
-        self._in_the_way: list[str] = []
+        self._in_the_way: dict[str, str | None] = {}  # and the file that each was made of
+        self._seqs: dict[str, int] = {}
 
     def foreseen(self) -> Export:
         """What would be written; nothing is."""
@@ -112,9 +120,10 @@ class _Writing:
         except BaseException:
             self._staged.drop()
             raise
-        self._staged.take_over([] if self._wanted.discard else self._in_the_way)
         written = self._pages | {one.name: one.sha256 for one in self._originals.values()}
-        removed = remove_stale(folder, self._before, written)
+        kept = self._kept(stale_edits(folder, self._before, written))
+        self._staged.take_over({} if self._wanted.discard else self._in_the_way)
+        removed = remove_stale(folder, self._before, written, kept)
         self._notices += _is_read(self._shared.sources, self._home, folder)
         return self._report(
             parts,
@@ -148,12 +157,11 @@ class _Writing:
         yield {"kind": "export", **self._header(len(seqs))._asdict(), "by": knowbase.__version__}
         yield lines.of_frame(frame)
         models = [one.model for one in frame.models]
-        done = 0
-        for batch in batches(seqs):
-            for copy in self._whole.copies(batch):
+        for batch in in_batches(
+            self._whole, lambda n, of: self._progress(Step(n, of, "documents written"))
+        ):
+            for copy in batch:
                 yield lines.of_copy(copy, models, self._page(copy))
-            done += len(batch)
-            self._progress(Step(done, len(seqs), "documents written"))
         yield from lines.of_shared(self._shared)
         for stored, original in self._originals.items():
             yield {"kind": "original", "path": stored, **original._asdict()}
@@ -174,8 +182,9 @@ class _Writing:
         name = self._names.of_document(copy.document)
         text = markdown_of(copy, self._link(copy.document.path, name))
         page = page_of(name, text)
-        if self._is_changed(page) and not self._is_taken(name, copy.document):
-            self._in_the_way.append(name)
+        self._seqs[copy.document.id] = copy.document.seq
+        if self._is_changed(page) and not self._is_taken(self._read(name), copy):
+            self._in_the_way[name] = copy.document.path
         self._written += self._staged.put(page, text)
         self._pages[page.name] = page.sha256
         return page
@@ -185,14 +194,33 @@ class _Writing:
         there = digest_of(self._wanted.folder, page.name)
         return there not in (None, page.sha256, self._before.get(page.name))
 
-    def _is_taken(self, name: str, document: Document) -> bool:
-        """Whether a page that somebody has changed was imported since."""
-        reader = self._base.ingest_services().drafter.reader
+    def _kept(self, changed: Sequence[str]) -> set[str]:
+        """Of pages that are called otherwise by now: those whose changes were not taken in, which
+        are in the way. What is no page of a document is left alone."""
+        kept = set()
+        for name in changed:
+            page = self._read(name)
+            seq = self._seqs.get(page.id or "") if page else None
+            if seq is None:
+                kept.add(name)
+                continue
+            copy = self._whole.copies([seq])[0]
+            if not self._is_taken(page, copy):
+                self._in_the_way[name] = copy.document.path
+        return kept
+
+    def _read(self, name: str) -> PageRead | None:
         try:
-            reading = read_page(reader, self._wanted.folder, name)
+            return read_page(self._reader, self._wanted.folder, name)
         except (OSError, ReadError):
+            return None
+
+    def _is_taken(self, page: PageRead | None, copy: Copy) -> bool:
+        """Whether a page that somebody has changed was imported since."""
+        if page is None or page.problem is not None:
             return False
-        return reading is not None and says_the_same(document, reading)
+        before = as_exported(self._reader, copy)
+        return says_the_same(page.typed(copy.document.type), before, copy)
 
     def _link(self, path: str | None, page: str) -> str | None:
         """From a page to the file that its document was read from."""
@@ -241,7 +269,7 @@ class _Writing:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         original = Page(name, digest)
         if self._is_changed(original):
-            self._in_the_way.append(name)
+            self._in_the_way[name] = stored
         if digest_of(self._wanted.folder, name) != digest:
             shutil.copy2(path, staged.path(name))
         return original

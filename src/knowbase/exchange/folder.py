@@ -7,7 +7,7 @@ the next command that looks at the folder.
 import hashlib
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from knowbase.errors import Conflict, InvalidInput
 from knowbase.exchange.exported import NAME, Exported, is_export
@@ -62,17 +62,31 @@ class Staged:
         if self._made and os.path.isdir(self.folder) and not os.listdir(self.folder):
             os.rmdir(self.folder)
 
-    def take_over(self, changed: Sequence[str]) -> None:
-        """Put everything in its place, unless that would overwrite what somebody has changed."""
+    def take_over(self, changed: Mapping[str, str | None]) -> None:
+        """Put everything in its place, unless that would overwrite what somebody has changed: files
+        of the export, each with the file that it was made of."""
         if changed:
             self.drop()
-            named = ", ".join(changed[:MOST_NAMED]) + (" …" if len(changed) > MOST_NAMED else "")
             raise Conflict(
-                f"{len(changed)} files were changed since they were exported: {named}",
+                f"{len(changed)} files were changed since they were exported: {_some(changed)}",
                 field="folder",
-                hint="kb import them first, or overwrite them with --discard",
+                hint=_way_out(changed),
             )
         finish(self.folder)
+
+
+def _way_out(changed: Mapping[str, str | None]) -> str:
+    """An import takes in what was written here; what a file says, it says itself."""
+    files = [one for one in changed.values() if one is not None]
+    if not files:
+        return "kb import them first, or overwrite them with --discard"
+    told = f"put the change into {_some(files)} and kb sync, or overwrite it with --discard"
+    return told if len(files) == len(changed) else f"kb import the others first; {told}"
+
+
+def _some(names: Iterable[str]) -> str:
+    listed = list(dict.fromkeys(names))
+    return ", ".join(listed[:MOST_NAMED]) + (" …" if len(listed) > MOST_NAMED else "")
 
 
 def finish(folder: str) -> None:
@@ -107,11 +121,22 @@ def pages_before(folder: str) -> dict[str, str]:
         return found | export.originals_by_name()
 
 
-def remove_stale(folder: str, before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """Take away pages of documents that are gone, unless somebody has changed them."""
+def stale_edits(folder: str, before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """Pages that are to be there no more, and that somebody has changed."""
+    return [
+        name
+        for name, digest in before.items()
+        if name not in now and digest_of(folder, name) not in (None, digest)
+    ]
+
+
+def remove_stale(
+    folder: str, before: Mapping[str, str], now: Mapping[str, str], kept: Collection[str]
+) -> list[str]:
+    """Take away pages of documents that are gone, or called otherwise by now."""
     removed = []
-    for name, digest in before.items():
-        if name in now or digest_of(folder, name) != digest:
+    for name in before:
+        if name in now or name in kept or within(folder, name) is None:
             continue
         path = os.path.join(folder, *name.split("/"))
         os.unlink(path)

@@ -17,7 +17,6 @@ from knowbase.exchange.sources import (
 from knowbase.exchange.sources.opening import reading_files
 from knowbase.ingest.foreign import Foreign, Left, take
 from knowbase.ingest.report import Progress
-from knowbase.values.kinds import clean_tags
 
 _FILES = {
     "chatgpt": chatgpt.items,
@@ -59,11 +58,6 @@ def _items(base: Base, wanted: Wanted) -> Iterator[Foreign | Left]:
 
 
 def _with(item: Foreign | Left, wanted: Wanted) -> Foreign | Left:
-    if isinstance(item, Left) or not (wanted.tags or wanted.project):
+    if isinstance(item, Left):
         return item
-    stated = dict(item.stated)
-    if wanted.tags:
-        stated["tags"] = clean_tags((*stated.get("tags", ()), *wanted.tags))
-    if wanted.project:
-        stated["project"] = wanted.project
-    return item._replace(stated=stated)
+    return item._replace(given={"tags": wanted.tags, "project": wanted.project})

@@ -71,7 +71,9 @@ def markdown_of(copy: Copy, file: str | None) -> str:
     if file is not None:
         values["file"] = file
     head = "".join(f"{_key(name)}: {_yaml(value)}\n" for name, value in values.items())
-    return f"---\n{head}---\n{text_of(copy)}"
+    text = text_of(copy)
+    end = "" if text.endswith("\n") else "\n"  # as every editor would write it
+    return f"---\n{head}---\n{text}{end}"
 
 
 def text_of(copy: Copy) -> str:

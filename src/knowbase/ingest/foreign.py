@@ -42,6 +42,7 @@ class Foreign(NamedTuple):
     tagged: bool = True  # words with a # before them are tags of its own
     aside: Mapping[str, Any] = {}  # kept in its metadata, but no reason to write it again
     written: str | None = None  # when, unless it knows better itself
+    given: Mapping[str, Any] = {}  # tags and project, by whoever takes it: not what its origin says
 
     @property
     def id(self) -> str:
@@ -170,6 +171,8 @@ class _Taking:
         if not draft.chunks:
             self._skipped.append(FileProblem(item.title, "empty"))
             return
+        if item.reading is not None:
+            self.batch.warnings += [f"{item.title}: {one}" for one in item.reading.warnings]
         told_of = self._services.drafter.left_out(draft)
         if told_of is not None:
             self.batch.warnings.append(f"{item.title}: {told_of}")
@@ -187,12 +190,15 @@ class _Taking:
         }
         before = old.tags if old is not None else ()
         own = reading.tags if item.tagged else ()
-        tags = clean_tags((*before, *own, *item.stated.get("tags", ())))
+        given = item.given.get("tags", ())
+        tags = clean_tags((*before, *own, *item.stated.get("tags", ()), *given))
         reading = reading.stating(**{**item.stated, "metadata": metadata, "tags": tags})
         links = tuple(dict.fromkeys((*reading.links, *links_in(metadata))))
         reading = reading._replace(type=item.type, title=item.title, links=links)
-        if old is not None:  # what commands and people said of it stays
-            reading = reading.stating(project=reading.value("project") or old.project)
+        # what commands and people said of it stays
+        kept = old.project if old is not None else None
+        project = item.given.get("project") or reading.value("project") or kept
+        reading = reading.stating(project=project)
         return drafter.draft(item.id, reading, None, item.written or self._services.clock())
 
     def _flush(self, waiting: list[tuple[Draft, Foreign]], known: Mapping[str, Document]) -> None:
@@ -231,7 +237,11 @@ class _Taking:
 
 def _is_same(old: Document, item: Foreign) -> bool:
     """Known and as it was; what was forgotten stays so, whatever its origin says by now."""
-    return old.deleted_at is not None or old.metadata.get(FINGERPRINT) == fingerprint(item)
+    if old.deleted_at is not None:
+        return True
+    has_tags = set(clean_tags(item.given.get("tags", ()))) <= set(old.tags)
+    has_project = item.given.get("project") in (None, old.project)
+    return has_tags and has_project and old.metadata.get(FINGERPRINT) == fingerprint(item)
 
 
 def fingerprint(item: Foreign) -> str:

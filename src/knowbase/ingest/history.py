@@ -17,6 +17,7 @@ from knowbase.ingest.report import Progress, Report, joined
 from knowbase.ingest.services import IngestServices
 from knowbase.query.conditions import OneOf
 from knowbase.values.documents import ALL
+from knowbase.values.kinds import clean_tags
 from knowbase.values.times import timestamp
 
 TYPE = "commit"
@@ -62,7 +63,7 @@ def add_history(
     known = 0
     new: list[str] = []
     for group in repository.commits(wanted):
-        there = _known(services, group)
+        there = _known(services, group, tags)
         known += len(there)
         new += [sha for sha in group if id_of(_key(sha)) not in there]
     items = repository.documents(new, tags)
@@ -70,9 +71,12 @@ def add_history(
     return joined(Report(unchanged=known), taken)
 
 
-def _known(services: IngestServices, group: list[str]) -> set[str]:
+def _known(services: IngestServices, group: list[str], tags: tuple[str, ...]) -> set[str]:
+    """Those that are there, with these tags; what was forgotten gets none."""
     ids = tuple(id_of(_key(sha)) for sha in group)
-    return {one.id for one in services.store.documents(OneOf("id", ids), ALL)}
+    found = services.store.documents(OneOf("id", ids), ALL)
+    wanted = set(clean_tags(tags))
+    return {one.id for one in found if one.deleted_at is not None or wanted <= set(one.tags)}
 
 
 def _key(sha: str) -> str:
@@ -154,14 +158,13 @@ class _Repository:
         stated = {
             "created_at": commit.written_at,
             "updated_at": commit.committed_at,
-            "tags": tags,
             "metadata": metadata,
         }
         if not commit.sha[:12].isdecimal():  # a number names another document
             stated["code"] = commit.sha[:12]
         title = subject if len(subject) <= 200 else subject[:199] + "…"
         reading = plain_reading(TYPE, title, text)
-        return Foreign(_key(commit.sha), TYPE, title, text, stated, reading)
+        return Foreign(_key(commit.sha), TYPE, title, text, stated, reading, given={"tags": tags})
 
     def _stored(self, path: str) -> str:
         """A file of the repository as the base knows it."""

@@ -163,11 +163,12 @@ class _Pages:
             {
                 **reading.stated,
                 "metadata": {**reading.value("metadata"), ADDRESS: address},
-                "tags": (*reading.tags, *self._tags),
+                "tags": reading.tags,
             },
             reading,
             aside={name: value for name, value in aside.items() if value},
             written=_header_moment(found.known.modified),
+            given={"tags": self._tags},
         )
 
     def _read(self, found: Fetched) -> Reading:

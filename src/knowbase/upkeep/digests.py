@@ -7,7 +7,8 @@ from typing import NamedTuple
 from knowbase.ingest.embedding import Step
 from knowbase.store.contract import CopySource
 from knowbase.store.seals import canonical
-from knowbase.values.copies import Copy, Frame, SharedParts, batches
+from knowbase.values.copies import Copy, Frame, SharedParts, in_batches
+from knowbase.values.synonyms import SYNONYMS
 
 
 class Part(NamedTuple):
@@ -50,15 +51,11 @@ def digests(
 ) -> tuple[Part, ...]:
     """Every part of a base."""
     documents, chunks, vectors = _Sum("documents"), _Sum("chunks"), _Sum("vectors")
-    seqs = whole.seqs()
-    done = 0
-    for batch in batches(seqs):
-        for copy in whole.copies(batch):
+    for batch in in_batches(whole, lambda n, of: progress(Step(n, of, "documents compared"))):
+        for copy in batch:
             documents.add([copy._replace(chunks=())])
             chunks.add(one._replace(vectors=()) for one in copy.chunks)
             vectors.add((one.id, vector) for one in copy.chunks for vector in one.vectors)
-        done += len(batch)
-        progress(Step(done, len(seqs), "documents compared"))
     return (
         documents.part(),
         chunks.part(),
@@ -75,7 +72,8 @@ def _others(frame: Frame, shared: SharedParts) -> Iterable[Part]:
         "relations": shared.relations,
         "files": shared.files,
         "sources": shared.sources,
-        "saved searches": shared.saved,
+        "saved searches": [one for one in shared.saved if not one.name.startswith(SYNONYMS)],
+        "synonyms": [one for one in shared.saved if one.name.startswith(SYNONYMS)],
         "calibration": _learnt(shared),
         "similar documents": shared.similar,
         "counters": (

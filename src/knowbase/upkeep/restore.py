@@ -14,7 +14,7 @@ from knowbase.store.opening import create_store, open_store
 from knowbase.store.sqlite import backups
 from knowbase.upkeep.backup import Progress, dated, part_of, write, writing_files
 from knowbase.upkeep.check import contents
-from knowbase.values.copies import batches
+from knowbase.values.copies import in_batches
 from knowbase.values.findings import DAMAGE
 
 SHOWN = 20  # documents that are named
@@ -126,9 +126,8 @@ def _opened(base: str, settings: Settings) -> Store | None:
 
 def _moments(store: Store) -> Iterator[tuple[str, str]]:
     """Each document's id, and when it was last changed."""
-    whole = store.copying()
-    for batch in batches(whole.seqs()):
-        for copy in whole.copies(batch):
+    for batch in in_batches(store.copying()):
+        for copy in batch:
             yield copy.document.id, copy.document.updated_at
 
 

@@ -1,7 +1,7 @@
 """A base in parts that every store can give and take: for copying it whole."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple, Protocol
 
 from knowbase.values.calibration import Calibration
 from knowbase.values.changes import SavedSearch
@@ -71,3 +71,23 @@ class SharedParts(NamedTuple):
     unlinked: tuple[int, ...]  # documents that are to be compared
     similar_most: int | None = None
     calibration: Calibration | None = None
+
+
+class _Copied(Protocol):
+    """A `knowbase.store.contract.CopySource`, as far as its documents go."""
+
+    def seqs(self) -> list[int]: ...
+
+    def copies(self, seqs: Collection[int]) -> list[Copy]: ...
+
+
+def in_batches(
+    source: _Copied, tell: Callable[[int, int], None] = lambda _, __: None
+) -> Iterator[list[Copy]]:
+    """All documents, so many at once, and how many of how many have been looked at."""
+    seqs = source.seqs()
+    done = 0
+    for batch in batches(seqs):
+        yield source.copies(batch)
+        done += len(batch)
+        tell(done, len(seqs))

@@ -35,6 +35,9 @@ def items(path: str) -> Iterator[Foreign | Left]:
     seen: set[str] = set()
     number = 0
     for one in found:
+        if one.get("cut"):
+            yield Left("the end", "it is missing: whatever bookmarks stood there are not taken")
+            continue
         number += 1
         address = str(one.get("url") or "").strip()
         title = line_of(str(one.get("title") or ""), address)
@@ -73,6 +76,8 @@ def _is_json(path: str) -> bool:
 
 def _of_json(path: str) -> Iterator[dict[str, Any]]:
     for entry in elements(pieces_of(path), WHAT):
+        if isinstance(entry, Left):
+            raise ReadError(entry.reason)
         if not isinstance(entry, dict):
             continue
         roots = entry.get("roots")
@@ -130,6 +135,8 @@ def _of_html(path: str) -> Iterator[dict[str, Any]]:
     except ChildFailed as error:
         raise ReadError(f"reading it {error.told}") from error
     yield from told["bookmarks"]
+    if told["cut"]:
+        yield {"cut": True}
 
 
 def parse_for_parent(_: Mapping[str, Any], data: bytes) -> dict[str, Any]:
@@ -137,7 +144,7 @@ def parse_for_parent(_: Mapping[str, Any], data: bytes) -> dict[str, Any]:
     page = _Netscape()
     page.feed(data.decode("utf-8-sig", "replace"))
     page.finish()
-    return {"bookmarks": page.found}
+    return {"bookmarks": page.found, "cut": page.is_cut}
 
 
 class _Netscape(HTMLParser):
@@ -183,6 +190,11 @@ class _Netscape(HTMLParser):
             self._heading += data
         elif self._into and self.found:
             self.found[-1][self._into] += data
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether a folder has no end: whatever stood behind it is gone."""
+        return bool(self._folders)
 
     def finish(self) -> None:
         """Not close(): on broken markup that takes time with the square of the length."""

@@ -22,7 +22,9 @@ def items(path: str) -> Iterator[Foreign | Left]:
     for _, pieces in json_files(path, "conversations", WHAT):
         found = True
         for entry in elements(pieces, WHAT):
-            if isinstance(entry, dict) and isinstance(entry.get("mapping"), dict):
+            if isinstance(entry, Left):
+                yield entry
+            elif isinstance(entry, dict) and isinstance(entry.get("mapping"), dict):
                 yield _conversation(entry)
             else:
                 yield Left("an entry", "it is not a conversation of ChatGPT")
@@ -102,7 +104,7 @@ def _message(message: Mapping[str, Any]) -> Message | None:
 
 def _text(content: Mapping[str, Any]) -> str:
     kind = content.get("content_type")
-    if kind in ("text", "multimodal_text"):
+    if kind in (None, "text", "multimodal_text"):  # none in the first exports
         parts = content.get("parts")
         return "\n\n".join(_part(one) for one in (parts if isinstance(parts, list) else ())).strip()
     if kind == "code":

@@ -23,7 +23,9 @@ def items(path: str) -> Iterator[Foreign | Left]:
         for _, pieces in json_files(path, stem, WHAT):
             found = True
             for entry in elements(pieces, WHAT):
-                if isinstance(entry, dict):
+                if isinstance(entry, Left):
+                    yield entry
+                elif isinstance(entry, dict):
                     yield from make(entry)
                 else:
                     yield Left("an entry", "it is not an object")

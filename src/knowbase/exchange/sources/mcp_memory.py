@@ -1,5 +1,7 @@
 """The file of the MCP memory server: a line for each entity and each relation."""
 
+import codecs
+import json
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -8,15 +10,11 @@ from knowbase.errors import ReadError
 from knowbase.exchange.sources.entities import Relation, entity
 from knowbase.exchange.sources.opening import (
     check_there,
-    elements,
-    json_lines,
-    objects_in,
-    pieces_of,
+    reading_files,
     text_in,
 )
 from knowbase.ingest.foreign import Foreign, Left
 
-WHAT = "file of the memory server"
 MOST = 256 << 20  # bytes: relations may stand behind all entities, so all of it is kept
 
 
@@ -28,16 +26,21 @@ def items(path: str) -> Iterator[Foreign | Left]:
         )
     entities: dict[str, dict[str, Any]] = {}
     relations: dict[str, list[Relation]] = {}
-    for line in _lines(path):
-        if line.get("type") == "entity" and text_in(line.get("name")):
-            entities.setdefault(text_in(line["name"]), line)
-        elif line.get("type") == "relation":
-            source, target = text_in(line.get("from")), text_in(line.get("to"))
-            if source and target:
-                found = Relation(text_in(line.get("relationType")), target, _key(target))
-                relations.setdefault(source, []).append(found)
+    senseless: list[str] = []
+    for place, line in _lines(path):
+        name = text_in(line.get("name"))
+        source, target = text_in(line.get("from")), text_in(line.get("to"))
+        if line.get("type") == "entity" and name:
+            entities.setdefault(name, line)
+        elif line.get("type") == "relation" and source and target:
+            found = Relation(text_in(line.get("relationType")), target, _key(target))
+            relations.setdefault(source, []).append(found)
+        else:
+            senseless.append(place)
     if not entities and not relations:
         raise ReadError("there are no entities in it", hint="memory.jsonl of the memory server")
+    if senseless:
+        yield _left(senseless)
     for name in relations:
         entities.setdefault(name, {})
     for name, line in entities.items():
@@ -53,26 +56,44 @@ def items(path: str) -> Iterator[Foreign | Left]:
         yield entity(_key(name), name, observations, relations.get(name, ()), stated)
 
 
-def _lines(path: str) -> Iterator[dict[str, Any]]:
-    """Of a file of lines, or of a whole graph in one object, as `read_graph` answers."""
-    found = False
-    for line in json_lines(path):
-        if isinstance(line, dict):
-            found = True
-            yield from _of_graph(line)
-    if not found:
-        for entry in elements(pieces_of(path), WHAT):
-            yield from _of_graph(entry) if isinstance(entry, dict) else ()
+def _left(places: list[str]) -> Left:
+    more = len(places) - 1
+    others = f", nor {'are' if more > 1 else 'is'} {more} more" if more else ""
+    return Left(places[0], f"it is neither an entity nor a relation{others}")
 
 
-def _of_graph(line: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    if "type" in line or not isinstance(line.get("entities"), list):
-        yield line
-        return
-    for one in objects_in(line["entities"]):
-        yield {**one, "type": "entity"}
-    for one in objects_in(line.get("relations")):
-        yield {**one, "type": "relation"}
+def _lines(path: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Of a file of lines, or of a whole graph in one object, as `read_graph` answers: each with
+    where it stands. What is not an object is an empty one."""
+    with reading_files(path), open(path, "rb") as file:
+        data = file.read().removeprefix(codecs.BOM_UTF8)
+    whole = _parsed(data)
+    if isinstance(whole, dict):
+        yield from _of_graph(whole)
+    elif isinstance(whole, list):
+        for number, one in enumerate(whole, 1):
+            yield f"entry {number}", one if isinstance(one, dict) else {}
+    else:
+        for number, raw in enumerate(data.splitlines(), 1):
+            found = _parsed(raw)
+            if raw.strip():
+                yield f"line {number}", found if isinstance(found, dict) else {}
+
+
+def _parsed(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _of_graph(graph: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    if "type" in graph:
+        yield "line 1", graph
+    for kind, name in (("entity", "entities"), ("relation", "relations")):
+        listed = graph.get(name)
+        for number, one in enumerate(listed if isinstance(listed, list) else (), 1):
+            yield f"{kind} {number}", {**one, "type": kind} if isinstance(one, dict) else {}
 
 
 def _key(name: str) -> str:

@@ -7,6 +7,7 @@ title has become, and links between pages are links between documents.
 import os
 import re
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
@@ -19,6 +20,7 @@ from knowbase.exchange.sources.opening import (
     check_there,
     is_zip,
     local_moment,
+    pieces_of,
 )
 from knowbase.ingest.foreign import Foreign, Left, id_of
 from knowbase.read.about import stored
@@ -44,10 +46,16 @@ _DEEPEST = 2  # archives in archives: Notion packs parts of a large export so
 
 def items(path: str, read: ReadFile, most_bytes: int) -> Iterator[Foreign | Left]:
     check_there(path)
-    if not is_zip(path):
-        raise ReadError("it is not a zip archive", hint="the file that Notion's export gives")
     others: list[str] = []
-    yield from _archive(path, _Pages(read, most_bytes, others), 1)
+    pages = _Pages(read, most_bytes, others)
+    if os.path.isdir(path):
+        yield from _members(_Folder(path), pages, 1)
+    elif is_zip(path):
+        yield from _archive(path, pages, 1)
+    else:
+        raise ReadError(
+            "it is neither a zip archive nor a folder", hint="what Notion's export gives"
+        )
     if others:
         told = f"{len(others)} pictures and other files of the export are not taken"
         yield Left(others[0], told, wrong=False)
@@ -66,21 +74,55 @@ class _Pages:
 def _archive(path: str, pages: _Pages, depth: int) -> Iterator[Foreign | Left]:
     archive = Archive(path, WHAT, pages.allowance)
     try:
-        names = sorted(archive.names)
-        whole = {name for name in names if name.endswith("_all.csv")}
-        for name in names:
-            found = _NAMED.fullmatch(name.rpartition("/")[2])
-            if name.lower().endswith(".zip") and depth < _DEEPEST:
-                yield from _inner(archive, name, pages, depth)
-            elif found is None:
-                pages.others += [name] if not name.endswith(("/", "index.html")) else []
-            elif f"{name[:-4]}_all.csv" not in whole:
-                yield _page(archive, name, found, pages)
+        yield from _members(archive, pages, depth)
     finally:
         archive.close()
 
 
-def _inner(archive: Archive, name: str, pages: _Pages, depth: int) -> Iterator[Foreign | Left]:
+class _Folder:
+    """An archive that was unpacked, as some browsers do by themselves."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self.names = frozenset(
+            os.path.relpath(os.path.join(above, name), path).replace(os.sep, "/")
+            for above, _, names in os.walk(path)
+            for name in names
+            if not name.startswith(".") and not os.path.islink(os.path.join(above, name))
+        )
+
+    def _file(self, name: str) -> str:
+        return os.path.join(self._path, *name.split("/"))
+
+    def written(self, name: str) -> tuple[int, ...]:
+        return time.localtime(os.path.getmtime(self._file(name)))[:6]
+
+    def size(self, name: str) -> int:
+        return os.path.getsize(self._file(name))
+
+    def read(self, name: str) -> bytes:
+        return b"".join(self.pieces(name))
+
+    def pieces(self, name: str) -> Iterator[bytes]:
+        return pieces_of(self._file(name))
+
+
+def _members(archive: Archive | _Folder, pages: _Pages, depth: int) -> Iterator[Foreign | Left]:
+    names = sorted(archive.names)
+    whole = {name for name in names if name.endswith("_all.csv")}
+    for name in names:
+        found = _NAMED.fullmatch(name.rpartition("/")[2])
+        if name.lower().endswith(".zip") and depth < _DEEPEST:
+            yield from _inner(archive, name, pages, depth)
+        elif found is None:
+            pages.others += [name] if not name.endswith(("/", "index.html")) else []
+        elif f"{name[:-4]}_all.csv" not in whole:
+            yield _page(archive, name, found, pages)
+
+
+def _inner(
+    archive: Archive | _Folder, name: str, pages: _Pages, depth: int
+) -> Iterator[Foreign | Left]:
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "part.zip")
         try:
@@ -92,13 +134,16 @@ def _inner(archive: Archive, name: str, pages: _Pages, depth: int) -> Iterator[F
             yield Left(name, error.message)
 
 
-def _page(archive: Archive, name: str, found: re.Match[str], pages: _Pages) -> Foreign | Left:
+def _page(
+    archive: Archive | _Folder, name: str, found: re.Match[str], pages: _Pages
+) -> Foreign | Left:
     if archive.size(name) > pages.most_bytes:
         return Left(name, f"larger than {pages.most_bytes >> 20} MB")
     folder = name.rpartition("/")[0].rpartition("/")[2]
     above = _FOLDER.fullmatch(folder)
+    # The day of the export, not of the page: it is no reason to write it again.
+    written = local_moment(archive.written(name))
     stated: dict[str, Any] = {
-        "updated_at": local_moment(archive.written(name)),
         "parent": id_of(_key(above[1])) if above and above[1] != found["id"] else None,
         "metadata": {"address": f"https://www.notion.so/{found['id']}"},
     }
@@ -107,7 +152,8 @@ def _page(archive: Archive, name: str, found: re.Match[str], pages: _Pages) -> F
     try:
         data = archive.read(name)
         if found["kind"] == "md":
-            return _markdown(key, title, data.decode("utf-8-sig", "replace"), stated)
+            page = _markdown(key, title, data.decode("utf-8-sig", "replace"), stated)
+            return page._replace(written=written)
         reading = pages.read(f"{title}.{found['kind']}", data)
     except ReadError as error:
         return Left(name, error.message)
@@ -116,7 +162,7 @@ def _page(archive: Archive, name: str, found: re.Match[str], pages: _Pages) -> F
     kind = "note" if reading.type in ("html", "text") else reading.type
     if found["kind"] == "html":
         title = reading.title or title
-    return Foreign(key, kind, title, "", stated, reading)
+    return Foreign(key, kind, title, "", stated, reading, written=written)
 
 
 def _markdown(key: str, title: str, text: str, stated: Mapping[str, Any]) -> Foreign:

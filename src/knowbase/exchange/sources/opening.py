@@ -12,13 +12,13 @@ from datetime import datetime
 from typing import Any
 
 from knowbase.errors import NotFound, ReadError
+from knowbase.ingest.foreign import Left
 from knowbase.read.about import moment as iso_moment
 from knowbase.read.archive import Archive
 from knowbase.values.times import LATEST, timestamp
 
 MOST_UNPACKED = 4 << 30  # bytes, over all that is read of an archive
 MOST_ENTRY = 64 << 20  # characters of one conversation, memory …
-MOST_LINE = 16 << 20  # bytes
 _STEP = 1 << 16
 _SPACE = " \t\r\n"
 _MILLISECONDS = 100_000_000_000  # a number of seconds that is beyond all dates
@@ -67,31 +67,48 @@ def json_files(path: str, stem: str, what: str) -> Iterator[tuple[str, Iterator[
         finally:
             archive.close()
     elif os.path.isdir(path):
-        for name in sorted(os.listdir(path)):
-            if _is_named(name, stem):
-                yield name, pieces_of(os.path.join(path, name))
+        for above in (path, os.path.join(path, stem)):
+            for name in sorted(os.listdir(above)) if os.path.isdir(above) else ():
+                if _is_named(os.path.join(os.path.relpath(above, path), name), stem):
+                    yield name, pieces_of(os.path.join(above, name))
     elif stem == "conversations" or _is_named(path, stem):
         yield os.path.basename(path), pieces_of(path)
 
 
 def _is_named(path: str, stem: str) -> bool:
-    name = path.replace("\\", "/").rpartition("/")[2].lower()
-    return name.startswith(stem) and name.endswith(".json")
+    """By its own name, or by that of its folder: `projects/0196….json`."""
+    above, _, name = path.replace("\\", "/").lower().rpartition("/")
+    return name.endswith(".json") and (name.startswith(stem) or above.rpartition("/")[2] == stem)
 
 
 def elements(pieces: Iterable[bytes], what: str) -> Iterator[Any]:
-    """The entries of a JSON list, one after the other; anything else is one entry."""
-    text = _Text(pieces, what)
-    if text.next_is("["):
-        text.skip("[")
-        while not text.next_is("]"):
+    """The entries of a JSON list, or of a file with one after the other. Where it is cut off or
+    damaged, what stands before that is given, then a `Left`; ReadError when that is nothing."""
+    number = 0
+    try:
+        for value in _entries(_Text(pieces, what)):
+            yield value
+            number += 1
+    except ReadError as error:
+        if not number:
+            raise
+        yield Left(f"entry {number + 1} and what follows", error.message)
+
+
+def _entries(text: "_Text") -> Iterator[Any]:
+    if text.is_over():
+        raise text.damaged()
+    if not text.next_is("["):
+        while not text.is_over():
             yield text.value()
-            if text.next_is(","):
-                text.skip(",")
-            elif not text.next_is("]"):
-                raise text.damaged()
-    elif not text.is_over():
+        return
+    text.skip("[")
+    while not text.next_is("]"):
         yield text.value()
+        if text.next_is(","):
+            text.skip(",")
+        elif not text.next_is("]"):
+            raise text.damaged()
 
 
 class _Text:
@@ -158,20 +175,6 @@ class _Text:
             found.append(self._decode.decode(piece or b"", final=self._ended))
         self._text, self._at = kept + "".join(found), 0
         return True
-
-
-def json_lines(path: str) -> Iterator[Any]:
-    """The objects of a file with one a line; a line that is none is left out, as its own program
-    does."""
-    check_there(path)
-    with reading_files(path), open(path, "rb") as file:
-        while line := file.readline(MOST_LINE + 1):
-            if len(line) > MOST_LINE:
-                raise ReadError(f"a line is longer than {MOST_LINE >> 20} MB")
-            try:
-                yield json.loads(line)
-            except (ValueError, RecursionError):
-                continue
 
 
 def moment(value: Any) -> str | None:
