@@ -204,6 +204,7 @@ def test_a_page_with_broken_front_matter_is_refused_and_the_rest_comes_in(
     found = take_export(theirs, str(out))
     assert [one.path for one in found.failed] == ["note/KB-1-heron.md"]
     assert "front matter" in found.failed[0].reason
+    assert "left out" not in found.failed[0].reason
     assert (found.added, found.changed, texts(theirs)) == (0, 1, ["Heron", "Moss"])
     assert theirs.get("KB-1").text == "Grey and patient"
     with pytest.raises(Conflict, match="KB-1-heron"):

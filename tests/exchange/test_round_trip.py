@@ -137,7 +137,7 @@ def _by_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KB_EMBED_VECTORS", "false")
 
 
-@settings(max_examples=6, deadline=None, phases=(Phase.explicit, Phase.generate),
+@settings(max_examples=3, deadline=None, phases=(Phase.explicit, Phase.generate),
           suppress_health_check=[HealthCheck.function_scoped_fixture])  # fmt: skip
 @given(first=DOCUMENTS, second=DOCUMENTS)
 def test_any_base_goes_out_and_in_again(first: list[Given], second: list[Given]) -> None:

@@ -170,7 +170,8 @@ class _Edits:
             self._failed.append(FileProblem(name, told))
             return None
         if page is not None and page.problem is not None:
-            self._failed.append(FileProblem(name, page.problem))
+            told = f"{page.problem}: mend it and import again, or export with --discard"
+            self._failed.append(FileProblem(name, told))
             return None
         return page
 

@@ -1,6 +1,7 @@
 """Pages of an export as they are now: what they say, of which document, and whether that is new."""
 
 import os
+import re
 from typing import Any, NamedTuple
 
 from knowbase.exchange.folder import within
@@ -14,6 +15,7 @@ from knowbase.values.reading import Reading
 MOST_PAGE = 64 << 20  # bytes
 _UNSAID = "markdown"  # the type of a page that says none
 _PROBLEM = "front matter"  # in whatever a reader says of it
+_SO = re.compile(r"; |\. ")  # before what it did about it, which is not done here
 
 
 class PageRead(NamedTuple):
@@ -53,7 +55,7 @@ def _read(reader: Reader, path: str, data: bytes) -> PageRead:
     return PageRead(
         reading._replace(links=links).stating(metadata=metadata),
         identity if isinstance(identity, str) else None,
-        next((one for one in reading.warnings if _PROBLEM in one), None),
+        next((_SO.split(one)[0] for one in reading.warnings if _PROBLEM in one), None),
     )
 
 
