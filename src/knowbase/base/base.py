@@ -251,10 +251,15 @@ class Base(Finding):
         *,
         drop_old: bool = False,
         progress: "Callable[[Step], None]" = lambda _: None,
+        lease: float | None = None,
     ) -> "Embedding":
-        """Make the vectors that are missing; those of another model beside, then switch to it."""
-        result = self.models.embed(model, drop_old=drop_old, progress=progress)
-        self.ingest_services().link_similar()
+        """Make the vectors that are missing; those of another model beside, then switch to it.
+
+        With `lease`, share them with others who do so: who died loses what it was at after as
+        many seconds."""
+        result = self.models.embed(model, drop_old=drop_old, progress=progress, lease=lease)
+        if lease is None:  # else each of many would compare all, at the same time
+            self.ingest_services().link_similar()
         return result
 
     # upkeep

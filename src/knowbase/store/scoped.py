@@ -429,6 +429,7 @@ class ScopedStore:
     use_model = _passed_on(Policy.WRITING, VectorStore.use_model)
     put_vectors = _passed_on(Policy.WHOLE, VectorStore.put_vectors)
     unembedded = _passed_on(Policy.WHOLE, VectorStore.unembedded)
+    leases = _passed_on(Policy.WHOLE, VectorStore.leases)
     switch_model = _passed_on(Policy.WHOLE, VectorStore.switch_model)
     drop_model = _passed_on(Policy.WHOLE, VectorStore.drop_model)
 

@@ -329,9 +329,21 @@ CREATE TABLE calibration (
 );
 """
 
+# Which texts a worker is embedding, and until when they are left to it.
+_STEP_12 = """
+CREATE TABLE leases (
+    base_id integer NOT NULL REFERENCES bases ON DELETE CASCADE,
+    model integer NOT NULL,
+    hash text COLLATE "C" NOT NULL,
+    holder text COLLATE "C" NOT NULL,
+    ends timestamptz NOT NULL,
+    PRIMARY KEY (base_id, model, hash)
+);
+"""
+
 STEPS = (
     _STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8, _STEP_9, _STEP_10,
-    _STEP_11,
+    _STEP_11, _STEP_12,
 )  # fmt: skip
 WITH_A_GRAPH = 3
 

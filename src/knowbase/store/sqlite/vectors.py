@@ -75,6 +75,9 @@ class SqliteVectors(Connected):
         )
         return [rows.passage(row) for row in found]
 
+    def leases(self) -> None:
+        return None
+
     def switch_model(self, model: "Model") -> bool:
         with translated(), self._connections.writing() as connection:
             number = self._model_id(connection, model)
