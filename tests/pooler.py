@@ -27,8 +27,16 @@ auth_type = trust
 auth_file = {folder}/users
 pool_mode = transaction
 default_pool_size = {size}
+{tls}
 logfile = {folder}/log
 pidfile = {folder}/pid
+"""
+
+
+TLS = """\
+client_tls_sslmode = allow
+client_tls_key_file = {folder}/key.pem
+client_tls_cert_file = {folder}/certificate.pem
 """
 
 
@@ -51,8 +59,9 @@ class Pooler:
         folder = Path(self._folder.name)
         parts = conninfo_to_dict(server)
         where = " ".join(f"{key}={parts[key]}" for key in ("host", "port") if parts.get(key))
+        tls = TLS.format(folder=folder) if _certified(folder) else ""
         (folder / "settings").write_text(
-            SETTINGS.format(server=where, port=self._port, folder=folder, size=POOL_SIZE)
+            SETTINGS.format(server=where, port=self._port, folder=folder, size=POOL_SIZE, tls=tls)
         )
         password = parts.get("password") or ""
         (folder / "users").write_text(f'"{self._user}" "{password}"\n')
@@ -82,6 +91,11 @@ class Pooler:
         self.stop()
         self._folder.cleanup()
 
+    @property
+    def certificate(self) -> Path:
+        """What it shows to those who ask for TLS; not there without openssl."""
+        return Path(self._folder.name) / "certificate.pem"
+
     def url(self, database: str) -> str:
         return f"postgresql://{self._user}@127.0.0.1:{self._port}/{database}"
 
@@ -90,6 +104,18 @@ class Pooler:
         parts = urlsplit(url)
         base = f"#{parts.fragment}" if parts.fragment else ""
         return self.url(parts.path.lstrip("/")) + base
+
+
+def _certified(folder: Path) -> bool:
+    """Make a certificate for this machine; whether that is possible."""
+    if not shutil.which("openssl"):
+        return False
+    words = "req -x509 -nodes -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -days 2"
+    words += " -subj /CN=kb -addext subjectAltName=IP:127.0.0.1 -keyout key.pem"
+    command = ["openssl", *words.split(), "-out", "certificate.pem"]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    (folder / "key.pem").chmod(0o644)
+    return True
 
 
 def _as_owner(server: str) -> list[str]:

@@ -122,6 +122,8 @@ class PostgresStore(
 
 
 def _upgrade(connection: Connection) -> None:
+    if schema.is_current(connection):
+        return
     schema.upgrade(connection, lambda within, base: Linking(within, base).relink())
 
 

@@ -367,6 +367,12 @@ def upgrade(connection: Connection, relink: Relink) -> None:
             connection.execute("INSERT INTO steps VALUES (%s)", (number + 1,))
 
 
+def is_current(connection: Connection) -> bool:
+    """Whether every step has been run: then nothing is to be created."""
+    row = connection.execute("SELECT to_regclass('knowbase.steps') IS NOT NULL").fetchone()
+    return bool(row and row[0]) and version_of(connection) == len(STEPS)
+
+
 def _add_pgvector(connection: Connection) -> None:
     """Without it, or without the right to install it, keyword search works all the same."""
     try:
