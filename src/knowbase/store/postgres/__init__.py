@@ -98,8 +98,9 @@ class PostgresStore(
             known = find_model(connection, self._base, changes.model)
             writing = Writing(connection, self._base, now, known)
             seqs = writing.apply(changes)
-            if writing.grew:
+            if writing.doubled:
                 connection.execute("ANALYZE documents, chunks, words, postings")
+            if writing.grew:
                 self.index_vectors(connection)
             found = connection.execute(
                 SQL(

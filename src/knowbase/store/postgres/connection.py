@@ -27,8 +27,8 @@ PORTS = 65536
 LEAST_PGVECTOR = (0, 5)  # the first with HNSW
 INSTALL = "install pgvector 0.5 or newer on the server, then: CREATE EXTENSION vector"
 ONE_STATE = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-NO_LIMITS = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0"
-NAMES = "SET LOCAL search_path = knowbase, public"
+NO_HURRY = "SET LOCAL idle_in_transaction_session_timeout = 0"
+NAMES = {"search_path": "knowbase, public"}
 Query: TypeAlias = sql.SQL | sql.Composed
 
 for _name in ("knowbase", "psycopg.pool"):
@@ -61,7 +61,9 @@ class Timeouts(NamedTuple):
 
 
 def _limits(lock: int, statement: int) -> str:
-    return f"SET LOCAL lock_timeout = {lock}; SET LOCAL statement_timeout = {statement}"
+    """One statement that says what holds for its transaction: where tables are, and time-outs."""
+    settings = {**NAMES, "lock_timeout": lock, "statement_timeout": statement}
+    return "SELECT " + ", ".join(f"set_config('{k}', '{v}', true)" for k, v in settings.items())
 
 
 def _milliseconds(seconds: float) -> int:
@@ -104,7 +106,17 @@ class Connections:
         self._pool.close()
 
     def read(self, query: Query, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        return self.run(lambda connection: connection.execute(query, values).fetchall())
+        """One statement, in the round trip that begins and ends its transaction."""
+
+        def piped(connection: Connection) -> list[tuple[Any, ...]]:
+            with connection.pipeline():
+                connection.execute("BEGIN")
+                connection.execute(sql.SQL(self._timeouts.of_reading()))
+                found = connection.execute(query, values)
+                connection.execute("COMMIT")
+                return found.fetchall()
+
+        return self._tried(piped)
 
     def consistently(self, work: Callable[[Connection], Result], *, long: bool = False) -> Result:
         """Several reads of one state of the base; long ones may take as long as they need."""
@@ -120,20 +132,24 @@ class Connections:
         return self._transaction(work, f"BEGIN; {self._timeouts.of_reading()}")
 
     def _transaction(self, work: Callable[[Connection], Result], begin: str) -> Result:
+        def begun(connection: Connection) -> Result:
+            connection.execute(sql.SQL(begin))
+            return work(connection)
+
+        return self._tried(begun)
+
+    def _tried(self, work: Callable[[Connection], Result]) -> Result:
         """Do the work on a connection; once more on a fresh one when that had been dropped."""
         with translated():
             try:
-                return self._worked(work, begin)
+                with self._connection() as connection:
+                    return work(connection)
             except psycopg.OperationalError as error:
                 if isinstance(error, PoolTimeout) or not was_dropped(error):
                     raise
                 self._pool.check()
-                return self._worked(work, begin)
-
-    def _worked(self, work: Callable[[Connection], Result], begin: str) -> Result:
-        with self._connection() as connection:
-            connection.execute(sql.SQL(f"{begin}; {NAMES}"))
-            return work(connection)
+                with self._connection() as connection:
+                    return work(connection)
 
     @contextmanager
     def _connection(self) -> Iterator[Connection]:
@@ -162,7 +178,8 @@ class Connections:
             connection = self._taken()
         try:
             with translated(), connection:
-                connection.execute(sql.SQL(f"{ONE_STATE}; {NO_LIMITS}; {NAMES}"))
+                limits = self._timeouts.of_long_work()
+                connection.execute(sql.SQL(f"{ONE_STATE}; {limits}; {NO_HURRY}"))
                 yield connection
         finally:
             self._pool.putconn(connection)
