@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
+from pooler import Pooler
+
 _numbers = count(1)
 
 
@@ -19,7 +21,15 @@ _stop: list[Callable[[], object]] = []
 
 @cache
 def server() -> str:
-    """The URL of a server; KB_TEST_POSTGRES, else one of our own until `stop`."""
+    """The URL of a server; KB_TEST_POSTGRES, else one of our own until `stop`. With
+    KB_TEST_POOLER, all goes through PgBouncer."""
+    if os.environ.get("KB_TEST_POOLER"):
+        return pooler().url("postgres")
+    return _server()
+
+
+@cache
+def _server() -> str:
     given = os.environ.get("KB_TEST_POSTGRES")
     if given:
         return given
@@ -28,6 +38,14 @@ def server() -> str:
         connection.execute("ALTER SYSTEM SET fsync = off")  # no test cuts the power of this one
         connection.execute("SELECT pg_reload_conf()")
     return url
+
+
+@cache
+def pooler() -> Pooler:
+    """A pooler before the server, until `stop`."""
+    made = Pooler(_server())
+    _stop.insert(0, made.close)
+    return made
 
 
 def own_server() -> Any:

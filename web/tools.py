@@ -1,5 +1,5 @@
-"""Install what the page is built and tested with, where that is allowed: Node, its packages, and
-a browser. What cannot be had is said, and its tests are skipped."""
+"""Install what is tested with beside Python, where that is allowed: for the page Node, its
+packages and a browser, for stores a pooler. What cannot be had is said, its tests are skipped."""
 
 import hashlib
 import os
@@ -9,16 +9,18 @@ from pathlib import Path
 
 WEB = Path(__file__).resolve().parent
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+PROGRAMS = {
+    "chromium": BROWSERS,
+    "nodejs": ("node",),
+    "npm": ("npm",),
+    "pgbouncer": ("pgbouncer", "/usr/sbin/pgbouncer"),
+}
 
 
 def main() -> None:
-    missing = [
-        package
-        for package, names in {"chromium": BROWSERS, "nodejs": ("node",), "npm": ("npm",)}.items()
-        if not any(map(shutil.which, names))
-    ]
+    missing = [package for package, names in PROGRAMS.items() if not any(map(shutil.which, names))]
     if missing and not installed(missing):
-        print("the page's tests want", ", ".join(missing), "(apt-get install)", flush=True)
+        print("the tests want", ", ".join(missing), "(apt-get install)", flush=True)
     if shutil.which("npm"):
         packages()
 

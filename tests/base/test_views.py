@@ -310,6 +310,7 @@ WHOLE: dict[str, Call] = {
     "store.replace_synonyms": lambda b, t, f: b.store.replace_synonyms(b.store.synonyms(), []),
     "store.save_search": lambda b, t, f: b.store.save_search(NONE_SAVED, replace=True),
     "store.switch_model": lambda b, t, f: b.store.switch_model(model_of(b)),
+    "store.leases": lambda b, t, f: b.store.leases(),
     "store.unembedded": lambda b, t, f: b.store.unembedded(model_of(b), 0, 9),
 }
 

@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -107,19 +108,21 @@ def assert_all_is_as_expected(base: Base, written: Sequence[Any]) -> None:
 
 def soak_store(backend: str, folder: Path, work: Work) -> int:
     """Writers by the store alone, and readers beside them; how many writes there were."""
-    store = BACKENDS[backend](folder)
-    try:
+    with closing(BACKENDS[backend](folder)) as store:
         store.use_model(MODEL)
-        first = draft(SHARED, section("alpha shared"), vectors=(vector(1, 1, 1, 1),))
-        store.apply(Changes(drafts=(first,)), NOW)
-        written, reads = at_work(place_of(store), "store", work)
-        assert all(one["used"] for one in written)
-        assert all(reads)
-        assert_nothing_is_lost(store, written)
-        assert_whole(store)
-        return sum(one["writes"] for one in written)
-    finally:
-        store.close()
+        return soak(store, work)
+
+
+def soak(store: Store, work: Work) -> int:
+    """The same in an empty store."""
+    first = draft(SHARED, section("alpha shared"), vectors=(vector(1, 1, 1, 1),))
+    store.apply(Changes(drafts=(first,)), NOW)
+    written, reads = at_work(place_of(store), "store", work)
+    assert all(one["used"] for one in written)
+    assert all(reads)
+    assert_nothing_is_lost(store, written)
+    assert_whole(store)
+    return sum(one["writes"] for one in written)
 
 
 def soak_base(backend: str, folder: Path, work: Work) -> int:

@@ -253,13 +253,17 @@ class Base(Finding):
         drop_old: bool = False,
         reindex: bool = False,
         progress: "Callable[[Step], None]" = lambda _: None,
+        lease: float | None = None,
     ) -> "Embedding":
         """Make the vectors that are missing; those of another model beside, then switch to it.
-        If told, the index of the vectors is written anew."""
-        result = self.models.embed(model, drop_old=drop_old, progress=progress)
+
+        If told, the index of the vectors is written anew. With `lease`, the vectors are shared
+        with others who do so: who died loses what it was at after as many seconds."""
+        result = self.models.embed(model, drop_old=drop_old, progress=progress, lease=lease)
         if reindex:
             self.store.renew_index(anew=True)
-        self.ingest_services().link_similar()
+        if lease is None:  # else each of many would compare all, at the same time
+            self.ingest_services().link_similar()
         return result
 
     # upkeep

@@ -124,16 +124,25 @@ class Models:
         return drafter
 
     def embed(
-        self, name: str | None, *, drop_old: bool, progress: "Callable[[Step], None]"
+        self,
+        name: str | None,
+        *,
+        drop_old: bool,
+        progress: "Callable[[Step], None]",
+        lease: float | None = None,
     ) -> "Embedding":
         """The vectors that are missing of the wanted model, or of the one that is named; of a
-        model that came with a newer knowbase, all of them."""
-        from knowbase.ingest.embedding import drop_unused, embed_stored
+        model that came with a newer knowbase, all of them. With `lease`, as one of many."""
+        from knowbase.ingest.embedding import drop_unused, embed_shared, embed_stored
 
         if not self._settings.embed_vectors:
             raise VectorsUnavailable.switched_off()
         chosen = self.named(name, os.getcwd()) if name else self.newer() or self.wanted()
-        result = embed_stored(self._store, self._drafter(lambda: chosen), progress)
+        drafter = self._drafter(lambda: chosen)
+        if lease is None:
+            result = embed_stored(self._store, drafter, progress)
+        else:
+            result = embed_shared(self._store, drafter, progress, lease)
         if drop_old and not result.interrupted:
             result = result._replace(dropped=drop_unused(self._store))
         return result._replace(warnings=tuple(self._contradictions(chosen)))

@@ -1,14 +1,18 @@
 """Vectors for text that is stored already: those that wait, or those of another model."""
 
+import time
 from collections.abc import Callable
 from typing import NamedTuple
 
+from knowbase.errors import InvalidInput
 from knowbase.ingest.drafts import Drafter
-from knowbase.store.contract import Store
+from knowbase.store.contract import Leases, Store
 from knowbase.values.documents import Passage
-from knowbase.values.vectors import Model, Vector
+from knowbase.values.vectors import Lease, Model, Vector
 
 BATCH = 64  # chunks; each batch is stored at once, so that a kill loses less than that
+PAUSE = 1.0  # seconds, before it is asked again whether somebody gave up what it was at
+RENEWED = 3  # times, within the seconds of a lease
 
 
 class Step(NamedTuple):
@@ -84,6 +88,52 @@ def embed_missing(
     return run.report()
 
 
+def embed_shared(
+    store: Store, drafter: Drafter, progress: Callable[[Step], None], seconds: float
+) -> Embedding:
+    """As `embed_stored`, while others do the same: each text is left to one of them."""
+    leases = store.leases()
+    if leases is None:
+        raise InvalidInput(
+            "workers share a base in PostgreSQL, and this one lies in a file",
+            field="worker",
+            hint="kb embed makes its vectors",
+        )
+    work = _Shared(leases, seconds)
+    run = _Run(store, drafter, progress)
+    try:
+        run.shared(work)
+    except KeyboardInterrupt:
+        return run.report(interrupted=True)
+    finally:
+        work.give_back()
+    return run.report()
+
+
+class _Shared:
+    """What this process has taken of the work that many do."""
+
+    def __init__(self, leases: Leases, seconds: float) -> None:
+        import secrets
+
+        self._leases = leases
+        self._lease = Lease(secrets.token_hex(8), seconds)
+        self._renewed = 0.0
+
+    def take(self, model: Model) -> list[Passage]:
+        self._renewed = time.monotonic()
+        return self._leases.take(model, self._lease, BATCH)
+
+    def go_on(self) -> None:
+        """Whoever is slow and alive keeps what it has."""
+        if time.monotonic() - self._renewed > self._lease.seconds / RENEWED:
+            self._renewed = time.monotonic()
+            self._leases.extend(self._lease)
+
+    def give_back(self) -> None:
+        self._leases.give_back(self._lease)
+
+
 def drop_unused(store: Store) -> tuple[Model, ...]:
     """Remove the vectors that no search uses."""
     unused = tuple(one.model for one in store.models() if not one.active)
@@ -133,6 +183,16 @@ class _Run:
             if self._store.switch_model(self._model):
                 return
 
+    def shared(self, work: _Shared) -> None:
+        """Until nothing waits: what one who died was at is free when its lease is over."""
+        while True:
+            if passages := work.take(self._model):
+                self._batch(passages, work.go_on)
+            elif self._store.unembedded(self._model, 0, 1):
+                time.sleep(PAUSE)
+            elif self._store.model() == self._model or self._store.switch_model(self._model):
+                return
+
     def while_in_use(self) -> None:
         after = 0
         while self._store.model() == self._model:
@@ -142,7 +202,7 @@ class _Run:
             self._batch(passages)
             after = passages[-1].chunk_id
 
-    def _batch(self, passages: list[Passage]) -> None:
+    def _batch(self, passages: list[Passage], go_on: Callable[[], None] = lambda: None) -> None:
         texts = {one.chunk.hash: self._drafter.text_of(one) for one in passages}
         self._cut += sum(self._drafter.is_cut(text) for text in texts.values())
         made: dict[str, Vector] = {}
@@ -151,6 +211,7 @@ class _Run:
             for digest, vector in zip(texts, coming, strict=True):
                 made[digest] = vector
                 self._tell(sum(one.chunk.hash in made for one in passages))
+                go_on()
         finally:
             self._store.put_vectors(self._model, self._drafter.source(), made)
             self._done += sum(one.chunk.hash in made for one in passages)

@@ -49,13 +49,29 @@ class Embed(NamedTuple):
     ] = None
     drop_old: Annotated[bool, Param("then remove the vectors of all other models")] = False
     reindex: Annotated[bool, Param("then write the index of the vectors anew")] = False
+    worker: Annotated[
+        bool, Param("share the work with others that do so, on any machine (PostgreSQL)")
+    ] = False
+    lease: Annotated[
+        int,
+        Param(
+            "with --worker: after how many seconds others take over from one who died",
+            least=1,
+            most=86_400,
+            metavar="SECONDS",
+        ),
+    ] = 120
 
 
 def embed(
     base: "Base", request: Embed, progress: "Callable[[Step], None]" = lambda _: None
 ) -> "Embedding":
     return base.embed(
-        request.model, drop_old=request.drop_old, reindex=request.reindex, progress=progress
+        request.model,
+        drop_old=request.drop_old,
+        reindex=request.reindex,
+        progress=progress,
+        lease=request.lease if request.worker else None,
     )
 
 
@@ -82,6 +98,7 @@ OPERATIONS = {
                 "kb embed",
                 "kb embed --model ~/models/bge-small-en-v1.5",
                 "kb embed --model service:nomic-embed-text --drop-old",
+                "kb embed --worker",
             ),
         ),
     )

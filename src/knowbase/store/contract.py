@@ -18,7 +18,7 @@ from knowbase.values.files import FileRecord, Source
 from knowbase.values.findings import Finding
 from knowbase.values.reading import Link
 from knowbase.values.sessions import Session, Use
-from knowbase.values.vectors import IndexState, Model, StoredModel, Vector
+from knowbase.values.vectors import IndexState, Lease, Model, StoredModel, Vector
 
 
 class DocumentStore(Protocol):
@@ -236,6 +236,20 @@ class CalibrationStore(Protocol):
         """In place of the one before."""
 
 
+class Leases(Protocol):
+    """Texts that wait for a vector, shared among those who make them at the same time."""
+
+    def take(self, model: Model, lease: Lease, limit: int) -> list[Passage]:
+        """Chunks without a vector of this model that nobody else is at: some of `limit` texts,
+        left to this holder until the lease is over or `put_vectors` has them."""
+
+    def extend(self, lease: Lease) -> None:
+        """All that its holder has, from now on for as long again."""
+
+    def give_back(self, lease: Lease) -> None:
+        """All that its holder has is free at once."""
+
+
 class VectorStore(Protocol):
     """Embedding models, and the vectors that they made of the chunks."""
 
@@ -256,6 +270,9 @@ class VectorStore(Protocol):
 
     def unembedded(self, model: Model, after: int, limit: int) -> list[Passage]:
         """Chunks without a vector of this model, by number, those up to `after` left out."""
+
+    def leases(self) -> Leases | None:
+        """None where the base lies on one machine: one process embeds it."""
 
     def switch_model(self, model: Model) -> bool:
         """Make it the active one if no chunk lacks its vector; whether it is."""

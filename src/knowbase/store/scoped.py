@@ -331,6 +331,7 @@ class ScopedStore:
     use_model = passed_on(Policy.WRITING, VectorStore.use_model)
     put_vectors = passed_on(Policy.WHOLE, VectorStore.put_vectors)
     unembedded = passed_on(Policy.WHOLE, VectorStore.unembedded)
+    leases = passed_on(Policy.WHOLE, VectorStore.leases)
     renew_index = passed_on(Policy.WRITING, VectorStore.renew_index)
     vector_index = passed_on(Policy.WHOLE, VectorStore.vector_index)
     switch_model = passed_on(Policy.WHOLE, VectorStore.switch_model)

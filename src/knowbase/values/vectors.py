@@ -18,6 +18,13 @@ class Model(NamedTuple):
     dimensions: int
 
 
+class Lease(NamedTuple):
+    """Who makes vectors of what it took, and how long it is left to that one."""
+
+    holder: str
+    seconds: float
+
+
 class StoredModel(NamedTuple):
     """A model whose vectors a base holds."""
 

@@ -98,8 +98,9 @@ class PostgresStore(
             known = find_model(connection, self._base, changes.model)
             writing = Writing(connection, self._base, now, known)
             seqs = writing.apply(changes)
-            if writing.grew:
+            if writing.doubled:
                 connection.execute("ANALYZE documents, chunks, words, postings")
+            if writing.grew:
                 self.index_vectors(connection)
             found = connection.execute(
                 SQL(
@@ -122,6 +123,8 @@ class PostgresStore(
 
 
 def _upgrade(connection: Connection) -> None:
+    if schema.is_current(connection):
+        return
     schema.upgrade(connection, lambda within, base: Linking(within, base).relink())
 
 

@@ -26,6 +26,9 @@ STATEMENT_TIMEOUT = 60.0
 PORTS = 65536
 LEAST_PGVECTOR = (0, 5)  # the first with HNSW
 INSTALL = "install pgvector 0.5 or newer on the server, then: CREATE EXTENSION vector"
+ONE_STATE = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+NO_HURRY = "SET LOCAL idle_in_transaction_session_timeout = 0"
+NAMES = {"search_path": "knowbase, public"}
 Query: TypeAlias = sql.SQL | sql.Composed
 
 for _name in ("knowbase", "psycopg.pool"):
@@ -44,27 +47,23 @@ def translated() -> Iterator[None]:
 
 
 class Timeouts(NamedTuple):
-    """How many seconds a lock is waited for, and a statement that reads.
-
-    They are given with the connection, or hold for a transaction: a server's connection that is
-    shared by many keeps nothing of ours.
-    """
+    """How many seconds a lock is waited for, and a statement that reads."""
 
     lock: float
     statement: float = STATEMENT_TIMEOUT
 
-    def options(self, given: str) -> str:
-        """For the start of a connection; what its URL says of itself is kept."""
-        return (
-            f"-c lock_timeout={_milliseconds(self.lock)}"
-            f" -c statement_timeout={int(self.statement * 1000)}"
-            f" {given} -c search_path=knowbase,public"
-        )
+    def of_reading(self) -> str:
+        return _limits(_milliseconds(self.lock), int(self.statement * 1000))
 
     def of_long_work(self, *, wait: bool = True) -> str:
         """Writing, building an index, copying: as long as it takes."""
-        lock = _milliseconds(self.lock) if wait else 1
-        return f"SET LOCAL lock_timeout = {lock}; SET LOCAL statement_timeout = 0"
+        return _limits(_milliseconds(self.lock) if wait else 1, 0)
+
+
+def _limits(lock: int, statement: int) -> str:
+    """One statement that says what holds for its transaction: where tables are, and time-outs."""
+    settings = {**NAMES, "lock_timeout": lock, "statement_timeout": statement}
+    return "SELECT " + ", ".join(f"set_config('{k}', '{v}', true)" for k, v in settings.items())
 
 
 def _milliseconds(seconds: float) -> int:
@@ -73,13 +72,18 @@ def _milliseconds(seconds: float) -> int:
 
 
 class Connections:
-    """The pool of one base."""
+    """The pool of one base.
+
+    A pooler such as PgBouncer may lend each transaction another connection of the server. So
+    nothing is set or prepared for a session: every work is a transaction, and begins by saying
+    what holds for it, in one round trip.
+    """
 
     def __init__(self, url: str, timeouts: Timeouts) -> None:
         self._timeouts = timeouts
         self._canceller = Canceller()
         self.url = url
-        given = _parsed(url)
+        _parsed(url)
         _try(url, timeouts.lock)
         self._pool = ConnectionPool(
             url,
@@ -91,7 +95,7 @@ class Connections:
                 "autocommit": True,
                 "cursor_factory": _Cursor,
                 "connect_timeout": 10,
-                "options": timeouts.options(str(given.get("options") or "")),
+                "prepare_threshold": None,  # off: another session would not know the statement
             },
             configure=_configure,
         )
@@ -102,27 +106,39 @@ class Connections:
         self._pool.close()
 
     def read(self, query: Query, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        return self.run(lambda connection: connection.execute(query, values).fetchall())
+        """One statement, in the round trip that begins and ends its transaction."""
+
+        def piped(connection: Connection) -> list[tuple[Any, ...]]:
+            with connection.pipeline():
+                connection.execute("BEGIN")
+                connection.execute(sql.SQL(self._timeouts.of_reading()))
+                found = connection.execute(query, values)
+                connection.execute("COMMIT")
+                return found.fetchall()
+
+        return self._tried(piped)
 
     def consistently(self, work: Callable[[Connection], Result], *, long: bool = False) -> Result:
         """Several reads of one state of the base; long ones may take as long as they need."""
-        settings = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY"
-        more = f"; {self._timeouts.of_long_work()}" if long else ""
-        return self._transaction(work, settings + more)
+        limits = self._timeouts.of_long_work() if long else self._timeouts.of_reading()
+        return self._transaction(work, f"{ONE_STATE}; {limits}")
 
     def writing(self, work: Callable[[Connection], Result], *, wait: bool = True) -> Result:
         """One transaction; a lock of another is waited for, unless told not to."""
-        return self._transaction(work, self._timeouts.of_long_work(wait=wait))
-
-    def _transaction(self, work: Callable[[Connection], Result], settings: str) -> Result:
-        def transaction(connection: Connection) -> Result:
-            with connection.transaction():
-                connection.execute(sql.SQL(settings))
-                return work(connection)
-
-        return self.run(transaction)
+        return self._transaction(work, f"BEGIN; {self._timeouts.of_long_work(wait=wait)}")
 
     def run(self, work: Callable[[Connection], Result]) -> Result:
+        """One transaction with the time-outs of reading; each statement sees what is there."""
+        return self._transaction(work, f"BEGIN; {self._timeouts.of_reading()}")
+
+    def _transaction(self, work: Callable[[Connection], Result], begin: str) -> Result:
+        def begun(connection: Connection) -> Result:
+            connection.execute(sql.SQL(begin))
+            return work(connection)
+
+        return self._tried(begun)
+
+    def _tried(self, work: Callable[[Connection], Result]) -> Result:
         """Do the work on a connection; once more on a fresh one when that had been dropped."""
         with translated():
             try:
@@ -157,11 +173,14 @@ class Connections:
 
     @contextmanager
     def beside(self) -> Iterator[Connection]:
-        """A connection for work that does not return at once; nothing is tried again on it."""
+        """One state of the base for as long as it takes; nothing is tried again."""
         with translated():
             connection = self._taken()
         try:
-            yield connection
+            with translated(), connection:
+                limits = self._timeouts.of_long_work()
+                connection.execute(sql.SQL(f"{ONE_STATE}; {limits}; {NO_HURRY}"))
+                yield connection
         finally:
             self._pool.putconn(connection)
 

@@ -8,7 +8,7 @@ from psycopg.sql import SQL
 
 from knowbase.store.contract import CopySource
 from knowbase.store.postgres import reading
-from knowbase.store.postgres.connection import Connected, Connections, translated
+from knowbase.store.postgres.connection import Connected, Connections
 from knowbase.store.postgres.pasting import Pasting
 from knowbase.store.postgres.reading import PostgresSnapshot, Reading
 from knowbase.store.postgres.sealing import seal_missing
@@ -66,10 +66,7 @@ class PostgresCopying(Connected):
     @contextmanager
     def snapshot(self) -> Iterator[PostgresSnapshot]:
         """On a connection of its own, for as long as it takes: this one has no time-outs."""
-        with self._connections.beside() as connection, translated(), connection.transaction():
-            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            connection.execute("SET LOCAL statement_timeout = 0")
-            connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+        with self._connections.beside() as connection:
             connection.execute("SELECT 1 FROM graph LIMIT 1")
             yield PostgresSnapshot(connection, self._base, self._frame)
 
@@ -101,7 +98,6 @@ class PostgresCopying(Connected):
 
     def replace(self, source: CopySource, before: Callable[[], None]) -> None:
         def write(connection: Connection) -> None:
-            connection.execute("SET LOCAL statement_timeout = 0")
             connection.execute("SELECT 1 FROM bases WHERE id = %s FOR UPDATE", (self._base,))
             before()
             found = connection.execute(

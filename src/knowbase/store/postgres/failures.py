@@ -78,6 +78,31 @@ NO_RIGHTS = Failure(
     "this user may not do that in the database",
     "grant it the rights on the schema knowbase",
 )
+NO_SCHEMA = Failure(
+    BaseReadOnly,
+    "this user may not do that: it has no right to look into, or to add to, the schema knowbase",
+    "GRANT USAGE ON SCHEMA knowbase TO it; what a base lacks is made by the owner's kb init",
+)
+NO_TABLE = Failure(
+    BaseReadOnly,
+    "this user may not do that: it has no right to read, or to change, what the base holds",
+    "GRANT SELECT, to write also INSERT, UPDATE, DELETE, ON ALL TABLES IN SCHEMA knowbase TO it",
+)
+NO_NEW_SCHEMA = Failure(
+    BaseReadOnly,
+    "this user may not do that: it has no right to make the schema knowbase in this database",
+    "let an administrator run kb init once, or GRANT CREATE ON DATABASE … TO it",
+)
+NOT_OWNER = Failure(
+    BaseReadOnly,
+    "this user may not do that: only the owner of the base's tables may change or upgrade them",
+    "let the user who made the base run kb init once more",
+)
+WRONG_TLS = Failure(
+    BaseUnreachable,
+    "the database server's TLS is not what the URL asks for",
+    "check sslmode and sslrootcert in the URL, and the server's certificate",
+)
 READ_ONLY = Failure(
     BaseReadOnly,
     "the database can only be read: it is a replica, or set so",
@@ -118,13 +143,20 @@ _BY_STATE = {
     "3D000": NO_DATABASE,
     "28P01": WRONG_LOGIN,
     "28000": WRONG_LOGIN,
-    "42501": NO_RIGHTS,
     "25006": READ_ONLY,
     "22021": ENCODING,
     "22P05": ENCODING,
     "XX001": DAMAGED,
     "XX002": DAMAGED,
 }
+
+_RIGHTS = (
+    (r"denied for schema", NO_SCHEMA),
+    (r"denied for database", NO_NEW_SCHEMA),
+    (r"must be owner", NOT_OWNER),
+    (r"denied for (table|relation|sequence|view)", NO_TABLE),
+)
+"""Which right is missing only the server's words say."""
 
 # Whoever is not let in gets no SQLSTATE from libpq, only the server's words.
 _BY_WORDS = (
@@ -141,20 +173,29 @@ _BY_WORDS = (
     ),
     (r"database .* does not exist", NO_DATABASE),
     (r"permission denied for database", NO_RIGHTS),
+    (r"does not support SSL|certificate|SSL error|root\.crt", WRONG_TLS),
 )
 
 
 def failure_of(error: Exception) -> Failure:
     """What is to be said of a driver's error."""
     state = getattr(error, "sqlstate", None)
+    if state == "42501":
+        return _by_words(error, _RIGHTS, NO_RIGHTS)
     if state in _BY_STATE:
         return _BY_STATE[state]
     if state is None and isinstance(error, psycopg.OperationalError | PoolTimeout):
-        words = str(error)
-        return next((f for pattern, f in _BY_WORDS if re.search(pattern, words)), UNREACHABLE)
+        return _by_words(error, _BY_WORDS, UNREACHABLE)
     if isinstance(error, psycopg.OperationalError):
         return UNREACHABLE
     return REFUSED
+
+
+def _by_words(
+    error: Exception, table: tuple[tuple[str, Failure], ...], otherwise: Failure
+) -> Failure:
+    words = str(error)
+    return next((one for pattern, one in table if re.search(pattern, words)), otherwise)
 
 
 def was_dropped(error: psycopg.OperationalError) -> bool:

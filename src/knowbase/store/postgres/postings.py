@@ -5,7 +5,7 @@ from collections import Counter
 from knowbase.store.postgres.record import Recording
 from knowbase.store.postgres.words import Counts, ids_of
 
-MANY_CHUNKS = 50  # a transaction that writes so many has the tables analysed
+MANY_CHUNKS = 50  # a transaction that writes so many may want another index or plan
 
 
 class Postings(Recording):
@@ -17,6 +17,7 @@ class Postings(Recording):
     _unindexed: set[int]  # chunks whose words are to be forgotten
     _indexed: dict[int, tuple[int, dict[str, Counts]]]
     _chunks: int  # how many more there are
+    _before: int  # how many there were
     _length: int
 
     def _write_words(self) -> None:
@@ -46,8 +47,15 @@ class Postings(Recording):
 
     @property
     def grew(self) -> bool:
-        """Whether so much was written that the planner's view of the tables is out of date."""
+        """Whether much was written."""
         return len(self._indexed) >= MANY_CHUNKS
+
+    @property
+    def doubled(self) -> bool:
+        """Whether the base has so many more chunks that the planner's view of its tables is out
+        of date: at each doubling, so that filling a base has few analyses, not one a batch."""
+        before, now = self._before // MANY_CHUNKS, (self._before + self._chunks) // MANY_CHUNKS
+        return now.bit_length() > before.bit_length()
 
     def _known_words(self) -> dict[str, int]:
         """The id of each stem, new ones included; how many chunks have it is kept in step."""

@@ -329,9 +329,21 @@ CREATE TABLE calibration (
 );
 """
 
+# Which texts a worker is embedding, and until when they are left to it.
+_STEP_12 = """
+CREATE TABLE leases (
+    base_id integer NOT NULL REFERENCES bases ON DELETE CASCADE,
+    model integer NOT NULL,
+    hash text COLLATE "C" NOT NULL,
+    holder text COLLATE "C" NOT NULL,
+    ends timestamptz NOT NULL,
+    PRIMARY KEY (base_id, model, hash)
+);
+"""
+
 STEPS = (
     _STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8, _STEP_9, _STEP_10,
-    _STEP_11,
+    _STEP_11, _STEP_12,
 )  # fmt: skip
 WITH_A_GRAPH = 3
 
@@ -353,6 +365,12 @@ def upgrade(connection: Connection, relink: Relink) -> None:
                 for (base,) in connection.execute("SELECT id FROM bases").fetchall():
                     relink(connection, base)
             connection.execute("INSERT INTO steps VALUES (%s)", (number + 1,))
+
+
+def is_current(connection: Connection) -> bool:
+    """Whether every step has been run: then nothing is to be created."""
+    row = connection.execute("SELECT to_regclass('knowbase.steps') IS NOT NULL").fetchone()
+    return bool(row and row[0]) and version_of(connection) == len(STEPS)
 
 
 def _add_pgvector(connection: Connection) -> None:

@@ -19,6 +19,9 @@ def vector_table(dimensions: int) -> Identifier:
 
 
 def create_vector_table(connection: Connection, dimensions: int, index: str) -> None:
+    """Unless it is there: who may write need not be one who may create."""
+    if _is_there(connection, dimensions):
+        return
     connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
     connection.execute(
         SQL(
@@ -31,6 +34,13 @@ def create_vector_table(connection: Connection, dimensions: int, index: str) -> 
     )
     if index == "hnsw":
         _index_vectors(connection, dimensions, index, SQL(""))
+
+
+def _is_there(connection: Connection, dimensions: int) -> bool:
+    row = connection.execute(
+        "SELECT to_regclass(%s) IS NOT NULL", (f"vectors_{dimensions:d}",)
+    ).fetchone()
+    return bool(row and row[0])
 
 
 def learn_lists(connection: Connection, dimensions: int, enough: int) -> None:

@@ -52,9 +52,11 @@ class Writing(Postings):
         super().__init__(connection, base, now)
         self._model = model
         row = connection.execute(
-            "SELECT next_seq, next_chunk, next_word FROM bases WHERE id = %s FOR UPDATE", (base,)
+            "SELECT next_seq, next_chunk, next_word, chunks FROM bases WHERE id = %s FOR UPDATE",
+            (base,),
         ).fetchone()
-        self._next_seq, self._next_chunk, self._next_word = map(int, row or (1, 1, 1))
+        counters = map(int, row or (1, 1, 1, 0))
+        self._next_seq, self._next_chunk, self._next_word, self._before = counters
         self._linking = Linking(connection, base)
         self._unlinked: set[int] = set()  # documents whose vectors changed
         self._unindexed: set[int] = set()  # chunks whose words are to be forgotten

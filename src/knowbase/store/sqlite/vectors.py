@@ -127,6 +127,9 @@ class SqliteVectors(WithIndex):
         )
         return [rows.passage(row) for row in found]
 
+    def leases(self) -> None:
+        return None
+
     def switch_model(self, model: "Model") -> bool:
         with translated(), self._connections.writing() as connection:
             number = self._model_id(connection, model)
