@@ -68,7 +68,12 @@ class Api:
     ) -> Response:
         access = current.get()
         asked = build(operation.request, held_to(access.project, operation.request, values))
+        is_writing = operation.is_writing(asked)
+        if is_writing:
+            check_writing(access)
         if request.method != "POST":
+            if is_writing:  # links and pictures of other pages send those
+                raise NotAllowed(f"{operation.name} writes when it is asked so", hint="by POST")
             access = access._replace(write=False)  # not even that something was used
         base = self._base.within(access)
 
@@ -78,7 +83,7 @@ class Api:
 
         found = await self._workers.run(work, operation.name)
         self._metrics.searched(found.result)
-        if operation.writes:
+        if is_writing:
             self._wrote(access)
         if request.method == "POST":
             return Response(found.body, media_type=JSON)
@@ -90,12 +95,18 @@ class Api:
 
 def check_access(operation: Operation, access: Access) -> None:
     """Refuse what this access is not enough for."""
-    if operation.writes and not access.write:
-        raise NotAllowed("this token is for reading alone", hint="kb token new --scope write")
+    if operation.writes:
+        check_writing(access)
     if operation.whole and access.project is not None:
         raise NotAllowed(
             f"{operation.name} concerns the whole base", hint="a token without a project may"
         )
+
+
+def check_writing(access: Access) -> None:
+    """Refuse who may only read."""
+    if not access.write:
+        raise NotAllowed("this token is for reading alone", hint="kb token new --scope write")
 
 
 def check_switch(operation: Operation, settings: Settings) -> None:

@@ -1,12 +1,13 @@
 // The graph: what lies around one document, as a picture and as a list that says the same.
 import { useEffect, useState } from "preact/hooks";
-import { fresh } from "../api";
+import { access, fresh } from "../api";
 import { relationName } from "../document/rail";
 import { bind } from "../keys";
 import { Failure, useAsked, useName } from "../parts/said";
 import { documentAddress, go, place, reference, withParams } from "../place";
 import { count, thousands } from "../words";
 import { around, asked, RELATIONS, type Around, type Near, type NearLink } from "./around";
+import { Cypher } from "./cypher";
 import { exportAs } from "./export";
 import { Overview } from "./overview";
 import { Picture, useLayout } from "./picture";
@@ -19,7 +20,12 @@ const WAYS: Record<string, [string, string]> = {
 
 export function Graph() {
   const code = place.value.path.startsWith("/g/") ? reference.value : "";
-  return code ? <Neighbours code={code} /> : <Overview />;
+  return (
+    <>
+      {code ? <Neighbours code={code} /> : <Overview />}
+      {access.value.cypher && <Cypher />}
+    </>
+  );
 }
 
 function Neighbours({ code }: { code: string }) {

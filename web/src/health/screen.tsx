@@ -4,6 +4,7 @@ import type { Diagnosis, Status } from "../operations";
 import { Copy, Failure, sentence, useAsked } from "../parts/said";
 import { count, size, thousands } from "../words";
 import { Progress } from "./progress";
+import { Quality } from "./quality";
 import { Tasks } from "./tasks";
 import { Searches } from "./searches";
 
@@ -28,7 +29,12 @@ export function Health() {
       )}
       {status.value && <Numbers told={status.value} />}
       {status.value && <Files told={status.value} />}
-      {access.value.local && access.value.write && !access.value.project && <Tasks />}
+      {access.value.local && access.value.write && !access.value.project && (
+        <>
+          <Tasks />
+          <Quality />
+        </>
+      )}
       <Searches />
       {doctor.value && <Versions told={doctor.value} />}
     </div>
@@ -55,7 +61,7 @@ function Findings({ told }: { told: Diagnosis }) {
               <ul>
                 {one.examples.map((example) => (
                   <li key={example}>
-                    <bdi>{example}</bdi>
+                    {one.name === "dead_links" ? <a href={naming(example)}>{example}</a> : <bdi>{example}</bdi>}
                   </li>
                 ))}
               </ul>
@@ -65,6 +71,12 @@ function Findings({ told }: { told: Diagnosis }) {
       ))}
     </ol>
   );
+}
+
+/** The documents that name what leads nowhere: `target (named in 3)`, by its words. */
+function naming(example: string): string {
+  const words = example.replace(/ \(named in \d+\)$/, "").replaceAll(/[^\p{L}\p{N}]+/gu, " ").trim();
+  return `/?q=${encodeURIComponent(words.includes(" ") ? `"${words}"` : words)}&mode=keyword`;
 }
 
 function Numbers({ told }: { told: Status }) {

@@ -5,6 +5,7 @@ import { dates, density, editor, hitsAPage, recent, theme, usesKeys } from "../k
 import { Failure, useAsked } from "../parts/said";
 import { BaseSettings } from "./base";
 import { Agents, Model } from "./model";
+import { Sources } from "./sources";
 import { Tokens } from "./tokens";
 
 const USUAL = { editor: "vscode://file/{path}:{line}", hits: 20 };
@@ -17,6 +18,7 @@ export function Settings() {
       <Profiles />
       {access.value.local && access.value.write && !access.value.project && (
         <>
+          <Sources />
           <Model />
           <BaseSettings />
           <Agents />
@@ -106,7 +108,7 @@ function Profiles() {
     if (!name) return;
     try {
       for (const query of recent.value.slice(0, 10)) {
-        const sides = await Promise.all([usual, name].map(async (profile) => (await search({ query, profile, top: 3, unit: "document" })).hits.map((hit) => hit.title)));
+        const sides = await Promise.all([usual, name].map(async (profile) => (await search({ query, profile, top: 3, unit: "document", draft: true })).hits.map((hit) => hit.title)));
         set((before) => [...before, { query, sides }]);
       }
       fail(null);
