@@ -1,7 +1,7 @@
 // How good the answers are: questions made of the base itself, asked in the background.
 import { useState } from "preact/hooks";
 import { call } from "../api";
-import { progress } from "../events";
+import { begin, ended, progress } from "../events";
 import type { TaskLine } from "../operations";
 import { Failure, sentence, useAsked } from "../parts/said";
 import { age } from "../words";
@@ -11,15 +11,14 @@ const LAST = 10;
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
 export function Quality() {
-  const told = progress.value?.task === "eval" ? progress.value : null;
-  const loaded = useAsked((stop) => call("tasks", {}, stop), [told?.id, told?.state]);
+  const loaded = useAsked((stop) => call("tasks", {}, stop), [progress.value?.id, ended.value]);
   const [error, fail] = useState<unknown>(null);
   const evaluations = (loaded.value?.tasks ?? []).filter((one) => one.task === "eval");
   const done = evaluations.filter((one) => one.scores.length > 0).slice(0, LAST);
   const isRunning = evaluations.some((one) => one.state === "running");
   const failed = evaluations[0]?.state === "failed" ? evaluations[0] : null;
   const start = (): void =>
-    void call("task/start", { task: "eval" }).then(
+    void begin({ task: "eval" }).then(
       () => (fail(null), loaded.again()),
       (failure: unknown) => fail(failure),
     );

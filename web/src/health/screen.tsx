@@ -13,13 +13,15 @@ const WORDS: Record<string, string> = { error: "Broken", warning: "Wants attenti
 export function Health() {
   const doctor = useAsked((stop) => call("doctor", {}, stop), [fresh.value]);
   const status = useAsked((stop) => call("status", {}, stop), [fresh.value]);
+  const isLooked = doctor.value !== null || doctor.error != null;
+  const isThere = isLooked && (status.value !== null || status.error != null); // nothing moves what is under the pointer
   return (
     <div class="page health">
       <h1>Base health</h1>
       <Progress />
       {doctor.error != null && <Failure error={doctor.error} retry={doctor.again} />}
-      {!doctor.value && doctor.error == null && <p aria-busy="true">Looking …</p>}
-      {doctor.value && (
+      {!isThere && <p aria-busy="true">Looking …</p>}
+      {isThere && doctor.value && (
         <>
           <p class="lead" role="status">
             {sentence(doctor.value.summary)}
@@ -27,16 +29,16 @@ export function Health() {
           <Findings told={doctor.value} />
         </>
       )}
-      {status.value && <Numbers told={status.value} />}
-      {status.value && <Files told={status.value} />}
-      {access.value.local && access.value.write && !access.value.project && (
+      {isThere && status.value && <Numbers told={status.value} />}
+      {isThere && status.value && <Files told={status.value} />}
+      {isThere && access.value.local && access.value.write && !access.value.project && (
         <>
           <Tasks />
           <Quality />
         </>
       )}
-      <Searches />
-      {doctor.value && <Versions told={doctor.value} />}
+      {isThere && <Searches />}
+      {isThere && doctor.value && <Versions told={doctor.value} />}
     </div>
   );
 }

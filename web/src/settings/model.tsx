@@ -1,18 +1,18 @@
 // Another model: the vectors are made anew by a task of the server, and searching goes on.
 import { useState } from "preact/hooks";
-import { call, fresh } from "../api";
-import type { ModelList } from "../operations";
+import { call } from "../api";
+import { begin } from "../events";
+import type { ModelList, Status } from "../operations";
 import { Failure, sentence, tell, useAsked } from "../parts/said";
 import { size, thousands } from "../words";
 
-export function Model() {
-  const status = useAsked((stop) => call("status", {}, stop), [fresh.value]);
+export function Model({ models }: { models: Status["models"] }) {
   const [error, fail] = useState<unknown>(null);
   const change = async (event: Event): Promise<void> => {
     event.preventDefault();
     const model = String(new FormData(event.currentTarget as HTMLFormElement).get("model")).trim();
     try {
-      await call("task/start", { task: "embed", model });
+      await begin({ task: "embed", model });
       fail(null);
       tell("The vectors are made anew; Health shows how far it is. Searching goes on.");
     } catch (failure) {
@@ -23,7 +23,7 @@ export function Model() {
     <section>
       <h2>Embedding model</h2>
       <ul class="plain lined">
-        {status.value?.models.map((one) => (
+        {models.map((one) => (
           <li key={one.model.name + one.model.revision} class="setting">
             <strong>{one.model.name}</strong>
             <span class="faint">

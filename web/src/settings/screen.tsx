@@ -11,15 +11,17 @@ import { Tokens } from "./tokens";
 const USUAL = { editor: "vscode://file/{path}:{line}", hits: 20 };
 
 export function Settings() {
+  const status = useAsked((stop) => call("status", {}, stop), [fresh.value]);
   return (
     <div class="page settings">
       <h1>Settings</h1>
       <ThisPage />
       <Profiles />
-      {access.value.local && access.value.write && !access.value.project && (
+      {status.error != null && <Failure error={status.error} retry={status.again} />}
+      {status.value && access.value.local && access.value.write && !access.value.project && (
         <>
-          <Sources />
-          <Model />
+          <Sources sources={status.value.sources} again={status.again} />
+          <Model models={status.value.models} />
           <BaseSettings />
           <Agents />
           <Tokens />

@@ -1,12 +1,12 @@
 // Where the documents come from: folders and files that the base follows.
 import { useState } from "preact/hooks";
-import { call, fresh, hasToken } from "../api";
-import type { Removal } from "../operations";
-import { Failure, tell, useAsked } from "../parts/said";
+import { call, hasToken } from "../api";
+import { begin } from "../events";
+import type { Removal, Status } from "../operations";
+import { Failure, tell } from "../parts/said";
 import { count } from "../words";
 
-export function Sources() {
-  const status = useAsked((stop) => call("status", {}, stop), [fresh.value]);
+export function Sources({ sources, again }: { sources: Status["sources"]; again: () => void }) {
   const [error, fail] = useState<unknown>(null);
   const add = async (event: Event): Promise<void> => {
     event.preventDefault();
@@ -14,7 +14,7 @@ export function Sources() {
     const given = new FormData(form);
     const tags = String(given.get("tags")).split(",").map((one) => one.trim().replace(/^#/, "")).filter(Boolean);
     try {
-      await call("task/start", { task: "add", paths: [String(given.get("path")).trim()], tags });
+      await begin({ task: "add", paths: [String(given.get("path")).trim()], tags });
       form.reset();
       fail(null);
       tell("It is being read; Health shows how far it is, and stops it.");
@@ -25,10 +25,10 @@ export function Sources() {
   return (
     <section>
       <h2>Sources</h2>
-      {status.value && !status.value.sources.length && <p class="faint">None yet.</p>}
+      {!sources.length && <p class="faint">None yet.</p>}
       <ul class="plain lined">
-        {status.value?.sources.map((one) => (
-          <Source key={one.path} path={one.path} tags={one.tags} again={status.again} />
+        {sources.map((one) => (
+          <Source key={one.path} path={one.path} tags={one.tags} again={again} />
         ))}
       </ul>
       {hasToken() ? (
