@@ -56,13 +56,13 @@ def test_a_dead_link_is_mended(mine: Visit, own: Kb) -> None:
     page.locator(".hit h2 a", has_text="Timetable").click()
     nowhere = page.locator("h3:has-text('Leading nowhere') + ul")
     expect(nowhere.locator("li")).to_have_count(2)
-    page.get_by_role("button", name="Write Moorings").click()
+    page.get_by_role("button", name="Write it: Moorings").click()
     page.get_by_label("What Moorings says").fill("Ask the harbour master.")
     page.get_by_role("button", name="Keep").click()
     expect(nowhere.locator("li")).to_have_count(1)
     expect(page.locator(".text a", has_text="Moorings")).to_have_count(1)
     with page.expect_request(lambda asked: asked.url.startswith("vscode:")) as asked:
-        page.get_by_role("button", name="Open the editor at").click()
+        page.get_by_role("button", name="Editor, at").click()
     assert asked.value.url == f"vscode://file{own.folder}/docs/timetable.md:5"
     mine.complaints.clear()  # no editor is here, and the window waits for one
     own.write("docs/timetable.md", LINKED.replace("paln", "plan"))  # as it would
@@ -196,8 +196,8 @@ def test_a_source_is_taken_out_once_it_is_said_what_goes(mine: Visit, own: Kb) -
     own.write("spare/one.md", "# Spare\n\nA spare page.\n")
     own("add", "spare", "--defer")
     page = mine.open("/settings")
-    page.get_by_role("button", name="Take spare out").click()
+    page.get_by_role("button", name="Take out spare").click()
     expect(page.get_by_text("1 document leaves the base")).to_be_visible()
     page.get_by_role("button", name="Do it").click()
-    expect(page.get_by_role("button", name="Take spare out")).to_have_count(0)
+    expect(page.get_by_role("button", name="Take out spare")).to_have_count(0)
     assert (own.folder / "spare/one.md").exists()

@@ -10,10 +10,9 @@ import { age, count, grouped, pieces } from "../words";
 
 const LIKE = 5;
 
-export function Rail({ code, facts }: { code: string; facts: Facts | null }) {
+export function Rail({ code, context }: { code: string; context: DocumentContext | null }) {
   const links = useAsked((stop) => call("links", { reference: code }, stop), [code, fresh.value]);
   const like = useAsked((stop) => search({ query: `like:${code}`, unit: "document", top: LIKE, draft: true }, stop), [code]);
-  const context = useAsked((stop) => call("context", { reference: code }, stop), [code, fresh.value]);
   return (
     <aside class="rail" aria-label="About this document">
       {links.error != null && <Failure error={links.error} />}
@@ -40,7 +39,7 @@ export function Rail({ code, facts }: { code: string; facts: Facts | null }) {
           </ul>
         </section>
       )}
-      {context.value && facts && <History facts={facts} context={context.value} />}
+      {context && <History facts={context.document} context={context} />}
     </aside>
   );
 }
@@ -92,12 +91,12 @@ function Dead({ link, document }: { link: Link; document: Facts }) {
     <li>
       <s dir="auto">{link.target}</s> <span class="faint">{link.kind}</span>{" "}
       {document.path && access.value.local && (
-        <button type="button" class="quiet" aria-label={`Open the editor at ${link.target}`} onClick={() => void mendInEditor(document, link.target)}>
+        <button type="button" class="quiet" aria-label={`Editor, at ${link.target}`} onClick={() => void mendInEditor(document, link.target)}>
           Editor
         </button>
       )}
       {canWrite && (
-        <button type="button" class="quiet" aria-expanded={isWriting} aria-label={`Write ${link.target}`} onClick={() => write(!isWriting)}>
+        <button type="button" class="quiet" aria-expanded={isWriting} aria-label={`Write it: ${link.target}`} onClick={() => write(!isWriting)}>
           Write it
         </button>
       )}

@@ -75,7 +75,7 @@ function Source({ path, tags, again }: { path: string; tags: string[]; again: ()
       <div class="setting">
         <code>{path}</code>
         <span class="faint">{tags.map((tag) => `#${tag}`).join(" ")}</span>
-        <button type="button" class="quiet" aria-expanded={plan !== null} aria-label={`Take ${path} out`} onClick={() => (plan ? show(null) : void run(false))}>
+        <button type="button" class="quiet" aria-expanded={plan !== null} aria-label={`Take out ${path}`} onClick={() => (plan ? show(null) : void run(false))}>
           Take out
         </button>
       </div>
