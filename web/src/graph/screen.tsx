@@ -18,6 +18,8 @@ const WAYS: Record<string, [string, string]> = {
   SUPERSEDES: ["supersedes", "is superseded"],
 };
 
+const HIDDEN = "superseded,archived,expired";
+
 export function Graph() {
   const code = place.value.path.startsWith("/g/") ? reference.value : "";
   return (
@@ -89,7 +91,7 @@ function Neighbours({ code }: { code: string }) {
 }
 
 function Filters({ found }: { found: Around | null }) {
-  const { depth, relations, strength, to, types } = asked.value;
+  const { depth, include, relations, strength, tags, to, types } = asked.value;
   const all = [...new Set(found?.nodes.map((node) => node.type) ?? [])];
   const toggle = (relation: string): void => {
     const now = relations.length ? relations : RELATIONS;
@@ -126,6 +128,12 @@ function Filters({ found }: { found: Around | null }) {
             </option>
           ))}
         </select>
+      </label>
+      <label>
+        Tag <input size={10} value={tags.join(",")} placeholder="all" onChange={(event) => go(withParams({ tags: event.currentTarget.value.trim() }))} />
+      </label>
+      <label>
+        <input type="checkbox" checked={include.length > 0} onChange={() => go(withParams({ include: include.length ? "" : HIDDEN }))} /> with hidden ones
       </label>
       <label>
         Strength from <span class="number">{strength.toFixed(1)}</span>{" "}

@@ -3,6 +3,7 @@ import { access, call, fresh } from "../api";
 import type { Diagnosis, Status } from "../operations";
 import { Copy, Failure, sentence, useAsked } from "../parts/said";
 import { count, size, thousands } from "../words";
+import { Growth } from "../timeline/weeks";
 import { Progress } from "./progress";
 import { Quality } from "./quality";
 import { Tasks } from "./tasks";
@@ -30,6 +31,7 @@ export function Health() {
         </>
       )}
       {isThere && status.value && <Numbers told={status.value} />}
+      {isThere && <Growth />}
       {isThere && status.value && <Files told={status.value} />}
       {isThere && access.value.local && access.value.write && !access.value.project && (
         <>

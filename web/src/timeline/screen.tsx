@@ -1,9 +1,9 @@
 // What came into the base when: a row a day, the sessions of agents, what expires soon.
 import { useState } from "preact/hooks";
-import { call, fresh } from "../api";
+import { access, call, fresh } from "../api";
 import { dates } from "../kept";
 import type { Document as Facts, Listing, Session } from "../operations";
-import { Failure, useAsked } from "../parts/said";
+import { Failure, tell, useAsked } from "../parts/said";
 import { documentAddress, go, place, withParams } from "../place";
 import { conditions, range, Weeks } from "./weeks";
 import { age, count, day, grouped, thousands } from "../words";
@@ -150,12 +150,28 @@ function Expiring() {
             <a href={documentAddress(hit.code)} dir="auto">
               {hit.title}
             </a>{" "}
-            <span class="code faint">{hit.code}</span> <time dateTime={hit.expires_at ?? ""}>{age(hit.expires_at ?? "")}</time>
+            <span class="code faint">{hit.code}</span> <time dateTime={hit.expires_at ?? ""}>{age(hit.expires_at ?? "")}</time>{" "}
+            {access.value.write && (
+              <button type="button" class="quiet" aria-label={`Let go: ${hit.code}`} onClick={() => void letGo(hit)}>
+                Let go
+              </button>
+            )}
           </li>
         ))}
       </ul>
     </section>
   );
+}
+
+/** Forgotten before it expires. */
+async function letGo(hit: Facts): Promise<void> {
+  try {
+    await call("forget", { references: [hit.id] });
+    tell(`${hit.code} is forgotten; kb restore ${hit.id} brings it back`);
+    fresh.value++;
+  } catch (error) {
+    tell((error as Error).message);
+  }
 }
 
 function Sessions({ project }: { project: string }) {

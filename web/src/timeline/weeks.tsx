@@ -78,6 +78,19 @@ export function Weeks({ project, type }: { project: string; type: string }) {
   );
 }
 
+/** How the base grew; a stretch that is chosen is shown by the timeline. */
+export function Growth() {
+  const told = useAsked((stop) => search({ query: "", facets: ["week"], top: 1, mode: "keyword", draft: true }, stop), [fresh.value]);
+  const all = bars(told.value?.facets["week"] ?? []);
+  if (all.length < 2) return null;
+  return (
+    <section class="weeks">
+      <h2>What came in, by week</h2>
+      <Chart all={all} chosen={{ from: "", to: "" }} choose={({ from, to }) => go(`/t?from=${from}&to=${to}`)} />
+    </section>
+  );
+}
+
 function Chart({ all, chosen, choose }: { all: Bar[]; chosen: Range; choose: (one: Range) => void }) {
   const [drawn, draw] = useState<[number, number] | null>(null);
   const picture = useRef<SVGSVGElement>(null);
