@@ -4,10 +4,12 @@ python bench/page.py [--chunks 5000] [--keys 60] [--folder BASE]
 
 Serves a base with so many chunks of made-up text, types into the page of a real browser, and
 prints the percentiles of three times: from the key to the paint that shows its hits, of the
-request alone as the browser sees it, and to the first paint of the page.
+request alone as the browser sees it, and to the first paint of the page. On a busy machine these
+say little: beside them stand its load, and the CPU time that a key costs the server and the page.
 """
 
 import argparse
+import os
 import random
 import subprocess
 import sys
@@ -68,8 +70,12 @@ def report(kb: Kb, keys: int) -> None:
         running = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
         page = running.new_page(viewport={"width": 1360, "height": 900})
         told = measure(page, site.address, keys)
+        server, thread = cpu(page, site.process.pid, keys)
         running.close()
-    print(f"{chunks:,} chunks, {keys} keys")
+    print(
+        f"{chunks:,} chunks, {keys} keys, load {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores"
+    )
+    print(f"CPU of a key: server {server:.1f} ms, the page's thread {thread:.1f} ms")
     for name, times in told.items():
         print(f"{name:32} p50 {at(times, 0.5):6.1f} ms   p95 {at(times, 0.95):6.1f} ms")
 
@@ -95,14 +101,7 @@ def measure(page: Page, address: str, keys: int) -> dict[str, list[float]]:
         "document.querySelector('#q').addEventListener('keydown',"
         " () => window.pressedAt = performance.now(), true)"
     )
-    drawn = random.Random(11)
-    times: list[float] = []
-    while len(times) < keys:
-        page.locator("#q").fill("")
-        for letter in drawn.choice(WORDS)[:6]:
-            page.keyboard.press(letter)
-            times.append(float(page.evaluate(SETTLED)))
-            page.wait_for_timeout(40)
+    times = type_words(page, keys, 11)
     requests: list[dict[str, Any]] = page.evaluate(
         "performance.getEntriesByType('resource').filter(one => one.name.endsWith('/api/search'))"
         ".map(one => ({duration: one.duration}))"
@@ -112,6 +111,37 @@ def measure(page: Page, address: str, keys: int) -> dict[str, list[float]]:
         "request, as the browser sees it": [one["duration"] for one in requests],
         "first paint of the page": [first],
     }
+
+
+def type_words(page: Page, keys: int, seed: int) -> list[float]:
+    """Letter by letter, each once the hits of the one before are there."""
+    drawn = random.Random(seed)
+    times: list[float] = []
+    while len(times) < keys:
+        page.locator("#q").fill("")
+        for letter in drawn.choice(WORDS)[:6]:
+            page.keyboard.press(letter)
+            times.append(float(page.evaluate(SETTLED)))
+            page.wait_for_timeout(40)
+    return times
+
+
+def cpu(page: Page, server: int, keys: int) -> tuple[float, float]:
+    """Milliseconds of CPU that a key costs the server, and the thread that draws the page."""
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def spent() -> tuple[float, float]:
+        metrics = session.send("Performance.getMetrics")["metrics"]
+        thread = next(one["value"] for one in metrics if one["name"] == "TaskDuration")
+        ticks = Path(f"/proc/{server}/stat").read_text().rpartition(")")[2].split()[11:13]
+        return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK"), thread
+
+    before = spent()
+    typed = len(type_words(page, keys, 13))
+    after = spent()
+    of_server, of_thread = (1000 * (b - a) / typed for a, b in zip(before, after, strict=True))
+    return of_server, of_thread
 
 
 def at(times: list[float], share: float) -> float:

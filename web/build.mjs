@@ -19,7 +19,7 @@ const shared = {
   metafile: true,
   minify: true,
   outdir: target,
-  target: ["es2022", "chrome111", "firefox115", "safari16.4"],
+  target: ["es2022", "chrome123", "firefox120", "safari17.5"], // light-dark(),
 };
 
 /** The built file of an entry, and the files that it cannot start without. */

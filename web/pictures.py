@@ -31,7 +31,7 @@ SCREENS = {
     "search-dark": ("/?q=retry", "dark", ".facet"),
     "document": ("/d/HB-T-0021?q=rollback", "light", ".rail h3"),
     "graph": ("/g/HB-I-0018", "light", ".picture circle"),
-    "timeline": ("/t", "light", ".days li"),
+    "timeline": ("/t", "light", ".weeks .in"),
     "inbox": ("/inbox?group=near_duplicate", "light", ".card"),
     "health": ("/health-page", "light", ".versions dt"),
     "settings": ("/settings", "light", "#editor"),

@@ -233,6 +233,13 @@ def dotted(name: str) -> str:
     return name.replace("_", ".", 1)
 
 
+def is_for_the_command(key: str) -> bool:
+    """Whether no server changes a setting for anybody: it decides who is let in, or where texts
+    are sent."""
+    name = key.strip(". ").replace(".", "_").lower()
+    return name.startswith("serve_") or name.endswith("_url")
+
+
 def load(folder: str | None, environment: Mapping[str, str]) -> Configuration:
     """What kb.toml in `folder` and the environment say."""
     values: dict[str, Any] = {}

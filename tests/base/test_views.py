@@ -215,7 +215,7 @@ READS: dict[str, Call] = {
     "store.models": lambda b, t, f: b.store.models(),
     "store.nearest_words": lambda b, t, f: b.store.nearest_words(Word(SECRET[:-1]), 3),
     "store.facets": lambda b, t, f: b.store.facets(
-        EVERYTHING, ("type", "tag", "project", "folder", "age"), Ages((("day", "2026"),))
+        EVERYTHING, ("type", "tag", "project", "folder", "age", "week"), Ages((("day", "2026"),))
     ),
     "store.newest": lambda b, t, f: b.store.newest(EVERYTHING, 99),
     "store.openings": lambda b, t, f: b.store.openings([t.id()]),

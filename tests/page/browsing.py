@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 
 import hostile
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from conftest import FIXTURES, Kb
 from knowbase import Base, Note
 from servers import Served, serving
 
+expect.set_options(timeout=30_000)  # what takes that long will not happen
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 MEMORIES = (
     "Deploys happen on Tuesdays, after the tests of the night have passed.",
@@ -71,7 +72,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Kb:
 
 @pytest.fixture(scope="session")
 def site(library: Kb) -> Iterator[Served]:
-    with serving(library.folder, env={"KB_EMBED_BACKGROUND": "false"}) as served:
+    env = {"KB_EMBED_BACKGROUND": "false", "KB_SERVE_CYPHER": "false"}
+    with serving(library.folder, env=env) as served:
         yield served
 
 

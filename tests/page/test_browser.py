@@ -217,6 +217,7 @@ def test_the_graph_is_the_same_each_time_and_its_list_says_the_same(window: Visi
         )
     assert pictures[0] == pictures[1]
     assert len(pictures[0]) <= 60
+    assert page.locator(".cypher").count() == 0  # not unless that is served
     assert page.locator(".nodes li").count() == len(pictures[0])
     with page.expect_download() as downloaded:
         page.get_by_role("button", name="SVG").click()

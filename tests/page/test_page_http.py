@@ -95,7 +95,7 @@ def test_a_token_of_a_project_sees_its_own_on_the_page(folder: Path) -> None:
     try:
         with serving(folder, token=made["token"]) as served:
             assert served.client.get("/api/access").json() == {
-                "write": False, "project": "apollo", "local": True,
+                "write": False, "project": "apollo", "local": True, "cypher": True,
             }  # fmt: skip
             page = served.client.get("/?q=rocket+engine", headers=HTML).text
             assert "AP-1" in page

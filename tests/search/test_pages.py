@@ -18,7 +18,7 @@ from servers import serving
 
 NUMBER = 25
 DAY = 86_400
-EVERY = ("type", "tag", "project", "folder", "age")
+EVERY = ("type", "tag", "project", "folder", "age", "week")
 
 
 def fill(place: str) -> str:

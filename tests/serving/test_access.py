@@ -112,7 +112,11 @@ ATTACKS: dict[str, list[dict[str, Any]]] = {
         {"query": "engine", "session_record": "s-ze"},
         {"query": "launch window", "include": ["superseded"]},
         {"query": "is:superseded"},
-        {"query": "engine", "facets": ["type", "tag", "project", "folder", "age"], "offset": 5},
+        {
+            "query": "engine",
+            "facets": ["type", "tag", "project", "folder", "age", "week"],
+            "offset": 5,
+        },
     ],
     "get": [{"reference": "ZE-1"}, {"reference": "ZE-1:_preamble"}, {"reference": "2"}],
     "render": [
@@ -175,6 +179,7 @@ ATTACKS: dict[str, list[dict[str, Any]]] = {
     "status": [{}],
     "doctor": [{}],
     "searches": [{}],
+    "models": [{}, {"folders": ["/etc"]}],
     "tasks": [{}],
     "task start": [{"task": "sync"}, {"task": "add", "paths": ["/etc/hostname"]}],
     "task stop": [{"id": "T1"}],
@@ -356,6 +361,8 @@ def test_a_token_for_reading_cannot_write(folder: Path) -> None:
         for operation in OPERATIONS.values():
             response = server.post(operation.name, **ATTACKS[operation.name][0])
             assert (response.status_code == 403) == (operation.writes or operation.near)
+        assert server.json("expire", within="1y")["documents"]
+        assert server.post("expire", delete=True).status_code == 403
         assert server.json("search", query="engine", profile="memory")["returned"] > 0
         recording = server.post("search", query="engine", session_record="s-ap")
         assert recording.status_code == 403

@@ -361,10 +361,16 @@ def test_facets_count_documents_with_a_chunk_that_passes(store: Store) -> None:
         store,
         draft("a", section("an engine"), section("an engine too", "two", "Two"), tags=("x", "y")),
         draft("b", section("an engine"), path="docs/deep/b.md", project="web", tags=("x",)),
-        draft("c", section("an engine"), path="c.md", updated_at="2025-12-31T00:00:00.000000Z"),
+        draft(
+            "c",
+            section("an engine"),
+            path="c.md",
+            updated_at="2025-12-31T00:00:00.000000Z",
+            created_at="2025-12-28T23:59:59.000000Z",
+        ),
         draft("d", section("a kettle"), path="docs/deep/d.md", project="web", tags=("y",)),
     )
-    every = ("type", "tag", "project", "folder", "age")
+    every = ("type", "tag", "project", "folder", "age", "week")
     ages = Ages((("day", NOW),))
     assert store.facets(Contains(Word("engine")), every, ages) == {
         "type": [("markdown", 3)],
@@ -372,6 +378,7 @@ def test_facets_count_documents_with_a_chunk_that_passes(store: Store) -> None:
         "project": [("web", 1)],
         "folder": [(".", 1), ("docs/deep", 1)],
         "age": [("day", 2), ("older", 1)],
+        "week": [("2025-12-29", 2), ("2025-12-22", 1)],  # by their Mondays
     }
     only = both(Contains(Word("engine")), Compare("project", "=", "web"))
     assert store.facets(only, ("folder",), ages) == {"folder": [("docs/deep", 1)]}

@@ -31,11 +31,12 @@ export interface Access {
   write: boolean;
   project: string | null;
   local: boolean;
+  cypher: boolean;
 }
 
 export const wantsToken = signal(false);
 export const isAway = signal(false);
-export const access = signal<Access>({ write: false, project: null, local: false });
+export const access = signal<Access>({ write: false, project: null, local: false, cypher: false });
 /** Counts up when the base may have changed, or the server is back: screens ask again. */
 export const fresh = signal(0);
 

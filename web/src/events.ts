@@ -1,7 +1,7 @@
 // What the server tells unasked: that the base has changed, and how far long work is. Read by
 // fetch, since an EventSource sends no token.
 import { signal } from "@preact/signals";
-import { fresh, headers, wantsToken } from "./api";
+import { call, fresh, headers, wantsToken, type Takes } from "./api";
 import { forgetRendered } from "./rendered";
 
 export interface Progress {
@@ -16,6 +16,8 @@ export interface Progress {
 }
 
 export const progress = signal<Progress | null>(null);
+/** The task that ended last: what it changed is asked for again. */
+export const ended = signal("");
 const AGAIN = 3000; // ms until the next try
 
 /** Listen for as long as the page is seen. */
@@ -61,6 +63,26 @@ function refresh(): void {
   }, waitFor());
 }
 
+function end(id: string): void {
+  if (ended.value === id) return;
+  ended.value = id;
+  refresh();
+}
+
+const LOOK = 1000; // ms between two looks at a task that was begun here
+
+/** Begin long work. Its end is seen even when nothing is heard of it: it may be over at once. */
+export async function begin(values: Takes<"task/start">): Promise<void> {
+  const { id } = await call("task/start", values);
+  const look = async (): Promise<void> => {
+    const told = await call("tasks", {}).catch(() => null);
+    if (ended.value === id) return;
+    if (told?.tasks.some((one) => one.id === id && one.state !== "running")) end(id);
+    else setTimeout(() => void look(), LOOK);
+  };
+  void look();
+}
+
 let last = 0;
 
 /** At once, unless the last time was just now. */
@@ -77,5 +99,6 @@ function take(event: string): void {
   if (name === "changed") refresh();
   if (name !== "progress") return;
   const told = JSON.parse(data) as Progress;
+  if (told.id && told.state !== "running") end(told.id);
   progress.value = told.state !== "running" || (!told.id && told.done >= told.total) ? null : told;
 }

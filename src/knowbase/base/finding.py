@@ -47,6 +47,8 @@ class Finding(BaseServices):
         request = self._recalling(self._request(request, keywords))
         profile = self._profile_of(request)
         answer = search(request, profile, self.search_services, self.now())
+        if request.draft:
+            return answer
         if self._searched is not None:
             self._searched.note(request.query, answer, self.now())
         use = profile.record_use == "returned" or request.recalled_in is not None
@@ -269,13 +271,14 @@ class Finding(BaseServices):
             notices = tuple(unknown_names(asked, self.store, keys_alone=total > 0))
         return Listing(tuple(self.store.documents(condition, page)), total, notices)
 
-    def browse(
+    def browse(  # noqa: PLR0913 - what can be asked for
         self,
         folder: str = "",
         *,
         tags: "Texts" = (),
         types: "Texts" = (),
         project: str | None = None,
+        created: "Texts" = (),
         include: "Texts" = (),
         page: Page = Page(),  # noqa: B008 - a value, never changed
     ) -> "Folder":
@@ -289,7 +292,8 @@ class Finding(BaseServices):
         filters |= {"project": project} if project is not None else {}
         lists = {"tags": tags, "type": types, "include": include}
         asked = self._understand("", {**lists, "tags_match": "all", "filters": filters})
-        below = both(asked.visible, asked.filter)
+        times = (self._understand("", {"filters": {"created": one}}).filter for one in created)
+        below = both(asked.visible, asked.filter, *times)
         counts = self.store.facets(below, ("folder",), Ages(())).get("folder", [])
         shown = self.store.documents(below, page)
         return Folder(name, folders_in(name, counts), tuple(shown), self.store.count(below))

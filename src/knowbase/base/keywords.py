@@ -41,6 +41,7 @@ class SearchKeywords(TypedDict, total=False):
     rerank: str | None
     diverse: bool
     explain: bool
+    draft: bool
     strict: bool
 
     # filters

@@ -1,5 +1,5 @@
-"""Long work that a server does for somebody: add, sync and embed, seen while it runs and stopped
-at any moment. What was stored by then stays."""
+"""Long work that a server does for somebody: add, sync, embed and eval, seen while it runs and
+stopped at any moment. What was stored by then stays."""
 
 import threading
 import time
@@ -13,10 +13,18 @@ from knowbase.values.times import timestamp
 if TYPE_CHECKING:
     from knowbase.base.base import Base
 
-KINDS = ("add", "sync", "embed")
+KINDS = ("add", "sync", "embed", "eval")
 MOST_KEPT = 20  # tasks that have ended
 LAST_SECONDS = 5.0  # for the batch under way when the server stops
 SETTLED = 1.0  # seconds after which a rate means something
+
+
+class TaskScore(NamedTuple):
+    """How often a way to search found what a question was made of, of 1."""
+
+    system: str  # a profile, or one leg alone
+    first: float  # as the first hit
+    third: float  # among the first three
 
 
 class TaskLine(NamedTuple):
@@ -33,6 +41,7 @@ class TaskLine(NamedTuple):
     started_at: str
     ended_at: str | None = None
     result: str = ""  # in a sentence, or why it failed
+    scores: tuple[TaskScore, ...] = ()  # of eval, once it is done
 
 
 class TaskList(NamedTuple):
@@ -71,6 +80,7 @@ class _Task(threading.Thread):
             self._end("failed", "something went wrong inside knowbase; the server's log has it")
         else:
             interrupted = getattr(result, "interrupted", False)
+            self.line = self.line._replace(scores=getattr(result, "scores", ()))
             self._end("stopped" if interrupted else "done", _told(result))
 
     def _step(self, step: Any) -> None:
@@ -156,6 +166,8 @@ def _told(result: Any) -> str:
             if getattr(result, name)
         ]
         return ", ".join(parts) or "nothing has changed"
+    if hasattr(result, "questions"):
+        return f"{result.questions} questions made of the base itself"
     return f"{getattr(result, 'embedded', 0)} passages embedded"
 
 

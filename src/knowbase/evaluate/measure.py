@@ -62,7 +62,7 @@ class Job:
             files.load_baseline(self.gate)
 
 
-class _Counter:
+class Counter:
     """Tells how many of all questions are done."""
 
     def __init__(self, total: int, name: str, progress: Callable[[Progress], None]) -> None:
@@ -82,7 +82,7 @@ def evaluate_folder(path: str, shelf: Shelf, job: Job, qrels: str = "test") -> E
     notices: list[str] = []
     hard: list[Hard] = []
     systems: tuple[System, ...] = ()
-    counter = _Counter(sum(len(one.questions) for one in folders), path, job.progress)
+    counter = Counter(sum(len(one.questions) for one in folders), path, job.progress)
     bases = [shelf.base(folder) for folder in folders]  # all of them before the first question
     strange: list[Verdict] = []
     try:
@@ -110,7 +110,7 @@ def evaluate_own(base: Base, questions: Sequence[Question], name: str, job: Job)
     """A user's own questions, asked of their own base."""
     job.check()
     systems = job.systems(base)
-    counter = _Counter(len(questions), name, job.progress)
+    counter = Counter(len(questions), name, job.progress)
     with reduced(base, questions) as asked_base:
         known = resolved(asked_base, questions)
         asked = ask(asked_base, known, systems, each=counter)

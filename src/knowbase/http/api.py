@@ -72,20 +72,27 @@ class Api:
         access = current.get()
         values = dict(held_to(access.project, operation.request, values))
         asked = build(operation.request, values)
+        is_writing = operation.is_writing(asked)
+        if is_writing:
+            check_writing(access)
         if request.method != "POST":
+            if is_writing:  # links and pictures of other pages send those
+                raise NotAllowed(f"{operation.name} writes when it is asked so", hint="by POST")
             access = access._replace(write=False)  # not even that something was used
         base = self._base.within(access)
 
         def work() -> Rendered:
             found = self._elsewhere(operation, values, base)
             if found is not None:
+                if not asked.draft:
+                    base.count_search(asked.query, found.result)
                 return found
             result = operation.run(base, asked)
             return Rendered(result, as_json(plain(result)))
 
         found = await self._workers.run(work, operation.name)
         self._metrics.searched(found.result)
-        if operation.writes:
+        if is_writing:
             self._wrote(access)
         if request.method == "POST":
             return Response(found.body, media_type=JSON)
@@ -101,20 +108,23 @@ class Api:
         if self._searchers is None or not self._searchers.can(operation):
             return None
         found = self._searchers.search(values, base.access)
-        if found is None:
-            return None
-        base.count_search(values.get("query", ""), found.result)
-        return Rendered(found.result, found.body)
+        return None if found is None else Rendered(found.result, found.body)
 
 
 def check_access(operation: Operation, access: Access) -> None:
     """Refuse what this access is not enough for."""
-    if operation.writes and not access.write:
-        raise NotAllowed("this token is for reading alone", hint="kb token new --scope write")
+    if operation.writes:
+        check_writing(access)
     if operation.whole and access.project is not None:
         raise NotAllowed(
             f"{operation.name} concerns the whole base", hint="a token without a project may"
         )
+
+
+def check_writing(access: Access) -> None:
+    """Refuse who may only read."""
+    if not access.write:
+        raise NotAllowed("this token is for reading alone", hint="kb token new --scope write")
 
 
 def check_switch(operation: Operation, settings: Settings) -> None:

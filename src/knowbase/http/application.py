@@ -170,6 +170,7 @@ class Server:
             "write": allowed.write,
             "project": allowed.project,
             "local": self.nearness.is_near(request),
+            "cypher": self.base.settings.serve_cypher,
         }
         return Response(as_json(told), media_type="application/json")
 

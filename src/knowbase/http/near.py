@@ -6,7 +6,7 @@ from typing import Any
 from starlette.datastructures import Headers
 from starlette.requests import Request
 
-from knowbase.config import Settings
+from knowbase.config import Settings, is_for_the_command
 from knowbase.errors import NotAllowed
 from knowbase.operations.declare import Operation
 from knowbase.values.access import Access
@@ -50,13 +50,7 @@ def _is_from_here(request: Request) -> bool:
 def check_values(operation: Operation, values: Mapping[str, Any]) -> None:
     """What even those who may do everything change by the command alone."""
     key = str(values.get("key", ""))
-    if operation.near and operation.writes and _is_for_the_command(key):
+    if operation.near and operation.writes and is_for_the_command(key):
         raise NotAllowed(
             f"{key} is not changed over HTTP", field="key", hint=f"kb {operation.name} {key} …"
         )
-
-
-def _is_for_the_command(key: str) -> bool:
-    """Whether a setting decides who is let in, or where texts are sent."""
-    name = key.strip(". ").replace(".", "_").lower()
-    return name.startswith("serve_") or name.endswith("_url")

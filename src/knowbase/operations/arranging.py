@@ -20,6 +20,10 @@ class Browse(NamedTuple):
     tags: Annotated[tuple[str, ...], TAGS] = ()
     type: Annotated[tuple[str, ...], TYPE] = ()
     project: Annotated[str | None, Param("only of this project")] = None
+    created: Annotated[
+        tuple[str, ...],
+        Param("only what came then: '>=2026-01-05'; repeatable", metavar="DATE", grammar="moment"),
+    ] = ()
     include: Annotated[tuple[str, ...], INCLUDE] = ()
     limit: Annotated[int, Param("how many", least=1, most=10_000, metavar="N", short="n")] = 50
     offset: Annotated[
@@ -33,6 +37,7 @@ def browse(base: "Base", request: Browse) -> "Folder":
         tags=request.tags,
         types=request.type,
         project=request.project,
+        created=request.created,
         include=request.include,
         page=Page(request.limit, request.offset),
     )

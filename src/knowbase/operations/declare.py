@@ -55,6 +55,7 @@ class Operation(NamedTuple):
     request: type
     run: Callable[..., Any]
     writes: bool = False
+    writes_if: str | None = None  # it writes when this parameter is given, and only reads else
     examples: tuple[str, ...] = ()
     base_optional: bool = False  # it can run without a base, and then gets None
     by_place: bool = False  # it gets the place of the base, which may be damaged or missing
@@ -72,7 +73,11 @@ class Operation(NamedTuple):
     @property
     def makes_garbage(self) -> bool:
         """Whether it works for so long that garbage is worth collecting."""
-        return self.writes or self.streams or self.progress
+        return bool(self.writes or self.writes_if or self.streams or self.progress)
+
+    def is_writing(self, asked: Any) -> bool:
+        """Whether it writes when it is asked so."""
+        return self.writes or bool(self.writes_if and getattr(asked, self.writes_if))
 
 
 def held_to(project: str | None, request: type, values: Mapping[str, Any]) -> Mapping[str, Any]:

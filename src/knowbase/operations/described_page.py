@@ -113,7 +113,7 @@ OF_THE_PAGE: Mapping[str, Mapping[str, str]] = {
         "semantic_share": "the share that meaning took part in",
     },
     "TaskLine": {
-        "task": "add, sync or embed",
+        "task": "add, sync, embed or eval",
         "state": "running, done, failed or stopped",
         "done": "how much is done",
         "rate": "a second",
@@ -121,6 +121,12 @@ OF_THE_PAGE: Mapping[str, Mapping[str, str]] = {
         "what": "what it is at",
         "ended_at": "when it ended",
         "result": "what came of it",
+        "scores": "of eval: how often each way to search found it",
+    },
+    "TaskScore": {
+        "system": "a profile, or one leg alone",
+        "first": "share found as the first hit",
+        "third": "share found among the first three",
     },
     "TaskList": {
         "tasks": "the long work of this server",
@@ -135,6 +141,7 @@ OF_THE_PAGE: Mapping[str, Mapping[str, str]] = {
         "choices": "the values that it takes",
         "variable": "the environment variable that sets it",
         "in_use": "what the server works with",
+        "by_command": "whether a server refuses to change it: kb config set does",
     },
     "Config": {
         "base": "where the base is",

@@ -126,7 +126,7 @@ OPERATIONS = {
             "List what has expired, or will soon; --delete removes what has",
             Expire,
             expire,
-            writes=True,
+            writes_if="delete",
             terminal=Terminal(removes=_removed),
             examples=("kb expire --within 7d", "kb expire --delete --yes"),
         ),

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from knowbase.errors import InvalidInput
 from knowbase.operations.declare import Operation
+from knowbase.operations.tasks import check_reader
 from knowbase.values.parameters import Param
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ class ModelList(NamedTuple):
 
 
 def models(base: "Base", request: ModelsRequest) -> ModelList:
+    if request.folders:
+        check_reader(base)
     for folder in request.folders:
         if not os.path.isdir(folder):
             raise InvalidInput(f"there is no folder {folder!r}", field="folders")
@@ -83,7 +86,8 @@ OPERATIONS = {
             "List the embedding models that are usable here, and how fast",
             ModelsRequest,
             models,
-            local=True,
+            near=True,
+            whole=True,
             examples=("kb models", "kb models ~/models --quick"),
         ),
         Operation(

@@ -19,7 +19,7 @@ _NAME = Annotated[str, Param("its name", positional=True, single=True)]
 
 _SAVED = Group(
     SearchRequest,
-    without=("offset", "cursor"),
+    without=("offset", "cursor", "draft"),
     texts={"query": "the query; a {place} is filled in when it is run"},
 )
 

@@ -26,6 +26,7 @@ class SettingLine(NamedTuple):
     choices: tuple[str, ...] = ()
     variable: str = ""  # of the environment, which counts before kb.toml
     in_use: bool = True  # False: kb.toml was changed since this was started
+    by_command: bool = False  # a server does not change it
 
 
 class Config(NamedTuple):
@@ -52,6 +53,7 @@ def _line(base: "Base", written: config.Configuration, name: str) -> SettingLine
         about.choices,
         f"KB_{name.upper()}",
         value == getattr(base.settings, name),
+        config.is_for_the_command(name),
     )
 
 

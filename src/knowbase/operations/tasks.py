@@ -8,7 +8,11 @@ from knowbase.operations.declare import NoParameters, Operation
 from knowbase.values.parameters import Param
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from knowbase.base import Base
+    from knowbase.evaluate.found import Found
+    from knowbase.ingest.report import Progress
 
 
 def show_tasks(base: "Base", _: NoParameters) -> TaskList:
@@ -25,6 +29,9 @@ class StartRequest(NamedTuple):
     ] = ()
     tags: Annotated[tuple[str, ...], Param("of add: give these tags", metavar="TAG,TAG")] = ()
     model: Annotated[str | None, Param("of embed: the model to change to")] = None
+    make: Annotated[
+        int, Param("of eval: questions made of the base", least=4, most=1_000, metavar="N")
+    ] = 100
 
 
 def start(base: "Base", request: StartRequest) -> TaskLine:
@@ -32,22 +39,30 @@ def start(base: "Base", request: StartRequest) -> TaskLine:
     if (request.task == "add") != bool(request.paths):
         raise InvalidInput("add takes paths, and nothing else does", field="paths")
     if request.task == "add":
-        _check_token()
+        check_reader(base)
         given = list(request.paths)
         _check_files(given)
         return tasks.start("add", lambda step: base.add(given, tags=request.tags, progress=step))
     if request.task == "sync":
         return tasks.start("sync", lambda step: base.sync(pages=False, progress=step))
+    if request.task == "eval":
+        return tasks.start("eval", lambda step: _evaluated(base, request.make, step))
     return tasks.start("embed", lambda step: base.embed(request.model, progress=step))
 
 
-def _check_token() -> None:
+def _evaluated(base: "Base", number: int, step: "Callable[[Progress], None]") -> "Found":
+    from knowbase.evaluate.found import ask_itself
+
+    return ask_itself(base, number, step)
+
+
+def check_reader(base: "Base") -> None:
     """A server reads what its user may read: without a token, anybody on the machine could have
     it read something for them."""
     from knowbase.values.access import NOBODY, speaker
 
-    if speaker.get() == NOBODY:
-        raise NotAllowed("adding files over HTTP needs a token", hint="kb token new")
+    if tasks_of(base).is_served and speaker.get() == NOBODY:
+        raise NotAllowed("naming files over HTTP needs a token", hint="kb token new")
 
 
 def _check_files(named: list[str]) -> None:
@@ -82,7 +97,7 @@ OPERATIONS = {
         ),
         Operation(
             "task start",
-            "Let a server add, sync or embed; it can be watched and stopped",
+            "Let a server add, sync, embed or eval; it can be watched and stopped",
             StartRequest,
             start,
             writes=True,

@@ -1,4 +1,5 @@
-"""Facets: how many of the documents that match have which type, tag, project, folder and age."""
+"""Facets: how many of the documents that match have which type, tag, project, folder and age, and
+in which week they came."""
 
 from collections.abc import Mapping
 
@@ -10,6 +11,7 @@ from knowbase.store.contract import RetrievalStore
 from knowbase.store.facets import Ages
 
 MOST_VALUES = 20  # of one facet, those with the most documents
+MOST_WEEKS = 1_000  # the newest
 _AGES = {"day": "1d", "week": "7d", "month": "30d", "year": "365d"}
 
 
@@ -20,9 +22,13 @@ def facets(inquiry: Inquiry, store: RetrievalStore) -> Mapping[str, tuple[FacetC
     wanted = tuple(dict.fromkeys(inquiry.request.facets))
     found = store.facets(_matching(inquiry), wanted, ages)
     return {
-        name: tuple(FacetCount(*one) for one in found.get(name, ())[:MOST_VALUES])
+        name: tuple(FacetCount(*one) for one in found.get(name, ())[: _most(name)])
         for name in wanted
     }
+
+
+def _most(facet: str) -> int:
+    return MOST_WEEKS if facet == "week" else MOST_VALUES
 
 
 def _before(now: str, long: str) -> str:

@@ -8,9 +8,10 @@ from knowbase.values.documents import FIELDS
 from knowbase.values.parameters import Group, Param
 
 MODES = ("hybrid", "keyword", "semantic")
-PAGE = ("offset", "cursor", "facets")
-"""The parameters that say which part of an answer is shown, and what is counted beside it."""
-FACETS = ("type", "tag", "project", "folder", "age")
+PAGE = ("offset", "cursor", "facets", "draft")
+"""The parameters that say which part of an answer is shown, and what is counted beside it
+or of it."""
+FACETS = ("type", "tag", "project", "folder", "age", "week")
 SYNTAXES = ("query", "plain")
 TAGS = Param("only documents with all of these tags", metavar="TAG,TAG")
 TYPE = Param(
@@ -117,6 +118,9 @@ class SearchRequest(NamedTuple):
     ] = None
     diverse: Annotated[bool, Param("hits that say something else come earlier")] = False
     explain: Annotated[bool, Param("show how each score came about")] = False
+    draft: Annotated[
+        bool, Param("one is still typing: it is not counted, and nothing is recorded as used")
+    ] = False
     strict: Annotated[
         bool, Param("a mistake in the query is an error, and no hit lacks what it requires")
     ] = False

@@ -33,6 +33,7 @@ def statement(matching: str, wanted: Sequence[str], tags: str, ages: Ages, place
         " FROM matching m WHERE m.path IS NOT NULL GROUP BY 2",
         "age": f"SELECT 'age', CASE {cases} ELSE '{OLDER}' END, count(*) FROM matching m"
         " GROUP BY 2",
+        "week": "SELECT 'week', substr(m.created_at, 1, 10), count(*) FROM matching m GROUP BY 2",
     }
     values = [value for name, since in ages.edges for value in (since, name)]
     counts = " UNION ALL ".join(parts[name] for name in wanted)
@@ -47,7 +48,25 @@ def counted(rows: Iterable[Sequence[Any]]) -> Counted:
         found.setdefault(facet, []).append((name, int(number)))
     for one in found.values():
         one.sort(key=lambda pair: (-pair[1], pair[0]))
+    if "week" in found:
+        found["week"] = _by_week(found["week"])
     return found
+
+
+def _by_week(days: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Weeks are called by their Monday; the newest first."""
+    weeks: dict[str, int] = {}
+    for day, number in days:
+        monday = _monday(day)
+        weeks[monday] = weeks.get(monday, 0) + number
+    return sorted(weeks.items(), reverse=True)
+
+
+def _monday(day: str) -> str:
+    from datetime import date, timedelta
+
+    found = date.fromisoformat(day)
+    return (found - timedelta(min(found.weekday(), found.toordinal() - 1))).isoformat()
 
 
 def values_of(document: Document, facet: str, ages: Ages) -> tuple[str, ...]:
@@ -59,4 +78,5 @@ def values_of(document: Document, facet: str, ages: Ages) -> tuple[str, ...]:
         "project": (document.project,) if document.project is not None else (),
         "folder": (path.rpartition("/")[0] or ".",) if path is not None else (),
         "age": (ages.of(document.updated_at),),
+        "week": (document.created_at[:10],),
     }[facet]

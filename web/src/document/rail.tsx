@@ -1,16 +1,18 @@
 // Beside a document: its links, what is like it, its history.
-import { call, fresh, search } from "../api";
-import type { Document as Facts, DocumentContext, DocumentLinks, LinkLine } from "../operations";
-import { Failure, useAsked } from "../parts/said";
+import { useState } from "preact/hooks";
+import { access, call, fresh, search } from "../api";
+import type { Document as Facts, DocumentContext, DocumentLinks, Link, LinkLine } from "../operations";
+import { Failure, tell, useAsked } from "../parts/said";
 import { documentAddress } from "../place";
+import { forgetRendered } from "../rendered";
+import { openInEditor } from "../search/editor";
 import { age, count, grouped, pieces } from "../words";
 
 const LIKE = 5;
 
-export function Rail({ code, facts }: { code: string; facts: Facts | null }) {
+export function Rail({ code, context }: { code: string; context: DocumentContext | null }) {
   const links = useAsked((stop) => call("links", { reference: code }, stop), [code, fresh.value]);
-  const like = useAsked((stop) => search({ query: `like:${code}`, unit: "document", top: LIKE }, stop), [code]);
-  const context = useAsked((stop) => call("context", { reference: code }, stop), [code, fresh.value]);
+  const like = useAsked((stop) => search({ query: `like:${code}`, unit: "document", top: LIKE, draft: true }, stop), [code]);
   return (
     <aside class="rail" aria-label="About this document">
       {links.error != null && <Failure error={links.error} />}
@@ -37,7 +39,7 @@ export function Rail({ code, facts }: { code: string; facts: Facts | null }) {
           </ul>
         </section>
       )}
-      {context.value && facts && <History facts={facts} context={context.value} />}
+      {context && <History facts={context.document} context={context} />}
     </aside>
   );
 }
@@ -55,9 +57,7 @@ function Links({ told }: { told: DocumentLinks }) {
           <h3>Leading nowhere</h3>
           <ul class="plain">
             {told.unresolved.slice(0, 50).map((one) => (
-              <li key={one.target + one.kind}>
-                <s dir="auto">{one.target}</s> <span class="faint">{one.kind}</span>
-              </li>
+              <Dead key={one.target + one.kind} link={one} document={told.document} />
             ))}
           </ul>
         </>
@@ -65,6 +65,60 @@ function Links({ told }: { told: DocumentLinks }) {
       {!told.links.length && !told.unresolved.length && <p class="faint">None yet.</p>}
     </section>
   );
+}
+
+/** Mended where it is written, or by writing what it names. */
+function Dead({ link, document }: { link: Link; document: Facts }) {
+  const [isWriting, write] = useState(false);
+  const [error, fail] = useState<unknown>(null);
+  const canWrite = access.value.write && !/[\\/]|\.\w+$/.test(link.target); // a note is no file
+  const keep = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    const text = String(new FormData(event.currentTarget as HTMLFormElement).get("text"));
+    const name = link.kind === "code" ? { code: link.target } : { title: link.target };
+    try {
+      const made = await call("note", { text, ...name, ...(document.project ? { project: document.project } : {}) });
+      tell(`Written as ${made.code}: the link leads there now`);
+      write(false);
+      fail(null);
+      forgetRendered();
+      fresh.value++;
+    } catch (failure) {
+      fail(failure);
+    }
+  };
+  return (
+    <li>
+      <s dir="auto">{link.target}</s> <span class="faint">{link.kind}</span>{" "}
+      {document.path && access.value.local && (
+        <button type="button" class="quiet" aria-label={`Editor, at ${link.target}`} onClick={() => void mendInEditor(document, link.target)}>
+          Editor
+        </button>
+      )}
+      {canWrite && (
+        <button type="button" class="quiet" aria-expanded={isWriting} aria-label={`Write it: ${link.target}`} onClick={() => write(!isWriting)}>
+          Write it
+        </button>
+      )}
+      {isWriting && (
+        <form onSubmit={(event) => void keep(event)}>
+          <textarea name="text" rows={3} required aria-label={`What ${link.target} says`} dir="auto" />
+          <button type="submit" class="main">
+            Keep
+          </button>
+        </form>
+      )}
+      {error != null && <Failure error={error} />}
+    </li>
+  );
+}
+
+/** At the line that names it, as far as the text tells. */
+async function mendInEditor(document: Facts, target: string): Promise<void> {
+  const { sections } = await call("get", { reference: document.code }).catch(() => ({ sections: [] }));
+  const section = sections.find((one) => one.text.includes(target));
+  const before = section?.text.slice(0, section.text.indexOf(target)) ?? "";
+  await openInEditor(document.path as string, (section?.line ?? 1) + before.split("\n").length - 1);
 }
 
 const RELATIONS: Record<string, string> = { REFERENCES: "reference", SIMILAR_TO: "similar", SUPERSEDES: "supersedes", PARENT_OF: "parent", RELATED_TO: "related" };
@@ -148,8 +202,8 @@ function History({ facts, context }: { facts: Facts; context: DocumentContext })
   );
 }
 
-/** "accept 2026-01-31T… ada", as a person would say it. */
+/** "accept 2026-01-31T… ada", as a person would say it; behind a tab stands what it was before. */
 function judgement(told: string): string {
-  const [verdict, at, ...by] = told.split(" ");
+  const [verdict, at, ...by] = (told.split("\t")[0] as string).split(" ");
   return `${verdict} by ${by.join(" ")}, ${age(at ?? "")}`;
 }

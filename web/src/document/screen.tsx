@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { access, call, fresh } from "../api";
 import { bind } from "../keys";
 import { editor } from "../kept";
-import type { Document as Facts } from "../operations";
+import type { Document as Facts, DocumentContext } from "../operations";
 import { Icon } from "../parts/icons";
 import { Copy, Failure, useAsked, useName } from "../parts/said";
 import { Tree, type Node } from "../parts/tree";
@@ -21,7 +21,7 @@ export function Document() {
   const query = place.value.params.get("q") ?? "";
   const line = Number(place.value.params.get("line")) || undefined;
   const text = useAsked((stop) => arriving(wanted, query, line, stop), [wanted, query, line, fresh.value]);
-  const facts = useAsked((stop) => call("get", { reference: wanted }, stop).then((found) => found.document), [wanted, fresh.value]);
+  const context = useAsked((stop) => about(wanted, query, stop), [wanted, fresh.value]);
   useName(text.error == null ? (text.value?.title ?? "") : "");
   if (text.error != null) {
     return (
@@ -32,7 +32,7 @@ export function Document() {
     );
   }
   if (!text.value) return <div class="page" aria-busy="true" />;
-  return <Shown key={`${text.value.id} ${text.value.first_line}`} shown={text.value} facts={facts.value} again={facts.again} query={query} />;
+  return <Shown key={`${text.value.id} ${text.value.first_line}`} shown={text.value} context={context.value} again={context.again} query={query} />;
 }
 
 /** The text, or of a long one the part that the address names. */
@@ -43,7 +43,21 @@ async function arriving(wanted: string, query: string, line: number | undefined,
   return rendered(`${shown.code}:${anchor}`, query, stop).catch(() => shown);
 }
 
-function Shown({ shown, facts, again, query }: { shown: Rendered; facts: Facts | null; again: () => void; query: string }) {
+/** Where a document comes from and what it is; a section is asked for by its document. */
+async function about(wanted: string, query: string, stop: AbortSignal): Promise<DocumentContext> {
+  const found = await call("context", { reference: wanted }, stop).catch(() => null);
+  return found ?? call("context", { reference: (await rendered(wanted, query, stop)).code }, stop);
+}
+
+interface Page {
+  shown: Rendered;
+  context: DocumentContext | null;
+  again: () => void;
+  query: string;
+}
+
+function Shown({ shown, context, again, query }: Page) {
+  const facts = context?.document ?? null;
   const body = useRef<HTMLDivElement>(null);
   const section = useReading(body, shown);
   return (
@@ -62,7 +76,7 @@ function Shown({ shown, facts, again, query }: { shown: Rendered; facts: Facts |
           {shown.code} {shown.path ?? ""}
         </p>
       </article>
-      <Rail code={shown.code} facts={facts} />
+      <Rail code={shown.code} context={context} />
       <Selection body={body} shown={shown} />
     </div>
   );
@@ -159,6 +173,8 @@ function Outlined({ outline, section, body }: { outline: Outline[]; section: str
   );
 }
 
+const MOST_TAGS = 20;
+
 function Head({ shown, facts, query }: { shown: Rendered; facts: Facts | null; query: string }) {
   return (
     <header class="head">
@@ -183,11 +199,12 @@ function Head({ shown, facts, query }: { shown: Rendered; facts: Facts | null; q
         )}
         {facts && <time dateTime={facts.updated_at}>changed {age(facts.updated_at)}</time>}
         {facts && <span>read {count(facts.access_count, "time")}</span>}
-        {facts?.tags.slice(0, 40).map((tag) => (
+        {facts?.tags.slice(0, MOST_TAGS).map((tag) => (
           <a key={tag} class="tag" href={`/?q=${encodeURIComponent(`tag:${tag}`)}`} dir="auto">
             #{tag}
           </a>
         ))}
+        {facts && facts.tags.length > MOST_TAGS && <span>{count(facts.tags.length - MOST_TAGS, "more tag")}</span>}
         {facts?.archived && <strong class="state">archived</strong>}
         {facts?.superseded_by && <strong class="state">superseded</strong>}
         {shown.marks > 0 && <span>{count(shown.marks, "passage")} hit: n, N</span>}
@@ -203,11 +220,22 @@ function FrontMatter({ rows }: { rows: [string, string][] }) {
         {rows.map(([key, value]) => (
           <tr key={key}>
             <th scope="row">{key}</th>
-            <td dir="auto">{value}</td>
+            <td dir="auto">{value.length > LONG ? <Long text={value} /> : value}</td>
           </tr>
         ))}
       </tbody>
     </table>
+  );
+}
+
+const LONG = 400; // letters of a value
+
+function Long({ text }: { text: string }) {
+  return (
+    <details>
+      <summary>{text.slice(0, LONG / 2)}…</summary>
+      {text}
+    </details>
   );
 }
 

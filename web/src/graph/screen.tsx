@@ -1,12 +1,13 @@
 // The graph: what lies around one document, as a picture and as a list that says the same.
 import { useEffect, useState } from "preact/hooks";
-import { fresh } from "../api";
+import { access, fresh } from "../api";
 import { relationName } from "../document/rail";
 import { bind } from "../keys";
 import { Failure, useAsked, useName } from "../parts/said";
 import { documentAddress, go, place, reference, withParams } from "../place";
 import { count, thousands } from "../words";
 import { around, asked, RELATIONS, type Around, type Near, type NearLink } from "./around";
+import { Cypher } from "./cypher";
 import { exportAs } from "./export";
 import { Overview } from "./overview";
 import { Picture, useLayout } from "./picture";
@@ -17,9 +18,16 @@ const WAYS: Record<string, [string, string]> = {
   SUPERSEDES: ["supersedes", "is superseded"],
 };
 
+const HIDDEN = "superseded,archived,expired";
+
 export function Graph() {
   const code = place.value.path.startsWith("/g/") ? reference.value : "";
-  return code ? <Neighbours code={code} /> : <Overview />;
+  return (
+    <>
+      {code ? <Neighbours code={code} /> : <Overview />}
+      {access.value.cypher && <Cypher />}
+    </>
+  );
 }
 
 function Neighbours({ code }: { code: string }) {
@@ -83,7 +91,7 @@ function Neighbours({ code }: { code: string }) {
 }
 
 function Filters({ found }: { found: Around | null }) {
-  const { depth, relations, strength, to, types } = asked.value;
+  const { depth, include, relations, strength, tags, to, types } = asked.value;
   const all = [...new Set(found?.nodes.map((node) => node.type) ?? [])];
   const toggle = (relation: string): void => {
     const now = relations.length ? relations : RELATIONS;
@@ -120,6 +128,12 @@ function Filters({ found }: { found: Around | null }) {
             </option>
           ))}
         </select>
+      </label>
+      <label>
+        Tag <input size={10} value={tags.join(",")} placeholder="all" onChange={(event) => go(withParams({ tags: event.currentTarget.value.trim() }))} />
+      </label>
+      <label>
+        <input type="checkbox" checked={include.length > 0} onChange={() => go(withParams({ include: include.length ? "" : HIDDEN }))} /> with hidden ones
       </label>
       <label>
         Strength from <span class="number">{strength.toFixed(1)}</span>{" "}

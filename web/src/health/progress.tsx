@@ -5,7 +5,7 @@ import { thousands } from "../words";
 
 export function Progress() {
   const told = progress.value;
-  if (!told) return null;
+  if (!told || (!told.id && told.rate === null)) return null; // vectors that nobody makes are a finding, no work
   const left = told.left_s === null ? "" : `, about ${told.left_s < 90 ? `${Math.ceil(told.left_s)} s` : `${Math.ceil(told.left_s / 60)} min`} left`;
   return (
     <section class="strip">

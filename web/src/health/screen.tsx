@@ -3,7 +3,9 @@ import { access, call, fresh } from "../api";
 import type { Diagnosis, Status } from "../operations";
 import { Copy, Failure, sentence, useAsked } from "../parts/said";
 import { count, size, thousands } from "../words";
+import { Growth } from "../timeline/weeks";
 import { Progress } from "./progress";
+import { Quality } from "./quality";
 import { Tasks } from "./tasks";
 import { Searches } from "./searches";
 
@@ -12,13 +14,15 @@ const WORDS: Record<string, string> = { error: "Broken", warning: "Wants attenti
 export function Health() {
   const doctor = useAsked((stop) => call("doctor", {}, stop), [fresh.value]);
   const status = useAsked((stop) => call("status", {}, stop), [fresh.value]);
+  const isLooked = doctor.value !== null || doctor.error != null;
+  const isThere = isLooked && (status.value !== null || status.error != null); // nothing moves what is under the pointer
   return (
     <div class="page health">
       <h1>Base health</h1>
       <Progress />
       {doctor.error != null && <Failure error={doctor.error} retry={doctor.again} />}
-      {!doctor.value && doctor.error == null && <p aria-busy="true">Looking …</p>}
-      {doctor.value && (
+      {!isThere && <p aria-busy="true">Looking …</p>}
+      {isThere && doctor.value && (
         <>
           <p class="lead" role="status">
             {sentence(doctor.value.summary)}
@@ -26,11 +30,17 @@ export function Health() {
           <Findings told={doctor.value} />
         </>
       )}
-      {status.value && <Numbers told={status.value} />}
-      {status.value && <Files told={status.value} />}
-      {access.value.local && access.value.write && !access.value.project && <Tasks />}
-      <Searches />
-      {doctor.value && <Versions told={doctor.value} />}
+      {isThere && status.value && <Numbers told={status.value} />}
+      {isThere && <Growth />}
+      {isThere && status.value && <Files told={status.value} />}
+      {isThere && access.value.local && access.value.write && !access.value.project && (
+        <>
+          <Tasks />
+          <Quality />
+        </>
+      )}
+      {isThere && <Searches />}
+      {isThere && doctor.value && <Versions told={doctor.value} />}
     </div>
   );
 }
@@ -55,7 +65,7 @@ function Findings({ told }: { told: Diagnosis }) {
               <ul>
                 {one.examples.map((example) => (
                   <li key={example}>
-                    <bdi>{example}</bdi>
+                    {one.name === "dead_links" ? <a href={naming(example)}>{example}</a> : <bdi>{example}</bdi>}
                   </li>
                 ))}
               </ul>
@@ -65,6 +75,12 @@ function Findings({ told }: { told: Diagnosis }) {
       ))}
     </ol>
   );
+}
+
+/** The documents that name what leads nowhere: `target (named in 3)`, by its words. */
+function naming(example: string): string {
+  const words = example.replace(/ \(named in \d+\)$/, "").replaceAll(/[^\p{L}\p{N}]+/gu, " ").trim();
+  return `/?q=${encodeURIComponent(words.includes(" ") ? `"${words}"` : words)}&mode=keyword`;
 }
 
 function Numbers({ told }: { told: Status }) {

@@ -1,7 +1,7 @@
 // Long work that the server does: begun here, seen as it goes on, stopped.
 import { useState } from "preact/hooks";
 import { call } from "../api";
-import { progress } from "../events";
+import { begin, ended, progress } from "../events";
 import { Failure, sentence, useAsked } from "../parts/said";
 import { age } from "../words";
 
@@ -11,7 +11,7 @@ const KINDS: [string, string][] = [
 ];
 
 export function Tasks() {
-  const loaded = useAsked((stop) => call("tasks", {}, stop), [progress.value?.id, progress.value?.state]);
+  const loaded = useAsked((stop) => call("tasks", {}, stop), [progress.value?.id, ended.value]);
   const [error, fail] = useState<unknown>(null);
   const run = (work: Promise<unknown>): void =>
     void work.then(
@@ -24,7 +24,7 @@ export function Tasks() {
       <h2>Work</h2>
       <p class="row">
         {KINDS.map(([task, label]) => (
-          <button key={task} type="button" onClick={() => run(call("task/start", { task }))}>
+          <button key={task} type="button" onClick={() => run(begin({ task }))}>
             {label}
           </button>
         ))}

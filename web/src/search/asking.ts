@@ -41,6 +41,7 @@ export const FACETS = ["folder", "type", "tag", "project", "age"];
 const PATIENCE = 150; // ms before the words alone are asked, too
 const QUICKLY = 60; // ms between keys while an answer is under way
 const SETTLED = 180; // ms after which the counts are asked for
+const MEANT = 1000; // ms after which a search is no longer one that is being typed
 
 const known = new Map<string, Answer>();
 let stopping: AbortController | null = null;
@@ -51,11 +52,12 @@ const key = (one: Asked): string => JSON.stringify(one);
 
 function values(one: Asked, more: object = {}) {
   const profile = one.profile ? { profile: one.profile } : {};
-  return { query: one.query, mode: one.mode, unit: one.unit, top: one.top, explain: true, ...profile, ...more };
+  return { query: one.query, mode: one.mode, unit: one.unit, top: one.top, explain: true, draft: true, ...profile, ...more };
 }
 
 /** Ask whenever the address asks for something else. */
 export function startAsking(): void {
+  if (document.querySelector("#app .list .status")) meant = key(asked.value); // the server's own answer is counted
   effect(() => {
     const one = asked.value;
     const stale = fresh.value;
@@ -129,8 +131,21 @@ function show(found: Answer, one: Asked): void {
   keepInPlace(() => (answer.value = found));
   clearTimeout(counting);
   counting = window.setTimeout(() => void askFacets(one), SETTLED);
+  clearTimeout(settling);
+  settling = window.setTimeout(settle, MEANT);
 }
 let counting = 0;
+let settling = 0;
+let meant = "";
+
+/** What is shown was meant, not typed through: asked once so that it counts, and is recorded. */
+export function settle(): void {
+  clearTimeout(settling);
+  const one = asked.value;
+  if (meant === key(one) || !one.query.trim() || isWaiting.value) return;
+  meant = key(one);
+  void search(values(one, { draft: false, explain: false })).catch(() => null);
+}
 
 async function askMeaning(one: Asked, mine: number, stop: AbortController): Promise<void> {
   try {

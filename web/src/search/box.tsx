@@ -4,7 +4,7 @@ import { remember } from "../kept";
 import { Icon } from "../parts/icons";
 import { go, place, withParams } from "../place";
 import { sentence } from "../parts/said";
-import { plan } from "./asking";
+import { plan, settle } from "./asking";
 import { meaning } from "./language";
 
 const query = (): string => place.value.params.get("q") ?? "";
@@ -24,6 +24,7 @@ export function Box() {
       onSubmit={(event) => {
         event.preventDefault();
         remember(query());
+        settle();
         document.querySelector<HTMLElement>(".hit a")?.focus();
       }}
     >

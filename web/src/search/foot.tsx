@@ -38,7 +38,7 @@ export function Notices() {
           {sentence(text)}
         </p>
       ))}
-      {share < 100 && <p class="notice">{share} % of the base have vectors: until all have, ranking leans on words.</p>}
+      {share > 0 && share < 100 && <p class="notice">{share} % of the base have vectors: until all have, ranking leans on words.</p>}
     </>
   );
 }

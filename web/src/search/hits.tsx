@@ -9,7 +9,7 @@ import { Icon } from "../parts/icons";
 import { tell } from "../parts/said";
 import { documentAddress } from "../place";
 import { age, count, day, pieces } from "../words";
-import { answer, asked, type Stack } from "./asking";
+import { answer, asked, settle, type Stack } from "./asking";
 import { openInEditor } from "./editor";
 
 /** The hit that the reading pane shows, by its section; and those whose sum is unfolded. */
@@ -67,7 +67,7 @@ function Passage({ hit, best, isFirst = false }: { hit: Hit; best: number; isFir
   return (
     <article class={`hit${isCurrent ? " current" : ""}`} data-hit={hit.section} onClick={choose}>
       <Title>
-        <a href={hitAddress(hit)} onFocus={choose} onClick={() => remember(asked.value.query)} dir="auto">
+        <a href={hitAddress(hit)} onFocus={choose} onClick={() => (remember(asked.value.query), settle())} dir="auto">
           {isFirst ? hit.title : (hit.heading ?? "Beginning")}
         </a>
       </Title>

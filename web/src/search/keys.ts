@@ -4,7 +4,7 @@ import { explained, chosen, current, hitAddress, pinned, toggleSum } from "./hit
 import { go } from "../place";
 import { openInEditor } from "./editor";
 import { remember } from "../kept";
-import { asked } from "./asking";
+import { asked, settle } from "./asking";
 import { access } from "../api";
 import { showsFacets } from "./screen";
 
@@ -47,6 +47,7 @@ export function searchKeys(): () => void {
       const hit = chosen();
       if (!hit) return;
       remember(asked.value.query);
+      settle();
       go(hitAddress(hit));
     },
   });

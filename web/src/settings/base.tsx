@@ -6,7 +6,6 @@ import { Failure, tell, useAsked } from "../parts/said";
 import { grouped } from "../words";
 
 const shown = (value: unknown): string => (Array.isArray(value) ? value.join(", ") : value === null || value === "" ? "–" : String(value));
-const FIXED = ["serve.", "embed.url"]; // by the command alone: they decide who is let in
 
 export function BaseSettings() {
   const loaded = useAsked((stop) => call("config", {}, stop), [fresh.value]);
@@ -43,7 +42,7 @@ interface Shown {
 }
 
 function Line({ line, isChosen, choose, again }: Shown) {
-  const isFixed = line.origin.startsWith("environment") || FIXED.some((start) => line.key.startsWith(start));
+  const isFixed = line.by_command || !["default", "kb.toml"].includes(line.origin);
   return (
     <li>
       <div class="setting">
@@ -52,6 +51,7 @@ function Line({ line, isChosen, choose, again }: Shown) {
         <span class="faint">
           {line.origin === "default" ? "as it is at first" : `from ${line.origin}; at first ${shown(line.default)}`}
           {line.in_use ? "" : "; not in use until a restart"}
+          {line.by_command && <>; changed by <code>kb config set</code> alone</>}
         </span>
         {!isFixed && (
           <button type="button" class="quiet" aria-expanded={isChosen} aria-label={`Change ${line.key}`} onClick={() => choose(isChosen ? "" : line.key)}>

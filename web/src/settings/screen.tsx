@@ -5,19 +5,23 @@ import { dates, density, editor, hitsAPage, recent, theme, usesKeys } from "../k
 import { Failure, useAsked } from "../parts/said";
 import { BaseSettings } from "./base";
 import { Agents, Model } from "./model";
+import { Sources } from "./sources";
 import { Tokens } from "./tokens";
 
 const USUAL = { editor: "vscode://file/{path}:{line}", hits: 20 };
 
 export function Settings() {
+  const status = useAsked((stop) => call("status", {}, stop), [fresh.value]);
   return (
     <div class="page settings">
       <h1>Settings</h1>
       <ThisPage />
       <Profiles />
-      {access.value.local && access.value.write && !access.value.project && (
+      {status.error != null && <Failure error={status.error} retry={status.again} />}
+      {status.value && access.value.local && access.value.write && !access.value.project && (
         <>
-          <Model />
+          <Sources sources={status.value.sources} again={status.again} />
+          <Model models={status.value.models} />
           <BaseSettings />
           <Agents />
           <Tokens />
@@ -106,7 +110,7 @@ function Profiles() {
     if (!name) return;
     try {
       for (const query of recent.value.slice(0, 10)) {
-        const sides = await Promise.all([usual, name].map(async (profile) => (await search({ query, profile, top: 3, unit: "document" })).hits.map((hit) => hit.title)));
+        const sides = await Promise.all([usual, name].map(async (profile) => (await search({ query, profile, top: 3, unit: "document", draft: true })).hits.map((hit) => hit.title)));
         set((before) => [...before, { query, sides }]);
       }
       fail(null);

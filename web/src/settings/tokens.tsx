@@ -48,7 +48,7 @@ export function Tokens() {
               {one.project ? `, project ${one.project}` : ""}
             </span>
             <span class="faint">{one.last_used_at ? `used ${age(one.last_used_at)}` : "never used"}</span>
-            <button type="button" class="quiet" aria-label={`Take ${one.name} back`} onClick={() => void revoke(one.name)}>
+            <button type="button" class="quiet" aria-label={`Take back ${one.name}`} onClick={() => void revoke(one.name)}>
               Take back
             </button>
           </li>

@@ -3,8 +3,9 @@ import { useState } from "preact/hooks";
 import { access, call, fresh } from "../api";
 import { dates } from "../kept";
 import type { Document as Facts, Listing, Session } from "../operations";
-import { Failure, useAsked } from "../parts/said";
+import { Failure, tell, useAsked } from "../parts/said";
 import { documentAddress, go, place, withParams } from "../place";
+import { conditions, range, Weeks } from "./weeks";
 import { age, count, day, grouped, thousands } from "../words";
 
 const PAGE = 50;
@@ -26,8 +27,9 @@ function Newest() {
   const project = params.get("project") ?? "";
   const type = params.get("type") ?? "";
   const shown = Math.min(Math.max(Number(params.get("n")) || PAGE, PAGE), 1000);
+  const created = conditions(range());
   const filters = { ...(project ? { project } : {}), ...(type ? { type: [type] } : {}) };
-  const rows = useAsked((stop) => call("browse", { ...filters, limit: shown }, stop), [project, type, shown, fresh.value]);
+  const rows = useAsked((stop) => call("browse", { ...filters, created, limit: shown }, stop), [project, type, created.join(), shown, fresh.value]);
   const status = useAsked((stop) => call("status", {}, stop), [fresh.value]);
   const documents = rows.value?.documents ?? [];
   const total = rows.value?.total ?? documents.length;
@@ -49,11 +51,13 @@ function Newest() {
           </select>
         </label>
       </form>
+      <Weeks project={project} type={type} />
       {rows.error != null && <Failure error={rows.error} retry={rows.again} />}
-      <Expiring known={documents} />
+      <Expiring />
       <Sessions project={project} />
       <h2>Documents</h2>
-      {rows.value && !documents.length && <p>Nothing yet. A document stands at the day on which it was put in; “changed” is the time of its file, or of its last edit.</p>}
+      {rows.value && !documents.length && created.length > 0 && <p>Nothing came in then.</p>}
+      {rows.value && !documents.length && !created.length && <p>Nothing yet. A document stands at the day on which it was put in; “changed” is the time of its file, or of its last edit.</p>}
       <Days documents={documents} isAll={total <= documents.length} />
       {total > documents.length && (
         <p>
@@ -131,14 +135,11 @@ function longDay(date: string): string {
   return new Date(`${date}T12:00:00Z`).toLocaleDateString("en", { weekday: "long", day: "numeric", month: "long", year: "numeric" });
 }
 
-/** Asked once a visit: the operation counts as a change, which would be a reason to ask again. Who
- * may only read sees what is among the documents that are listed. */
-function Expiring({ known }: { known: Facts[] }) {
-  const { write } = access.value;
-  const found = useAsked((stop) => (write ? call("expire", { within: `${SOON}d`, limit: 200 }, stop) : Promise.resolve(null)), [write]);
+function Expiring() {
+  const found = useAsked((stop) => call("expire", { within: `${SOON}d`, limit: 200 }, stop), [fresh.value]);
   const now = Date.now();
   const isSoon = ({ expires_at: at }: Facts): boolean => at !== null && Date.parse(at) >= now && Date.parse(at) < now + SOON * 86_400_000;
-  const soon = ((found.value as Listing | null)?.documents ?? known).filter(isSoon).slice(0, 20);
+  const soon = ((found.value as Listing | null)?.documents ?? []).filter(isSoon).slice(0, 20);
   if (!soon.length) return null;
   return (
     <section class="strip">
@@ -149,12 +150,28 @@ function Expiring({ known }: { known: Facts[] }) {
             <a href={documentAddress(hit.code)} dir="auto">
               {hit.title}
             </a>{" "}
-            <span class="code faint">{hit.code}</span>
+            <span class="code faint">{hit.code}</span> <time dateTime={hit.expires_at ?? ""}>{age(hit.expires_at ?? "")}</time>{" "}
+            {access.value.write && (
+              <button type="button" class="quiet" aria-label={`Let go: ${hit.code}`} onClick={() => void letGo(hit)}>
+                Let go
+              </button>
+            )}
           </li>
         ))}
       </ul>
     </section>
   );
+}
+
+/** Forgotten before it expires. */
+async function letGo(hit: Facts): Promise<void> {
+  try {
+    await call("forget", { references: [hit.id] });
+    tell(`${hit.code} is forgotten; kb restore ${hit.id} brings it back`);
+    fresh.value++;
+  } catch (error) {
+    tell((error as Error).message);
+  }
 }
 
 function Sessions({ project }: { project: string }) {

@@ -330,7 +330,8 @@ class PostgresRetrieval(Connected):
         def count(connection: Connection) -> Counted:
             test, values = compile_for_chunks(condition, self._having(connection))
             matching = (
-                "SELECT d.type, d.tags, d.project, d.path, d.updated_at FROM documents d"
+                "SELECT d.type, d.tags, d.project, d.path, d.updated_at, d.created_at"
+                " FROM documents d"
                 " WHERE d.base_id = %s AND d.seq IN"
                 " (SELECT c.document FROM chunks c WHERE c.base_id = %s AND {})"
             )

@@ -260,7 +260,7 @@ class SqliteRetrieval(WithIndex):
 
         sql, values = compile_for_chunks(condition)
         matching = (
-            "SELECT d.seq, d.type, d.project, d.path, d.updated_at FROM documents d"
+            "SELECT d.seq, d.type, d.project, d.path, d.updated_at, d.created_at FROM documents d"
             f" WHERE d.seq IN (SELECT c.document FROM chunks c WHERE {sql})"
         )
         tags = "JOIN tags t ON t.document = m.seq"

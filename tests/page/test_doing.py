@@ -1,0 +1,203 @@
+"""What a person does with a base of their own: mend, measure, change, look back; in a browser."""
+
+import re
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from browsing import Visit, browser, visit
+from playwright.sync_api import Browser, expect
+
+from conftest import FIXTURES, Kb
+from servers import Served, serving
+
+__all__ = ["browser"]  # a fixture
+
+LINKED = "# Timetable\n\nWe sail by the tide.\n\nSee [[Moorings]] and [the plan](plans/paln.md).\n"
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Kb:
+    """A base that tests may change."""
+    kb = Kb(tmp_path_factory.mktemp("own"))
+    kb("init")
+    kb.write("docs/timetable.md", LINKED)
+    kb.write("docs/plans/plan.md", "# The plan\n\nRopes are renewed in spring, hulls in autumn.\n")
+    for number in range(6):
+        text = f"# Berth {number}\n\nBerth number {number} lies behind the old lighthouse.\n"
+        kb.write(f"docs/berth-{number}.md", f"---\ncreated: 2025-0{number + 1}-12\n---\n\n{text}")
+    kb("add", "docs", "--defer")
+    shutil.copytree(FIXTURES / "models" / "states", kb.folder / "models" / "tiny")
+    return kb
+
+
+@pytest.fixture(scope="module")
+def served(own: Kb) -> Iterator[Served]:
+    env = {"KB_EMBED_BACKGROUND": "false", "KB_SERVE_CYPHER": "true", "KB_RERANK_TOP": "9"}
+    with serving(own.folder, env=env) as running:
+        yield running
+
+
+@pytest.fixture
+def mine(browser: Browser, served: Served) -> Iterator[Visit]:
+    context = browser.new_context(viewport={"width": 1360, "height": 900})
+    made = visit(context, served.address)
+    yield made
+    context.close()
+    assert made.complaints == []
+
+
+def test_a_dead_link_is_mended(mine: Visit, own: Kb) -> None:
+    """Found by health; one by writing what it names, one where it is written."""
+    page = mine.open("/health-page")
+    finding = page.locator(".finding", has_text="lead nowhere")
+    finding.locator("summary").click()
+    finding.get_by_role("link", name=re.compile("paln")).click()
+    page.locator(".hit h2 a", has_text="Timetable").click()
+    nowhere = page.locator("h3:has-text('Leading nowhere') + ul")
+    expect(nowhere.locator("li")).to_have_count(2)
+    page.get_by_role("button", name="Write it: Moorings").click()
+    page.get_by_label("What Moorings says").fill("Ask the harbour master.")
+    page.get_by_role("button", name="Keep").click()
+    expect(nowhere.locator("li")).to_have_count(1)
+    expect(page.locator(".text a", has_text="Moorings")).to_have_count(1)
+    with page.expect_request(lambda asked: asked.url.startswith("vscode:")) as asked:
+        page.get_by_role("button", name="Editor, at").click()
+    assert asked.value.url == f"vscode://file{own.folder}/docs/timetable.md:5"
+    mine.complaints.clear()  # no editor is here, and the window waits for one
+    own.write("docs/timetable.md", LINKED.replace("paln", "plan"))  # as it would
+    mine = visit(page.context, mine.address)
+    page = mine.open("/health-page")
+    page.get_by_role("button", name="Look for changed files").click()
+    expect(page.get_by_text("1 changed")).to_be_visible()
+    expect(page.locator(".finding", has_text="lead nowhere")).to_have_count(0)
+    mine.open("/d/docs%2Ftimetable.md")
+    expect(page.locator(".rail h3", has_text="From here")).to_contain_text("2")
+    expect(page.get_by_text("Leading nowhere")).to_have_count(0)
+
+
+def test_the_model_is_changed_while_searching_goes_on(mine: Visit, served: Served) -> None:
+    page = mine.open("/settings")
+    page.get_by_role("button", name="Which are usable here").click()
+    expect(page.get_by_role("region", name="Usable models")).to_contain_text("granite")
+    page.get_by_label("Another model").fill("no such folder")
+    page.get_by_role("button", name="Change to it").click()
+    expect(page.locator(".told")).to_contain_text("made anew")
+    mine.open("/health-page")
+    expect(page.get_by_text("failed").first).to_be_visible()
+    mine.open("/settings")
+    page.get_by_label("Another model").fill("models/tiny")
+    page.get_by_role("button", name="Change to it").click()
+    expect(page.locator(".setting", has_text="tiny")).to_contain_text("used")
+    assert served.json("search", query="lighthouse", mode="semantic")["returned"] > 0
+
+
+def test_the_base_is_measured_in_the_background(mine: Visit, served: Served) -> None:
+    page = mine.open("/health-page")
+    page.get_by_role("button", name="Measure").click()
+    scores = page.locator(".quality tbody tr")
+    expect(scores).to_have_count(3)
+    expect(page.locator(".quality")).to_contain_text("words alone (BM25)")
+    told = next(one for one in served.json("tasks")["tasks"] if one["task"] == "eval")
+    assert told["state"] == "done"
+    assert all(0 <= one["first"] <= one["third"] <= 1 for one in told["scores"])
+    assert f"{round(told['scores'][0]['first'] * 100)} %" in scores.first.inner_text()
+
+
+def test_weeks_are_counted_and_a_stretch_of_them_is_chosen(mine: Visit) -> None:
+    """The range is in the address; by dragging or by its dates."""
+    page = mine.open("/t")
+    bars = page.locator(".weeks svg g")
+    box = page.locator(".weeks svg").bounding_box()
+    assert box is not None
+    wide = box["width"] / bars.count()
+    page.mouse.move(box["x"] + 2, box["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(box["x"] + wide * 9.5, box["y"] + 20)
+    page.mouse.up()
+    expect(page).to_have_url(re.compile(r"from=2025-01-06&to=2025-03-16"))
+    expect(page.locator(".days a")).to_have_text(["Berth 2", "Berth 1", "Berth 0"])
+    assert mine.violations() == []
+    page.get_by_label("From", exact=True).fill("2025-02-01")
+    expect(page.locator(".days a")).to_have_text(["Berth 2", "Berth 1"])
+    page.reload()
+    expect(page.locator(".days a")).to_have_text(["Berth 2", "Berth 1"])
+    page.get_by_role("link", name="Search in it").click()
+    expect(page.locator("#q")).to_have_value("created:>=2025-02-01 created:<=2025-03-16")
+    expect(page.locator(".stack")).to_have_count(2)
+
+
+def test_the_graph_is_asked_in_cypher_where_that_is_served(mine: Visit) -> None:
+    page = mine.open("/g")
+    page.get_by_text("Advanced: ask in Cypher").click()
+    asked = page.get_by_label("Query")
+    asked.fill("MATCH (d:Document)-[r:REFERENCES]->(o) RETURN d, r.weight LIMIT 3")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    expect(page.locator(".cypher tbody tr").first).to_contain_text("Timetable")
+    expect(page.locator(".cypher .node").first).to_contain_text("Timetable")
+    assert mine.violations() == []
+    asked.fill("MATCH nonsense")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    expect(page.locator(".cypher .failure")).to_contain_text("Cypher")
+    mine.complaints.clear()
+
+
+def test_what_the_command_or_the_environment_decides_has_no_button(
+    mine: Visit, served: Served
+) -> None:
+    lines = {one["key"]: one for one in served.json("config")["settings"]}
+    fixed = {key for key, one in lines.items() if one["by_command"]}
+    assert {"rerank.url", "embed.url", "serve.host"} <= fixed
+    for key in sorted(fixed):
+        assert served.post("config set", key=key, value="x").status_code == 403
+    page = mine.open("/settings")
+    page.locator("summary", has_text="rerank").click()
+    changeable = page.get_by_role("button", name="Change rerank.").all()
+    told = {one.get_attribute("aria-label") for one in changeable}
+    own = {key for key in lines if key.startswith("rerank.")} - {"rerank.url", "rerank.top"}
+    assert told == {f"Change {key}" for key in own}
+
+
+def test_a_search_counts_once_it_is_meant(mine: Visit, served: Served) -> None:
+    """Not each letter of it, nor what the page asks beside it."""
+
+    def count() -> int:
+        found: int = served.json("searches")["count"]
+        return found
+
+    before = count()
+    page = mine.open("/")
+    page.locator("#q").press_sequentially("lighthouse", delay=30)
+    mine.answered("lighthouse")
+    page.wait_for_selector(".facet")
+    assert count() == before
+    page.keyboard.press("Enter")
+    with page.expect_response(lambda told: "/api/links" in told.url):
+        page.keyboard.press("Enter")
+    page.wait_for_selector(".rail h2:has-text('History')")
+    assert count() == before + 1
+    mine.open("/?q=lighthouse")
+    mine.answered("lighthouse")
+    page.wait_for_timeout(1200)  # longer than a search that is looked at takes to count
+    assert count() == before + 2
+
+
+def test_a_verdict_is_told_in_words(mine: Visit, served: Served) -> None:
+    made = served.json("remember", text="Ropes are made of hemp.", project="yard")["document"]
+    for verdict in ("later", "accept"):  # the second one keeps the first, to be undone
+        served.json("verdict", reference=made["code"], verdict=verdict)
+    assert "\t{" in served.json("get", reference=made["code"])["document"]["judged"]
+    page = mine.open(f"/d/{made['code']}")
+    told = page.locator(".facts dt:has-text('Judged') + dd")
+    expect(told).to_have_text(re.compile(r"^accept by \w+, just now$"))
+
+
+def test_a_source_is_taken_out_once_it_is_said_what_goes(mine: Visit, own: Kb) -> None:
+    own.write("spare/one.md", "# Spare\n\nA spare page.\n")
+    own("add", "spare", "--defer")
+    page = mine.open("/settings")
+    page.get_by_role("button", name="Take out spare").click()
+    expect(page.get_by_text("1 document leaves the base")).to_be_visible()
+    page.get_by_role("button", name="Do it").click()
+    expect(page.get_by_role("button", name="Take out spare")).to_have_count(0)
+    assert (own.folder / "spare/one.md").exists()
