@@ -415,6 +415,7 @@ class ScopedStore:
         return None
 
     put_calibration = _passed_on(Policy.WHOLE, CalibrationStore.put_calibration)
+    hashes = _passed_on(Policy.WHOLE, CalibrationStore.hashes)
 
     # models and their vectors: one model for all, the first to write decides on it
 

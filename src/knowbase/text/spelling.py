@@ -141,6 +141,13 @@ def _is_form(one: str, other: str) -> bool:
     return longer.startswith(shorter) and longer[len(shorter) :] in _PLAIN_ENDINGS
 
 
+def spellings(word: str, texts: Iterable[str]) -> list[str]:
+    """The word as texts have it, capitals and all, each time."""
+    word = word.lower()
+    every = (text[one.start : one.end] for text in texts for one in tokens(text))
+    return [one for one in every if one.lower() == word]
+
+
 def as_written(stem: str, text: str) -> str:
     """How the word with this stem is spelled in a text."""
     for token in tokens(text):
