@@ -47,6 +47,7 @@ from quality import cut
 
 COINED = "zzqxy"
 SHARES = (0.02, 0.1, 0.29, 0.5, 0.75, 0.9)
+WEIGHTS = (0, 0.3, 0.6, 0.8, 1)
 DEPTH = 100
 
 Values = dict[str, list[float]]
@@ -107,17 +108,18 @@ def meant(folder: Folder, questions: Sequence[Question], shelf: Shelf) -> Measur
 
 
 def synonym(folder: Folder, questions: Sequence[Question], shelf: Shelf) -> Measured:
+    values: Values = {}
+    asked_of = []
     with shelf.base(folder) as base:
-        renamed = list(_renamed(base, questions))
-        for name, _, group in renamed:
+        for name, question, group in list(_renamed(base, questions)):
             base.synonyms.add([name, *group])
-        texts = [(question, _put(question.text, group[0], name))
-                 for (name, question, group) in renamed]  # fmt: skip
-        try:
-            return _by_weight(base, folder.name, texts, "ALIKE")
-        finally:
-            for name, _, _ in renamed:
-                base.synonyms.remove(name)
+            text = _put(question.text, group[0], name)
+            found = _by_weight(base, "", [(question, text)], "ALIKE").values
+            base.synonyms.remove(name)
+            asked_of.append(question)
+            for weight, value in found.items():
+                values.setdefault(weight, []).extend(value)
+    return Measured(folder.name, asked_of, values)
 
 
 def relaxed(folder: Folder, questions: Sequence[Question], shelf: Shelf) -> Measured:
@@ -135,16 +137,15 @@ def relaxed(folder: Folder, questions: Sequence[Question], shelf: Shelf) -> Meas
 def _by_weight(
     base: Base, name: str, texts: Sequence[tuple[Question, str]], constant: str
 ) -> Measured:
-    """0 means: not looked for."""
+    """With 0 it is looked for, and counts for nothing."""
     before = getattr(widening, constant)
     values: Values = {}
     touched = [_is_widened(base, text) for _, text in texts]
-    plain = [_strictly(base, question, text) for question, text in texts]
-    values["0"] = plain
-    for weight in (0.2, 0.3, 0.4, 0.6, 0.8, 1.0):
+    for weight in WEIGHTS:
         setattr(widening, constant, weight)
-        values[str(weight)] = [
-            asked(base, question, text) if is_touched else value
+        plain = values.get("0", [0.0] * len(texts))
+        values[f"{weight:g}"] = [
+            asked(base, question, text) if is_touched or not weight else value
             for (question, text), is_touched, value in zip(texts, touched, plain, strict=True)
         ]
     setattr(widening, constant, before)
@@ -156,12 +157,6 @@ def _is_widened(base: Base, text: str) -> bool:
     inquiry = understand(request, base.profile_for("best"), base.search_services.language, WRITTEN)
     found = widening.widened(inquiry, base.store).widening
     return bool(found and found.notices)
-
-
-def _strictly(base: Base, question: Question, text: str) -> float:
-    request = SearchRequest(text, mode="keyword", unit="document", profile="best", strict=True)
-    found = base.search(request).hits
-    return ndcg(list(dict.fromkeys(hit.id for hit in found)), question.relevant, 10)
 
 
 def mistyped(text: str) -> str | None:

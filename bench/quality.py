@@ -154,7 +154,7 @@ def average(merits: Mapping[str, list[float]], places: Mapping[str, list[int]]) 
     )
 
 
-def measured(folders: Sequence[str], everyone: Sequence[Candidacy]) -> Merits:
+def measured(folders: Sequence[str], everyone: Sequence[Candidacy], most: int) -> Merits:
     settings = config.load(None, os.environ)
     shelf = Shelf(cache_folder(settings.settings.eval_cache), settings, Granite())
     merits: Merits = {one.name: {} for one in everyone}
@@ -170,7 +170,8 @@ def measured(folders: Sequence[str], everyone: Sequence[Candidacy]) -> Merits:
     for path in folders:
         for judged in read_folders(path, "test"):
             with shelf.base(judged) as base:
-                measure(os.path.basename(os.path.abspath(path)), base, judged.questions)
+                drawn = random.Random(1).sample(judged.questions, min(most, len(judged.questions)))
+                measure(os.path.basename(os.path.abspath(path)), base, drawn)
     return merits
 
 
@@ -249,9 +250,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
     parser.add_argument("folders", nargs="+")
     parser.add_argument("--json", metavar="FILE", help="also write every value of every question")
+    parser.add_argument("--most", type=int, default=1_000_000, help="questions of each set")
     arguments = parser.parse_args()
     proposed = list(candidates())
-    merits = measured(arguments.folders, [*proposed, *FLOORS, DEFAULT])
+    merits = measured(arguments.folders, [*proposed, *FLOORS, DEFAULT], arguments.most)
     report(merits, proposed)
     if arguments.json:
         with open(arguments.json, "w", encoding="utf-8") as file:

@@ -272,7 +272,9 @@ def _meanings(text: str, inquiry: Inquiry, store: "Store") -> Mapping[str, str]:
 
 def _is_plain(text: str, inquiry: Inquiry) -> bool:
     """Whether it is typed as any word is: who means LIFE, the study, mostly says so."""
-    return text.isalpha() and (text[1:].islower() or inquiry.query.text.isupper())
+    whole = inquiry.query.text
+    in_capitals = whole.isupper() and len(whole.split()) > 2  # then so is every word
+    return text.isalpha() and (text[1:].islower() or in_capitals)
 
 
 def _is_word(text: str, inquiry: Inquiry, store: "Store") -> bool:

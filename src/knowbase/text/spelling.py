@@ -142,10 +142,9 @@ def _is_form(one: str, other: str) -> bool:
 
 
 def spellings(word: str, texts: Iterable[str]) -> list[str]:
-    """The word as texts have it, capitals and all, each time."""
-    word = word.lower()
-    every = (text[one.start : one.end] for text in texts for one in tokens(text))
-    return [one for one in every if one.lower() == word]
+    """The word and its forms as texts have them, capitals and all, each time."""
+    stem = stem_of(word)
+    return [text[one.start : one.end] for text in texts for one in tokens(text) if one.stem == stem]
 
 
 def as_written(stem: str, text: str) -> str:
