@@ -98,7 +98,7 @@ def letters(folder: Folder, questions: Sequence[Question], _: Shelf) -> Measured
 def alike(folder: Folder, questions: Sequence[Question], shelf: Shelf) -> Measured:
     """Of questions that have a form which a text defines; the others are as they were."""
     with shelf.base(folder) as base:
-        return _by_weight(base, folder.name, [(one, one.text) for one in questions], "ALIKE")
+        return _by_weight(base, folder.name, [(one, one.text) for one in questions], "DEFINED")
 
 
 def meant(folder: Folder, questions: Sequence[Question], shelf: Shelf) -> Measured:
@@ -114,7 +114,7 @@ def synonym(folder: Folder, questions: Sequence[Question], shelf: Shelf) -> Meas
         for name, question, group in list(_renamed(base, questions)):
             base.synonyms.add([name, *group])
             text = _put(question.text, group[0], name)
-            found = _by_weight(base, "", [(question, text)], "ALIKE").values
+            found = _by_weight(base, "", [(question, text)], "SYNONYM").values
             base.synonyms.remove(name)
             asked_of.append(question)
             for weight, value in found.items():
@@ -236,6 +236,7 @@ def _by_share(base: Base, question: Question) -> dict[str, float]:
     profile, services = base.profile_for("best")._replace(unit="document"), base.search_services
     request = SearchRequest(question.text, unit="document", profile="best")
     inquiry = understand(request, profile, services.language, WRITTEN)
+    profile = inquiry.profile  # as the query changes it
     outcome = rank_all(inquiry, services, DEPTH)
     words = outcome.proposals.legs.get("keyword", ())
     vector = base.embedder.embed_query(inquiry.query.text)
@@ -270,9 +271,9 @@ def _some(every: Sequence[Candidate], part: float) -> list[Candidate]:
 
 CONSTANTS: Mapping[str, tuple[str, Callable[[Folder, Sequence[Question], Shelf], Measured]]] = {
     "letters": (str(forms.CUT), letters),
-    "alike": (str(widening.ALIKE), alike),
-    "synonym": (str(widening.ALIKE), synonym),
-    "meant": (str(widening.MEANT), meant),
+    "alike": (f"{widening.DEFINED:g}", alike),
+    "synonym": (f"{widening.SYNONYM:g}", synonym),
+    "meant": (f"{widening.MEANT:g}", meant),
     "relaxed": ("on", relaxed),
     "share": (str(signals.POWER), share),
 }

@@ -59,6 +59,7 @@ class Retrieved(NamedTuple):
     lists: Legs
     passages: Mapping[int, Passage]
     trust: Mapping[str, float]
+    word_first: bool  # as the query says
 
 
 def candidates() -> Iterator[Candidacy]:
@@ -103,7 +104,7 @@ def retrieved(base: Base, question: Question) -> Retrieved:
     passages = dict(ranking.proposals.passages)
     missing = {one.chunk for found in lists.values() for one in found} - passages.keys()
     passages.update(base.store.passages(missing))
-    return Retrieved(question, lists, passages, ranking.trust)
+    return Retrieved(question, lists, passages, ranking.trust, asked.profile.word_first)
 
 
 def _moved(base: Base, text: str, near: Sequence[str]) -> Vector:
@@ -133,7 +134,9 @@ def merit(candidacy: Candidacy, one: Retrieved) -> float:
     passages = {chunk: one.passages[chunk] for chunk in used}
     adaptive = candidacy.profile.fusion == "lift" and not candidacy.trusting
     trust = one.trust if adaptive else {}
-    hits = rank(legs, passages, candidacy.profile, WRITTEN, "keyword", trust)[:10]
+    profile = candidacy.profile
+    profile = profile._replace(word_first=profile.word_first and one.word_first)
+    hits = rank(legs, passages, profile, WRITTEN, "keyword", trust)[:10]
     found = [passages[hit.chunk].document.id for hit in hits if hit.score > 0]
     return ndcg(found, one.question.relevant, 10)
 

@@ -12,7 +12,7 @@ import knowbase
 import postgres
 from knowbase import Base, Note, SearchRequest
 from knowbase.errors import Conflict, InvalidInput, NotFound
-from knowbase.search.widening import ALIKE
+from knowbase.search.widening import DEFINED, SYNONYM
 from knowbase.values.access import Access
 from linked import FarApart
 
@@ -156,7 +156,7 @@ def test_another_name_counts_by_what_would_be_missed_without_it(base: Base) -> N
     """Two of the three that say it have it as it was typed, and two the short form."""
     answer = base.search(SearchRequest("diesel engine", mode="keyword", explain=True))
     beside = {hit.code: hit.explanation.beside for hit in answer.hits if hit.explanation}
-    assert beside["A-20"] == (f"DEN beside diesel engine (abbreviation, × {ALIKE / 2:g})",)
+    assert beside["A-20"] == (f"DEN beside diesel engine (abbreviation, × {DEFINED / 2:g})",)
     assert [hit.code for hit in answer.hits][-1] == "A-20"
 
 
@@ -173,7 +173,7 @@ def test_synonyms_are_given_explained_and_taken_back(base: Base) -> None:
     assert (hits, notices) == (["A-9"], ("'k8s' is also searched as 'Kubernetes' (kb synonyms)",))
     answer = base.search(SearchRequest("k8s", mode="keyword", explain=True))
     assert answer.hits[0].explanation is not None
-    assert answer.hits[0].explanation.beside == (f"Kubernetes beside k8s (synonym, × {ALIKE})",)
+    assert answer.hits[0].explanation.beside == (f"Kubernetes beside k8s (synonym, × {SYNONYM})",)
     assert base.synonyms.add(["k8s", "kube"]).words == ("k8s", "Kubernetes", "kube")
     assert asked(base, "kube")[0] == ["A-9"]
     assert base.saved.all().saved == ()

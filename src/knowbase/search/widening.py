@@ -25,9 +25,9 @@ MOST_READ = 5  # documents that are read for how a word is written
 MOST_TOKENS = 32  # of a query, in which names of several words are looked for
 LONGEST_NAME = 6  # words
 MOST_MEANINGS = 2  # of a short form that are looked for
-MEANT, ALIKE = 0.8, 0.6
-"""How much a word counts that was meant instead of a mistyped one, and one that stands for it: the
-more of those that say it have that one alone."""
+MEANT, SYNONYM, DEFINED = 0.8, 0.8, 0.3
+"""How much a word counts that was meant instead of a mistyped one, a synonym, and what a text says
+that a form stands for; both of these at most, by how many have it alone. By bench/constants.py."""
 
 
 class _Found(NamedTuple):
@@ -200,7 +200,7 @@ def _other_names(inquiry: Inquiry, free: str, store: "Store") -> Iterator[_Found
     if not (free and (groups or has_definitions)):
         return
     names = _names(free)
-    had = {one.stems for one in names}
+    had = {one.stems for one in _names(inquiry.query.text)}
     for found in (*_given(names, groups), *_defined(names, inquiry, store, has_definitions)):
         other = tuple(stems(found.also.word.surface))
         if other and other not in had:
@@ -228,7 +228,7 @@ def _given(names: Sequence[_Name], groups: Sequence[str]) -> Iterator[_Found]:
                 continue
             for other in words:
                 if other != name:
-                    also = Also(Word(other), text.lower(), ALIKE, "synonym")
+                    also = Also(Word(other), text.lower(), SYNONYM, "synonym")
                     notice = f"{text!r} is also searched as {other!r} (kb synonyms)"
                     yield _Found(also, notice)
 
@@ -246,7 +246,7 @@ def _defined(
         if key in unknown:
             continue
         for other, code in _meanings(text, inquiry, store).items():
-            also = Also(Word(other), text.lower(), ALIKE, "abbreviation")
+            also = Also(Word(other), text.lower(), DEFINED, "abbreviation")
             yield _Found(also, f"{text!r} is also searched as {other!r} ({code} defines it)")
 
 
