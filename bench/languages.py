@@ -1,6 +1,8 @@
 """Words in other languages: the keyword leg beside plain FTS5, on judged sets.
 
-    python bench/languages.py FOLDER … [--half 0|1]     each a judged set, or a folder of them
+    python bench/languages.py FOLDER … [--half 0|1] [--most N]
+
+Each FOLDER is a judged set, or a folder of them.
 
 Plain FTS5 is `unicode61` with an OR of the question's words. No model is run.
 """
@@ -26,11 +28,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+")
     parser.add_argument("--half", type=int, choices=(0, 1))
+    parser.add_argument("--most", type=int, help="questions of each set")
     arguments = parser.parse_args()
     print("| set | questions | plain FTS5 | knowbase | chunks |\n|---|---|---|---|---|")
     for path in arguments.folders:
         for folder in read_folders(path, "test"):
-            print(row(folder, halved(folder.questions, arguments.half)), flush=True)
+            questions = halved(folder.questions, arguments.half)
+            print(row(folder, questions[: arguments.most]), flush=True)
 
 
 def halved(questions: Sequence[Question], half: int | None) -> Sequence[Question]:

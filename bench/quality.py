@@ -59,6 +59,7 @@ class Retrieved(NamedTuple):
     lists: Legs
     passages: Mapping[int, Passage]
     trust: Mapping[str, float]
+    word_first: bool  # as the query says
 
 
 def candidates() -> Iterator[Candidacy]:
@@ -103,7 +104,7 @@ def retrieved(base: Base, question: Question) -> Retrieved:
     passages = dict(ranking.proposals.passages)
     missing = {one.chunk for found in lists.values() for one in found} - passages.keys()
     passages.update(base.store.passages(missing))
-    return Retrieved(question, lists, passages, ranking.trust)
+    return Retrieved(question, lists, passages, ranking.trust, asked.profile.word_first)
 
 
 def _moved(base: Base, text: str, near: Sequence[str]) -> Vector:
@@ -133,7 +134,9 @@ def merit(candidacy: Candidacy, one: Retrieved) -> float:
     passages = {chunk: one.passages[chunk] for chunk in used}
     adaptive = candidacy.profile.fusion == "lift" and not candidacy.trusting
     trust = one.trust if adaptive else {}
-    hits = rank(legs, passages, candidacy.profile, WRITTEN, "keyword", trust)[:10]
+    profile = candidacy.profile
+    profile = profile._replace(word_first=profile.word_first and one.word_first)
+    hits = rank(legs, passages, profile, WRITTEN, "keyword", trust)[:10]
     found = [passages[hit.chunk].document.id for hit in hits if hit.score > 0]
     return ndcg(found, one.question.relevant, 10)
 
@@ -154,7 +157,7 @@ def average(merits: Mapping[str, list[float]], places: Mapping[str, list[int]]) 
     )
 
 
-def measured(folders: Sequence[str], everyone: Sequence[Candidacy]) -> Merits:
+def measured(folders: Sequence[str], everyone: Sequence[Candidacy], most: int) -> Merits:
     settings = config.load(None, os.environ)
     shelf = Shelf(cache_folder(settings.settings.eval_cache), settings, Granite())
     merits: Merits = {one.name: {} for one in everyone}
@@ -170,7 +173,8 @@ def measured(folders: Sequence[str], everyone: Sequence[Candidacy]) -> Merits:
     for path in folders:
         for judged in read_folders(path, "test"):
             with shelf.base(judged) as base:
-                measure(os.path.basename(os.path.abspath(path)), base, judged.questions)
+                drawn = random.Random(1).sample(judged.questions, min(most, len(judged.questions)))
+                measure(os.path.basename(os.path.abspath(path)), base, drawn)
     return merits
 
 
@@ -249,9 +253,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
     parser.add_argument("folders", nargs="+")
     parser.add_argument("--json", metavar="FILE", help="also write every value of every question")
+    parser.add_argument("--most", type=int, default=1_000_000, help="questions of each set")
     arguments = parser.parse_args()
     proposed = list(candidates())
-    merits = measured(arguments.folders, [*proposed, *FLOORS, DEFAULT])
+    merits = measured(arguments.folders, [*proposed, *FLOORS, DEFAULT], arguments.most)
     report(merits, proposed)
     if arguments.json:
         with open(arguments.json, "w", encoding="utf-8") as file:

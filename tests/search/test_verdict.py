@@ -2,14 +2,15 @@
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 import knowbase
 from conftest import Kb
-from knowbase import Base, Note, SearchRequest
+from knowbase import Base, Note, SearchRequest, config
+from knowbase.base.background import embedding
 from knowbase.ranking.verdict import NOTHING, Evidence, Examples, Verdict, judge, learn
 from linked import FarApart
 from postgres import new_base
@@ -117,6 +118,41 @@ def test_what_was_learnt_of_another_model_is_not_used(tmp_path: Path) -> None:
         base.store.put_calibration(learnt._replace(numbers=numbers))
         found = base.search(query).verdict
         assert (found.calibrated, found.probability) == (False, by_words.probability)
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
+def test_a_base_that_changed_says_so_until_it_has_learnt_again(engine: str, tmp_path: Path) -> None:
+    """By what its chunks hold: there are as many of them until the end."""
+    place = str(tmp_path / "base.db") if engine == "sqlite" else new_base()
+    settings = config.load(None, {"KB_SEARCH_CALIBRATE_AFTER": "0.01"})
+    (tmp_path / "book").mkdir()
+    path = knowbase.create(place).path
+    with Base(path, embedder=FarApart(), configuration=settings) as base:
+
+        def write(numbers: Iterable[int], word: str) -> None:
+            for number in numbers:
+                words = " ".join(f"{word}{number}x{n}" for n in range(9))
+                text = f"Chapter {number} tells of {words} and more."
+                (tmp_path / "book" / f"{number}.txt").write_text(text)
+            base.add([str(tmp_path / "book")])
+
+        def said() -> str:
+            return " ".join(base.search(SearchRequest("chapter", mode="keyword")).notices)
+
+        write(range(30), "word")
+        base.calibrate()
+        write(range(9), "another")
+        assert (said(), base.calibrate(show=True).changed) == ("", 0.3)
+        write(range(15), "third")
+        assert "50% of the base changed" in said()
+        with embedding(base):
+            patience = time.monotonic() + PATIENCE
+            while said():
+                assert time.monotonic() < patience
+                time.sleep(0.1)
+        assert base.calibrate(show=True).changed == 0
+        write(range(30, 50), "new")
+        assert "40% of the base changed" in said()
 
 
 BESIDE = (

@@ -12,6 +12,7 @@ import knowbase
 import postgres
 from knowbase import Base, Note, SearchRequest
 from knowbase.errors import Conflict, InvalidInput, NotFound
+from knowbase.search.widening import DEFINED, SYNONYM
 from knowbase.values.access import Access
 from linked import FarApart
 
@@ -30,6 +31,11 @@ TEXTS = {
     "A-12": "Der Fussballplatz ist nicht hier, und der Ball ist weg",
     "A-13": "Edges have a kind: RELATED_TO (RELATED_TO, REFERENCES), READ (REFERS, ENDS_AT, D)",
     "A-14": "A windmill turns",
+    "A-16": "The mean arterial pressure (MAP) of 25(OH)D users",
+    "A-17": "Every map of the park, and a map of the town, shows a mapping of paths",
+    "A-18": "Boats with a diesel engine (DEN) and boats with a diesel engine",
+    "A-19": "A diesel engine is loud",
+    "A-20": "DEN is short",
 }
 
 
@@ -139,6 +145,21 @@ def test_a_short_form_and_what_a_text_says_it_stands_for_find_each_other(base: B
     assert base.synonyms.all().synonyms[-1] == (("HPA", "Horizontal Pod Autoscaler"), "A-1")
 
 
+@pytest.mark.parametrize("query", ["mapping", "map", "Maps", "pre-MAP", "OH", "oh"])
+def test_a_word_is_no_short_form_because_it_looks_like_one(base: Base, query: str) -> None:
+    """Nor is a formula a definition."""
+    assert asked(base, query)[1] == ()
+    assert asked(base, "MAP")[1] != ()
+
+
+def test_another_name_counts_by_what_would_be_missed_without_it(base: Base) -> None:
+    """Two of the three that say it have it as it was typed, and two the short form."""
+    answer = base.search(SearchRequest("diesel engine", mode="keyword", explain=True))
+    beside = {hit.code: hit.explanation.beside for hit in answer.hits if hit.explanation}
+    assert beside["A-20"] == (f"DEN beside diesel engine (abbreviation, × {DEFINED / 2:g})",)
+    assert [hit.code for hit in answer.hits][-1] == "A-20"
+
+
 def test_a_definition_of_another_project_is_not_told(base: Base) -> None:
     other = base.within(Access(project="other"))
     assert asked(other, "hpa") == ([], ())
@@ -152,7 +173,7 @@ def test_synonyms_are_given_explained_and_taken_back(base: Base) -> None:
     assert (hits, notices) == (["A-9"], ("'k8s' is also searched as 'Kubernetes' (kb synonyms)",))
     answer = base.search(SearchRequest("k8s", mode="keyword", explain=True))
     assert answer.hits[0].explanation is not None
-    assert answer.hits[0].explanation.beside == ("Kubernetes beside k8s (synonym, × 0.6)",)
+    assert answer.hits[0].explanation.beside == (f"Kubernetes beside k8s (synonym, × {SYNONYM})",)
     assert base.synonyms.add(["k8s", "kube"]).words == ("k8s", "Kubernetes", "kube")
     assert asked(base, "kube")[0] == ["A-9"]
     assert base.saved.all().saved == ()

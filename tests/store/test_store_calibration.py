@@ -65,3 +65,12 @@ def test_words_are_counted_by_chunks_in_the_whole_or_in_a_part(store: Store) -> 
 def test_numbers_are_kept_to_the_last_bit(store: Store, number: float) -> None:
     store.put_calibration(Calibration(NOW, {"x": number}))
     assert store.calibration() == Calibration(NOW, {"x": number})
+
+
+def test_what_chunks_hold_is_told_of_those_that_are_there(store: Store) -> None:
+    store.apply(Changes(drafts=(draft("d-1", section("deploy the shop")),)), NOW)
+    (found,) = store.keyword(
+        KeywordQuery((Word("deploy"),)), Not(Compare("id", "=", "x")), 5, FieldWeights()
+    )
+    kept = store.passages([found.chunk])[found.chunk].chunk.hash
+    assert store.hashes([found.chunk, 999]) == {found.chunk: kept}

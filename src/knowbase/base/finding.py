@@ -126,7 +126,7 @@ class Finding(BaseServices):
         from knowbase.search.calibrate import calibrate, told
 
         if show:
-            return told(self.store.calibration())
+            return told(self.store.calibration(), self.store)
         made = calibrate(
             self.search_services,
             self.now(),

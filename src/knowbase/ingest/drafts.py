@@ -20,7 +20,7 @@ from knowbase.values.reading import Reading
 from knowbase.values.vectors import Model, Vector
 
 READERS = "readers:3"  # raised when files are to be read again: what is made of them has changed
-WORDS = "words:3"  # raised when all documents are to be: what is indexed of them has changed
+WORDS = "words:4"  # raised when all documents are to be: what is indexed of them has changed
 SHORTEST = 64  # tokens of a chunk, however little a model reads
 
 

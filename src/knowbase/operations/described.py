@@ -144,6 +144,7 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "strangers": "questions from elsewhere",
         "separation": "how surely the two are told apart, by legs: 0.5 is chance, 1 always",
         "signals": "what each signal is for both",
+        "changed": "the share of the base that changed since",
     },
     "SignalLine": {
         "signal": "its name",

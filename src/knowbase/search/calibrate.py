@@ -8,12 +8,13 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.query.conditions import EVERYTHING, Condition, Not, OneOf, Visible
 from knowbase.query.predicate import passes
 from knowbase.ranking.profile import PROFILES
 from knowbase.ranking.verdict import LEGS, PRIOR, Evidence, Examples, Numbers, learn, only, topic
+from knowbase.search.changed import MOST_CHANGED, changed_share, sample_of
 from knowbase.search.evidence import as_prior_knows, evidence_of, mark_of
 from knowbase.search.request import SearchRequest
 from knowbase.search.retrieve import retrieve
@@ -25,10 +26,12 @@ from knowbase.text.stopwords import STOP_WORDS
 from knowbase.values.calibration import Calibration
 from knowbase.values.documents import Passage
 
+if TYPE_CHECKING:
+    from knowbase.store.contract import Store
+
 QUESTIONS = 48  # made from the base, each asked twice
 FEWEST = 12  # with fewer there is nothing to learn
 DRAWN = 400  # chunks that are looked at for them
-GROWN = 1.5  # a base that has so many times more chunks, or fewer, is another one
 DEPTH = 10
 NOT_STRANGE = 0.9  # a question from elsewhere that this base may well answer is left out
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
@@ -60,6 +63,7 @@ class Calibrated(NamedTuple):
     strangers: int = 0
     separation: Mapping[str, float] = {}
     signals: tuple[SignalLine, ...] = ()
+    changed: float = 0.0  # the share of the base that is another one since
 
 
 def calibrate(
@@ -81,7 +85,7 @@ def calibrate(
     numbers = learn(Examples(answered, missing, strange))
     measured = {f"{legs}.separation": _separation(numbers, legs, missing, strange) for legs in LEGS}
     counted = {"questions": float(len(made)), "strangers": float(len(strange)), **_state(services)}
-    return Calibration(now, {**numbers, **measured, **counted})
+    return Calibration(now, {**numbers, **measured, **counted, **sample_of(services.store)})
 
 
 def _is_strange(evidence: Evidence, services: Services) -> bool:
@@ -98,7 +102,7 @@ def _separation(
     return wins / (len(own) * len(other))
 
 
-def told(calibration: Calibration | None) -> Calibrated:
+def told(calibration: Calibration | None, store: "Store | None" = None) -> Calibrated:
     """What was learnt, to be shown."""
     if calibration is None:
         return Calibrated(None)
@@ -118,6 +122,7 @@ def told(calibration: Calibration | None) -> Calibrated:
             for name in Evidence._fields
             if f"{name}.strange.spread" in numbers
         ),
+        round(changed_share(calibration, store), 2) if store else 0.0,
     )
 
 
@@ -126,8 +131,7 @@ def is_due(services: Services, known: Calibration | None) -> bool:
     state = _state(services)
     if known is None:
         return state["chunks"] >= FEWEST
-    then, today = known.numbers.get("chunks", 0.0), state["chunks"]
-    is_other = max(then, today) > GROWN * max(1.0, min(then, today))
+    is_other = changed_share(known, services.store) > MOST_CHANGED
     return is_other or known.numbers.get("model") != state["model"]
 
 

@@ -25,6 +25,7 @@ from knowbase.search.understand import Inquiry
 from knowbase.store.bm25 import idf
 from knowbase.text.analysis import Word, tokens
 from knowbase.text.stopwords import STOP_WORDS
+from knowbase.values.calibration import Calibration
 from knowbase.values.documents import Candidate, Passage
 
 if TYPE_CHECKING:
@@ -33,10 +34,29 @@ if TYPE_CHECKING:
 NEIGHBOURS = 10  # the nearest is held against the last of so many
 FEW = 30  # chunks: idf is nearly nothing for half of them, and BM25 with it
 _MARKS = ".,;:!?()[]{}\"'"  # that stand around a code in a sentence
+OUTDATED = "{:.0%} of the base changed since it learnt how its answers look: kb calibrate"
 MOST_WORDS = 64  # of a query that are looked up; so many say what it is about
 
 
-def verdict_of(outcome: Outcome, services: Services) -> Verdict:
+class Judged(NamedTuple):
+    """The verdict, and what is to be said of it."""
+
+    verdict: Verdict = Verdict()
+    notices: tuple[str, ...] = ()
+
+
+def judged(outcome: Outcome, services: Services) -> Judged:
+    known = services.store.calibration()
+    verdict = _verdict(outcome, services, known)
+    if known is None or not verdict.calibrated:
+        return Judged(verdict)
+    from knowbase.search.changed import MOST_CHANGED, changed_share
+
+    share = changed_share(known, services.store)
+    return Judged(verdict, (OUTDATED.format(share),) if share > MOST_CHANGED else ())
+
+
+def _verdict(outcome: Outcome, services: Services, known: Calibration | None) -> Verdict:
     """Whether the answer is among the hits. What is found by filters or by links alone is what was
     asked for."""
     seen = outcome.relaxed or outcome
@@ -44,7 +64,6 @@ def verdict_of(outcome: Outcome, services: Services) -> Verdict:
     evidence = evidence_of(seen.inquiry, seen.proposals, services)
     if evidence == Evidence():
         return Verdict(STRONG, 1.0)
-    known = services.store.calibration()
     verdict = _judged(evidence, known.numbers if known else None, services)
     if _says_nothing(inquiry.query):
         return at_most_weak(verdict)

@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 from knowbase.query.conditions import has_text
 from knowbase.ranking.rank import Ranked, total
-from knowbase.ranking.verdict import Verdict
 from knowbase.search.answer import Answer, Copy, Explanation, FacetCount, Hit, Widening
 from knowbase.search.clusters import clusters
-from knowbase.search.evidence import verdict_of
+from knowbase.search.evidence import Judged, judged
 from knowbase.search.paging import cursor_at, is_cut, start_of
 from knowbase.search.rank import Outcome
 from knowbase.search.services import Services
@@ -38,6 +37,7 @@ def present(outcome: Outcome, services: Services) -> Answer:
     is_searched = not query.is_empty
     grouped = clusters(inquiry, services)
     widening = inquiry.widening or Widening()
+    verdict, said = judged(outcome, services) if kept else Judged()
     return Answer(
         query=request.query,
         profile=profile.name,
@@ -60,6 +60,7 @@ def present(outcome: Outcome, services: Services) -> Answer:
             *_refused(outcome, services),
             *_left_out(outcome, services.store),
             *_unknown_names(outcome, services.store),
+            *said,
         ),
         timings={**proposals.timings, "ranking_ms": outcome.milliseconds} if is_searched else {},
         problems=query.problems,
@@ -68,7 +69,7 @@ def present(outcome: Outcome, services: Services) -> Answer:
         offset=start,
         next_cursor=_next(outcome, len(kept), start + len(hits)) if hits else None,
         facets=_facets(inquiry, services.store) if request.facets else {},
-        verdict=verdict_of(outcome, services) if kept else Verdict(),
+        verdict=verdict,
     )
 
 

@@ -13,6 +13,8 @@ from knowbase.search.retrieve import Proposals
 from knowbase.search.services import Services
 from knowbase.search.understand import Inquiry
 
+POWER = 3  # of the share that has a vector
+
 Signal: TypeAlias = Callable[[Inquiry, Proposals, Services], Mapping[str, float]]
 
 
@@ -53,11 +55,11 @@ def language_known(
 
 def vectors_seen(inquiry: Inquiry, proposals: Proposals, services: Services) -> Mapping[str, float]:
     """How much of what passes the filters has a vector: where most has none yet, to have one is
-    chance and no merit. Cubed: by the share alone, half of the vectors answered worse than none."""
+    chance and no merit. To a power: by the share alone, half of them answered worse than none."""
     if not proposals.legs.get("semantic") or services.store.semantic_coverage() == 1:
         return {}
     share = services.store.semantic_coverage(both(inquiry.visible, inquiry.filter))
-    return {"semantic": share**3}
+    return {"semantic": share**POWER}
 
 
 SIGNALS: tuple[Signal, ...] = (words_covered, language_known, vectors_seen)

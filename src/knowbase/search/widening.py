@@ -13,7 +13,7 @@ from knowbase.query.query import Query
 from knowbase.query.words import Also, KeywordQuery
 from knowbase.search.answer import Suggestion, Widening
 from knowbase.search.understand import Inquiry
-from knowbase.text.analysis import Word, stems, tokens
+from knowbase.text.analysis import Token, Word, stems, tokens
 from knowbase.text.stopwords import STOP_WORDS
 
 if TYPE_CHECKING:
@@ -25,8 +25,9 @@ MOST_READ = 5  # documents that are read for how a word is written
 MOST_TOKENS = 32  # of a query, in which names of several words are looked for
 LONGEST_NAME = 6  # words
 MOST_MEANINGS = 2  # of a short form that are looked for
-MEANT, ALIKE = 0.8, 0.6
-"""How much a word counts that was meant instead of a mistyped one, and one that stands for it."""
+MEANT, SYNONYM, DEFINED = 0.8, 0.8, 0.3
+"""How much a word counts that was meant instead of a mistyped one, a synonym, and what a text says
+that a form stands for; both of these at most, by how many have it alone. By bench/constants.py."""
 
 
 class _Found(NamedTuple):
@@ -171,6 +172,7 @@ class _Name(NamedTuple):
 
     text: str
     stems: tuple[str, ...]
+    is_joined: bool  # by a hyphen to what stands beside it
 
 
 def _names(text: str) -> list[_Name]:
@@ -180,14 +182,14 @@ def _names(text: str) -> list[_Name]:
         for start in range(len(found))
         for end in range(start + 1, min(start + LONGEST_NAME, len(found)) + 1)
     )
-    names = (
-        _Name(
-            text[found[start].start : found[end - 1].end],
-            tuple(one.stem for one in found[start:end]),
-        )
-        for start, end in spans
-    )
+    names = (_named(text, found[start:end]) for start, end in spans)
     return [one for one in names if one.text.isupper() or one.text.lower() not in STOP_WORDS]
+
+
+def _named(text: str, some: Sequence[Token]) -> _Name:
+    start, end = some[0].start, some[-1].end
+    is_joined = "-" in (text[max(0, start - 1) : start], text[end : end + 1])
+    return _Name(text[start:end], tuple(one.stem for one in some), is_joined)
 
 
 def _other_names(inquiry: Inquiry, free: str, store: "Store") -> Iterator[_Found]:
@@ -198,12 +200,20 @@ def _other_names(inquiry: Inquiry, free: str, store: "Store") -> Iterator[_Found
     if not (free and (groups or has_definitions)):
         return
     names = _names(free)
-    had = {one.stems for one in names}
+    had = {one.stems for one in _names(inquiry.query.text)}
     for found in (*_given(names, groups), *_defined(names, inquiry, store, has_definitions)):
         other = tuple(stems(found.also.word.surface))
         if other and other not in had:
             had.add(other)
-            yield found
+            yield found._replace(also=_as_missed(found.also, store))
+
+
+def _as_missed(also: Also, store: "Store") -> Also:
+    """It counts by how much would be missed without it: where nearly all that say it have what was
+    typed, the few that have BC beside breast cancer would only come first."""
+    _, (typed, other) = store.frequencies([Word(also.of), also.word])
+    share = other / (typed + other) if other else 1.0
+    return also._replace(weight=round(also.weight * share, 2))
 
 
 def _given(names: Sequence[_Name], groups: Sequence[str]) -> Iterator[_Found]:
@@ -218,7 +228,7 @@ def _given(names: Sequence[_Name], groups: Sequence[str]) -> Iterator[_Found]:
                 continue
             for other in words:
                 if other != name:
-                    also = Also(Word(other), text.lower(), ALIKE, "synonym")
+                    also = Also(Word(other), text.lower(), SYNONYM, "synonym")
                     notice = f"{text!r} is also searched as {other!r} (kb synonyms)"
                     yield _Found(also, notice)
 
@@ -230,27 +240,47 @@ def _defined(
         return
     from knowbase.text.definitions import key_of
 
-    keys = {key_of(one.text): one.text for one in names}
+    keys = {key_of(one.text): one.text for one in names if not one.is_joined}
     unknown = {one.surface for one in store.unknown_words([Word(key) for key in keys])}
     for key, text in keys.items():
         if key in unknown:
             continue
-        for other, code in _meanings(key, inquiry, store).items():
-            also = Also(Word(other), text.lower(), ALIKE, "abbreviation")
+        for other, code in _meanings(text, inquiry, store).items():
+            also = Also(Word(other), text.lower(), DEFINED, "abbreviation")
             yield _Found(also, f"{text!r} is also searched as {other!r} ({code} defines it)")
 
 
-def _meanings(key: str, inquiry: Inquiry, store: "Store") -> Mapping[str, str]:
+def _meanings(text: str, inquiry: Inquiry, store: "Store") -> Mapping[str, str]:
     """What a short or long form stands for, and the code of the document that says so."""
-    from knowbase.text.definitions import definitions, key_of
+    from knowbase.text.definitions import definitions, is_short_form, key_of
 
     found: dict[str, tuple[str, str]] = {}
+    key = key_of(text)
     condition = both(inquiry.visible, Contains(Word(key)))
     for passage in store.newest(condition, MOST_MEANINGS * 2):
         document, chunk = passage.document, passage.chunk
         fields = (document.title, chunk.heading, chunk.text)
         for one in definitions("\n".join(field for field in fields if field)):
-            ends = {key_of(one.short): one.long, key_of(one.long): one.short}
-            if key in ends:
-                found.setdefault(key_of(ends[key]), (ends[key], document.code))
+            if is_short_form(text, one.short):
+                found.setdefault(key_of(one.long), (one.long, document.code))
+            elif key == key_of(one.long):
+                found.setdefault(key_of(one.short), (one.short, document.code))
+    if found and _is_plain(text, inquiry) and _is_word(text, inquiry, store):
+        return {}
     return dict(list(found.values())[:MOST_MEANINGS])
+
+
+def _is_plain(text: str, inquiry: Inquiry) -> bool:
+    """Whether it is typed as any word is: who means LIFE, the study, mostly says so."""
+    whole = inquiry.query.text
+    in_capitals = whole.isupper() and len(whole.split()) > 2  # then so is every word
+    return text.isalpha() and (text[1:].islower() or in_capitals)
+
+
+def _is_word(text: str, inquiry: Inquiry, store: "Store") -> bool:
+    """Whether texts mostly have it in small letters: then it is a word, whatever else it is."""
+    from knowbase.text.spelling import spellings
+
+    passages = store.newest(both(inquiry.visible, Contains(Word(text))), MOST_READ)
+    found = spellings(text, (one.chunk.text for one in passages))
+    return 2 * sum(one.islower() for one in found) > len(found)

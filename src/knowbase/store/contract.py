@@ -235,6 +235,9 @@ class CalibrationStore(Protocol):
     def put_calibration(self, calibration: Calibration) -> None:
         """In place of the one before."""
 
+    def hashes(self, chunks: Collection[int]) -> Mapping[int, str]:
+        """Of what was embedded of these chunks, as far as they are still there."""
+
 
 class Leases(Protocol):
     """Texts that wait for a vector, shared among those who make them at the same time."""

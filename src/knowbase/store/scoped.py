@@ -317,6 +317,7 @@ class ScopedStore:
         return None
 
     put_calibration = passed_on(Policy.WHOLE, CalibrationStore.put_calibration)
+    hashes = passed_on(Policy.WHOLE, CalibrationStore.hashes)
 
     # models and their vectors: one model for all, the first to write decides on it
 

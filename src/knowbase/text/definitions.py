@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from knowbase.text.analysis import JOINT, stems
+from knowbase.text.stopwords import STOP_WORDS
 
 DEFINED_MARK = "\ue003"
 SHORTEST, LONGEST = 2, 10  # letters of a short form
@@ -16,7 +17,7 @@ MOST_WORDS = 8  # of a long form
 MOST = 50  # definitions of one chunk
 
 _SHORT = r"[^\W\d_][\w&/.-]{1,11}"
-_BEHIND = re.compile(rf"\(\s*({_SHORT})\s*[);,]")
+_BEHIND = re.compile(rf"(?<![A-Za-z\d])\(\s*({_SHORT})\s*[);,]")  # 25(OH) is a formula
 _BEFORE = re.compile(rf"(?<![\w-])({_SHORT})\s+\(\s*([^()\n]{{5,100}}?)\s*\)")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _JOINED = re.compile(r"[^\W_]_+[^\W_]")
@@ -61,10 +62,11 @@ def _is_short(text: str) -> bool:
 
 
 def _is_telling(one: Definition) -> bool:
-    """Whether the long form is words, without the short one: no list of names, as of a setting's
-    values."""
+    """Whether the long form is words, no more than the short one has letters for (Schwartz and
+    Hearst's bound), and without it: no list of names, as of a setting's values."""
     words = _WORD.findall(one.long)
-    if not 1 < len(words) <= MOST_WORDS or _is_list(one.long):
+    most = min(MOST_WORDS, 2 * len(one.short))
+    if not 1 < len(words) <= most or words[0].lower() in STOP_WORDS or _is_list(one.long):
         return False
     return not re.search(rf"(?<!\w){re.escape(one.short)}(?!\w)", one.long, re.IGNORECASE)
 
@@ -98,6 +100,12 @@ def _long_form(short: str, text: str) -> str | None:
 def key_of(words: str) -> str:
     """A short or a long form as it is indexed: one word, whatever it consists of."""
     return DEFINED_MARK + JOINT.join(stems(words))
+
+
+def is_short_form(typed: str, short: str) -> bool:
+    """Whether this was typed, one or several: `mapping` has the stem of MAP, and is none."""
+    typed, short = typed.lower(), short.lower()
+    return typed in (short, short + "s")
 
 
 def definition_terms(text: str) -> list[str]:

@@ -20,6 +20,8 @@ MOST_LOOKED_AT = 600  # words by which the language of a text is told
 LEAST_SHARE = 12  # one word in so many is of those that every text of a language has
 
 _LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+(?![\w+#])")
+_ACCENTED = re.compile("[\u00c0-\u017f]")
+_VIETNAMESE = re.compile("[\u01a0\u01a1\u01af\u01b0\u1ea0-\u1ef9]")
 _ARABIC = re.compile("[\u0620-\u064a]")
 _ARTICLES = ("وال", "بال", "كال", "فال", "لل", "ال")
 _ARABIC_ENDINGS = ("ها", "ان", "ات", "ون", "ين", "يه", "ه", "ي")
@@ -126,9 +128,19 @@ def _first(text: str) -> Iterator[re.Match[str]]:
 
 
 def is_foreign(text: str) -> bool:
-    """Whether Latin letters write another language than English here: no code, no lists."""
+    """Whether Latin letters write another language than English here: no code, no lists. By its
+    commonest words, or by letters that English lacks; Vietnamese, whose words have no forms, has
+    ones of its own."""
     words, english, foreign = tally(text)
+    is_no_english = english * LEAST_SHARE < words and not text.isascii()
+    if is_no_english and not _is_vietnamese(text, words):
+        foreign += sum(bool(_ACCENTED.search(match[0])) for match in _first(text))
     return foreign > english and foreign * LEAST_SHARE >= words
+
+
+def _is_vietnamese(text: str, words: int) -> bool:
+    found = sum(bool(_VIETNAMESE.search(match[0])) for match in _first(text))
+    return found * LEAST_SHARE >= max(1, words)
 
 
 def is_english(text: str) -> bool:

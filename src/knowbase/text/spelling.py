@@ -141,6 +141,12 @@ def _is_form(one: str, other: str) -> bool:
     return longer.startswith(shorter) and longer[len(shorter) :] in _PLAIN_ENDINGS
 
 
+def spellings(word: str, texts: Iterable[str]) -> list[str]:
+    """The word and its forms as texts have them, capitals and all, each time."""
+    stem = stem_of(word)
+    return [text[one.start : one.end] for text in texts for one in tokens(text) if one.stem == stem]
+
+
 def as_written(stem: str, text: str) -> str:
     """How the word with this stem is spelled in a text."""
     for token in tokens(text):

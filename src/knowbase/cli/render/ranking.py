@@ -48,3 +48,5 @@ def render_calibrated(paint: Painter, learnt: "Calibrated") -> Iterable[str]:
         yield f"  {one.signal:<12}{one.strange:10.3f}{one.own:10.3f}{one.spread:10.3f}"
     for legs, share in learnt.separation.items():
         yield f"told apart by {legs}: {share:.3f}"
+    if learnt.changed:
+        yield f"of the base, {learnt.changed:.0%} changed since"

@@ -1,6 +1,9 @@
 """What a base has learnt of its answers, in PostgreSQL."""
 
+from collections.abc import Collection
+
 from psycopg import Connection
+from psycopg.sql import SQL
 
 from knowbase.store.postgres.connection import Connected
 from knowbase.values.calibration import Calibration
@@ -14,6 +17,13 @@ class PostgresCalibration(Connected):
 
     def put_calibration(self, calibration: Calibration) -> None:
         self._connections.writing(lambda connection: write(connection, self._base, calibration))
+
+    def hashes(self, chunks: Collection[int]) -> dict[int, str]:
+        found = self._read(
+            SQL("SELECT id, hash FROM chunks WHERE base_id = %s AND id = ANY(%s)"),
+            (self._base, list(chunks)),
+        )
+        return dict(found)
 
 
 def read(connection: Connection, base: int) -> Calibration | None:

@@ -1,5 +1,6 @@
 """What a base has learnt of its answers, in SQLite."""
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from knowbase.store.sqlite.connection import Connected, translated
@@ -19,6 +20,14 @@ class SqliteCalibration(Connected):
     def put_calibration(self, calibration: Calibration) -> None:
         with translated(), self._connections.writing() as connection:
             write(connection, calibration)
+
+    def hashes(self, chunks: Collection[int]) -> dict[int, str]:
+        found = self._read(
+            "SELECT c.id, c.hash FROM json_each(?) wanted CROSS JOIN chunks c"
+            " ON c.id = wanted.value",
+            ("[" + ",".join(map(str, chunks)) + "]",),
+        )
+        return dict(found)
 
 
 def read(connection: "apsw.Connection") -> Calibration | None:
