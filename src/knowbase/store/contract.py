@@ -236,6 +236,17 @@ class CalibrationStore(Protocol):
         """In place of the one before."""
 
 
+class LeaseStore(Protocol):
+    """Work that one process does for all that have the base open."""
+
+    def lease(self, work: str, holder: str, seconds: float) -> bool:
+        """Whether it is this holder's for so long from now on. Who holds it takes it again to go
+        on; a lease that has run out, because its holder was killed, is anybody's."""
+
+    def end_lease(self, work: str, holder: str) -> None:
+        """It is anybody's, if it was this holder's."""
+
+
 class VectorStore(Protocol):
     """Embedding models, and the vectors that they made of the chunks."""
 
@@ -339,6 +350,7 @@ class Store(
     FileStore,
     SavedSearchStore,
     CalibrationStore,
+    LeaseStore,
     VectorStore,
     Protocol,
 ):

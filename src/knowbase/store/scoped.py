@@ -27,6 +27,7 @@ from knowbase.store.contract import (
     DocumentStore,
     FileStore,
     GraphStore,
+    LeaseStore,
     SavedSearchStore,
     Store,
     VectorStore,
@@ -415,6 +416,8 @@ class ScopedStore:
         return None
 
     put_calibration = _passed_on(Policy.WHOLE, CalibrationStore.put_calibration)
+    lease = _passed_on(Policy.WRITING, LeaseStore.lease)
+    end_lease = _passed_on(Policy.WRITING, LeaseStore.end_lease)
 
     # models and their vectors: one model for all, the first to write decides on it
 
