@@ -270,6 +270,8 @@ WRITES: dict[str, Call] = {
     ),
     "store.link_similar": lambda b, t, f: b.store.link_similar(0.5),
     "store.use_model": lambda b, t, f: b.store.use_model(model_of(b), ""),
+    "store.lease": lambda b, t, f: b.store.lease("work", "one", 1.0),
+    "store.end_lease": lambda b, t, f: b.store.end_lease("work", "one"),
 }
 
 WHOLE: dict[str, Call] = {

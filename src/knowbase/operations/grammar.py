@@ -6,6 +6,7 @@ is accepted, but for what depends on the moment or on the base; tests make texts
 
 from typing import Any
 
+from knowbase.config import Settings, dotted
 from knowbase.text.paths import LONGEST
 from knowbase.values.codes import MOST
 from knowbase.values.documents import FIELDS
@@ -56,6 +57,8 @@ _PATTERNS = {
     "path": f"[^,{_SPACES}]",
     "code": f"^[^{_UNSEEN}]+(?: [^{_UNSEEN}]+)*$",
     "word": f"[{_LETTERS}]",
+    "line": f"^ *[^{_UNSEEN}](?: |[^{_UNSEEN}])*$",
+    "setting": "^(?:" + "|".join(map(dotted, Settings._fields)).replace(".", "[.]") + ")$",
     "ahead": f"^(?:{_LONG}|{_DATE}|{_NAMED})$",
     "duration": f"^{_LONG}$",
     "share": f"^{_SIGN}{_SHARE}$",
