@@ -34,10 +34,14 @@ OF_THE_SERVER = "api/(token|config|task)"
 THERE = {
     "reference": ["AP-1", "AP-2", "ZE-3"], "references": ["AP-6", "ZE-6"], "source": ["AP-1"],
     "target": ["AP-2"], "old": ["AP-7"], "new": ["ZE-7"], "anchor": ["AP-3"], "other": ["AP-5"],
-    "hit": ["AP-3"], "session": ["s-ap"], "key": ["search.default_top"], "value": ["5"],
+    "hit": ["AP-3"], "key": ["search.default_top"], "value": ["5"],
+    "verdict": ["accept", "later", "undo"],
 }  # fmt: skip
 """What the base has: made up names lead no further than to "not found". What a setting takes
-depends on its key: no pattern says so."""
+depends on its key, and two verdicts need another document: no pattern says so."""
+NOT_MADE = "code"
+"""Of its pattern, which is about what can be seen, texts are made for minutes: see
+tests/serving/test_described.py."""
 SETTINGS = """
 [checks]
 negative_data_rejection.expected-statuses = [
@@ -96,7 +100,8 @@ def _described(server: Served, folder: Path) -> Path:
             content = method.get("requestBody", {}).get("content", {})
             for media in content.values():
                 fields = media["schema"]["properties"]
-                for name in fields:
+                fields.pop(NOT_MADE, None)
+                for name in list(fields):
                     fields[name] = _with_names(name, fields[name])
     path = folder / "openapi.json"
     path.write_text(json.dumps(told))
@@ -104,12 +109,17 @@ def _described(server: Served, folder: Path) -> Path:
 
 
 def _with_names(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    items = schema.get("items", {})
+    if "properties" in items:
+        fields = {one: told for one, told in items["properties"].items() if one != NOT_MADE}
+        inner = {one: _with_names(one, told) for one, told in fields.items()}
+        return {**schema, "items": {**items, "properties": inner}}
     if name not in THERE:
         return schema
-    named = {"enum": THERE[name]}
     if schema["type"] == "array":
-        return {**schema, "items": {**schema["items"], **named}}
-    return {**schema, "anyOf": [named, {}]} if "null" in schema["type"] else {**schema, **named}
+        return {**schema, "items": {**items, "enum": THERE[name]}}
+    plain = {key: told for key, told in schema.items() if key != "pattern"}
+    return {**plain, "enum": [*THERE[name], *[None] * ("null" in schema["type"])]}
 
 
 if __name__ == "__main__":

@@ -107,6 +107,13 @@ def test_each_value_is_taken_or_refused_as_it_is_described(server: Served, path:
         assert server.client.post(f"/api/{path}", json=less).status_code == 422, name
 
 
+def test_in_a_list_of_notes_too_no_text_stands_for_a_list(server: Served) -> None:
+    for wrong in ({"roles": "dev"}, {"tags": "ops"}, {"confidence": "0.5"}):
+        answer = server.post("notes", notes=[{"text": "A text."}, {"text": "Another.", **wrong}])
+        assert answer.status_code == 422, wrong
+        assert answer.json()["error"]["field"] == next(iter(wrong))
+
+
 def test_a_whole_number_may_have_a_point(server: Served) -> None:
     for whole in (7.0, 7):
         answer = server.post("search", query="engine", mode="keyword", top=whole)
