@@ -71,7 +71,9 @@ class Client:
             )
         path = "/api/" + operation.name.replace(" ", "/")
         found = typed(_result_type(operation.name), self._wire.post(path, values_of(request)))
-        return with_texts(found, self) if isinstance(found, Answer) else found
+        if not isinstance(found, Answer):
+            return found
+        return with_texts(found, lambda section: self.get(section).text)
 
     def close(self) -> None:
         """Nothing stays open between calls."""
