@@ -34,7 +34,7 @@ OF_THE_SERVER = "api/(token|config|task)"
 THERE = {
     "reference": ["AP-1", "AP-2", "ZE-3"], "references": ["AP-6", "ZE-6"], "source": ["AP-1"],
     "target": ["AP-2"], "old": ["AP-7"], "new": ["ZE-7"], "anchor": ["AP-3"], "other": ["AP-5"],
-    "hit": ["AP-3"], "key": ["search.default_top"], "value": ["5"],
+    "hit": ["AP-3"], "key": ["search.calibrate_after"], "value": ["5"],
     "verdict": ["accept", "later", "undo"],
 }  # fmt: skip
 """What the base has: made up names lead no further than to "not found". What a setting takes

@@ -37,10 +37,11 @@ _SHARE = r"(?:0(?:\.[0-9]{1,9})?|1(?:\.0{1,9})?|\.[0-9]{1,9})"
 
 _SPACES = r"\s\x1c-\x1f\x85"  # not every language calls these letters spaces, as Python does
 NOT_BLANK = f"[^{_SPACES}]"
-_UNSEEN = (
-    r"\x00-\x20\x7f-\xa0\xad\u061c\u180e\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000"
+_HIDDEN = (
+    r"\x00-\x1f\x7f-\xa0\xad\u061c\u180e\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000"
     "\ue000-\uf8ff\ufeff\ufff0-\ufffb\U00040000-\U0010ffff"
 )
+_UNSEEN = f" {_HIDDEN}"
 _LETTERS = (
     r"0-9A-Za-z\xaa\xb5\xba\xc0-\xd6\xd8-\xf6\xf8-\u1fff\u2c00-\ud7ff\uf900-\ufdff"
     "\U00010000-\U0003ffff"
@@ -57,7 +58,7 @@ _PATTERNS = {
     "path": f"[^,{_SPACES}]",
     "code": f"^[^{_UNSEEN}]+(?: [^{_UNSEEN}]+)*$",
     "word": f"[{_LETTERS}]",
-    "line": f"^ *[^{_UNSEEN}](?: |[^{_UNSEEN}])*$",
+    "line": f"^ *[^{_UNSEEN}][^{_HIDDEN}]*$",
     "setting": "^(?:" + "|".join(map(dotted, Settings._fields)).replace(".", "[.]") + ")$",
     "ahead": f"^(?:{_LONG}|{_DATE}|{_NAMED})$",
     "duration": f"^{_LONG}$",
