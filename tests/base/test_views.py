@@ -273,6 +273,8 @@ WRITES: dict[str, Call] = {
     "store.link_similar": lambda b, t, f: b.store.link_similar(0.5),
     "store.renew_index": lambda b, t, f: b.store.renew_index(),
     "store.use_model": lambda b, t, f: b.store.use_model(model_of(b), ""),
+    "store.lease": lambda b, t, f: b.store.lease("work", "one", 1.0),
+    "store.end_lease": lambda b, t, f: b.store.end_lease("work", "one"),
 }
 
 WHOLE: dict[str, Call] = {
@@ -310,7 +312,7 @@ WHOLE: dict[str, Call] = {
     "store.replace_synonyms": lambda b, t, f: b.store.replace_synonyms(b.store.synonyms(), []),
     "store.save_search": lambda b, t, f: b.store.save_search(NONE_SAVED, replace=True),
     "store.switch_model": lambda b, t, f: b.store.switch_model(model_of(b)),
-    "store.leases": lambda b, t, f: b.store.leases(),
+    "store.claims": lambda b, t, f: b.store.claims(),
     "store.unembedded": lambda b, t, f: b.store.unembedded(model_of(b), 0, 9),
 }
 

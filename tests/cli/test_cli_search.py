@@ -75,6 +75,14 @@ def test_scores_are_reciprocal_rank_fusion_and_fall(handbook: Kb) -> None:
     assert [hit["score"] for hit in alone[:2]] == pytest.approx([1 / 61, 1 / 62])
 
 
+def test_the_k_of_the_fusion_is_set_in_a_file(kb: Kb) -> None:
+    """S1-11"""
+    kb.write("kb.toml", "[profiles.kb]\nrrf_k = 9\n")
+    kb("note", "Roll back production")
+    [hit] = kb.json("search", "rollback production", "--profile", "kb", "--fts-only")["hits"]
+    assert hit["score"] == pytest.approx(1 / 10)
+
+
 def test_fts_only_runs_no_semantic_search(handbook: Kb) -> None:
     """S1-05 C20"""
     answer = handbook.json("search", "install git", "--fts-only")

@@ -1,11 +1,13 @@
 """Keeping in step with the disk: only what changed costs anything."""
 
+import hashlib
 import os
 import shutil
 import signal
 import sqlite3
 from contextlib import closing
 
+import apsw
 from children import assert_in_step, start
 
 from conftest import Kb
@@ -207,3 +209,17 @@ def test_watch_says_that_it_started(kb: Kb) -> None:
     finally:
         watching.send_signal(signal.SIGINT)
         watching.wait(timeout=30)
+
+
+def test_a_file_that_made_no_document_has_its_hash_and_its_readers_apart(kb: Kb) -> None:
+    """Also in a base that had both in one."""
+    kb.write("broken.pdf", "not a pdf")
+    kb("add", ".", code=6)
+    [problem] = kb.json("status")["problems"]
+    assert problem["sha256"] == hashlib.sha256(b"not a pdf").hexdigest()
+    with closing(apsw.Connection(str(kb.base))) as connection:
+        connection.execute(
+            "UPDATE files SET sha256 = readers || ' ' || sha256;"
+            "ALTER TABLE files DROP COLUMN readers; DROP TABLE leases; PRAGMA user_version = 13;"
+        )
+    assert kb.json("status")["problems"] == [problem]

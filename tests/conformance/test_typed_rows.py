@@ -46,7 +46,8 @@ def test_a_score_is_fusion_times_type_times_use(base: Base) -> None:
 
 
 def test_each_list_has_three_candidates_a_hit(base: Base) -> None:
-    """S0-14, C4: the fourth of both lists would win, and is no candidate for one hit."""
+    """S0-14, S0-13, C4: the fourth of both lists would win, and is no candidate for one hit; with
+    two hits it is, and k is 60 unless said."""
     for place in range(3):
         write(base, f"K-{place}", "zebra " * (9 - place), -0.9)
         write(base, f"V-{place}", "nothing", 0.9 - place / 100)

@@ -149,3 +149,28 @@ def test_helpers_are_exported_too() -> None:
     assert sanitize_fts_query("test (query) *special*") == "test query special"
     assert normalize_embedding([0.0, 2.0]) == [0.0, 1.0]
     assert TYPE_WEIGHTS == {"decision": 2.0, "lesson": 2.0, "summary": 0.5, "temp_note": 0.3}
+
+
+@pytest.mark.parametrize("special", '(){}[]^"~*?:\\')
+def test_special_characters_are_spaces(base: Base, special: str) -> None:
+    """S0-02: to the sanitiser, and to a search."""
+    assert sanitize_fts_query(f" {special}storage{special}{special}file  ") == "storage file"
+    plain = fts_search(base, "storage file")
+    assert plain
+    assert fts_search(base, f"{special}storage{special}file") == plain
+
+
+def test_vectors_count_by_their_direction(base: Base) -> None:
+    """S0-09: that of a query, and those that are stored; what has no length stays as it is."""
+    near = vector_search(base, [1.0, 0.5, 0, 0])
+    assert near
+    assert [one.id for one in vector_search(base, [400.0, 200.0, 0, 0])] == [one.id for one in near]
+    for one, other in zip(near, vector_search(base, [400.0, 200.0, 0, 0]), strict=True):
+        assert one.vec_distance == pytest.approx(other.vec_distance, abs=1e-6)
+    long = draft("long", section("Far away"), vectors=(vector(0, 0, 3, 4),))
+    base.store.apply(Changes(drafts=(long,), model=Model("test", "1", 4)), EARLIER)
+    [found, *_] = vector_search(base, [0, 0, 30.0, 40.0])
+    assert found.id == "long"
+    assert found.vec_distance == pytest.approx(0, abs=1e-6)
+    for tiny in ([0.0, 0.0], [1e-13, 0.0]):
+        assert normalize_embedding(tiny) == tiny

@@ -393,7 +393,7 @@ def test_the_keyword_leg_alone(base: Base, service: SearchService) -> None:
 
 
 def test_the_semantic_leg_alone(base: Base, service: SearchService) -> None:
-    """S2-30"""
+    """S2-30, S2-07"""
     found = search_vector(base, "which user interface library", "proj1")
     assert len(found) == 3
     assert base.get(found[0].memory_id).text == REACT
@@ -407,7 +407,7 @@ def test_the_semantic_leg_alone(base: Base, service: SearchService) -> None:
 
 
 def test_a_score_can_be_computed(base: Base, service: SearchService, clock: Clock) -> None:
-    """S2-31: as the document computes it, and as the service does."""
+    """S2-31, S2-09: as the document computes it, and as the service does; or by other weights."""
     assert DEFAULT_WEIGHTS[:4] == (0.4, 0.25, 0.2, 0.15)
     memory = service.search(SearchOptions("react"))[0].memory
     now = memory.created_at

@@ -16,7 +16,7 @@ from conftest import COMMAND, Kb, environment
 from knowbase.ingest.embedding import BATCH
 from knowbase.store.postgres import PostgresStore, create
 from knowbase.values.changes import Changes
-from knowbase.values.vectors import Lease
+from knowbase.values.vectors import Claim
 from postgres import new_base
 from stores import MODEL, NOW, draft, section, vector
 
@@ -47,22 +47,22 @@ def hashes(passages: object) -> list[str]:
 def test_a_text_is_left_to_one_until_its_lease_is_over(store: PostgresStore) -> None:
     store.use_model(MODEL)
     fill(store, 20)
-    leases = store.leases()
-    one, other = Lease("one", 60), Lease("other", 60)
-    first = hashes(leases.take(MODEL, one, 10))
-    second = hashes(leases.take(MODEL, other, 10))
+    claims = store.claims()
+    one, other = Claim("one", 60), Claim("other", 60)
+    first = hashes(claims.take(MODEL, one, 10))
+    second = hashes(claims.take(MODEL, other, 10))
     assert (len(set(first)), len(set(second))) == (10, 10)
     assert not set(first) & set(second)
     assert len(first) > 10  # a copy is not a text of its own, and comes with the first
-    assert leases.take(MODEL, Lease("third", 60), 10) == []
+    assert claims.take(MODEL, Claim("third", 60), 10) == []
     store.put_vectors(MODEL, "", dict.fromkeys(first, vector(1, 0, 0, 0)))
-    leases.give_back(other)
-    assert set(hashes(leases.take(MODEL, Lease("third", 0.01), 99))) == set(second)
+    claims.give_back(other)
+    assert set(hashes(claims.take(MODEL, Claim("third", 0.01), 99))) == set(second)
     time.sleep(0.05)
-    assert set(hashes(leases.take(MODEL, other, 99))) == set(second)
-    leases.extend(Lease("other", 0.01))
+    assert set(hashes(claims.take(MODEL, other, 99))) == set(second)
+    claims.extend(Claim("other", 0.01))
     time.sleep(0.05)
-    assert set(hashes(leases.take(MODEL, one, 99))) == set(second)
+    assert set(hashes(claims.take(MODEL, one, 99))) == set(second)
 
 
 def test_who_takes_at_the_same_time_takes_no_text_twice(store: PostgresStore) -> None:
@@ -71,7 +71,7 @@ def test_who_takes_at_the_same_time_takes_no_text_twice(store: PostgresStore) ->
     taken: Counter[str] = Counter()
 
     def work(name: str) -> None:
-        while found := store.leases().take(MODEL, Lease(name, 60), 7):
+        while found := store.claims().take(MODEL, Claim(name, 60), 7):
             texts = set(hashes(found))
             taken.update(texts)
             store.put_vectors(MODEL, "", dict.fromkeys(texts, vector(1, 0, 0, 0)))

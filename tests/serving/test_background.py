@@ -14,8 +14,10 @@ from mcp import Client, StdioServerParameters, stdio_client
 import knowbase
 import services
 from conftest import COMMAND, Kb, environment
+from knowbase.base.background import WORK
 from servers import PATIENCE, serving
 
+TWO = {"text": "Ask Zoë."}
 SAID = "quota of team-blue exceeded"  # by the service: nobody else's business
 DEBUG = ("--log-level", "debug", "--log-format", "json")
 PHASES = {"embedding_ms", "semantic_ms", "keyword_ms", "rrf_ms"}
@@ -47,6 +49,12 @@ def lines(log: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in log.read_text().splitlines()]
 
 
+def slowly(_: object) -> bool:
+    """Long enough for two servers to be at it."""
+    time.sleep(0.5)
+    return False
+
+
 def facts_of(log: Path) -> dict[str, dict[str, Any]]:
     """The last line of each event."""
     return {line["event"]: line for line in lines(log)}
@@ -64,6 +72,11 @@ def test_a_memory_is_kept_while_the_service_is_away_and_embedded_later(
         assert kept.status_code == 200
         assert kept.json()["created"]
         assert "until its vectors are made" in kept.json()["notices"][0]
+        for noted in (running.post("note", text="Ask Ada."), running.post("notes", notes=[TWO])):
+            assert "until its vectors are made" in noted.json()["notices"][0]
+            assert address not in noted.text
+        told = served("note", "Ask Bob.", "--base", running.address).out
+        assert "until its vectors are made" in told
         found = running.post("search", query="deploys")
         assert found.json()["returned"] == 1
         assert found.json()["fallback_mode"]
@@ -78,9 +91,9 @@ def test_a_memory_is_kept_while_the_service_is_away_and_embedded_later(
         assert failed["level"] == "error"
 
         service.always = None
-        until(lambda: running.json("status")["embedded"] == 1)
+        until(lambda: running.json("status")["embedded"] == 4)
         found = running.post("search", query="when may I ship", mode="semantic")
-        assert found.json()["returned"] == 1
+        assert found.json()["returned"] == 4
         running.json("search", query="")
         running.json("search", query="deploys", project="web")
     assert_named(facts_of(running.log))
@@ -88,7 +101,7 @@ def test_a_memory_is_kept_while_the_service_is_away_and_embedded_later(
 
 def assert_named(facts: dict[str, dict[str, Any]]) -> None:
     """Every event and field has its name in the documents."""
-    assert facts["embedded in the background"]["chunks"] == 1
+    assert facts["embedded in the background"]["chunks"] == 4
     complete = facts["Hybrid search complete"]
     assert complete["level"] == "info"
     assert {"total", "returned", "mode", "ms"} <= complete.keys()
@@ -128,6 +141,23 @@ def test_agents_server_logs_and_embeds_too(served: Kb, tmp_path: Path) -> None:
     facts = facts_of(log)
     assert facts["embedded in the background"]["chunks"] == 1
     assert {"query_time_ms", "result_count", *PHASES} <= facts["Hybrid search complete"].keys()
+
+
+def test_of_several_servers_one_makes_the_vectors(served: Kb, service: services.Service) -> None:
+    """S3-24, S3-44: nothing is sent twice, and what a killed one held is another's in the end."""
+    service.always = slowly
+    said = "".join(f'{{"text": "Rule {number} is this."}}\n' for number in range(8))
+    served("notes", text=said, env={"KB_EMBED_VECTORS": "false"})
+    with knowbase.open(str(served.base)) as base:
+        held_until = time.time() + 3
+        assert base.store.lease(WORK, "killed", 3)
+        with serving(served.folder), serving(served.folder):
+            until(lambda: base.status().embedded == 8)
+            assert time.time() > held_until
+            until(lambda: base.store.lease(WORK, "next", 1))  # it is given back
+    rules = [text for text in service.texts if "Rule" in text]
+    assert sorted(rules) == sorted(set(rules))
+    assert len(rules) == 8
 
 
 def test_a_watch_embeds_what_waits(served: Kb) -> None:

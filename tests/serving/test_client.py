@@ -169,6 +169,7 @@ def test_a_client_is_asked_as_a_base_is(sides: Sides) -> None:
         expected = base.search("rocket engine", tags=["engine"], top=2)
         assert [hit.to_dict() for hit in answer.hits] == [hit.to_dict() for hit in expected.hits]
         assert answer.hits[0].document.code == answer.hits[0].code
+        assert [hit.text for hit in answer.hits] == [hit.text for hit in expected.hits]
         assert client.get("AP-1") == base.get("AP-1")
         assert client.documents(tags=["engine"]) == base.documents(tags=["engine"])
         assert client.documents().total > client.documents(where=["stage=1"]).total == 0

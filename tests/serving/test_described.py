@@ -1,5 +1,6 @@
 """The server takes what /openapi.json says, and nothing else. bench/fuzz.py tries it at length."""
 
+import re
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -8,10 +9,9 @@ import pytest
 from hypothesis import strategies as st
 
 import knowbase
-from knowbase.operations.grammar import NOT_BLANK
 from servers import Served, serving
 
-PATHS = ("search", "list", "notes", "expire", "session/start", "saved/run")
+PATHS = ("search", "list", "notes", "expire", "session/start", "saved/run", "inbox", "kb_search")
 REFUSED = (400, 404, 409, 415, 422)
 SHARED: dict[str, Any] = {"mode": "keyword", "delete": False}  # fast, and nothing is removed
 STATE = ("session", "session_filter", "under", "children", "parent", "replace", "supersede")
@@ -77,7 +77,8 @@ def unfit(schema: dict[str, Any]) -> list[Any]:
     if kind == "integer":
         wrong += [schema["minimum"] - 1, schema["maximum"] + 1, "5", True]
     if "pattern" in schema:
-        wrong += ["", "\u00a7"] if schema["pattern"] != NOT_BLANK else ["", "\x1e "]
+        texts = ("", "\u00a7", "\x1e ")
+        wrong += [one for one in texts if re.search(schema["pattern"], one) is None]
     if "maxLength" in schema:
         wrong.append("x" * (schema["maxLength"] + 1))
     return wrong
@@ -104,6 +105,13 @@ def test_each_value_is_taken_or_refused_as_it_is_described(server: Served, path:
     for name in schema["required"]:
         less = {key: value for key, value in start.items() if key != name}
         assert server.client.post(f"/api/{path}", json=less).status_code == 422, name
+
+
+def test_in_a_list_of_notes_too_no_text_stands_for_a_list(server: Served) -> None:
+    for wrong in ({"roles": "dev"}, {"tags": "ops"}, {"confidence": "0.5"}):
+        answer = server.post("notes", notes=[{"text": "A text."}, {"text": "Another.", **wrong}])
+        assert answer.status_code == 422, wrong
+        assert answer.json()["error"]["field"] == next(iter(wrong))
 
 
 def test_a_whole_number_may_have_a_point(server: Served) -> None:

@@ -14,6 +14,7 @@ PARTS = {
     "files": ("Files", contract.FileStore),
     "saved": ("SavedSearches", contract.SavedSearchStore),
     "calibration": ("Calibration", contract.CalibrationStore),
+    "leases": ("Leases", contract.LeaseStore),
     "vectors": ("Vectors", contract.VectorStore),
     "copying": ("Copying", contract.Copying),
 }

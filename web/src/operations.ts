@@ -1,7 +1,7 @@
 // Written by web/api_types.py from the API's own description; not to be edited.
 export type Document = { "id": string; "seq": number; "code": string; "title": string; "type": string; "tags": (string)[]; "path": string | null; "created_at": string; "updated_at": string; "parent": string | null; "project": string | null; "roles": (string)[]; "confidence": number | null; "archived": boolean; "expires_at": string | null; "superseded_by": string | null; "valid_until": string | null; "scope": string; "sector": string | null; "tier": string | null; "salience": number; "access_count": number; "last_accessed_at": string | null; "confirmed": number; "deleted_at": string | null; "judged": string | null; "content_hash": string; "split_by": string; "metadata": Record<string, unknown> };
 export type WrittenNote = { "id": string; "code": string };
-export type WrittenNotes = { "notes": (WrittenNote)[] };
+export type WrittenNotes = { "notes": (WrittenNote)[]; "notices": (string)[] };
 export type SimilarDocument = { "document": Document; "similarity": number; "opening": string; "contradicts": boolean; "differs": string };
 export type Remembered = { "document": Document; "created": boolean; "similar": (SimilarDocument)[]; "superseded": Document | null; "notices": (string)[] };
 export type Successor = { "id": string; "code": string; "content": string; "created_at": string; "superseded_at": string | null };
@@ -74,7 +74,7 @@ export type Model = { "name": string; "revision": string; "dimensions": number }
 export type StoredModel = { "model": Model; "source": string; "vectors": number; "active": boolean };
 export type ModelList = { "usable": (Usable)[]; "base": (StoredModel)[]; "chunks": number };
 export type Source = { "path": string; "tags": (string)[]; "parent": string | null; "tree": boolean };
-export type FileRecord = { "path": string; "source": string; "size": number; "mtime_ns": number; "sha256": string; "document": string | null; "problem": string | null; "excluded": boolean; "inode": number | null; "ctime_ns": number | null; "skipped": string | null };
+export type FileRecord = { "path": string; "source": string; "size": number; "mtime_ns": number; "sha256": string; "document": string | null; "problem": string | null; "excluded": boolean; "inode": number | null; "ctime_ns": number | null; "skipped": string | null; "readers": string | null };
 export type Unread = { "reason": string; "extension": string; "files": number; "example": string };
 export type Suspect = { "path": string; "reason": string; "large": boolean };
 export type Status = { "base": string; "size_bytes": number | null; "documents": number; "chunks": number; "embedded": number; "tags": number; "types": Record<string, number>; "forgotten": number; "model": Model | null; "models": (StoredModel)[]; "sources": (Source)[]; "problems": (FileRecord)[]; "unread": (Unread)[]; "suspects": (Suspect)[]; "out_of_step": number; "copy_of": string | null; "newer_model": Model | null; "lost_writes": boolean };

@@ -6,8 +6,9 @@ at once and by meaning soon after, without anybody asking for it.
 """
 
 import threading
+import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,9 @@ LONGEST_IDLE = 10.0
 LONGEST_AFTER_FAILURE = 300.0
 BREATH = 0.02  # seconds between two questions that the base asks itself
 LAST_SECONDS = 2.0  # for the vector under way when it ends
+WORK = "background"
+LEASE = 60.0  # seconds that the work of a process that was killed waits for another
+RENEWAL = 15.0
 
 
 @contextmanager
@@ -53,6 +57,8 @@ class _Work(threading.Thread):
         self._ended = threading.Event()
         self._failures = 0
         self._idle_since = monotonic()
+        self._holder = str(uuid.uuid4())
+        self._leased = 0.0  # when the lease was last taken
 
     def end(self) -> None:
         self._ended.set()
@@ -79,10 +85,35 @@ class _Work(threading.Thread):
             self._learn()
             return 0
         self._idle_since = monotonic()
-        made = base.models.embed_missing(self._step).embedded
-        base.ingest_services().link_similar()
+        with self._alone() as is_alone:
+            if not is_alone:
+                return 0
+            made = base.models.embed_missing(self._step).embedded
+            base.ingest_services().link_similar()
         log("info", "embedded in the background", chunks=made)
         return made
+
+    @contextmanager
+    def _alone(self) -> Iterator[bool]:
+        """Whether no other process does it; a base may have several servers."""
+        if not self._lease():
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            with suppress(KnowbaseError):  # then it runs out
+                self._base.store.end_lease(WORK, self._holder)
+
+    def _lease(self) -> bool:
+        self._leased = monotonic()
+        return self._base.store.lease(WORK, self._holder, LEASE)
+
+    def _is_over(self) -> bool:
+        """Ended, or another process took over, since this one was held up for too long."""
+        if self._ended.is_set():
+            return True
+        return monotonic() - self._leased > RENEWAL and not self._lease()
 
     def _learn(self) -> None:
         """How the base's answers look, once it has been left alone for a while."""
@@ -94,10 +125,13 @@ class _Work(threading.Thread):
         services = base.search_services
         if not is_due(services, base.store.calibration()):
             return
-        try:
-            made = calibrate(services, base.now(), self._breathe)
-        except _Stopped:
-            return
+        with self._alone() as is_alone:
+            if not is_alone:
+                return
+            try:
+                made = calibrate(services, base.now(), self._breathe)
+            except _Stopped:
+                return
         if made is not None:
             base.store.put_calibration(made)
             log("info", "calibrated in the background", questions=made.numbers["questions"])
@@ -106,11 +140,12 @@ class _Work(threading.Thread):
 
     def _breathe(self, *_: int) -> None:
         """Others come first, and an end comes soon."""
-        if self._ended.wait(BREATH):
+        self._ended.wait(BREATH)
+        if self._is_over():
             raise _Stopped
 
     def _step(self, _: "Step") -> None:
-        if self._ended.is_set():
+        if self._is_over():
             raise _Stopped
 
     def _report(self, error: Exception) -> None:

@@ -5,11 +5,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from knowbase.base import given
+from knowbase.client.served import with_texts
 from knowbase.client.typed import typed
 from knowbase.client.wire import VARIABLE, Wire, is_server
 from knowbase.errors import InvalidInput
 from knowbase.operations import NAMES, load
 from knowbase.operations.schema import result_type
+from knowbase.search.answer import Answer
 from knowbase.search.request import SearchRequest
 from knowbase.values.arguments import checks_arguments
 from knowbase.values.documents import Page
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from knowbase.memory.sessions import DocumentContext
     from knowbase.memory.use import Feedback
     from knowbase.operations.declare import Operation
-    from knowbase.search.answer import Answer
     from knowbase.search.plan import QueryPlan
     from knowbase.search.whynot import WhyNot
     from knowbase.text.sections import Content
@@ -69,7 +70,10 @@ class Client:
                 hint="run it where the base is",
             )
         path = "/api/" + operation.name.replace(" ", "/")
-        return typed(_result_type(operation.name), self._wire.post(path, values_of(request)))
+        found = typed(_result_type(operation.name), self._wire.post(path, values_of(request)))
+        if not isinstance(found, Answer):
+            return found
+        return with_texts(found, lambda section: self.get(section).text)
 
     def close(self) -> None:
         """Nothing stays open between calls."""
@@ -85,8 +89,8 @@ class Client:
     def search(
         self, request: SearchRequest | str = "", **keywords: "Unpack[SearchKeywords]"
     ) -> "Answer":
-        """Hits for a query, best first. A hit's `document` has what the answer says of it, and
-        its `text` is in `get(hit.section)`."""
+        """Hits for a query, best first. A hit's `document` has what the answer says of it; its
+        `text` is its section's, fetched at first use."""
         return cast("Answer", self.call("search", **_asked(request, keywords)))
 
     def plan(

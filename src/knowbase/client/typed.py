@@ -7,6 +7,7 @@ from typing import Any, Union, get_args, get_origin
 from knowbase.operations.schema import hints_of
 from knowbase.search.answer import Hit
 from knowbase.values.documents import FIELDS, Document
+from knowbase.values.notes import Noted
 
 
 def typed(hint: Any, value: Any) -> Any:
@@ -52,4 +53,4 @@ def _document(value: Mapping[str, Any]) -> Document:
     """As much of it as is said."""
     hints = hints_of(Document)
     known = {name: typed(hints[name], value[name]) for name in FIELDS if name in value}
-    return Document(**known)
+    return Noted.of(Document(**known), value.get("notices", ()))

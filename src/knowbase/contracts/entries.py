@@ -46,7 +46,12 @@ class SearchInput(NamedTuple):
     role: Annotated[str | None, Param("Filter by role (optional)", choices=ROLES)] = None
     tags: Annotated[tuple[str, ...], Param("Filter by tags - OR logic (optional)")] = ()
     entry_type: Annotated[
-        str | None, Param("Filter by entry type (optional): fact, decision, lesson, code, pdf …")
+        str | None,
+        Param(
+            "Filter by entry type (optional): fact, decision, lesson, code, pdf …",
+            grammar="types",
+            blank=True,
+        ),
     ] = None
     limit: Annotated[int, Param("Maximum results to return", least=1, most=LIMITS.most)] = (
         LIMITS.default
@@ -55,14 +60,24 @@ class SearchInput(NamedTuple):
         float, Param("Minimum confidence threshold (optional)", least=0, most=1)
     ] = 0.0
     project: Annotated[str | None, Param("only of this project")] = None
-    path: Annotated[str | None, Param("only files there: docs/, *.md")] = None
-    after: Annotated[str | None, Param("changed since: 2026-01-31, 7d")] = None
-    before: Annotated[str | None, Param("changed before")] = None
-    profile: Annotated[str | None, Param("ranking recipe instead of the base's")] = None
+    path: Annotated[
+        str | None, Param("only files there: docs/, *.md", grammar="path", blank=True)
+    ] = None
+    after: Annotated[
+        str | None, Param("changed since: 2026-01-31, 7d", grammar="moment", blank=True)
+    ] = None
+    before: Annotated[str | None, Param("changed before", grammar="moment", blank=True)] = None
+    profile: Annotated[
+        str | None,
+        Param("ranking recipe instead of the base's", grammar="profiles", blank=True),
+    ] = None
     explain: Annotated[bool, Param("with the component scores")] = False
     facets: Annotated[tuple[str, ...], Param("count all that match by these", choices=FACETS)] = ()
     syntax: Annotated[str, Param("query: with operators (tag:x -word)", choices=SYNTAXES)] = "plain"
-    session: Annotated[str | None, Param("record the results as recalled in it")] = None
+    session: Annotated[
+        str | None,
+        Param("record the results as recalled in it", grammar="session", blank=True),
+    ] = None
     offset: int = 0  # what no agent asks for: `cursor` says it
     with_content: bool = True  # … and `detail` this
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, get_args
 
 from knowbase.config import Settings
-from knowbase.errors import InvalidInput
+from knowbase.errors import NotFound
 from knowbase.graph.network import LinkedDocuments, Network
 from knowbase.query.conditions import EVERYTHING, AnyOf, Compare, Condition, Visible
 from knowbase.store.linking import link_or_later
@@ -235,7 +235,7 @@ def _checked(wanted: set[str], present: set[str]) -> set[str]:
     known = {*WEIGHTS, *present}
     for name in sorted(wanted - known):
         told = ", ".join(sorted(known))
-        raise InvalidInput(
-            f"relations cannot be {name!r}", field="relations", hint=f"one of {told}"
+        raise NotFound(
+            f"there are no links {name!r} here", field="relations", hint=f"one of {told}"
         )
     return wanted

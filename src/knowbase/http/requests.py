@@ -80,7 +80,7 @@ async def values_of(
     if not _is_json(request.headers.get("content-type", "")):
         raise WrongMediaType("the body must be JSON", hint="Content-Type: application/json")
     values = _with_key(request, operation, _from_json(body))
-    refuse_other_kinds(operation, values)
+    refuse_other_kinds(operation.request, values)
     return values
 
 
@@ -100,11 +100,14 @@ def _with_key(request: Request, operation: Operation, values: dict[str, Any]) ->
     return {**values, "key": key}
 
 
-def refuse_other_kinds(operation: Operation, values: Mapping[str, Any]) -> None:
+def refuse_other_kinds(request: type, values: Mapping[str, Any]) -> None:
     """JSON has numbers and lists: here no text stands for one, as it does in a URL."""
-    for field in parameters(operation.request):
+    for field in parameters(request):
         value = values.get(field.name)
         if field.param.of is not None and isinstance(value, list):
+            for one in value:
+                if isinstance(one, Mapping):
+                    refuse_other_kinds(field.param.of, one)
             value = next((one for one in value if isinstance(one, str)), None)
         if isinstance(value, str) and field.kind in _NAMES:
             raise InvalidInput(

@@ -15,10 +15,17 @@ if TYPE_CHECKING:
 
 class New(NamedTuple):
     name: Annotated[
-        str, Param("what to call it; else token-1, token-2 …", positional=True, single=True)
+        str,
+        Param(
+            "what to call it; else token-1, token-2 …",
+            positional=True,
+            single=True,
+            grammar="line",
+            blank=True,
+        ),
     ] = ""
     scope: Annotated[str, Param("what it may do", choices=TOKEN_SCOPES)] = "write"
-    project: Annotated[str | None, Param("hold it to this project")] = None
+    project: Annotated[str | None, Param("hold it to this project", grammar="line")] = None
 
 
 class NewToken(NamedTuple):

@@ -124,7 +124,7 @@ class Drafter:
         try:
             return self.embed(drafts, store)
         except ServiceUnavailable as error:
-            log("warning", "stored without vectors", reason=error.message, exc_info=error)
+            log("warning", "stored without vectors", reason=error.message)
             told = f"{error.message}: words alone find it until its vectors are made (kb embed)"
             return self.embed(drafts, store, defer=True)._replace(warning=told)
 

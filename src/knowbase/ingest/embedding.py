@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from knowbase.errors import InvalidInput
 from knowbase.ingest.drafts import Drafter
-from knowbase.store.contract import Leases, Store
+from knowbase.store.contract import Claims, Store
 from knowbase.values.documents import Passage
-from knowbase.values.vectors import Lease, Model, Vector
+from knowbase.values.vectors import Claim, Model, Vector
 
 BATCH = 64  # chunks; each batch is stored at once, so that a kill loses less than that
 PAUSE = 1.0  # seconds, before it is asked again whether somebody gave up what it was at
@@ -92,14 +92,14 @@ def embed_shared(
     store: Store, drafter: Drafter, progress: Callable[[Step], None], seconds: float
 ) -> Embedding:
     """As `embed_stored`, while others do the same: each text is left to one of them."""
-    leases = store.leases()
-    if leases is None:
+    claims = store.claims()
+    if claims is None:
         raise InvalidInput(
             "workers share a base in PostgreSQL, and this one lies in a file",
             field="worker",
             hint="kb embed makes its vectors",
         )
-    work = _Shared(leases, seconds)
+    work = _Shared(claims, seconds)
     run = _Run(store, drafter, progress)
     try:
         run.shared(work)
@@ -113,25 +113,25 @@ def embed_shared(
 class _Shared:
     """What this process has taken of the work that many do."""
 
-    def __init__(self, leases: Leases, seconds: float) -> None:
+    def __init__(self, claims: Claims, seconds: float) -> None:
         import secrets
 
-        self._leases = leases
-        self._lease = Lease(secrets.token_hex(8), seconds)
+        self._claims = claims
+        self._claim = Claim(secrets.token_hex(8), seconds)
         self._renewed = 0.0
 
     def take(self, model: Model) -> list[Passage]:
         self._renewed = time.monotonic()
-        return self._leases.take(model, self._lease, BATCH)
+        return self._claims.take(model, self._claim, BATCH)
 
     def go_on(self) -> None:
         """Whoever is slow and alive keeps what it has."""
-        if time.monotonic() - self._renewed > self._lease.seconds / RENEWED:
+        if time.monotonic() - self._renewed > self._claim.seconds / RENEWED:
             self._renewed = time.monotonic()
-            self._leases.extend(self._lease)
+            self._claims.extend(self._claim)
 
     def give_back(self) -> None:
-        self._leases.give_back(self._lease)
+        self._claims.give_back(self._claim)
 
 
 def drop_unused(store: Store) -> tuple[Model, ...]:

@@ -196,7 +196,7 @@ def by_readers(record: FileRecord) -> FileRecord:
     later ones may make more of it."""
     if record.document is not None or record.sha256 == UNREAD:
         return record
-    return record._replace(sha256=f"{READERS} {record.sha256}")
+    return record._replace(readers=READERS)
 
 
 def _is_unknown(record: FileRecord) -> bool:
@@ -205,7 +205,7 @@ def _is_unknown(record: FileRecord) -> bool:
     why = record.document or record.problem or record.skipped
     if not record.sha256 or why is None:
         return True
-    return record.document is None and not record.sha256.startswith(f"{READERS} ")
+    return record.document is None and record.readers != READERS
 
 
 def _differs(item: FoundFile, record: FileRecord, scope: Scope) -> bool:

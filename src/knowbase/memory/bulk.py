@@ -34,6 +34,7 @@ class WrittenNotes(NamedTuple):
     """All of them, in the order in which they were given."""
 
     notes: tuple[WrittenNote, ...]
+    notices: tuple[str, ...] = ()  # that their vectors are made later
 
 
 def write_notes(
@@ -58,7 +59,8 @@ def write_notes(
     drafts = [_draft(services, notes[at], ids[at], mark, at) for at in range(len(notes))]
     embedded = ingest.drafter.embed_or_wait(drafts, ingest.store)
     changes = Changes(drafts=embedded.drafts, model=embedded.model)
-    return _written(ingest.store.apply(changes, ingest.clock()))
+    written = _written(ingest.store.apply(changes, ingest.clock()))
+    return written._replace(notices=tuple(filter(None, (embedded.warning,))))
 
 
 def _known(services: NoteServices, ids: Sequence[str], mark: str) -> list[Document] | None:

@@ -19,7 +19,7 @@ from knowbase.values.characters import storable
 from knowbase.values.codes import MOST, fit_code
 from knowbase.values.documents import FIELDS, STATED, Document, Page
 from knowbase.values.kinds import clean_tags
-from knowbase.values.notes import Note, Remembered
+from knowbase.values.notes import Note, Noted, Remembered
 from knowbase.values.reading import Reading
 from knowbase.values.sessions import Session, Use
 
@@ -45,7 +45,8 @@ class NoteServices:
 
 def write_note(services: NoteServices, note: Note) -> Document:
     """A note as a document: sectioned and embedded like a file."""
-    return Writing(services, note, "note").write()
+    writing = Writing(services, note, "note")
+    return Noted.of(writing.write(), writing.notices)
 
 
 def remember(services: NoteServices, note: Note) -> Remembered:

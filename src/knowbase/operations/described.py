@@ -356,6 +356,7 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "problem": "why it could not be read",
         "excluded": "it is not to be read",
         "skipped": "why it was left out",
+        "readers": "which generation of readers made nothing of it",
         "inode": "of the file",
         "ctime_ns": "when its record was changed",
     },

@@ -18,7 +18,7 @@ class InboxRequest(NamedTuple):
     project: Annotated[str | None, Param("only of this project", metavar="NAME")] = None
     since: Annotated[
         str | None,
-        Param("made on or after: 2026-01-31, 7d", metavar="DATE", grammar="moment"),
+        Param("made on or after: 2026-01-31, 7d", metavar="DATE", grammar="past"),
     ] = None
     group: Annotated[str | None, Param("only these", choices=GROUPS)] = None
     limit: Annotated[int, Param("how many", least=1, most=200, metavar="N", short="n")] = 20
@@ -61,9 +61,7 @@ class VerdictRequest(NamedTuple):
             metavar="OTHER",
         ),
     ] = None
-    text: Annotated[
-        str, Param("of merge: what both become; else the texts of both", grammar="text")
-    ] = ""
+    text: Annotated[str, Param("of merge: what both become; else the texts of both")] = ""
 
 
 def verdict(base: "Base", request: VerdictRequest) -> "Judged":

@@ -25,7 +25,7 @@ PROJECT = Param("of this project")
 def stated_parameters() -> Mapping[str, Param]:
     """A parameter for each field of a document that a note may state."""
     stated = {name: _parameter(field) for name, field in FIELDS.items() if field.note}
-    return {**stated, "code": stated["code"]._replace(grammar="text")}
+    return {**stated, "code": stated["code"]._replace(grammar="code")}
 
 
 def _parameter(field: "Field") -> Param:

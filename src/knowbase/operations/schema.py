@@ -10,7 +10,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from knowbase.operations.declare import Operation
 from knowbase.operations.described import description_of
-from knowbase.operations.grammar import NOT_BLANK, Known, constraints
+from knowbase.operations.grammar import FEWEST, NOT_BLANK, Known, constraints
 from knowbase.values.kinds import MOST_WHOLE
 from knowbase.values.parameters import MOST_ITEMS, Parameter, parameters
 
@@ -78,7 +78,7 @@ def _exact_field(field: Parameter, known: Known, is_asked: bool) -> Schema:
         schema["items"] = items
         if field.required:
             schema["items"].setdefault("pattern", NOT_BLANK)
-            schema["minItems"] = 1
+            schema["minItems"] = FEWEST.get(field.param.grammar, 1)
         if not field.param.positional:
             schema["maxItems"] = MOST_ITEMS
     else:

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from knowbase.base import Base
     from knowbase.base.settings_file import SettingChange
 
-KEY = Param("as kb config shows it: search.default_top", positional=True, metavar="KEY")
+KEY = Param(
+    "as kb config shows it: search.default_top", positional=True, metavar="KEY", grammar="setting"
+)
 DRY_RUN = Param("only show what would be changed")
 
 

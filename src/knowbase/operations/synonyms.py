@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 class AddRequest(NamedTuple):
     words: Annotated[
         tuple[str, ...],
-        Param("words or names that stand for each other", positional=True, keeps_commas=True),
+        Param(
+            "words or names that stand for each other",
+            positional=True,
+            keeps_commas=True,
+            grammar="word",
+        ),
     ]
 
 
@@ -39,7 +44,9 @@ def remove(base: "Base", request: RemoveRequest) -> "RemovedSynonyms":
 
 
 class ImportRequest(NamedTuple):
-    text: Annotated[str, Param("a group a line: HPA, Horizontal Pod Autoscaler")] = ""
+    text: Annotated[
+        str, Param("a group a line: HPA, Horizontal Pod Autoscaler", grammar="text")
+    ] = ""
 
 
 def load(base: "Base", request: ImportRequest) -> "ImportedSynonyms":

@@ -31,12 +31,7 @@ def found(base: Searched, query: str, keywords: Mapping[str, Any]) -> list[Found
     """The hits for a question. It has no operators unless `syntax="query"` is among the
     keywords: what a chain asks is natural language."""
     answer = base.search(query, **{"syntax": "plain", **keywords})
-    return [Found(_text(base, hit), _metadata(hit), hit) for hit in answer.hits]
-
-
-def _text(base: Searched, hit: Hit) -> str:
-    """The whole text of what was found; a server's answer has it in the section alone."""
-    return hit.text or base.get(hit.section).text
+    return [Found(hit.text, _metadata(hit), hit) for hit in answer.hits]
 
 
 def _metadata(hit: Hit) -> dict[str, Any]:

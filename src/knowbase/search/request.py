@@ -19,11 +19,13 @@ TYPE = Param(
 )
 _GRAMMARS = {
     "time": "moment", "since": "moment", "until": "moment", "share": "share", "listed": "listed",
+    "path": "path", "folder": "path",
 }  # fmt: skip
 WHERE = Param(
     "only if the front matter says so: status=active, 'due<2026-01', priority>=3; repeatable",
     metavar="KEY=VALUE",
     keeps_commas=True,
+    grammar="where",
 )
 INCLUDE = Param("also show what is hidden by default", choices=HIDDEN_STATES, metavar="STATE")
 

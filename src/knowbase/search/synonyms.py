@@ -1,7 +1,7 @@
 """Synonyms of a base: words and names that stand for each other, given by whoever knows."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.errors import Conflict, InvalidInput, NotFound
@@ -97,6 +97,8 @@ class SynonymService:
     def load(self, text: str) -> ImportedSynonyms:
         """A group a line, its words between commas, = or =>; # begins a comment, at the start of
         a line or after a space."""
+        if not text.strip():
+            raise InvalidInput("there is no text", field="text", hint="a group of words a line")
         number, problems = 0, []
         for at, words in _lines(text):
             try:
@@ -135,7 +137,7 @@ def _joined(given: Sequence[str], groups: Sequence[str]) -> tuple[list[str], lis
     return list(words.values()), [_name(one) for one in old]
 
 
-def _checked(words: Iterable[str]) -> list[str]:
+def _checked(words: Sequence[str]) -> list[str]:
     found = {_key(one): " ".join(clean(one).split()) for one in words if one.strip()}
     for word in found.values():
         if len(word) > LONGEST or JOINT in word or not stems(word):
@@ -146,6 +148,9 @@ def _checked(words: Iterable[str]) -> list[str]:
             )
     if len(found) < 2:
         hint = 'kb synonyms add HPA "Horizontal Pod Autoscaler"'
+        if len([one for one in words if one.strip()]) > 1:
+            told = "these are one word to a search already"
+            raise Conflict(told, field="words", hint=hint)
         raise InvalidInput("two different words are needed", field="words", hint=hint)
     return list(found.values())
 

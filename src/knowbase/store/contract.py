@@ -18,7 +18,7 @@ from knowbase.values.files import FileRecord, Source
 from knowbase.values.findings import Finding
 from knowbase.values.reading import Link
 from knowbase.values.sessions import Session, Use
-from knowbase.values.vectors import IndexState, Lease, Model, StoredModel, Vector
+from knowbase.values.vectors import Claim, IndexState, Model, StoredModel, Vector
 
 
 class DocumentStore(Protocol):
@@ -239,18 +239,29 @@ class CalibrationStore(Protocol):
         """Of what was embedded of these chunks, as far as they are still there."""
 
 
-class Leases(Protocol):
+class Claims(Protocol):
     """Texts that wait for a vector, shared among those who make them at the same time."""
 
-    def take(self, model: Model, lease: Lease, limit: int) -> list[Passage]:
+    def take(self, model: Model, claim: Claim, limit: int) -> list[Passage]:
         """Chunks without a vector of this model that nobody else is at: some of `limit` texts,
         left to this holder until the lease is over or `put_vectors` has them."""
 
-    def extend(self, lease: Lease) -> None:
+    def extend(self, claim: Claim) -> None:
         """All that its holder has, from now on for as long again."""
 
-    def give_back(self, lease: Lease) -> None:
+    def give_back(self, claim: Claim) -> None:
         """All that its holder has is free at once."""
+
+
+class LeaseStore(Protocol):
+    """Work that one process does for all that have the base open."""
+
+    def lease(self, work: str, holder: str, seconds: float) -> bool:
+        """Whether it is this holder's for so long from now on. Who holds it takes it again to go
+        on; a lease that has run out, because its holder was killed, is anybody's."""
+
+    def end_lease(self, work: str, holder: str) -> None:
+        """It is anybody's, if it was this holder's."""
 
 
 class VectorStore(Protocol):
@@ -274,7 +285,7 @@ class VectorStore(Protocol):
     def unembedded(self, model: Model, after: int, limit: int) -> list[Passage]:
         """Chunks without a vector of this model, by number, those up to `after` left out."""
 
-    def leases(self) -> Leases | None:
+    def claims(self) -> Claims | None:
         """None where the base lies on one machine: one process embeds it."""
 
     def switch_model(self, model: Model) -> bool:
@@ -366,6 +377,7 @@ class Store(
     FileStore,
     SavedSearchStore,
     CalibrationStore,
+    LeaseStore,
     VectorStore,
     Protocol,
 ):

@@ -24,6 +24,7 @@ from knowbase.store.contract import (
     DocumentStore,
     FileStore,
     GraphStore,
+    LeaseStore,
     RetrievalStore,
     SavedSearchStore,
     Store,
@@ -318,6 +319,8 @@ class ScopedStore:
 
     put_calibration = passed_on(Policy.WHOLE, CalibrationStore.put_calibration)
     hashes = passed_on(Policy.WHOLE, CalibrationStore.hashes)
+    lease = passed_on(Policy.WRITING, LeaseStore.lease)
+    end_lease = passed_on(Policy.WRITING, LeaseStore.end_lease)
 
     # models and their vectors: one model for all, the first to write decides on it
 
@@ -332,7 +335,7 @@ class ScopedStore:
     use_model = passed_on(Policy.WRITING, VectorStore.use_model)
     put_vectors = passed_on(Policy.WHOLE, VectorStore.put_vectors)
     unembedded = passed_on(Policy.WHOLE, VectorStore.unembedded)
-    leases = passed_on(Policy.WHOLE, VectorStore.leases)
+    claims = passed_on(Policy.WHOLE, VectorStore.claims)
     renew_index = passed_on(Policy.WRITING, VectorStore.renew_index)
     vector_index = passed_on(Policy.WHOLE, VectorStore.vector_index)
     switch_model = passed_on(Policy.WHOLE, VectorStore.switch_model)

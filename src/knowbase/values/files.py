@@ -26,3 +26,4 @@ class FileRecord(NamedTuple):
     inode: int | None = None  # none in records that are older than this
     ctime_ns: int | None = None  # when its content or its place was last changed
     skipped: str | None = None  # why it is left out, though nothing is wrong with it
+    readers: str | None = None  # which generation of readers made no document of it

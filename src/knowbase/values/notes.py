@@ -1,6 +1,6 @@
 """Notes and memories as they are given, and what becomes of them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from knowbase.errors import InvalidInput
@@ -104,6 +104,24 @@ def _fitted(name: str, value: Any) -> Any:
     if field.kind == "names":
         return tuple(one.lower() for one in value)
     return clean_tags(value) if field.kind == "tags" else value
+
+
+class Noted(Document):
+    """A note as it was written, and what is to be known of it: that its vector is made later. In
+    JSON that stands beside its fields, when there is something to be said."""
+
+    notices: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, document: Document, notices: Sequence[str]) -> Document:
+        if not notices:
+            return document
+        made = cls(*document)
+        made.notices = tuple(notices)
+        return made
+
+    def _asdict(self) -> dict[str, Any]:
+        return {**super()._asdict(), "notices": self.notices}
 
 
 class SimilarDocument(NamedTuple):

@@ -33,6 +33,7 @@ class Param(NamedTuple):
     aliases: Mapping[str, str] = {}  # flags that stand for a value: --fts-only → keyword
     format: str | None = None  # as JSON Schema names it; stated, not checked
     grammar: str = ""  # how its text is read, where any text is not: see operations/grammar.py
+    blank: bool = False  # an empty text is as none, for who fills in every field of a form
     of: "type | None" = None  # a list of requests of this type, each as an object of JSON
     type: "type" = str  # in a table of a group alone: elsewhere the annotation says it
 
@@ -193,6 +194,8 @@ def _checked(parameter: Parameter, value: Any) -> Any:
     if value is None and not parameter.required:
         return parameter.default
     param = parameter.param
+    if param.blank and value == "":
+        return parameter.default
     if param.of is not None:
         return _requests(parameter, param.of, value)
     if parameter.kind is tuple:

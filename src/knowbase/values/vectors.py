@@ -18,7 +18,7 @@ class Model(NamedTuple):
     dimensions: int
 
 
-class Lease(NamedTuple):
+class Claim(NamedTuple):
     """Who makes vectors of what it took, and how long it is left to that one."""
 
     holder: str

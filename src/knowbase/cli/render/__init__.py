@@ -72,6 +72,7 @@ RENDERERS = {
     "knowbase.upkeep.restore.Restored": "upkeep.render_restored",
     "knowbase.values.communities.Communities": "graph.render_communities",
     "knowbase.values.documents.Document": "filling.render_note",
+    "knowbase.values.notes.Noted": "filling.render_note",
     "knowbase.values.folders.Folder": "finding.render_folder",
     "knowbase.values.documents.Listing": "finding.render_listing",
     "knowbase.values.notes.Remembered": "memory.render_remembered",

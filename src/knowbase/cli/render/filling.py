@@ -27,6 +27,8 @@ def render_made(paint: Painter, made: "Made") -> Iterable[str]:
 def render_notes(paint: Painter, written: "WrittenNotes") -> Iterable[str]:
     for one in written.notes:
         yield paint("cyan", safe(one.code))
+    for notice in written.notices:
+        yield paint("red", "note: ") + safe(notice)
 
 
 def render_note(paint: Painter, document: "Document") -> Iterable[str]:
@@ -34,6 +36,8 @@ def render_note(paint: Painter, document: "Document") -> Iterable[str]:
     code = paint("cyan", safe(document.code))
     line = f"{code}: {safe(document.title)} ({safe(document.type)})"
     yield f"{line} {safe(tags)}".rstrip()
+    for notice in getattr(document, "notices", ()):
+        yield paint("red", "note: ") + safe(notice)
 
 
 def render_report(paint: Painter, report: "Report") -> Iterable[str]:

@@ -5,6 +5,7 @@ from knowbase.store.plain.calibration import PlainCalibration
 from knowbase.store.plain.copying import PlainCopying
 from knowbase.store.plain.files import PlainFiles
 from knowbase.store.plain.graph import PlainGraph
+from knowbase.store.plain.leases import PlainLeases
 from knowbase.store.plain.record import record
 from knowbase.store.plain.retrieval import PlainRetrieval
 from knowbase.store.plain.saved import PlainSavedSearches
@@ -24,6 +25,7 @@ class PlainStore(
     PlainFiles,
     PlainSavedSearches,
     PlainCalibration,
+    PlainLeases,
     PlainVectors,
 ):
     """See `knowbase.store.contract.Store` for what each method promises."""

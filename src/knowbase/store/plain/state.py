@@ -49,6 +49,7 @@ class State:
         self.links: dict[str, tuple[Link, ...]] = {}  # by document
         self.saved: dict[str, SavedSearch] = {}  # by name
         self.calibration: Calibration | None = None
+        self.leases: dict[str, tuple[str, float]] = {}
         self.copy_of: str | None = None
 
     def copied(self) -> "State":

@@ -44,7 +44,7 @@ class PlainVectors(Contents):
         missing = [k for k, one in self._state.chunks.items() if model not in one.vectors]
         return [self._passage(key) for key in sorted(missing) if key > after][:limit]
 
-    def leases(self) -> None:
+    def claims(self) -> None:
         return None
 
     def switch_model(self, model: Model) -> bool:

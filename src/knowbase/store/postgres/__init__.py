@@ -18,6 +18,7 @@ from knowbase.store.postgres.connection import (
 )
 from knowbase.store.postgres.files import PostgresFiles
 from knowbase.store.postgres.graph import PostgresGraph
+from knowbase.store.postgres.leases import PostgresLeases
 from knowbase.store.postgres.links import Linking
 from knowbase.store.postgres.retrieval import PostgresRetrieval
 from knowbase.store.postgres.saved import PostgresSavedSearches
@@ -67,6 +68,7 @@ class PostgresStore(
     PostgresFiles,
     PostgresSavedSearches,
     PostgresCalibration,
+    PostgresLeases,
     PostgresVectors,
 ):
     """See `knowbase.store.contract.Store` for what each method promises."""

@@ -331,7 +331,7 @@ CREATE TABLE calibration (
 
 # Which texts a worker is embedding, and until when they are left to it.
 _STEP_12 = """
-CREATE TABLE leases (
+CREATE TABLE claims (
     base_id integer NOT NULL REFERENCES bases ON DELETE CASCADE,
     model integer NOT NULL,
     hash text COLLATE "C" NOT NULL,
@@ -341,9 +341,24 @@ CREATE TABLE leases (
 );
 """
 
+# Of a file that made no document, its hash and its readers are two things. And what several
+# processes would do at once is done by the one that holds a lease.
+_STEP_13 = """
+ALTER TABLE files ADD COLUMN readers text COLLATE "C";
+UPDATE files SET readers = split_part(sha256, ' ', 1), sha256 = split_part(sha256, ' ', 2)
+    WHERE sha256 LIKE 'readers:% %';
+CREATE TABLE leases (
+    base_id integer NOT NULL REFERENCES bases ON DELETE CASCADE,
+    work text COLLATE "C" NOT NULL,
+    holder text COLLATE "C" NOT NULL,
+    until timestamptz NOT NULL,
+    PRIMARY KEY (base_id, work)
+);
+"""
+
 STEPS = (
     _STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8, _STEP_9, _STEP_10,
-    _STEP_11, _STEP_12,
+    _STEP_11, _STEP_12, _STEP_13,
 )  # fmt: skip
 WITH_A_GRAPH = 3
 

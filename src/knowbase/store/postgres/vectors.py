@@ -8,9 +8,9 @@ from psycopg.sql import SQL
 
 from knowbase.errors import ModelMismatch
 from knowbase.store.postgres import retrieval, rows
+from knowbase.store.postgres.claims import PostgresClaims, end_claims
 from knowbase.store.postgres.connection import find_model
 from knowbase.store.postgres.documents import PostgresDocuments
-from knowbase.store.postgres.leasing import PostgresLeases, end_leases
 from knowbase.store.postgres.vector_tables import (
     as_text,
     create_vector_table,
@@ -87,7 +87,7 @@ class PostgresVectors(PostgresDocuments):
             ]
             if lines:
                 connection.cursor().executemany(statement, lines)
-                end_leases(connection, self._base, number, list(vectors))
+                end_claims(connection, self._base, number, list(vectors))
             self._compare_anew(connection)
             self.index_vectors(connection)
 
@@ -109,8 +109,8 @@ class PostgresVectors(PostgresDocuments):
     def _without(self, number: int, model: Model) -> Any:
         return SQL(_WITHOUT).format(vector_table(model.dimensions)), (number,)
 
-    def leases(self) -> PostgresLeases:
-        return PostgresLeases(self._connections, self._base)
+    def claims(self) -> PostgresClaims:
+        return PostgresClaims(self._connections, self._base)
 
     def switch_model(self, model: Model) -> bool:
         def switch(connection: Connection) -> bool:
@@ -194,7 +194,7 @@ class PostgresVectors(PostgresDocuments):
         statement = SQL("DELETE FROM {} WHERE base_id = %s AND model = %s")
         table = vector_table(model.dimensions)
         connection.execute(statement.format(table), (self._base, number))
-        for gone in ("leases WHERE base_id = %s AND model", "models WHERE base_id = %s AND id"):
+        for gone in ("claims WHERE base_id = %s AND model", "models WHERE base_id = %s AND id"):
             connection.execute(SQL(f"DELETE FROM {gone} = %s"), (self._base, number))
 
     def _lock(self, connection: Connection) -> None:

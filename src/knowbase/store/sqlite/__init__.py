@@ -17,6 +17,7 @@ from knowbase.store.sqlite.connection import BaseFile, Connections, translated
 from knowbase.store.sqlite.documents import SqliteDocuments
 from knowbase.store.sqlite.files import SqliteFiles
 from knowbase.store.sqlite.graph import SqliteGraph
+from knowbase.store.sqlite.leases import SqliteLeases
 from knowbase.store.sqlite.retrieval import SqliteRetrieval
 from knowbase.store.sqlite.saved import SqliteSavedSearches
 from knowbase.store.sqlite.sessions import SqliteSessions
@@ -136,6 +137,7 @@ class SqliteStore(
     SqliteFiles,
     SqliteSavedSearches,
     SqliteCalibration,
+    SqliteLeases,
     SqliteVectors,
 ):
     """See `knowbase.store.contract.Store` for what each method promises."""

@@ -202,7 +202,7 @@ def _paste_shared(connection: apsw.Connection, shared: SharedParts) -> None:
         [(*one[2:], *one[:2]) for one in shared.relations],
     )
     connection.executemany(
-        "INSERT INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", shared.files
+        "INSERT INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", shared.files
     )
     connection.executemany(
         "INSERT INTO sources VALUES (?, ?, ?, ?)",

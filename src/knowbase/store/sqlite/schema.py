@@ -286,9 +286,23 @@ CREATE TABLE calibration (
 ) WITHOUT ROWID;
 """
 
+# Of a file that made no document, its hash and its readers are two things. And what several
+# processes would do at once is done by the one that holds a lease.
+_STEP_14 = """
+ALTER TABLE files ADD COLUMN readers TEXT;
+UPDATE files SET readers = substr(sha256, 1, instr(sha256, ' ') - 1),
+    sha256 = substr(sha256, instr(sha256, ' ') + 1)
+    WHERE sha256 LIKE 'readers:% %';
+CREATE TABLE leases (
+    work TEXT PRIMARY KEY,
+    holder TEXT NOT NULL,
+    until REAL NOT NULL
+) WITHOUT ROWID;
+"""
+
 STEPS = (
     _STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8, _STEP_9, _STEP_10,
-    _STEP_11, _STEP_12, _STEP_13,
+    _STEP_11, _STEP_12, _STEP_13, _STEP_14,
 )  # fmt: skip
 WITH_CONTENT_HASHES = 2
 _NEVER = 1000  # a number that no schema will have

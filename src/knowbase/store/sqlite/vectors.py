@@ -127,7 +127,7 @@ class SqliteVectors(WithIndex):
         )
         return [rows.passage(row) for row in found]
 
-    def leases(self) -> None:
+    def claims(self) -> None:
         return None
 
     def switch_model(self, model: "Model") -> bool:

@@ -275,7 +275,7 @@ def _write_files(
     connection: apsw.Connection, files: Iterable[FileRecord], ids: dict[str, str]
 ) -> None:
     connection.executemany(
-        "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
             record._replace(document=ids.get(record.document or "", record.document))
             for record in files

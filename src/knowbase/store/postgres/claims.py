@@ -11,24 +11,24 @@ from knowbase.store.postgres import rows
 from knowbase.store.postgres.connection import Connected, Connections, find_model
 from knowbase.store.postgres.vector_tables import vector_table
 from knowbase.values.documents import Passage
-from knowbase.values.vectors import Lease, Model
+from knowbase.values.vectors import Claim, Model
 
 _WAITS = (
     " c.base_id = %(base)s AND NOT EXISTS (SELECT 1 FROM {table} v"
     " WHERE v.base_id = c.base_id AND v.model = %(model)s AND v.chunk = c.id)"
 )
 _TAKE = (
-    "INSERT INTO leases (base_id, model, hash, holder, ends)"
+    "INSERT INTO claims (base_id, model, hash, holder, ends)"
     " SELECT DISTINCT %(base)s, %(model)s::int, hash, %(holder)s,"
     " now() + make_interval(secs => %(seconds)s) FROM (SELECT c.hash FROM chunks c"
-    f" WHERE {_WAITS} AND NOT EXISTS (SELECT 1 FROM leases l WHERE l.base_id = c.base_id"
+    f" WHERE {_WAITS} AND NOT EXISTS (SELECT 1 FROM claims l WHERE l.base_id = c.base_id"
     " AND l.model = %(model)s AND l.hash = c.hash AND l.ends > now())"
     " ORDER BY c.id LIMIT %(limit)s FOR NO KEY UPDATE OF c SKIP LOCKED) free ORDER BY hash"
     " ON CONFLICT (base_id, model, hash) DO UPDATE SET holder = excluded.holder,"
-    " ends = excluded.ends WHERE leases.ends <= now() RETURNING hash"
+    " ends = excluded.ends WHERE claims.ends <= now() RETURNING hash"
 )
 """Who comes at the same moment passes over what this one looks at; who looked before this one
-was done finds its lease in the way. Always in one order, so that nobody waits in a circle."""
+was done finds its claim in the way. Always in one order, so that nobody waits in a circle."""
 _READ = (
     f"SELECT c.id, {rows.CHUNK}, {rows.DOCUMENT} FROM chunks c JOIN documents d"
     " ON d.base_id = c.base_id AND d.seq = c.document"
@@ -36,42 +36,42 @@ _READ = (
 )
 
 
-class PostgresLeases(Connected):
-    """See `knowbase.store.contract.Leases` for what each method promises."""
+class PostgresClaims(Connected):
+    """See `knowbase.store.contract.Claims` for what each method promises."""
 
     def __init__(self, connections: Connections, base: int) -> None:
         self._connections = connections
         self._base = base
 
-    def take(self, model: Model, lease: Lease, limit: int) -> list[Passage]:
-        return self._connections.writing(lambda within: self._take(within, model, lease, limit))
+    def take(self, model: Model, claim: Claim, limit: int) -> list[Passage]:
+        return self._connections.writing(lambda within: self._take(within, model, claim, limit))
 
     def _take(
-        self, connection: Connection, model: Model, lease: Lease, limit: int
+        self, connection: Connection, model: Model, claim: Claim, limit: int
     ) -> list[Passage]:
         known = find_model(connection, self._base, model)
         if known is None:
             return []
         table = vector_table(model.dimensions)
-        values = {"base": self._base, "model": known[0], "limit": limit, **lease._asdict()}
+        values = {"base": self._base, "model": known[0], "limit": limit, **claim._asdict()}
         taken = connection.execute(_at(_TAKE, table), values).fetchall()
         values["hashes"] = [digest for (digest,) in taken]
         # Looked at again: another one may have been done with some of it just before.
         return [rows.passage(row) for row in connection.execute(_at(_READ, table), values)]
 
-    def extend(self, lease: Lease) -> None:
+    def extend(self, claim: Claim) -> None:
         self._connections.writing(
             lambda within: within.execute(
-                "UPDATE leases SET ends = now() + make_interval(secs => %s)"
+                "UPDATE claims SET ends = now() + make_interval(secs => %s)"
                 " WHERE base_id = %s AND holder = %s",
-                (lease.seconds, self._base, lease.holder),
+                (claim.seconds, self._base, claim.holder),
             )
         )
 
-    def give_back(self, lease: Lease) -> None:
+    def give_back(self, claim: Claim) -> None:
         self._connections.writing(
             lambda within: within.execute(
-                "DELETE FROM leases WHERE base_id = %s AND holder = %s", (self._base, lease.holder)
+                "DELETE FROM claims WHERE base_id = %s AND holder = %s", (self._base, claim.holder)
             )
         )
 
@@ -80,11 +80,11 @@ def _at(statement: str, table: object) -> Composed:
     return SQL(statement).format(table=table)
 
 
-def end_leases(connection: Connection, base: int, model: int, hashes: list[str]) -> None:
+def end_claims(connection: Connection, base: int, model: int, hashes: list[str]) -> None:
     """What these texts waited for is there; in the one order that there is."""
     connection.execute(
-        "DELETE FROM leases WHERE base_id = %(base)s AND model = %(model)s AND hash IN"
-        " (SELECT hash FROM leases WHERE base_id = %(base)s AND model = %(model)s"
+        "DELETE FROM claims WHERE base_id = %(base)s AND model = %(model)s AND hash IN"
+        " (SELECT hash FROM claims WHERE base_id = %(base)s AND model = %(model)s"
         " AND hash = ANY(%(hashes)s) ORDER BY hash FOR UPDATE)",
         {"base": base, "model": model, "hashes": hashes},
     )
