@@ -5,7 +5,7 @@ from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
-_GAP = 0.8  # heights of a line: what is further apart are cells of a table
+_GAP = 0.4  # heights of a line: what is further apart are cells of a table
 _FEWEST = 5  # lines of a column: fewer may be a table
 _FULL = 0.55  # of a column that its lines fill: cells of a table do not
 _STEPS = 40  # places in the middle of the page where columns may meet
