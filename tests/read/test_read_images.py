@@ -146,7 +146,7 @@ def test_text_of_images_and_scanned_pages_is_found(seen: Kb) -> None:
     assert "The northern lantern was replaced on 14 May by Ana\nLindqvist" in text
     assert "Dredging | 120000 | 2024" in text
     hit = seen.json("search", "divers repair the fenders", "--fts-only")["hits"][0]
-    assert (hit["document"]["path"], hit["page"]) == ("chromium.pdf", 2)
+    assert (hit["path"], hit["page"]) == ("chromium.pdf", 2)
     assert "Covering letter" in seen("get", "chromium.pdf").out
     assert "Call Ana Lindqvist before Friday" in seen("get", "imagemagick.tif").out
 
@@ -161,6 +161,6 @@ def test_an_image_that_takes_too_long_costs_itself(seen: Kb, tmp_path: Path) -> 
     put(kb, "chromium.png")
     kb.write("a.md", "# Kept\n\nA text.\n")
     kb("init")
-    report = kb.json("add", ".", env={"KB_READ_OCR_TIMEOUT": "1"})
+    report = kb.json("add", ".", code=6, env={"KB_READ_OCR_TIMEOUT": "1"})
     assert report["added"] == ["a.md"]
     assert "reading it took more than 1 s" in report["failed"][0]["reason"]

@@ -17,6 +17,7 @@ INSTALL = f"pip install '{EXTRA}'"
 OFF = "read.ocr is off"
 MEMORY_MB = 4096  # of addresses: the engine asks for 1.6 GB, of which it uses half
 AT_ONCE = 2
+SETTINGS = {"overstayed": "read.ocr_timeout", "overgrown": "read.memory_mb"}
 IN_A_ROW = 3  # pages that fail: the others would, too
 
 Told = Callable[[str], None]
@@ -65,7 +66,7 @@ class Scanner(NamedTuple):
             warnings.append(f"only {self.most} of {number} scanned pages are read; read.ocr_pages")
         texts, failed = self._texts(reading.type, pages, data, tell)
         if failed and not texts and not reading.sections:
-            raise ReadError(next(iter(failed.values())), hint=f"{_SETTINGS}, then kb sync --verify")
+            raise ReadError(next(iter(failed.values())))
         warnings += [f"page {page}: {reason}" for page, reason in failed.items()]
         unseen = len(pages) - len(texts) - len(failed)
         if unseen:
@@ -93,7 +94,9 @@ class Scanner(NamedTuple):
                 texts[page] = self._children().call({"type": kind, "page": page}, data)
                 in_a_row = 0
             except ChildFailed as error:
-                failed[page] = f"reading it {error.told}"
+                setting = SETTINGS.get(error.why)
+                hint = f"; raise {setting}, then kb sync --verify" if setting else ""
+                failed[page] = f"reading it {error.told}{hint}"
                 in_a_row += 1
             except ReadError as error:
                 failed[page] = error.message
@@ -107,9 +110,6 @@ class Scanner(NamedTuple):
         from knowbase.read.ocr import threads
 
         return children(JOB, Limits(self.seconds, self.memory_mb, AT_ONCE, threads=threads()))
-
-
-_SETTINGS = "raise read.ocr_timeout or read.memory_mb"
 
 
 def _with(reading: Reading, texts: dict[int, str]) -> tuple[Section, ...]:
