@@ -31,6 +31,9 @@ class Settings(NamedTuple):
     read_memory_mb: int = 1024
     read_max_chunks: int = 20_000
     read_max_data_kb: int = 1024
+    read_ocr: str = "auto"
+    read_ocr_timeout: float = 120.0
+    read_ocr_pages: int = 200
     chunk_max_tokens: int = 512
     chunk_overlap: float = 0.1
     chunk_min_overlap: int = 50
@@ -119,6 +122,12 @@ ABOUT: dict[str, About] = {
     "read_memory_mb": About("memory for reading one file, where the system can tell", 256, 65536),
     "read_max_chunks": About("the most chunks of one file; what is left out is said", 1, 1000000),
     "read_max_data_kb": About("how much of one table or data file is read", 1, 1000000),
+    "read_ocr": About(
+        "text in images and scanned pages of PDFs: auto reads it once knowbase[ocr] is installed",
+        choices=("auto", "off"),
+    ),
+    "read_ocr_timeout": About("seconds for one image or scanned page", 1, 3600),
+    "read_ocr_pages": About("the most scanned pages of one file; the rest is said", 1, 100000),
     "chunk_max_tokens": About("a longer section is split", 128, 512),
     "chunk_overlap": About("how much of a piece the next one repeats", 0.0, 0.5),
     "chunk_min_overlap": About("the least number of tokens repeated", 0, 64),

@@ -5,10 +5,12 @@ than the rest of a keyword search's start-up.
 """
 
 import sys
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 LEVELS = ("error", "warning", "requests", "info", "debug")
 FORMATS = ("text", "json")
+_listeners: list[Callable[[str], None]] = []
 SERVING = ("request", "serving")  # events of a server itself
 
 
@@ -36,6 +38,18 @@ def log(level: str, event: str, **facts: Any) -> None:
         told = " ".join(f"{name}={value!r}" for name, value in facts.items())
         line = f"{event} {told}" if told else event
         logger.log(number, "%s", line, exc_info=exc_info, extra=extra)
+
+
+def announce(text: str) -> None:
+    """What whoever waits at a terminal should know, beside the log."""
+    log("warning", text)
+    for listener in _listeners:
+        listener(text)
+
+
+def listen(listener: Callable[[str], None]) -> None:
+    """Hear what is announced from now on."""
+    _listeners.append(listener)
 
 
 def show_on(stream: Any, style: LogStyle = LogStyle()) -> None:  # noqa: B008 - a value

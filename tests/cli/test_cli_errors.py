@@ -4,10 +4,12 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import apsw
 import pytest
 from children import assert_in_step, little_disk, obey_permissions, permissions
 
 from conftest import Kb, one_json
+from knowbase.store.sqlite import schema
 
 
 def test_no_base_here_or_above(tmp_path: Path) -> None:
@@ -53,6 +55,22 @@ def test_a_base_of_a_newer_version_is_refused(kb: Kb) -> None:
     assert "schema 99" in line
     assert "upgrade knowbase" in line
     assert kb.json("list", code=4)["error"]["code"] == "base_too_new"
+
+
+def test_that_an_older_base_was_upgraded_is_said_once(tmp_path: Path) -> None:
+    kb = Kb(tmp_path)
+    kb.base.parent.mkdir()
+    old = apsw.Connection(str(kb.base))
+    old.execute("PRAGMA journal_mode = WAL").fetchall()
+    old.execute(f"PRAGMA application_id = {schema.APPLICATION_ID:d}")
+    for step in schema.STEPS[:2]:
+        old.execute(step)
+    old.execute("PRAGMA user_version = 2")
+    old.close()
+    said = f"note: the base was upgraded from schema 2 to {len(schema.STEPS)};"
+    first = kb("search", "anything", "--fts-only", "--json")
+    assert first.err.startswith(said)
+    assert "upgraded" not in kb("search", "anything", "--fts-only").err
 
 
 def test_a_damaged_base_is_called_damaged(own_handbook: Kb) -> None:

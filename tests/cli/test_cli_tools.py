@@ -170,19 +170,17 @@ CASES = {
     "kb get OPS": ["OPS-1"],
     "kb links quok": ["quokka.md"],
 }
+FREE = "kb search --top b"  # a number: no file such as "bin"
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_bash_completes_values(tagged: Kb) -> None:
     script = 'eval "$(kb completion bash)"\n'
-    for line in (*CASES, "kb list --tags two", "kb list --tags = op", "kb get twi"):
-        words = line.split()
-        script += (
-            f"COMP_WORDS=({' '.join(words)})\nCOMP_CWORD={len(words) - 1}\nCOMPREPLY=()\n_kb\n"
-        )
+    for line in (*CASES, "kb list --tags two", "kb list --tags = op", "kb get twi", FREE):
+        script += _typing(line.split())
         script += 'printf "%s\\n" "${COMPREPLY[*]}:"\n'
     found = shell(tagged, "bash", script)
-    expected = [*(" ".join(values) for values in CASES.values()), "two\\ words", "ops", ""]
+    expected = [*(" ".join(values) for values in CASES.values()), "two\\ words", "ops", "", ""]
     assert found == [f"{one}:" for one in expected]
 
 
@@ -202,12 +200,15 @@ def test_zsh_completes_values(tagged: Kb) -> None:
     script = 'autoload -Uz compinit && compinit -u -D\neval "$(kb completion zsh)"\n'
     script += "emulate -L sh\nsetopt ksharrays kshglob braceexpand\n"
     for line in CASES:
-        words = line.split()
-        script += (
-            f"COMP_WORDS=({' '.join(words)})\nCOMP_CWORD={len(words) - 1}\nCOMPREPLY=()\n_kb\n"
-        )
+        script += _typing(line.split())
         script += 'printf "%s\\n" "${COMPREPLY[0]}"\n'
-    assert shell(tagged, "zsh", script) == [values[0] for values in CASES.values()]
+    script += _typing(FREE.split()) + 'printf "%s\\n" "${#COMPREPLY[@]}"\n'
+    assert shell(tagged, "zsh", script) == [*(values[0] for values in CASES.values()), "0"]
+
+
+def test_a_folder_that_nothing_lies_in_is_said(tagged: Kb) -> None:
+    assert "nothing in the base lies below nosuch" in tagged("browse", "nosuch").out
+    assert tagged.json("browse", "nosuch")["total"] == 0
 
 
 def test_whatever_is_wrong_shells_get_nothing(tmp_path: Path) -> None:

@@ -249,6 +249,11 @@ def test_formulas_make_no_headings() -> None:
         ("#slack notes of the week", ("slack",)),
         ("Reach out to #ask-people-team.\n\nWe talk on Slack.", ()),
         ("[Praise](#thanks and praise) #more", ("more",)),
+        ("We talk on Slack.\n\n- #chat-dev\n- #alerts: what broke\n\n#team-x is for us.", ()),
+        ("| Team | Slack |\n|---|---|\n| Web | #discuss-web |\n\nDone #todo #web", ("todo", "web")),
+        ("Please let us know in #ask-cloud.\n\nOwned by #discuss-web, then.", ()),
+        ("Ask #ask-finance if unsure.\n\n#budget #travel", ("budget", "travel")),
+        ("Post the photos #holiday", ("holiday",)),
     ],
 )
 def test_where_people_talk_is_no_tag(text: str, tags: tuple[str, ...]) -> None:

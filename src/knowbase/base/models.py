@@ -103,6 +103,7 @@ class Models:
     ) -> "Drafter":
         from knowbase.ingest.drafts import Drafter
         from knowbase.read.confined import Reader, ReadLimits
+        from knowbase.read.scanned import MEMORY_MB, Scanner
         from knowbase.text.splitting import Limits
 
         said = self._settings
@@ -117,7 +118,13 @@ class Models:
                     said.read_memory_mb,
                     said.read_max_chunks,
                     said.read_max_data_kb,
-                )
+                ),
+                Scanner(
+                    said.read_ocr,
+                    said.read_ocr_timeout,
+                    said.read_ocr_pages,
+                    max(MEMORY_MB, said.read_memory_mb),
+                ),
             ),
         )
         drafter.makes_vectors = said.embed_vectors

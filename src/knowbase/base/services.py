@@ -207,10 +207,11 @@ class BaseServices:
         rules = WalkRules(
             settings.index_hidden, settings.index_max_file_mb << 20, self.home, self.path
         )
+        drafter = self.models.drafter(self.code_pattern)
         return IngestServices(
             self.store,
-            self.models.drafter(self.code_pattern),
-            Disk(Home(self.home), rules),
+            drafter,
+            Disk(Home(self.home), rules, drafter.reader.scanner.is_on),
             self.now,
             settings,
             defer=defer,

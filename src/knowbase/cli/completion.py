@@ -1,5 +1,6 @@
 """Completion scripts for the shells, made from the operations' declarations."""
 
+import re
 from collections.abc import Sequence
 
 from knowbase.cli.arguments import flags, options
@@ -8,6 +9,7 @@ from knowbase.errors import InvalidInput
 from knowbase.operations.candidates import kind_of
 
 SHELLS = ("bash", "zsh", "fish")
+_FILES = re.compile(r"\b(?:file|folder|path|picture|write)", re.IGNORECASE)
 HELP = """\
 usage: kb completion SHELL
 
@@ -112,6 +114,9 @@ def _bash() -> str:
         for name in NAMES
         for flag, kind in _kinds(name).items()
     ]
+    values += [
+        f'    "{name} {flag}") values=" " ;;' for name in NAMES for flag in _free(name)
+    ]  # a blank: something is to be typed that nobody can offer
     values.append(f'    "{COMPLETION} {COMPLETION}") values="{" ".join(SHELLS)}" ;;')
     return _BASH.format(
         commands=" ".join(_firsts()),
@@ -148,6 +153,17 @@ def _kinds(name: str) -> dict[str, str]:
     return {"--" + field.name.replace("_", "-"): kind for field, kind in found if kind}
 
 
+def _free(name: str) -> list[str]:
+    """The flags of a command that take a number or a text, and no file."""
+    known = {*_choices(name), *_kinds(name)}
+    return [
+        field.flag
+        for field in options(load(name))
+        if not (field.param.positional or field.kind is bool or field.flag in known)
+        and not _FILES.search(f"{field.param.metavar} {field.param.text}")
+    ]
+
+
 def _places() -> list[tuple[str, str]]:
     """The commands whose words are what a base has."""
     found = []
@@ -178,6 +194,7 @@ def _fish() -> str:
             if flag.startswith("--"):
                 values = f" -x -a '{' '.join(choices[flag])}'" if flag in choices else ""
                 values = f" -x -a '{_fish_values(kinds[flag])}'" if flag in kinds else values
+                values = " -x" if flag in _free(name) else values
                 lines.append(_fish_line(name, f"-l {flag[2:]}{values}"))
     for name, kind in _places():
         lines.append(_fish_line(name, f"-a '{_fish_values(kind)}'"))

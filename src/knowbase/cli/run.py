@@ -18,6 +18,7 @@ from knowbase.cli.arguments import (
 from knowbase.cli.commands import COMPLETION, NAMES, SURFACES, load
 from knowbase.cli.terminal import Painter, ProgressBar, safe
 from knowbase.errors import BaseMissing, InvalidInput, KnowbaseError, ReadError
+from knowbase.logs import listen
 from knowbase.operations.declare import Operation, Place
 from knowbase.values.characters import clean
 from knowbase.values.parameters import build
@@ -81,6 +82,7 @@ def _dispatch(arguments: list[str]) -> int:
         _refuse_local(operation, name)
     _keep_threads_few(operation, name)
     request = build(operation.request, _with_input(operation.terminal.input_field, values))
+    _hear_announcements(surface)
     with _open(operation, surface, request) as base:
         if _has_lost_writes(operation, base):
             print(_LOST_WRITES, file=sys.stderr)
@@ -106,6 +108,11 @@ def _keep_threads_few(operation: Operation, name: str) -> None:
     takes turns with the threads of a server. Long work has use for them."""
     if name in SURFACES or not (operation.makes_garbage or operation.local):
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+def _hear_announcements(surface: Surface) -> None:
+    if not surface.quiet:
+        listen(lambda text: print(safe(f"note: {text}"), file=sys.stderr))
 
 
 def _keep_hits(operation: Operation, base: "Base | Client | None", result: Any) -> None:

@@ -12,6 +12,7 @@ from knowbase.values.files import FileRecord
 from knowbase.values.reading import Reading
 
 Known = Callable[[FoundFile, str], bool]
+Tell = Callable[[str], None]
 
 
 class Noise(ReadError):
@@ -37,21 +38,21 @@ def record_of(path: str, source: str, loaded: Loaded) -> FileRecord:
 
 
 def read_ahead(
-    reader: Reader, files: Iterable[FoundFile], is_known: Known
+    reader: Reader, files: Iterable[FoundFile], is_known: Known, tell: Tell
 ) -> Generator[Loaded, None, None]:
     """Each of the files in order, the next one being read meanwhile; one whose content is known
-    is not read."""
+    is not read. Of pages that take their time is told which one it is."""
     coming: tuple[Loaded, BeingRead | None] | None = None
     try:
         for found in files:
             if coming is not None:
-                ready, coming = _finished(*coming), None
+                ready, coming = _finished(*coming, tell), None
                 coming = _begun(reader, found, is_known)
                 yield ready
             else:
                 coming = _begun(reader, found, is_known)
         if coming is not None:
-            ready, coming = _finished(*coming), None
+            ready, coming = _finished(*coming, tell), None
             yield ready
     finally:
         if coming is not None and coming[1] is not None:
@@ -73,10 +74,11 @@ def _begun(reader: Reader, found: FoundFile, is_known: Known) -> tuple[Loaded, B
         return loaded._replace(error=error), None
 
 
-def _finished(loaded: Loaded, being_read: BeingRead | None) -> Loaded:
+def _finished(loaded: Loaded, being_read: BeingRead | None, tell: Tell) -> Loaded:
     if being_read is None:
         return loaded
     try:
-        return loaded._replace(reading=being_read.result())
+        path = loaded.found.path
+        return loaded._replace(reading=being_read.result(lambda page: tell(f"{path}, {page}")))
     except Exception as error:
         return loaded._replace(error=error)

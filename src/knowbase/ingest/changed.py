@@ -41,4 +41,6 @@ def _done(services: IngestServices, scopes: Sequence[Scope], work: Sequence[Pend
         run.weigh()
     except KeyboardInterrupt:
         run.stopped()
+    finally:
+        services.drafter.reader.scanner.rest()
     return run.report()

@@ -19,7 +19,8 @@ from knowbase.values.documents import Passage
 from knowbase.values.reading import Reading
 from knowbase.values.vectors import Model, Vector
 
-READERS = "readers:3"  # raised when files are to be read again: what is made of them has changed
+READERS = "readers:4"  # raised when files are to be read again: what is made of them has changed
+UNSEEN = "unseen"  # of a document that has pages which were not looked at
 WORDS = "words:4"  # raised when all documents are to be: what is indexed of them has changed
 SHORTEST = 64  # tokens of a chunk, however little a model reads
 
@@ -62,7 +63,9 @@ class Drafter:
     def draft(self, document: str, reading: Reading, path: str | None, updated: str) -> Draft:
         """The document with its chunks, not yet embedded, and the codes that its text names. When
         it was written, it may know better than its file."""
-        reading = storable(reading).stating(split_by=self.in_step(is_file=path is not None)[0])
+        split_by = self.in_step(is_file=path is not None)[0]
+        split_by += f" {UNSEEN}" if reading.scans else ""
+        reading = storable(reading).stating(split_by=split_by)
         if reading.value("code"):  # one that is none is left out: the store gives another
             reading = reading.stating(code=fit_code(reading.value("code")))
         text = "".join(section.header + section.text for section in reading.sections)
@@ -84,7 +87,10 @@ class Drafter:
         """What a document says of its reading and splitting today, and whatever means the same."""
         limits = self.limits
         numbers = f"{limits.max_tokens}/{limits.overlap:g}/{limits.min_overlap}"
-        return (f"{numbers} {READERS} {WORDS}",) if is_file else (f"{numbers} {WORDS}",)
+        if not is_file:
+            return (f"{numbers} {WORDS}",)
+        whole = f"{numbers} {READERS} {WORDS}"
+        return (whole,) if self.reader.scanner.is_on else (whole, f"{whole} {UNSEEN}")
 
     def embed(
         self,

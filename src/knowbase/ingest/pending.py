@@ -11,6 +11,7 @@ from knowbase.ingest.walk import FoundFile, Skipped, WalkRules, walk
 from knowbase.store.contract import FileStore
 from knowbase.values.files import FileRecord, Source
 
+SEEING = "+ocr"  # readers that look at pictures, too
 UNREAD = ""  # the hash of a file that nothing here reads: it was not looked into
 
 
@@ -62,6 +63,7 @@ class Disk(NamedTuple):
 
     home: Home
     rules: WalkRules
+    sees: bool = False  # what is written in pictures
 
 
 def pending(
@@ -101,7 +103,7 @@ def _pending(scope: Scope, known: _Known, disk: Disk) -> Pending:
     records = known.of(source, root)
     nested = any(other != source and inside(other, source) for other in known.sources)
     seen: set[str] = set()
-    work = _Work(source, [], [], [], [], [], [], Counter())
+    work = _Work(source, disk.sees, [], [], [], [], [], [], Counter())
     unchanged = 0
     there = os.path.lexists(home.absolute(root))
     for item in walk(home.absolute(root), disk.rules) if there else ():
@@ -127,6 +129,7 @@ def _pending(scope: Scope, known: _Known, disk: Disk) -> Pending:
 
 class _Work(NamedTuple):
     source: str
+    sees: bool
     to_read: list[FoundFile]
     failed: list[FileProblem]
     closed: list[FileProblem]
@@ -171,7 +174,7 @@ def _sort(
         work.to_read.append(item)
     elif record.excluded:
         work.skip(path, "removed by hand; kb add it to take it back", record)
-    elif scope.reread or _is_unknown(record) or _differs(item, record, scope):
+    elif scope.reread or _is_unknown(record, work.sees) or _differs(item, record, scope):
         # What was taken in once was wanted, also when it turns out that a program made it.
         work.to_read.append(item._replace(asked=item.asked or record.document is not None))
     elif record.problem is not None:
@@ -191,21 +194,22 @@ def _is_wanted_back(item: FoundFile, record: FileRecord) -> bool:
     return record.excluded or (item.asked and record.document is None)
 
 
-def by_readers(record: FileRecord) -> FileRecord:
+def by_readers(record: FileRecord, *, sees: bool) -> FileRecord:
     """The record of a file that was looked into and made no document, marked by these readers:
     later ones may make more of it."""
     if record.document is not None or record.sha256 == UNREAD:
         return record
-    return record._replace(readers=READERS)
+    return record._replace(readers=f"{READERS}{SEEING if sees else ''}")
 
 
-def _is_unknown(record: FileRecord) -> bool:
+def _is_unknown(record: FileRecord, sees: bool) -> bool:
     """Nothing here read it, or other readers did and made nothing of it, or an older version left
     it out, which did not say why: this one may know more."""
     why = record.document or record.problem or record.skipped
     if not record.sha256 or why is None:
         return True
-    return record.document is None and record.readers != READERS
+    marks = (f"{READERS}{SEEING}",) if sees else (READERS, f"{READERS}{SEEING}")
+    return record.document is None and record.readers not in marks
 
 
 def _differs(item: FoundFile, record: FileRecord, scope: Scope) -> bool:

@@ -17,7 +17,7 @@ from knowbase.ingest.places import Home
 from knowbase.ingest.report import Progress, Report
 from knowbase.ingest.services import IngestServices
 from knowbase.ingest.splitting_again import split_again
-from knowbase.ingest.telling import grouped, heavy
+from knowbase.ingest.telling import grouped, heavy, unseen
 from knowbase.ingest.walk import UNLISTED, FoundFile
 from knowbase.ingest.workload import Workload
 from knowbase.logs import log
@@ -67,6 +67,8 @@ def sync(
             services.index()
     except KeyboardInterrupt:
         run.stopped()
+    finally:
+        services.drafter.reader.scanner.rest()
     return run.report()
 
 
@@ -113,6 +115,8 @@ class Run:
         for each in work:
             for noted in each.noted:
                 self._batch.note(noted)
+        self._alone = {each.scope.root for each in work}  # files that were named
+        self._unseen: list[Reading] = []  # what has pictures that nothing looks at
         self._told: list[tuple[str, str]] = []  # paths, and what is to be said of them
         self._written: dict[str, str] = {}  # documents, and their paths
         self._added: list[str] = []
@@ -131,12 +135,16 @@ class Run:
             skipped=tuple(self._skipped),
             skipped_before=sum(each.skipped_before for each in self._work),
             failed_before=sum(each.failed_before for each in self._work),
-            warnings=(*grouped(self._told), *self._warnings),
+            warnings=(*grouped(self._told), *self._scanned(), *self._warnings),
             chunks_embedded=self._batch.embedded,
             chunks_reused=self._batch.reused,
             chunks_waiting=self._batch.waiting,
             interrupted=self.interrupted,
         )
+
+    def _scanned(self) -> list[str]:
+        wanted = self._services.drafter.reader.scanner.is_wanted
+        return unseen(self._unseen) if wanted else []
 
     def add_sources(self, sources: Sequence[Source], *, new: bool) -> None:
         """Remember new sources at once, new tags of known ones when all their files have them."""
@@ -187,7 +195,8 @@ class Run:
             again = each.scope.reread or (old is not None and old.document in each.out_of_step)
             return old is not None and not again and _same_content(old, sha256, each.scope)
 
-        with closing(read_ahead(self._services.drafter.reader, each.to_read, is_known)) as files:
+        reader = self._services.drafter.reader
+        with closing(read_ahead(reader, each.to_read, is_known, self._tell)) as files:
             for loaded in files:
                 self._take(each, loaded)
                 self._load.read(loaded.found.path, loaded.found.size)
@@ -243,11 +252,23 @@ class Run:
         warnings = reading.warnings
         if read.value("parent") is None:
             read = read.stating(parent=parent_of(record.path, source, self._services.home))
+        self._unseen += [read] if read.scans and record.path not in self._alone else []
         if read.sections:
             warnings = (*warnings, *self._prepare(record, old, read))
+        elif read.scans:
+            self._not_seen(record, old, read)
         else:
             self._skip(record, old, "no text in it" if record.size else "empty")
         self._told += [(record.path, warning) for warning in warnings if not self._settling]
+
+    def _not_seen(self, record: FileRecord, old: FileRecord | None, reading: Reading) -> None:
+        """A picture, or a PDF of nothing else, that nothing here looks at."""
+        kind = "an image" if reading.type == "image" else "a scanned PDF"
+        scanner = self._services.drafter.reader.scanner
+        if record.path in self._alone:
+            self._fail(record, old, f"{kind}: {scanner.missing}")
+        else:
+            self._skip(record, old, f"{kind}: {scanner.needed}")
 
     def _prepare(
         self, record: FileRecord, old: FileRecord | None, reading: Reading
@@ -304,12 +325,12 @@ class Run:
         """What was read before stays: a file that fails now loses nothing."""
         self._failed.append(FileProblem(record.path, reason))
         kept = record._replace(problem=reason, document=old.document if old else None)
-        self._batch.note(by_readers(kept))
+        self._batch.note(by_readers(kept, sees=self._services.disk.sees))
 
     def _skip(self, record: FileRecord, old: FileRecord | None, reason: str) -> None:
         if old is None or old.skipped != reason:
             self._skipped.append(FileProblem(record.path, reason))
-        self._batch.note(by_readers(record._replace(skipped=reason)))
+        self._batch.note(by_readers(record._replace(skipped=reason), sees=self._services.disk.sees))
         if old is not None and old.document is not None:
             self._removed.append(record.path)
             self._batch.remove(old.document)

@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 from knowbase.ingest.noise import noise_by_name
 from knowbase.query.conditions import EVERYTHING, OneOf
+from knowbase.read.scanned import INSTALL
 from knowbase.store.contract import DocumentStore
 from knowbase.values.files import FileRecord
+from knowbase.values.reading import Reading
 
 MOST_ALIKE = 3  # warnings that are the same and each said
 LEAST_CHUNKS = 2_000  # in a smaller base, every file is a large part of it
@@ -47,6 +49,15 @@ def grouped(told: Sequence[tuple[str, str]]) -> list[str]:
         else:
             lines.append(f"{len(where)} documents: {warning} (such as {where[0]})")
     return lines
+
+
+def unseen(readings: Sequence[Reading]) -> list[str]:
+    """What pictures would have to be looked at with."""
+    images = sum(one.type == "image" for one in readings)
+    pages = sum(len(one.scans) for one in readings if one.type != "image")
+    counts = ((images, "image"), (pages, "scanned PDF page"))
+    told = [f"{number} {noun}{'s' * (number > 1)}" for number, noun in counts if number]
+    return [f"{', '.join(told)}: {INSTALL}"] if told else []
 
 
 def unread(records: Iterable[FileRecord]) -> tuple[Unread, ...]:

@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Protocol
 
-from knowbase.read.formats import has_name
+from knowbase.read.formats import IMAGE, has_name
 
+IMAGES = frozenset(IMAGE.extensions)  # nothing comes of them unless they are looked at
 BINARY = frozenset(("pdf", "docx", "pptx", "xlsx", "odt", "ods", "odp", "epub", "ipynb", "svg"))
 DENSITY = 0.25  # tokens of a byte, of a kind that was not seen yet
 BINARY_DENSITY = 0.03
@@ -79,7 +80,7 @@ class Workload:
 
     def _density(self, kind: str) -> float:
         expected = BINARY_DENSITY if kind in BINARY else DENSITY
-        if not has_name(f"x.{kind}"):  # pictures, fonts, archives: nothing comes of most of them
+        if kind in IMAGES or not has_name(f"x.{kind}"):  # nor of most fonts, archives
             expected = 0.0
         return (self._tokens[kind] + DOUBT * expected) / (self._seen[kind] + DOUBT)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from knowbase.base import Base
     from knowbase.values.documents import Document
 
-_PROGRAMS = ("office", "book", "pdf")  # types of documents that no editor of texts shows
+_PROGRAMS = ("office", "book", "pdf", "image")  # types of documents that no editor of texts shows
 
 
 class Open(NamedTuple):

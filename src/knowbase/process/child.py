@@ -47,6 +47,7 @@ class Limits(NamedTuple):
     memory_mb: int
     at_once: int = 4  # children at the same time
     calls: int = 10_000  # after which a child is replaced
+    threads: int = 1  # that work at the same time, each of which takes time of a processor
 
 
 class ChildFailed(Exception):
@@ -92,7 +93,7 @@ class Children:
             raise
         call = Call(self, child, seconds)
         try:
-            child.send({**facts, "seconds": seconds}, data)
+            child.send({**facts, "seconds": seconds, "threads": self._limits.threads}, data)
         except BaseException:
             call.stop()
             raise

@@ -36,7 +36,7 @@ def main(job: str, memory_mb: int) -> None:
     _answer(answers, {"ready": True})
     while (call := _call(calls)) is not None:
         facts, data = call
-        _limit_work(facts["seconds"])
+        _limit_work(facts["seconds"], facts["threads"])
         outcome = _outcome(run, facts, data)
         _end_of_work()  # whether the parent comes for it soon is not our time
         _answer(answers, outcome)
@@ -73,7 +73,7 @@ def _lower(resource: Any, number: int, most: int) -> None:
         return
 
 
-def _limit_work(seconds: float) -> None:
+def _limit_work(seconds: float, threads: int) -> None:
     """The alarm's signal ends the process, whatever it does. The processor's time is limited too:
     a stopped clock does not help."""
     if hasattr(signal, "setitimer"):
@@ -84,7 +84,7 @@ def _limit_work(seconds: float) -> None:
     except ImportError:
         return
     used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
-    _lower(resource, resource.RLIMIT_CPU, int(used + seconds + GRACE))
+    _lower(resource, resource.RLIMIT_CPU, int(used + seconds * threads + GRACE))
 
 
 def _end_of_work() -> None:

@@ -44,7 +44,7 @@ def _titled(reading: Reading, file: File) -> Reading:
     says = reading.title not in ("", file.name, file.stem, file.called) or any(
         reading.stated.values()
     )
-    if reading.sections or reading.parts or not says or reading.type == "pdf":
+    if reading.sections or reading.parts or not says or reading.type in ("pdf", "image"):
         return reading
     alone = Section("_preamble", None, "", reading.title + "\n", 1)
     return reading._replace(sections=(alone,))

@@ -24,7 +24,7 @@ def stated(
     tags = [" ".join(word.split()) for word in _SEPARATORS.split(keywords)]
     found: dict[str, Any] = {"metadata": kept} if kept else {}
     if any(tags):
-        found["tags"] = tuple(dict.fromkeys(tag for tag in tags if tag))
+        found["tags"] = tuple(dict.fromkeys(tag for tag in tags if tag and "$" not in tag))
     if written is not None:
         found["updated_at"] = written
     return found

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from knowbase.errors import KnowbaseError, ReadError
+from knowbase.read.scanned import Scanner, Told
 from knowbase.values.reading import Link, Part, Reading, Section
 
 if TYPE_CHECKING:
@@ -28,11 +29,20 @@ class ReadLimits(NamedTuple):
     data_kb: int = 1024
 
 
+def _silent(_told: str) -> None:
+    """For those who need not know how far it is."""
+
+
 class Reader:
     """Reads files and notes, for any thread."""
 
-    def __init__(self, limits: ReadLimits = ReadLimits()) -> None:  # noqa: B008 - a value
+    def __init__(
+        self,
+        limits: ReadLimits = ReadLimits(),  # noqa: B008 - a value
+        scanner: Scanner = Scanner(),  # noqa: B008 - a value
+    ) -> None:
         self.limits = limits
+        self.scanner = scanner
 
     def start(self) -> None:
         """Have the process ready by the time that something is to be read."""
@@ -67,7 +77,7 @@ class Reader:
 
         try:
             more = len(data) / 1e6 * SECONDS_A_MEGABYTE
-            return BeingRead(self._children().begin(facts, data, more))
+            return BeingRead(self._children().begin(facts, data, more), data, self.scanner)
         except ChildFailed as error:
             raise _unreadable(error) from error
 
@@ -80,14 +90,20 @@ class Reader:
 class BeingRead:
     """A file that the process has before it."""
 
-    def __init__(self, call: "Call") -> None:
+    def __init__(self, call: "Call", data: bytes, scanner: Scanner) -> None:
         self._call = call
+        self._data = data
+        self._scanner = scanner
 
-    def result(self) -> Reading:
+    def result(self, tell: Told = _silent) -> Reading:
+        """What it says; pictures in it are looked at now, and how far that is told."""
         from knowbase.process.child import ChildFailed
 
         try:
-            return _from_plain(self._call.result())
+            reading = _from_plain(self._call.result())
+            if reading.scans and self._scanner.is_on:
+                return self._scanner.scan(reading, self._data, tell)
+            return reading
         except ChildFailed as error:
             raise _unreadable(error) from error
         except KnowbaseError as error:
@@ -193,4 +209,5 @@ def _from_plain(told: Mapping[str, Any]) -> Reading:
         tuple(Link(*link) for link in told["links"]),
         tuple(told["warnings"]),
         tuple(Part(name, _from_plain(part)) for name, part in told["parts"]),
+        tuple(told["scans"]),
     )

@@ -5,6 +5,7 @@ import zipfile
 
 from knowbase.read import formats
 from knowbase.read.formats import Format
+from knowbase.read.image import is_image
 
 _IN_ZIP = {
     "word/document.xml": formats.WORD,
@@ -29,7 +30,9 @@ def signature_of(data: bytes) -> Format | None:
         return formats.RTF
     if start.startswith((b"<!DOCTYPE html", b"<!doctype html", b"<html", b"<HTML")):
         return formats.HTML
-    return _of_zip(data) if data.startswith(b"PK\x03\x04") else None
+    if data.startswith(b"PK\x03\x04"):
+        return _of_zip(data)
+    return formats.IMAGE if is_image(data) else None
 
 
 def is_ole(data: bytes) -> bool:

@@ -92,7 +92,15 @@ ODP = Format(
 )  # fmt: skip
 EPUB = Format("book", ("epub",), "book", "epub:read_epub", "chapters; author, subjects, date")
 RTF = Format("rich text", ("rtf",), "office", "rtf:read_rtf", "sections at headings; tables")
-PDF = Format("PDF", ("pdf",), "pdf", "pdf:read_pdf_file", "one a page, with page numbers")
+PDF = Format(
+    "PDF", ("pdf",), "pdf", "pdf:read_pdf_file",
+    "one a page, with page numbers; with `knowbase[ocr]` also of scanned pages",
+)  # fmt: skip
+IMAGE = Format(
+    "image", ("png", "jpg", "jpeg", "webp", "tif", "tiff", "gif", "bmp"), "image",
+    "image:read_image",
+    "with `knowbase[ocr]` the text in it, of a TIFF page by page, of a GIF the first frame",
+)  # fmt: skip
 HTML = Format(
     "web page", ("html", "htm", "xhtml"), "html", "html:read_html_file",
     "its visible text; sections at `<h1>` and `<h2>`",
@@ -156,7 +164,7 @@ NOTEBOOK = Format(
 
 FORMATS = (
     MARKDOWN, PDF, HTML, SAVED_PAGE, CODE, NOTEBOOK, WORD, SLIDES, SHEETS, ODT, ODS, ODP, RTF, EPUB,
-    MESSAGE, MBOX, RST, *_TEXTS, PLAIN,
+    MESSAGE, MBOX, RST, *_TEXTS, IMAGE, PLAIN,
 )  # fmt: skip
 
 UNREAD = (
@@ -168,6 +176,7 @@ UNREAD = (
     Unread("notebook of OneNote", ("one",), "export it as PDF or .docx"),
     Unread("book of Kindle", ("mobi", "azw", "azw3"), "convert it to .epub"),
     Unread("scanned book", ("djvu",), "convert it to PDF"),
+    Unread("photo of a phone", ("heic", "heif"), "save it as .jpg"),
 )
 
 _BY_EXTENSION = {extension: one for one in FORMATS for extension in one.extensions}

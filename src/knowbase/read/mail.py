@@ -228,5 +228,7 @@ def _read_attachments(
             told.append(f"its attachment {name} is not read: {error.message}")
             continue
         if reading.sections:
-            parts.append(Part(name, reading))
+            parts.append(Part(name, reading._replace(scans=())))
+        elif reading.type == "pdf":
+            told.append(f"its attachment {name} is not read: it is scanned")
     return tuple(parts), tuple(told)

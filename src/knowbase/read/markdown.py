@@ -28,11 +28,19 @@ _TAG_START = re.compile(r"""(?:^|(?<=[\s(\[,;"'“‘«]))(?<!\]\()#(?=[^\W\d_])
 _NOT_TEXT = "\ufffc"
 _CHAT = re.compile(r"\b(?:slack|discord|mattermost|irc|zulip|channels?)\b", re.IGNORECASE)
 _BEFORE_CHANNEL = re.compile(
-    r"(?:\b(?:in|to|on|at|via|into|through|from|the|our|an?|join|or|and|channels?)|[,/]) "
+    r"(?:\b(?:in|to|on|at|via|into|through|from|the|our|an?|join|or|and|channels?:?)|[,/]) "
     r"[(\[\"'“]*#$",
     re.IGNORECASE,
 )
-_AFTER_CHANNEL = re.compile(r"[)\]\"'”]* (?:(?:slack|discord|irc) )?channels?\b", re.IGNORECASE)
+# What one does where people talk, in a page that does not say where that is: "post it in #help".
+_TALKING = re.compile(
+    r"\b(?:ask|post|ping|contact|message|notif(?:y|ies)|announce|reach out|let us know|"
+    r"slack)(?:s|d|ed|ing)?(?: \w+){0,4}? (?:(?:in|to|on|via) )[\"'“(]*#[^\W\d_]"
+    r"|\b(?:ask|ping|contact|message|notif(?:y|ies)) [\"'“(]*#[^\W\d_]",
+    re.IGNORECASE,
+)
+_HASHED = re.compile(r"#[^\W\d_][\w/-]*")
+_TAGS_TO_THE_END = re.compile(r"(?:[ \t,]*#[^\W\d_][\w/-]*)*[ \t]*(?:\n|$)")
 # Headings by the look of a line; some that look so stand in a block of code.
 _HEADING_LINE = re.compile(r" {0,3}(?:#{1,6}(?:\s|$)|=+\s*$|-+\s*$)")
 _LOOK_LIKE_ONE = 4
@@ -231,7 +239,8 @@ def _header(source: str) -> str:
 
 def _tags(running: Sequence[Sequence["Token"]]) -> Iterator[str]:
     texts = [_URL.sub(_NOT_TEXT, "".join(_outside_links(children))) for children in running]
-    chats = any(map(_CHAT.search, texts))  # elsewhere "in #ideas" is a tag
+    # Elsewhere "in #ideas" is a tag.
+    chats = any(_CHAT.search(_HASHED.sub("", one)) or _TALKING.search(one) for one in texts)
     for text, children in zip(texts, running, strict=True):
         text = ATTRIBUTES.sub("", text)
         for match in _TAG_START.finditer(text):
@@ -252,8 +261,12 @@ def _outside_links(children: Sequence["Token"]) -> Iterator[str]:
 
 
 def _is_channel(text: str, start: int, end: int) -> bool:
-    """Whether a word behind a hash is where people talk: "the #help channel", "ask in #help"."""
-    return bool(_BEFORE_CHANNEL.search(text[:start]) or _AFTER_CHANNEL.match(text, end))
+    """Whether a word behind a hash is where people talk: "the #help channel", "ask in #help", or
+    whatever stands alone or within a sentence. Tags stand together, or at a line's end."""
+    line = text[text.rfind("\n", 0, start) + 1 : start - 1]
+    if _BEFORE_CHANNEL.search(text[:start]) or not _TAGS_TO_THE_END.match(text, end):
+        return True
+    return not line.strip() and not _HASHED.search(text[end:].partition("\n")[0])
 
 
 def _running(token: "Token") -> str:

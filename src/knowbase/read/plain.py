@@ -14,6 +14,12 @@ _NO_TITLES = ("BEGIN:VCALENDAR", "BEGIN:VCARD")  # of files that many programs w
 _MARKS = re.compile(
     r"^\s*(?:#+|//+|/\*+|\*+|;+|--+|=+|~+|<!--+|%+|\.\.)(?=\s|$)|[\s=*~-]+(?:\*/|--+>)?\s*$"
 )
+# What is written for a program: tags, macros, requests of roff, places of a template, blocks.
+_MARKUP = re.compile(
+    r"<[!?/A-Za-z]|\{|\$[\w({]|\.[A-Za-z]{1,2}\b|[^\s:]*\\[A-Za-z\"'`]|.*[{;]$|(?:[^|]*\|){2}"
+)
+_ROFF_COMMENT = ('.\\"', "'\\\"", '\\"')
+_MANUAL_PAGE = re.compile(r'\.TH "?([^\s"]+)"?')
 
 
 def read_plain_file(file: File) -> Reading:
@@ -36,9 +42,13 @@ def _title(text: str) -> str | None:
     if text.startswith(_NO_TITLES):
         return None
     for line in islice(io.StringIO(text), _FIRST_LINES):
-        words = "" if line.startswith("#!") else _MARKS.sub("", line).strip()
+        if line.startswith(("#!", *_ROFF_COMMENT)):
+            continue
+        page = _MANUAL_PAGE.match(line)
+        words = page[1] if page else _MARKS.sub("", line).strip()
         if words:
-            return words if len(words) <= _LONGEST_TITLE else None
+            is_title = len(words) <= _LONGEST_TITLE and not _MARKUP.match(words)
+            return words if is_title else None
     return None
 
 

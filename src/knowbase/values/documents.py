@@ -9,7 +9,7 @@ from knowbase.values.plain import as_dict
 DOCUMENT_TYPES = (
     "markdown", "pdf", "code", "html", "text", "note",
     "fact", "decision", "lesson", "summary", "template", "temp_note",
-    "office", "book", "mail", "notebook", "reference",
+    "office", "book", "mail", "notebook", "reference", "image",
     "web", "commit", "conversation", "bookmark",
 )  # fmt: skip
 SCOPES = ("global", "project")

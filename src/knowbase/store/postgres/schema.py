@@ -11,6 +11,7 @@ from typing import TypeAlias
 from psycopg import Connection, errors, sql
 
 from knowbase.errors import BaseTooNew
+from knowbase.store.upgrading import announce_upgrade
 
 LOCK = 0x6B6E6F77  # "know"
 WAIT = 120_000  # milliseconds, for another one who upgrades, or who reads what is to be changed
@@ -380,6 +381,7 @@ def upgrade(connection: Connection, relink: Relink) -> None:
                 for (base,) in connection.execute("SELECT id FROM bases").fetchall():
                     relink(connection, base)
             connection.execute("INSERT INTO steps VALUES (%s)", (number + 1,))
+    announce_upgrade(version, len(STEPS))
 
 
 def is_current(connection: Connection) -> bool:

@@ -7,6 +7,7 @@ import apsw
 
 from knowbase.errors import BaseReadOnly, BaseTooNew, NotABase
 from knowbase.store.rows import damaged
+from knowbase.store.upgrading import announce_upgrade
 
 APPLICATION_ID = 0x6B6E6F77  # "know"
 
@@ -341,7 +342,8 @@ def upgrade(connection: apsw.Connection, relink: Relink) -> None:
     """Run the missing steps, all in one transaction."""
     connection.execute("BEGIN IMMEDIATE")
     try:
-        for number in range(connection.pragma("user_version"), len(STEPS)):
+        before = connection.pragma("user_version")
+        for number in range(before, len(STEPS)):
             connection.execute(STEPS[number])
             if number + 1 == WITH_CONTENT_HASHES:
                 _fill_content_hashes(connection)
@@ -353,6 +355,7 @@ def upgrade(connection: apsw.Connection, relink: Relink) -> None:
         if connection.in_transaction:  # a full disk has ended it already
             connection.execute("ROLLBACK")
         raise
+    announce_upgrade(before, len(STEPS))
 
 
 def _fill_content_hashes(connection: apsw.Connection) -> None:
