@@ -43,6 +43,12 @@ def test_a_long_first_line_is_no_title() -> None:
     assert read("a/notes.txt", b"x" * 100).title == "x" * 100
 
 
+@pytest.mark.parametrize("data", ["\u00ad", "# \u00ad\n\ntext", "\u200b", "<h1>\u00ad</h1>x"])
+@pytest.mark.parametrize("name", ["notes.txt", "notes.md", "notes.html"])
+def test_a_title_that_nobody_can_see_is_none(name: str, data: str) -> None:
+    assert any(one.isprintable() for one in read(name, data.encode()).title)
+
+
 def test_settings_are_titled_by_their_file() -> None:
     assert read("a/x.json", b"{}").title == "x.json"
 

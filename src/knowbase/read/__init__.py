@@ -40,7 +40,9 @@ def read_file(file: File) -> Reading:
 
 def _titled(reading: Reading, file: File) -> Reading:
     """A page that says what it is and nothing more is found by that. A PDF without text is not:
-    what it says stands in its pictures."""
+    what it says stands in its pictures. A title that nobody can see is none."""
+    if not any(one.isprintable() and not one.isspace() for one in reading.title):
+        reading = reading._replace(title=file.called)
     says = reading.title not in ("", file.name, file.stem, file.called) or any(
         reading.stated.values()
     )
