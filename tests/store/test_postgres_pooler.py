@@ -51,6 +51,14 @@ def store() -> Iterator[PostgresStore]:
         yield made
 
 
+def test_statements_are_prepared_only_where_the_server_itself_answers() -> None:
+    direct, pooled = postgres.new_base(), new_base()
+    for url, is_prepared in ((direct, True), (pooled, False)):
+        with closing(create(url)) as made:
+            thresholds = made._connections.run(lambda connection: connection.prepare_threshold)
+            assert (thresholds is not None) == is_prepared
+
+
 def test_eight_writers_and_their_readers_share_three_connections(store: PostgresStore) -> None:
     assert soak(store, Work(sys.maxsize, 3, readers=2)) > WRITERS
 

@@ -21,6 +21,7 @@ from knowbase.values.vectors import Model
 
 Result = TypeVar("Result")
 FIRST_TIMEOUT = 5  # seconds
+PREPARED_AFTER = 5  # times that a statement was sent
 POOL_TIMEOUT = 10.0
 STATEMENT_TIMEOUT = 60.0
 PORTS = 65536
@@ -95,7 +96,7 @@ class Connections:
                 "autocommit": True,
                 "cursor_factory": _Cursor,
                 "connect_timeout": 10,
-                "prepare_threshold": None,  # off: another session would not know the statement
+                "prepare_threshold": None,  # off, until it is known who answers
             },
             configure=_configure,
         )
@@ -273,3 +274,12 @@ class _Text(StrDumperUnknown):
 
 def _configure(connection: Connection) -> None:
     connection.adapters.register_dumper(str, _Text)
+    if _is_direct(connection):
+        connection.prepare_threshold = PREPARED_AFTER
+
+
+def _is_direct(connection: Connection) -> bool:
+    """Whether this is a session of the server's own: a pooler between has numbers of its own, and
+    may lend the next transaction a session that does not know what was prepared in this one."""
+    found = connection.execute("SELECT pg_backend_pid()").fetchone()
+    return found == (connection.info.backend_pid,)
