@@ -194,6 +194,21 @@ def test_repair_saves_first_keeps_the_damaged_base_and_can_be_tried(tmp_path: Pa
     assert "nothing is damaged" in kb("repair").out
 
 
+def test_an_index_that_leads_into_a_table_costs_nothing(tmp_path: Path) -> None:
+    """One byte of the schema: the pages of the table were taken for those of the index."""
+    path = str(tmp_path / "base.db")
+    damage.make(path)
+    file = apsw.Connection(path)
+    file.execute("PRAGMA writable_schema = ON")
+    file.execute(
+        "UPDATE sqlite_schema SET sql = 'CREATE INDEX x ON y (z)', rootpage ="
+        " (SELECT rootpage FROM sqlite_schema WHERE name = 'sessions')"
+        " WHERE name = 'sessions_started'"
+    )
+    file.close()
+    assert repair(path, NOW).saved["sessions"] == 5
+
+
 def test_a_sound_base_and_a_foreign_file_are_left_alone(tmp_path: Path) -> None:
     store = create(str(tmp_path / "base.db"))
     store.close()

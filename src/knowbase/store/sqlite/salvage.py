@@ -117,7 +117,7 @@ class Salvage:
     def rows(self) -> Iterator[Found]:
         """Every row that can be read; those that their tables lead to come first."""
         seen: set[int] = set()
-        roots = self._roots(seen)
+        roots, others = self._roots(seen)
         for table, root in roots.items():
             for row in self._pages.tree(root, seen):
                 found = as_found(table, row, is_reached=True)
@@ -128,13 +128,17 @@ class Salvage:
                 found = recognised(row) or found
                 if found is not None:
                     yield found
+        for root in others:  # after the tables: one that is damaged can lead to a table of ours
+            for _row in self._pages.tree(root, seen):
+                pass
         seen |= self._pages.free()
         for number in range(1, self._pages.number + 1):
             if number not in seen:
                 yield from self._lying_about(number, seen)
 
-    def _roots(self, seen: set[int]) -> dict[str, int]:
-        """Where the tables begin; what other tables and indexes have is not looked at again."""
+    def _roots(self, seen: set[int]) -> tuple[dict[str, int], list[int]]:
+        """Where the tables begin, and where other tables and indexes do: what those have is not
+        looked at again."""
         found: dict[str, int] = {}
         others: list[int] = []
         for row in self._pages.tree(1, seen):
@@ -145,10 +149,7 @@ class Salvage:
                 found[str(name)] = root
             else:
                 others.append(root)
-        for root in others:
-            for _row in self._pages.tree(root, seen):
-                pass
-        return found
+        return found, others
 
     def _lying_about(self, number: int, seen: set[int]) -> Iterator[Found]:
         """Rows of a page that nothing leads to any more, by what they look like."""
