@@ -120,6 +120,21 @@ def test_a_changed_vector_is_noticed_and_left_to_embedding(store: Store) -> None
     reopened.close()
 
 
+def test_a_vector_that_sqlite_vec_cannot_find_is_damage_and_repaired(tmp_path: Path) -> None:
+    """One bit of where a row of its tables lies: others are then looked for in vain."""
+    path = tmp_path / "base.db"
+    damage.make(str(path))
+    file = apsw.Connection(str(path))
+    root = file.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'chunks_vec_1_rowids'").get
+    file.close()
+    whole = path.read_bytes()
+    for row in (10, 21, 44):
+        spoilt = bytearray(whole)
+        spoilt[(root - 1) * 4096 + 8 + 2 * row + 1] ^= 1
+        path.write_bytes(spoilt)
+        assert repair(str(path), NOW).saved["documents"] == 40
+
+
 def test_no_sync_takes_a_rescue_file_for_a_text(store: Store, tmp_path: Path) -> None:
     change(store, "UPDATE documents SET title = 'other' WHERE id = 'n1'")
     place: str = store.url if isinstance(store, PostgresStore) else store.path  # type: ignore[attr-defined]

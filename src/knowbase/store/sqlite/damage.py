@@ -2,6 +2,12 @@
 
 import apsw
 
+_ALWAYS = (
+    apsw.CorruptError,
+    apsw.FormatError,
+    apsw.EmptyError,  # sqlite-vec's alone: a vector that one of its tables names is not there
+    UnicodeDecodeError,
+)
 _CODES = (
     apsw.SQLITE_IOERR_SHORT_READ,  # the file is shorter than it says
     apsw.SQLITE_IOERR_CORRUPTFS,
@@ -16,7 +22,7 @@ _WORDS = (
 
 
 def is_damage(error: Exception) -> bool:
-    if isinstance(error, (apsw.CorruptError, apsw.FormatError, UnicodeDecodeError)):
+    if isinstance(error, _ALWAYS):
         return True
     if isinstance(error, apsw.IOError):
         return getattr(error, "extendedresult", None) in _CODES
