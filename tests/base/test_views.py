@@ -305,6 +305,7 @@ WHOLE: dict[str, Call] = {
     "store.drop_model": lambda b, t, f: b.store.drop_model(NO_MODEL),
     "store.drop_search": lambda b, t, f: b.store.drop_search("no such"),
     "store.clear_lost_writes": lambda b, t, f: b.store.clear_lost_writes(),
+    "store.hashes": lambda b, t, f: b.store.hashes([1]),
     "store.put_calibration": lambda b, t, f: b.store.put_calibration(Calibration(NOW, {"x": 1.0})),
     "store.put_vectors": lambda b, t, f: b.store.put_vectors(model_of(b), "", {}),
     "store.vector_index": lambda b, t, f: b.store.vector_index(),

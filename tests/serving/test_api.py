@@ -327,7 +327,7 @@ def test_a_query_in_cypher_ends_in_time(folder: Path) -> None:
 
 
 def test_local_operations_are_not_served(server: Served) -> None:
-    for name in ("add", "sync", "watch", "init", "models", "embed", "eval"):
+    for name in ("add", "sync", "watch", "init", "embed", "eval"):
         assert server.post(name).status_code == 404
     for name in ("graph export", "graph show", "serve", "tokens"):
         assert server.post(name).status_code == 404
@@ -335,7 +335,7 @@ def test_local_operations_are_not_served(server: Served) -> None:
 
 def test_every_limit_is_a_setting() -> None:
     names = [name for name in config.Settings._fields if name.startswith("serve_")]
-    assert len(names) == 24
+    assert len(names) == 25
     assert all(name in config.ABOUT for name in names)
 
 

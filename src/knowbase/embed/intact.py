@@ -52,10 +52,11 @@ def _lines(path: str) -> list[str]:
 
 def _note(path: str, lines: list[str]) -> None:
     """Replaced as a whole: another process reads the old lines, or the new ones."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
     with suppress(OSError):
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         new = f"{path}.{os.getpid()}"
-        with open(new, "w", encoding="utf-8") as file:
+        with open(os.open(new, flags, 0o600), "w", encoding="utf-8") as file:
             file.write("".join(f"{line}\n" for line in lines))
         os.replace(new, path)
 

@@ -84,8 +84,8 @@ class Api:
         def work() -> Rendered:
             found = self._elsewhere(operation, values, base)
             if found is not None:
-                if not asked.draft:
-                    base.count_search(asked.query, found.result)
+                if not asked.request.draft:
+                    base.count_search(asked.request.query, found.result)
                 return found
             result = operation.run(base, asked)
             return Rendered(result, as_json(plain(result)))

@@ -76,10 +76,10 @@ GIVES: dict[str, dict[str, str]] = {
         "counted": "false: said before",
     },
     "kb_status": {
-        "documents": "how many; chunks, tags, types …",
+        "documents": "how many",
         "model": "of the vectors",
-        "sources": "folders and files kept in step",
-        "problems": "unread files: path, problem",
+        "sources": "folders and files",
+        "problems": "unread files",
     },
     "search": {"results": "best first: id, title, url"},
     "fetch": {

@@ -34,6 +34,21 @@ OF_THE_PAGE: Mapping[str, Mapping[str, str]] = {
         "like": "what it is most like",
         "verdict": "what was said of it",
     },
+    "Usable": {
+        "about": "where it comes from",
+        "revision": "which one of that name",
+        "dimensions": "numbers of a vector",
+        "max_tokens": "that it reads of a text",
+        "size_bytes": "on the disk; null: it is not here",
+        "texts_per_second": "of 128 tokens, on this machine",
+        "problem": "why it cannot be used",
+        "hint": "what to do about that",
+    },
+    "ModelList": {
+        "usable": "the models that can be used here",
+        "base": "those that the base has vectors of",
+        "chunks": "how many the base has",
+    },
     "Inbox": {
         "items": "what waits for a verdict",
         "compared": "how many of them were compared with others",

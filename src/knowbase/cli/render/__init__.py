@@ -72,7 +72,6 @@ RENDERERS = {
     "knowbase.upkeep.restore.Restored": "upkeep.render_restored",
     "knowbase.values.communities.Communities": "graph.render_communities",
     "knowbase.values.documents.Document": "filling.render_note",
-    "knowbase.values.notes.Noted": "filling.render_note",
     "knowbase.values.folders.Folder": "finding.render_folder",
     "knowbase.values.documents.Listing": "finding.render_listing",
     "knowbase.values.notes.Remembered": "memory.render_remembered",
@@ -87,7 +86,8 @@ def render(paint: "Painter", result: Any) -> str:
 
 
 def renderer_of(kind: type) -> "Renderer":
-    """The function that renders results of a type."""
-    module, _, function = RENDERERS[f"{kind.__module__}.{kind.__qualname__}"].partition(".")
+    """The function that renders results of a type, or of what it is a kind of."""
+    names = (f"{one.__module__}.{one.__qualname__}" for one in kind.__mro__)
+    module, _, function = next(RENDERERS[one] for one in names if one in RENDERERS).partition(".")
     renderer: Renderer = getattr(import_module(f"{__name__}.{module}"), function)
     return renderer
