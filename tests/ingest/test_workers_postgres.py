@@ -2,10 +2,10 @@
 
 import signal
 import subprocess
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -76,11 +76,8 @@ def test_who_takes_at_the_same_time_takes_no_text_twice(store: PostgresStore) ->
             taken.update(texts)
             store.put_vectors(MODEL, "", dict.fromkeys(texts, vector(1, 0, 0, 0)))
 
-    threads = [threading.Thread(target=work, args=(f"w{number}",)) for number in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(6) as pool:  # what one of them raises is raised here
+        list(pool.map(work, [f"w{number}" for number in range(6)]))
     assert set(taken.values()) == {1}
     assert len(taken) == 80
     assert store.counts().embedded == store.counts().chunks == 100

@@ -49,6 +49,8 @@ class PostgresClaims(Connected):
     def _take(
         self, connection: Connection, model: Model, claim: Claim, limit: int
     ) -> list[Passage]:
+        # Before any claim, as all who write do: else they could wait for each other in a circle.
+        connection.execute("SELECT 1 FROM bases WHERE id = %s FOR KEY SHARE", (self._base,))
         known = find_model(connection, self._base, model)
         if known is None:
             return []
