@@ -116,6 +116,8 @@ def _with_names(name: str, schema: dict[str, Any]) -> dict[str, Any]:
         return {**schema, "items": {**items, "properties": inner}}
     if name not in THERE:
         return schema
+    if "enum" in schema and not set(schema["enum"]) & set(THERE[name]):
+        return schema  # another thing of the same name
     if schema["type"] == "array":
         return {**schema, "items": {**items, "enum": THERE[name]}}
     plain = {key: told for key, told in schema.items() if key != "pattern"}

@@ -22,7 +22,12 @@ class Browse(NamedTuple):
     project: Annotated[str | None, Param("only of this project")] = None
     created: Annotated[
         tuple[str, ...],
-        Param("only what came then: '>=2026-01-05'; repeatable", metavar="DATE", grammar="moment"),
+        Param(
+            "only what came then: '>=2026-01-05'; repeatable",
+            metavar="DATE",
+            grammar="moment",
+            blank=True,
+        ),
     ] = ()
     include: Annotated[tuple[str, ...], INCLUDE] = ()
     limit: Annotated[int, Param("how many", least=1, most=10_000, metavar="N", short="n")] = 50
