@@ -33,7 +33,7 @@ OF_THE_SERVER = "api/(token|config|task)"
 """What changes the server itself: with a token made, nobody gets further without one."""
 THERE = {
     "reference": ["AP-1", "AP-2", "ZE-3"], "references": ["AP-6", "ZE-6"], "source": ["AP-1"],
-    "target": ["AP-2"], "old": ["AP-7"], "new": ["ZE-7"], "anchor": ["AP-3"], "other": ["AP-5"],
+    "target": ["AP-2"], "old": ["AP-7"], "new": ["ZE-7"], "anchor": ["AP-3"],
     "hit": ["AP-3"], "key": ["search.calibrate_after"], "value": ["5"],
     "verdict": ["accept", "later", "undo"],
 }  # fmt: skip
