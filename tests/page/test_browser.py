@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from browsing import Visit, browser, library, site, visit, window
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from conftest import Kb
 from servers import Served, serving, two_projects
@@ -162,6 +162,29 @@ def test_everything_is_done_by_keys(window: Visit) -> None:
     page.keyboard.press("n")
     page.keyboard.press("Escape")
     expect(page.locator("#q")).to_have_value("deploy")
+
+
+def test_the_answer_to_an_earlier_question_is_not_taken_for_this_one(window: Visit) -> None:
+    """It comes between a key and the request that the key leads to."""
+    page = window.open("/")
+    values = {"query": "zzqqxx", "mode": "keyword", "explain": True}
+    earlier = page.request.post(f"{window.address}/api/search", data=values).body()
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        if "zzqqxx" in (route.request.post_data or ""):
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/api/search", hold)
+    page.locator("#q").fill("zzqqxx")
+    while not held:
+        page.wait_for_timeout(5)
+    page.locator("#q").fill("deploy")
+    held[0].fulfill(body=earlier, content_type="application/json")
+    window.answered("deploy")
+    assert page.locator(".stack > .hit").count() > 0
 
 
 def test_the_pane_follows_the_hit(window: Visit) -> None:

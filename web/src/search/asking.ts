@@ -49,6 +49,8 @@ let turn = 0;
 let starting = 0;
 
 const key = (one: Asked): string => JSON.stringify(one);
+/** Whether it is still the question: the next one may wait to be asked. */
+const isAsked = (one: Asked): boolean => key(asked.value) === key(one);
 
 function values(one: Asked, more: object = {}) {
   const profile = one.profile ? { profile: one.profile } : {};
@@ -103,7 +105,7 @@ async function ask(one: Asked): Promise<void> {
     if (known.size > 30) known.delete(known.keys().next().value as string);
     show(found, one);
   } catch (error) {
-    if (mine !== turn || (error as Error).name === "AbortError") return;
+    if (mine !== turn || !isAsked(one) || (error as Error).name === "AbortError") return;
     failure.value = error as Refused;
     if (plan.value?.query !== one.query) plan.value = null;
     isWaiting.value = false;
@@ -127,7 +129,8 @@ async function askWords(one: Asked, mine: number, stop: AbortController): Promis
 
 function show(found: Answer, one: Asked): void {
   failure.value = null;
-  isWaiting.value = isPartial.value = false;
+  isWaiting.value = !isAsked(one);
+  isPartial.value = false;
   keepInPlace(() => (answer.value = found));
   clearTimeout(counting);
   counting = window.setTimeout(() => void askFacets(one), SETTLED);
