@@ -8,7 +8,14 @@ import pytest
 
 import knowbase
 from conftest import Kb
+from knowbase.http.served import served
 from servers import Served, serving
+
+NEAR = [path for path, operation in served().items() if operation.near]
+
+
+def test_what_this_machine_alone_is_served_is_known() -> None:
+    assert {"/api/config", "/api/models", "/api/token/new", "/api/task/start"} <= set(NEAR)
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +77,9 @@ def test_no_address_of_a_service_is_changed_or_reset(server: Served) -> None:
 
 def test_who_asks_through_a_proxy_is_not_near(server: Served) -> None:
     for name in ("X-Forwarded-For", "Forwarded", "Via"):
-        answer = server.client.get("/api/config", headers={name: "10.0.0.1"})
-        assert answer.status_code == 403, name
+        for path in NEAR:
+            answer = server.client.post(path, json={}, headers={name: "10.0.0.1"})
+            assert answer.status_code == 403, (name, path)
 
 
 def test_tokens_are_made_listed_and_revoked_by_who_may_do_everything(tmp_path: Path) -> None:
@@ -98,7 +106,8 @@ def test_tokens_are_made_listed_and_revoked_by_who_may_do_everything(tmp_path: P
 def test_a_server_that_others_know_by_name_serves_no_settings(tmp_path: Path) -> None:
     knowbase.create(str(tmp_path)).close()
     with serving(tmp_path, env={"KB_SERVE_URL": "https://kb.example.com"}) as server:
-        assert server.client.get("/api/config").status_code == 403
+        for path in NEAR:
+            assert server.client.post(path, json={}).status_code == 403, path
 
 
 def test_the_command_changes_kb_toml_and_leaves_the_rest(tmp_path: Path) -> None:
