@@ -1,7 +1,7 @@
 """Set up and run knowbase from a checkout, with nothing but Python.
 
 python3 dev.py try                  index the docs and the source of this project, and search them
-python3 dev.py test                 linters, type checks, layers and all tests, with their coverage
+python3 dev.py test                 linters, type checks, layers, all tests, coverage of search
 python3 dev.py test PATH -k WORD    these tests alone: arguments go to pytest
 python3 dev.py test --python 3.13   the tests with that Python
 python3 dev.py test --lowest        the tests with the lowest versions that pyproject.toml allows
@@ -115,7 +115,7 @@ def test(*arguments: str) -> None:
     page_tools()
     if not arguments:
         lint()
-        environment.run("pytest", "-n", "2", "--cov", "--cov-report=")
+        environment.run("pytest", "-n", "2", "--cov", "--cov-report=", "--cov-fail-under=0")
         includes = ",".join(f"src/knowbase/{package}/*" for package in SEARCHING)
         environment.run(
             "coverage", "report", "--format=total", "--fail-under=80", "--include", includes
@@ -198,6 +198,7 @@ def lint() -> None:
 def coverage() -> None:
     """All tests, and docs/coverage.md from what they ran."""
     DEVELOPING.install()
+    os.environ["KB_TEST_COVERAGE"] = "all"
     DEVELOPING.run("pytest", "-n", "2", "--cov", "--cov-report=json:.coverage.json")
     report = json.loads((ROOT / ".coverage.json").read_text(encoding="utf-8"))
     page = coverage_page(report, dt.date.today())
@@ -235,8 +236,8 @@ def coverage_page(report: dict[str, Any], day: dt.date) -> str:
             *rows,
             f"| all | {totals['num_statements']:,} | {totals['percent_covered']:.1f} % |",
             "",
-            "`python3 dev.py test` fails when it falls below `fail_under` in pyproject.toml. Raise",
-            "that when the coverage has risen.",
+            "`python3 dev.py coverage` fails when it falls below `fail_under` in pyproject.toml.",
+            "Raise that when the coverage has risen.",
             "",
         ]
     )
