@@ -26,7 +26,9 @@ from knowbase.values.characters import storable
 from knowbase.values.documents import Document
 
 if TYPE_CHECKING:
+    from knowbase.store.keeping import Keeps
     from knowbase.store.sqlite.copying import SqliteCopying
+    from knowbase.store.sqlite.history import SqliteHistory
     from knowbase.values.changes import Changes
 
 BUSY_TIMEOUT = 5.0
@@ -142,6 +144,8 @@ class SqliteStore(
 ):
     """See `knowbase.store.contract.Store` for what each method promises."""
 
+    keeps: "Keeps | None" = None
+
     def __init__(
         self, path: str, busy_timeout: float = BUSY_TIMEOUT, index_after: int = INDEX_AFTER
     ) -> None:
@@ -168,8 +172,10 @@ class SqliteStore(
     def apply(self, changes: "Changes", now: str, *, wait: bool = True) -> list[Document]:
         from knowbase.store.rules import check_chain, check_codes
         from knowbase.store.sqlite import write
+        from knowbase.store.sqlite.keeping import SqliteKeeping
+        from knowbase.values.changes import with_erased
 
-        changes = storable(changes)
+        changes = with_erased(storable(changes))
         with translated():
             if changes.drafts or changes.removed:
                 self._connections.with_vectors_or_words()
@@ -177,7 +183,8 @@ class SqliteStore(
                 for edit in changes.edits:
                     check_chain(edit, self.find)
                 model = self._model_id(connection, changes.model)
-                seqs = write.apply(connection, changes, model, now)
+                keeping = SqliteKeeping(connection, now, self.keeps)
+                seqs = write.apply(connection, changes, model, now, keeping)
                 written = [self._document(connection, seq) for seq in seqs]
                 check_codes(changes.drafts, written)
             if changes.sources:
@@ -189,6 +196,11 @@ class SqliteStore(
         from knowbase.store.sqlite.copying import SqliteCopying
 
         return SqliteCopying(self._connections)
+
+    def history(self) -> "SqliteHistory":
+        from knowbase.store.sqlite.history import SqliteHistory
+
+        return SqliteHistory(self._connections)
 
     def _document(self, connection: apsw.Connection, seq: int) -> Document:
         sql = f"SELECT {rows.DOCUMENT} FROM documents d WHERE d.seq = ?"

@@ -14,6 +14,7 @@ from knowbase.store.rules import known_text
 from knowbase.store.sqlite import rows, vectors
 from knowbase.store.sqlite.compile import compile_condition
 from knowbase.store.sqlite.extension import has_vector_extension
+from knowbase.store.sqlite.keeping import SqliteKeeping
 from knowbase.store.sqlite.links import note_loss, refresh
 from knowbase.store.sqlite.record import record, said_values, used
 from knowbase.store.sqlite.sealing import seal, seal_fields, seal_use
@@ -29,8 +30,15 @@ COMPACTED_AFTER = 16  # removals
 MOST_CODES = 1000  # that are tried: in a damaged base, each may seem to be taken
 
 
-def apply(connection: apsw.Connection, changes: Changes, model: int | None, now: str) -> list[int]:
+def apply(
+    connection: apsw.Connection,
+    changes: Changes,
+    model: int | None,
+    now: str,
+    keeping: SqliteKeeping,
+) -> list[int]:
     """Everything in `changes`; returns the seq of each draft's document."""
+    keeping.keep_written(changes)
     remove(connection, changes.removed)
     if _is_time_to_compact(connection, changes) and has_vector_extension(connection):
         for number in vectors.numbers(connection):
@@ -57,7 +65,10 @@ def apply(connection: apsw.Connection, changes: Changes, model: int | None, now:
     connection.executemany(
         "DELETE FROM sources WHERE path = ?", [(path,) for path in changes.dropped_sources]
     )
-    touched = record(connection, renamed(changes, ids), now)
+    said = renamed(changes, ids)
+    keeping.keep_said(said, changed)
+    touched = record(connection, said, now)
+    keeping.finish(said, changed)
     if changed or changes.removed:
         connection.execute("UPDATE graph SET version = version + 1")
     if changed or touched or changes.removed:

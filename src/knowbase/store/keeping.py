@@ -1,0 +1,394 @@
+"""Keeping what a transaction replaces: the same rules for every store.
+
+A store reads what is there before it writes, and calls `finish` when it has written. Only what
+was replaced is stored: what a document says now lies in the current tables, and a chunk that a
+change left alone is not stored again (decision 23).
+"""
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from knowbase.store.rows import damaged, from_json
+from knowbase.store.seals import OF_USE, SIZE
+from knowbase.values.access import NOBODY, speaker
+from knowbase.values.changes import Changes
+from knowbase.values.copies import ChunkCopy, Copy
+from knowbase.values.documents import Chunk, Document
+from knowbase.values.edges import Relation
+from knowbase.values.findings import DAMAGE, PROBLEM, Finding
+from knowbase.values.history import (
+    ADDED,
+    BEFORE,
+    CHANGED,
+    ERASED,
+    FORGOTTEN,
+    REMOVED,
+    SHOWN,
+    Change,
+    Command,
+    Kept,
+    PastChunk,
+    PastVersion,
+    Touched,
+    Version,
+    command,
+    packed,
+)
+from knowbase.values.reading import Link
+from knowbase.values.vectors import Model, Vector
+
+Keeps = Callable[[Document], bool]
+"""Whether the versions of a document are kept."""
+_NO_CHANGE = ("updated_at", "split_by", *OF_USE)
+"""What may differ between two versions that are one."""
+_TEXTS = ("tags", "roles")
+
+
+def keep_all(_: Document) -> bool:
+    return True
+
+
+class Keeping:
+    """One transaction; each engine says how it reads and writes."""
+
+    def __init__(self, now: str, keeps: Keeps = keep_all) -> None:
+        self._at = now
+        self._keeps = keeps
+        self._kept: dict[int, Kept] = {}
+        self._whole: set[int] = set()  # those of which the text was read, too
+        self._vectors: Mapping[int, tuple[tuple[Model, Vector], ...]] = {}
+        self._erased: set[str] = set()
+
+    # what an engine has to do
+
+    def _numbers(self, ids: Sequence[str], paths: Sequence[str]) -> set[int]:
+        """Of the documents with one of these ids or paths."""
+        raise NotImplementedError
+
+    def _pointing(self, seqs: Collection[int]) -> set[int]:
+        """The documents that have a relation to one of these."""
+        raise NotImplementedError
+
+    def _read(self, seqs: Collection[int], *, whole: bool) -> dict[int, Kept]:
+        """The documents as they are, without vectors; whole: with their chunks."""
+        raise NotImplementedError
+
+    def _read_vectors(
+        self, chunks: Collection[int]
+    ) -> Mapping[int, tuple[tuple[Model, Vector], ...]]:
+        """Those of the active model."""
+        raise NotImplementedError
+
+    def _last(self) -> Change:
+        """The change before this one, without what it touched; `BEFORE` when there is none."""
+        raise NotImplementedError
+
+    def _counters(self) -> tuple[int, int]:
+        """The next numbers of a document and of a chunk."""
+        raise NotImplementedError
+
+    def _since(self, seqs: Collection[int]) -> dict[int, int]:
+        """By which change each of them became what it was."""
+        raise NotImplementedError
+
+    def _past(self, ids: Collection[str]) -> dict[int, str]:
+        """The numbers and ids of those documents that versions are kept of."""
+        raise NotImplementedError
+
+    def _drop(self, seq: int, until: int) -> tuple[int, int] | None:
+        """Remove the versions that ended by then with their chunks; when the first of them began
+        and the last one ended."""
+        raise NotImplementedError
+
+    def _write(
+        self, change: Change, versions: Sequence[PastVersion], chunks: Sequence[PastChunk]
+    ) -> None:
+        raise NotImplementedError
+
+    # what a transaction calls
+
+    def keep_written(self, changes: Changes) -> None:
+        """What is about to be written or removed, as it is."""
+        self._erased = set(changes.erased)
+        ids = [*changes.removed, *changes.erased, *(draft.id for draft in changes.drafts)]
+        paths = [draft.path for draft in changes.drafts if draft.path is not None]
+        seqs = self._numbers(ids, paths) if ids else set()
+        if not seqs:
+            return
+        self._whole = seqs
+        self._kept = self._read(seqs, whole=True)
+        self._kept |= self._read(self._pointing(seqs) - seqs, whole=False)
+        staying = {chunk.hash for draft in changes.drafts for chunk in draft.chunks}
+        going = [
+            one.id
+            for seq in seqs
+            for one in self._kept[seq].copy.chunks
+            if one.chunk.hash not in staying
+        ]
+        self._vectors = self._read_vectors(going) if going else {}
+
+    def keep_said(self, changes: Changes, written: Collection[int]) -> None:
+        """What something is about to be said of, as it is; but for what is being written."""
+        ends = (*changes.relations, *changes.dropped_relations)
+        ids = {one.document for one in changes.edits} | {one.document for one in changes.codes}
+        ids |= {one.source for one in ends}
+        seqs = self._numbers(list(ids), ()) if ids else set()
+        self._kept |= self._read(seqs - self._kept.keys() - set(written), whole=False)
+
+    def finish(self, changes: Changes, written: Collection[int]) -> None:
+        """Store what was replaced, and what the transaction has done."""
+        now = self._read(self._kept.keys() & self._whole, whole=True)
+        now |= self._read(self._kept.keys() - self._whole, whole=False)
+        now |= self._read(set(written) - self._kept.keys(), whole=False)
+        changed = {seq: one for seq, one in self._kept.items() if not _same(one, now.get(seq))}
+        new = sorted(set(written) - self._kept.keys())
+        erased = self._past(self._erased) if self._erased else {}
+        gone = {seq: one for seq, one in erased.items() if seq not in changed}
+        if not changed and not new and not gone:
+            return
+        touched = [_touched(one, now.get(seq), self._erased) for seq, one in changed.items()]
+        touched += [_named(ADDED, now[seq].document) for seq in new]
+        known = {one.id for one in touched}
+        touched += [Touched(ERASED, one, "") for one in sorted(self._erased - known) if gone]
+        change = self._change(changes, touched)
+        since = self._since(changed)
+        versions: list[PastVersion] = []
+        chunks: list[PastChunk] = []
+        for seq, old in sorted(changed.items()):
+            version = PastVersion(seq, old.document.id, since[seq], change.number, None, None)
+            if old.document.id in self._erased or not self._keeps(old.document):
+                dropped = self._drop(seq, change.number)
+                first = version.since if dropped is None else dropped[0]
+                versions.append(version._replace(since=first))
+                continue
+            is_whole = seq in self._whole
+            places = _places(old.copy) if is_whole else None
+            versions.append(version._replace(data=packed(old), places=places))
+            chunks += self._replaced(old.copy, now.get(seq), change.number) if is_whole else ()
+        for seq, identity in gone.items():
+            span = self._drop(seq, change.number) or (0, 0)
+            versions.append(PastVersion(seq, identity, *span, None, None))
+        self._write(change, versions, chunks)
+
+    def _change(self, changes: Changes, touched: Iterable[Touched]) -> Change:
+        number = self._last().number + 1
+        by = command.get() or Command("python", "", "")
+        session = next((use.session for use in changes.uses), None)
+        return Change(
+            number,
+            self._at,
+            _who(),
+            by.surface,
+            by.name,
+            session,
+            by.run or f"change {number}",
+            tuple(touched),
+            *self._counters(),
+        )
+
+    def _replaced(self, old: Copy, new: Kept | None, until: int) -> list[PastChunk]:
+        """Those chunks that say something else by now, or are gone."""
+        there = {one.id: _content(one) for one in new.copy.chunks} if new is not None else {}
+        return [
+            past_chunk(one, old.document.seq, until, self._vectors.get(one.id, ()))
+            for one in old.chunks
+            if there.get(one.id) != _content(one)
+        ]
+
+
+def _who() -> str:
+    """The name of a token or, at this machine, of its user."""
+    name = speaker.get()
+    if name != NOBODY:
+        return name
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):  # a container's user may have no name
+        return NOBODY
+
+
+def _same(old: Kept, new: Kept | None) -> bool:
+    if new is None:
+        return False
+    defaults: dict[str, Any] = dict.fromkeys(_NO_CHANGE, "")
+    before, after = (
+        (one.document._replace(**defaults), one.copy.said, one.copy.links, one.relations)
+        for one in (old, new)
+    )
+    return before == after and _standing(old.copy) == _standing(new.copy)
+
+
+def _standing(copy: Copy) -> list[object]:
+    """Where each chunk is, and what it says; positions may have gaps."""
+    return [(one.id, one.chunk._replace(tokens=0)) for one in copy.chunks]
+
+
+def _content(one: ChunkCopy) -> Chunk:
+    """What a chunk says, wherever it stands."""
+    return one.chunk._replace(line=0, page=None, tokens=0)
+
+
+def _touched(old: Kept, new: Kept | None, erased: Collection[str]) -> Touched:
+    if new is None:
+        return _named(ERASED if old.document.id in erased else REMOVED, old.document)
+    before, after = old.document.deleted_at, new.document.deleted_at
+    if (before is None) == (after is None):
+        return _named(CHANGED, new.document)
+    return _named(FORGOTTEN if before is None else SHOWN, new.document)
+
+
+def _named(what: str, document: Document) -> Touched:
+    return Touched(what, document.id, document.code, document.project)
+
+
+def past_chunk(
+    one: ChunkCopy, seq: int, until: int, vectors: tuple[tuple[Model, Vector], ...]
+) -> PastChunk:
+    chunk = one.chunk
+    return PastChunk(
+        *(one.id, seq, until, chunk.slug, chunk.chunk_index, chunk.overlap, chunk.tokens),
+        *(chunk.hash, chunk.heading, chunk.header, chunk.text, vectors),
+    )
+
+
+def _places(copy: Copy) -> str:
+    return json.dumps([(one.id, one.chunk.line, one.chunk.page) for one in copy.chunks])
+
+
+# reading
+
+
+def unpacked(data: str) -> Kept:
+    """A version as it was packed; its chunks are elsewhere. A field that came later has its
+    default."""
+    try:
+        values = from_json(data, dict)
+        known = {name: one for name, one in values["document"].items() if name in Document._fields}
+        known |= {name: tuple(known[name]) for name in _TEXTS}
+        copy = Copy(
+            Document(**known),
+            values["said"],
+            tuple(Link(*one) for one in values["links"]),
+            (),
+            (),
+        )
+        return Kept(copy, tuple(Relation(*one) for one in values["relations"]))
+    except (KeyError, TypeError) as error:
+        raise damaged("a version cannot be read") from error
+
+
+def relocated(data: str, place: Callable[[Copy], Copy]) -> str:
+    """The same version of a base that lies elsewhere."""
+    kept = unpacked(data)
+    return packed(kept._replace(copy=place(kept.copy)))
+
+
+def version_of(past: PastVersion) -> Version:
+    document = unpacked(past.data).document if past.data is not None else None
+    return Version(past.id, past.since, past.until, document)
+
+
+def as_it_was(
+    version: PastVersion,
+    after: Iterable[PastVersion],
+    chunks: Iterable[PastChunk],
+    current: Copy | None,
+) -> Kept | None:
+    """A version with its text: from what was replaced since, and what is there unchanged.
+
+    `after` are the later versions in order, `chunks` what chunks said until later changes.
+    """
+    if version.data is None:
+        return None
+    kept = unpacked(version.data)
+    said: dict[int, PastChunk] = {}
+    for one in sorted(chunks, key=lambda chunk: -chunk.until):
+        if one.until >= version.until:
+            said[one.chunk] = one  # the first that was replaced is what it said then
+    there = {one.id: one for one in current.chunks} if current is not None else {}
+    places = next((one.places for one in (version, *after) if one.places is not None), None)
+    standing: list[Any] = (
+        from_json(places, list)
+        if places is not None
+        else [(one.id, one.chunk.line, one.chunk.page) for one in there.values()]
+    )
+    found = [
+        _chunk(number, position, (line, page), said.get(number), there.get(number))
+        for position, (number, line, page) in enumerate(standing)
+    ]
+    whole = [one._replace(title=kept.document.title) for one in found]
+    return kept._replace(copy=kept.copy._replace(chunks=tuple(whole)))
+
+
+def _chunk(
+    number: int,
+    position: int,
+    place: tuple[int, int | None],
+    past: PastChunk | None,
+    there: ChunkCopy | None,
+) -> ChunkCopy:
+    line, page = place
+    if past is None:
+        if there is None:
+            raise damaged("a version lacks a part of its text")
+        return there._replace(
+            position=position, chunk=there.chunk._replace(line=line, page=page), terms=""
+        )
+    chunk = Chunk(
+        past.slug, past.chunk_index, past.heading, past.header, past.text, past.overlap,
+        line, page, past.tokens, past.hash,
+    )  # fmt: skip
+    return ChunkCopy(number, position, chunk, "", "", past.vectors)
+
+
+def text_key(heading: str | None, header: str, text: str) -> bytes:
+    """The same for the same text, wherever it stood."""
+    from hashlib import blake2b
+
+    return blake2b(repr((heading, header, text)).encode(), digest_size=16).digest()
+
+
+def from_the_start(next_seq: int, next_chunk: int) -> Change:
+    """What stands before all changes where no history is known: what is there, was."""
+    from datetime import UTC, datetime
+
+    at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ") if next_seq > 1 else ""
+    return BEFORE._replace(at=at, next_seq=next_seq, next_chunk=next_chunk)
+
+
+def number_before(later: int | None, last: int, before: Change) -> int | None:
+    """The number at a moment, when the first change after it has this one; None when there was
+    no base yet."""
+    number = last if later is None else later - 1
+    return None if number < 0 or (number == 0 and before.next_seq == 1) else number
+
+
+def version_seal(data: str | None, places: str | None) -> bytes:
+    """Beside a version: what no longer fits was damaged. A text has its key for that."""
+    from hashlib import blake2b
+
+    return blake2b(repr((data, places)).encode(), digest_size=SIZE).digest()
+
+
+def touched_json(change: Change) -> str:
+    return json.dumps(change.touched, ensure_ascii=False)
+
+
+def touched_of(text: str) -> tuple[Touched, ...]:
+    try:
+        return tuple(Touched(*one) for one in from_json(text, list))
+    except TypeError as error:
+        raise damaged("what a change touched cannot be read") from error
+
+
+def told(leftovers: int, changed: int) -> Iterator[Finding]:
+    """What a check says of a history."""
+    if leftovers:
+        what = f"{leftovers} texts of versions that are not there, or without their text"
+        yield Finding("history", PROBLEM, what, "kb history --prune --keep off")
+    if changed:
+        what = f"{changed} versions or their texts are not what was written"
+        yield Finding("history", DAMAGE, what, "kb history --prune --keep off")
