@@ -97,7 +97,8 @@ def _dispatch(arguments: list[str]) -> int:
             if said:
                 print(safe(said), file=sys.stderr, flush=True)
             return _stream(operation.run(base, request), output)
-        result = _run_operation(operation, base, request, surface)
+        with _saying(operation):
+            result = _run_operation(operation, base, request, surface)
         output.show(result)
         _keep_hits(operation, base, result)
         return _exit_code(result)
@@ -230,6 +231,15 @@ def _run_operation(
         return operation.run(base, request, bar)
     finally:
         bar.close()
+
+
+def _saying(operation: Operation) -> AbstractContextManager[None]:
+    """What is written is written down as this command's."""
+    if not operation.makes_garbage:
+        return nullcontext()
+    from knowbase.store.acting import acting
+
+    return acting("cli", operation.name)
 
 
 def _home_of(base: "Base | Client | None") -> str:

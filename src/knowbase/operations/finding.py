@@ -21,7 +21,11 @@ LONGEST_VALUE = 80  # characters of front matter that are shown beside a text
 
 class Get(NamedTuple):
     reference: Annotated[
-        str, Param("a code, id, number or path; :slug behind it for one section", positional=True)
+        str,
+        Param(
+            "a code, id, number or path; :slug behind it for one section, @2026-03-01 as it was",
+            positional=True,
+        ),
     ]
 
 
@@ -110,7 +114,11 @@ OPERATIONS = {
             Get,
             get,
             terminal=Terminal(raw=_text, aside=_aside),
-            examples=("kb get KB-12", "kb get docs/deploy.md:rollback"),
+            examples=(
+                "kb get KB-12",
+                "kb get docs/deploy.md:rollback",
+                "kb get KB-12@'last friday'",
+            ),
         ),
         Operation(
             "list",

@@ -14,7 +14,7 @@ from knowbase.store.seals import OF_USE, SIZE
 from knowbase.values.access import NOBODY, speaker
 from knowbase.values.changes import Changes
 from knowbase.values.copies import ChunkCopy, Copy
-from knowbase.values.documents import Chunk, Document
+from knowbase.values.documents import EDITABLE, Chunk, Document
 from knowbase.values.edges import Relation
 from knowbase.values.findings import DAMAGE, PROBLEM, Finding
 from knowbase.values.history import (
@@ -43,6 +43,7 @@ Keeps = Callable[[Document], bool]
 _NO_CHANGE = ("updated_at", "split_by", *OF_USE)
 """What may differ between two versions that are one."""
 _TEXTS = ("tags", "roles")
+_UNTOLD = ("id", "seq", "content_hash")
 
 
 def keep_all(_: Document) -> bool:
@@ -221,6 +222,33 @@ def _same(old: Kept, new: Kept | None) -> bool:
     return before == after and _standing(old.copy) == _standing(new.copy)
 
 
+def differing_fields(old: Kept, new: Kept) -> tuple[str, ...]:
+    """The names of what two versions do not agree on, their text apart."""
+    found = [
+        name
+        for name in Document._fields
+        if name not in _NO_CHANGE
+        and name not in _UNTOLD
+        and getattr(old.document, name) != getattr(new.document, name)
+    ]
+    return (*found, *(("relations",) if old.relations != new.relations else ()))
+
+
+def value_of(kept: Kept, name: str) -> object:
+    """Of a field that differs."""
+    if name == "relations":
+        return tuple(f"{one.relation} {one.target}" for one in kept.relations)
+    value = getattr(kept.document, name)
+    return dict(value) if name == "metadata" else value
+
+
+def same_text(old: Kept, new: Kept) -> bool:
+    """Whether at most what commands say, and relations, are not the same."""
+    said: dict[str, Any] = dict.fromkeys((*_NO_CHANGE, *EDITABLE), "")
+    before, after = ((one.document._replace(**said), one.copy.links) for one in (old, new))
+    return before == after and _standing(old.copy) == _standing(new.copy)
+
+
 def _standing(copy: Copy) -> list[object]:
     """Where each chunk is, and what it says; positions may have gaps."""
     return [(one.id, one.chunk._replace(tokens=0)) for one in copy.chunks]
@@ -388,7 +416,7 @@ def told(leftovers: int, changed: int) -> Iterator[Finding]:
     """What a check says of a history."""
     if leftovers:
         what = f"{leftovers} texts of versions that are not there, or without their text"
-        yield Finding("history", PROBLEM, what, "kb history --prune --keep off")
+        yield Finding("history", PROBLEM, what, "kb history prune --keep off")
     if changed:
         what = f"{changed} versions or their texts are not what was written"
-        yield Finding("history", DAMAGE, what, "kb history --prune --keep off")
+        yield Finding("history", DAMAGE, what, "kb history prune --keep off")

@@ -1,0 +1,220 @@
+"""Going back: a document as it was, or all that one command changed."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from knowbase.errors import Conflict, NotFound
+from knowbase.ingest.removal import removal_of
+from knowbase.ingest.services import IngestServices
+from knowbase.memory.history import History, built_upon
+from knowbase.store.keeping import same_text
+from knowbase.values.changes import Changes, Draft, Edit
+from knowbase.values.documents import EDITABLE, FIELDS, STATED, Document
+from knowbase.values.files import FileRecord
+from knowbase.values.history import ERASED, Change, Kept, Wanted
+from knowbase.values.reading import Reading, Section
+
+if TYPE_CHECKING:
+    from knowbase.values.edges import Relation
+    from knowbase.values.vectors import Vector
+
+_MOST = 2**62
+
+
+class Undone(NamedTuple):
+    """What was taken back, or would be."""
+
+    changes: tuple[Change, ...]  # of one command, the newest first
+    restored: tuple[str, ...]  # codes of documents that are as they were
+    removed: tuple[str, ...]  # of those that were not there before
+    dry_run: bool = False
+
+
+class Erased(NamedTuple):
+    """What is gone for good, with all that it ever was."""
+
+    codes: tuple[str, ...]  # of documents that were there
+    number: int  # with those of which there were only versions
+
+
+class Runs(NamedTuple):
+    """What could be undone, the newest first: the last change of each command, with all that
+    the command touched."""
+
+    runs: tuple[Change, ...]
+
+
+class Undoing:
+    """Writes what was, as any other change: it can be undone itself."""
+
+    def __init__(self, history: History, services: IngestServices) -> None:
+        self._history = history
+        self._store = history.store
+        self._services = services
+
+    def restore(self, reference: str, when: str) -> Document:
+        """Let a document be again what it was."""
+        kept = self._history.at(reference, when)
+        changes = self._back([kept])
+        self._store.apply(changes, self._history.clock())
+        found = self._store.find(kept.document.id)
+        if found is None:  # its path belongs to another one by now, which became it
+            found = self._store.find(kept.document.path or "")
+        if found is None:
+            raise NotFound(f"{kept.document.code} has just been removed")
+        return found
+
+    def runs(self, limit: int) -> Runs:
+        found: dict[str, Change] = {}
+        for one in self._store.history().changes(Wanted(limit=_MOST)):
+            if one.run not in found and len(found) == limit:
+                break
+            known = found.setdefault(one.run, one._replace(touched=()))
+            found[one.run] = known._replace(touched=(*known.touched, *one.touched))
+        return Runs(tuple(found.values()))
+
+    def undo(self, number: int | None = None, *, dry_run: bool = False) -> Undone:
+        """Take back all that a command changed: the last one, or the one that made a change."""
+        run = self._run(number)
+        first, last = run[-1].number, run[0].number
+        codes = {one.id: one.code for change in run for one in change.touched}
+        if any(one.what == ERASED for change in run for one in change.touched):
+            raise Conflict("what was erased is gone for good; nothing was undone", field="change")
+        back: list[Kept] = []
+        gone: list[str] = []
+        for document, code in codes.items():
+            self._check_last(document, code, last)
+            kept = self._before(document, code, first - 1)
+            if kept is not None:
+                back.append(kept)
+            elif self._store.find(document) is not None:
+                gone.append(document)
+        if not dry_run:
+            self._store.apply(self._back(back, gone), self._history.clock())
+        restored = tuple(one.document.code for one in back)
+        return Undone(tuple(run), restored, tuple(codes[one] for one in gone), dry_run)
+
+    def erase(self, documents: Sequence[str]) -> Erased:
+        """A file that one came from is kept out from now on."""
+        there = [one for one in documents if self._store.find(one) is not None]
+        changes = Changes()
+        removal: tuple[Document, ...] = ()
+        if there:
+            changes, found = removal_of(there, self._store, self._services.home, self._known)
+            removal = found.documents
+        ids = dict.fromkeys((*changes.removed, *documents))
+        self._store.apply(changes._replace(removed=(), erased=tuple(ids)), self._history.clock())
+        return Erased(tuple(one.code for one in removal), len(ids))
+
+    def _run(self, number: int | None) -> list[Change]:
+        history = self._store.history()
+        if number is None:
+            found = history.changes(Wanted(limit=1))
+        else:
+            found = [one for one in history.numbered([number]).values() if number and one.touched]
+        if not found:
+            what = "there is nothing to be undone" if number is None else f"no change #{number}"
+            raise NotFound(what, field="change", hint="kb undo --list")
+        return history.changes(Wanted(run=found[0].run, limit=_MOST))
+
+    def _check_last(self, document: str, code: str, last: int) -> None:
+        """Refuse what something was built upon."""
+        versions = self._store.history().versions(document)
+        numbers = [one.since if one.until is None else one.until for one in versions]
+        if numbers and max(numbers) > last:
+            raise built_upon(code, max(numbers))
+
+    def _before(self, document: str, code: str, number: int) -> Kept | None:
+        found = self._store.history().version(document, number)
+        if found is None:
+            versions = self._store.history().versions(document)
+            if any(one.has(number) for one in versions):
+                raise Conflict(
+                    f"what {code} said before is no longer kept; nothing was undone",
+                    field="change",
+                    hint="history.keep says for how long it is",
+                )
+        return found
+
+    # what is written
+
+    def _back(self, kept: Sequence[Kept], gone: Sequence[str] = ()) -> Changes:
+        removing = Changes()
+        if gone:
+            removing, _ = removal_of(gone, self._store, self._services.home, self._known)
+        drafts, edits = [], []
+        relations: list[Relation] = []
+        dropped: list[Relation] = []
+        for one in kept:
+            now = self._store.history().version(one.document.id, self._store.history().last())
+            if now is None or not same_text(one, now):
+                drafts.append(self._draft(one))
+            edit = _said(one, now)
+            if edit.values:
+                edits.append(edit)
+            there = {r[:3]: r for r in now.relations} if now is not None else {}
+            then = {r[:3]: r for r in one.relations}
+            relations += [r for key, r in then.items() if key not in there]
+            dropped += [r for key, r in there.items() if key not in then]
+        return removing._replace(
+            drafts=tuple(drafts),
+            files=(*removing.files, *self._read_again(one.document for one in kept)),
+            edits=tuple(edits),
+            relations=tuple(relations),
+            dropped_relations=tuple(dropped),
+        )
+
+    def _known(self, reference: str) -> Document:
+        found = self._store.find(reference)
+        if found is None:
+            raise NotFound(f"{reference} has just been removed")
+        return found
+
+    def _draft(self, kept: Kept) -> Draft:
+        copy, document = kept.copy, kept.document
+        names = (*STATED, "metadata", "split_by")
+        stated = {
+            name: getattr(document, name)
+            for name in names
+            if not FIELDS[name].kept or name in ("created_at", "salience")
+        }
+        whole = (Section("_preamble", None, "", kept.text, 1),)  # as one: it is split already
+        reading = Reading(document.type, document.title, whole, stated, copy.links)
+        chunks = tuple(one.chunk for one in copy.chunks)
+        model = self._store.model()
+        known = self._store.vectors({one.hash for one in chunks}, model) if model else {}
+        vectors: list[Vector | None] = [
+            dict(one.vectors).get(model) if model and one.vectors else None for one in copy.chunks
+        ]
+        given = (
+            vector or known.get(chunk.hash) for vector, chunk in zip(vectors, chunks, strict=True)
+        )
+        path, at = document.path, document.updated_at
+        return Draft(document.id, reading, path, at, chunks, tuple(given))
+
+    def _read_again(self, documents: Iterable[Document]) -> list[FileRecord]:
+        """A file that was kept out when its document was removed is looked at again."""
+        found = []
+        for one in documents:
+            record = self._store.files((one.path,)).get(one.path) if one.path else None
+            if record is not None and record.excluded:
+                fresh = record._replace(excluded=False, size=-1, mtime_ns=0, sha256="")
+                found.append(fresh._replace(document=one.id))
+        return found
+
+
+def _said(kept: Kept, now: Kept | None) -> Edit:
+    """Of what commands say, all that is otherwise by now, or was said then."""
+    document = kept.document
+    wanted = set(kept.copy.said)
+    if now is not None:
+        wanted |= {n for n in EDITABLE if getattr(now.document, n) != getattr(document, n)}
+        wanted |= set(now.copy.said)
+        wanted -= {
+            name
+            for name in wanted
+            if now.copy.said.get(name, ...)
+            == getattr(document, name)
+            == getattr(now.document, name)
+        }
+    return Edit(document.id, {name: getattr(document, name) for name in sorted(wanted)})
