@@ -21,11 +21,7 @@ LONGEST_VALUE = 80  # characters of front matter that are shown beside a text
 
 class Get(NamedTuple):
     reference: Annotated[
-        str,
-        Param(
-            "a code, id, number or path; :slug behind it for one section, @2026-03-01 as it was",
-            positional=True,
-        ),
+        str, Param("a code, id, number or path; :slug behind it for one section", positional=True)
     ]
 
 

@@ -48,7 +48,7 @@ from knowbase.values.vectors import Model, StoredModel, Vector
 class ScopedStore:
     """See `knowbase.store.contract.Store` for what each method promises."""
 
-    keeps: Callable[[Document], bool] | None = None  # the store itself knows
+    keeps: Callable[[Document], bool] | None  # the store itself knows
 
     def __init__(self, store: Store, access: Access) -> None:
         self._store = store
@@ -350,9 +350,9 @@ class ScopedStore:
 
     @stated(Policy.PROJECT)
     def history(self) -> HistoryStore:
-        from knowbase.store.scoped_history import ScopedHistory
+        from knowbase.store.scoped_history import scoped_history
 
-        return ScopedHistory(self._store.history(), self._access, self._names)
+        return scoped_history(self._store.history(), self._access, self._names)
 
     # what is ours
 

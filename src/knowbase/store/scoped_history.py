@@ -1,83 +1,122 @@
-"""What a base was, as somebody with less than full access sees it: of their project alone."""
+"""What a base was, as somebody with less than full access sees it: of their project alone.
 
+A project's changes have numbers of their own: the base's tell how much others write.
+"""
+
+from bisect import bisect_right
 from collections.abc import Collection, Sequence
+from functools import cached_property
 
 from knowbase.errors import NotAllowed
 from knowbase.store.contract import HistoryStore
 from knowbase.store.naming import OwnNames
 from knowbase.values.access import Access
-from knowbase.values.documents import Document
-from knowbase.values.history import Change, Kept, Version, Wanted
+from knowbase.values.history import BEFORE, Change, Kept, Version, Wanted
+
+_ALL = 2**62
+
+
+def scoped_history(history: HistoryStore, access: Access, names: OwnNames) -> HistoryStore:
+    if access.project is None:
+        return _ReadOnly(history)
+    return ScopedHistory(history, access.project, names)
+
+
+def _refused() -> NotAllowed:
+    return NotAllowed("this needs access to the whole base")
 
 
 class ScopedHistory:
     """See `knowbase.store.contract.HistoryStore` for what each method promises."""
 
-    def __init__(self, history: HistoryStore, access: Access, names: OwnNames) -> None:
+    def __init__(self, history: HistoryStore, project: str, names: OwnNames) -> None:
         self._history = history
-        self._access = access
+        self._project = project
         self._names = names
 
-    def changes(self, wanted: Wanted) -> list[Change]:
-        """Those that concern the project, and what they did in it."""
-        if self._access.project is None:
-            return self._history.changes(wanted)
-        session = wanted.session and self._names.session(wanted.session)
-        found = self._history.changes(wanted._replace(limit=2**62, session=session))
-        return [one for one in map(self._shown, found) if one.touched][: wanted.limit]
+    @cached_property
+    def _ours(self) -> list[Change]:
+        """The changes that concern the project, and what they did in it; oldest first."""
+        found = map(self._shown, self._history.changes(Wanted(limit=_ALL)))
+        return [one for one in found if one.touched][::-1]
 
-    def numbered(self, numbers: Collection[int]) -> dict[int, Change]:
-        found = self._history.numbered(numbers)
-        if self._access.project is None:
-            return found
-        return {number: self._shown(one) for number, one in found.items()}
+    @cached_property
+    def _numbers(self) -> list[int]:
+        return [one.number for one in self._ours]
+
+    def _own(self, number: int) -> int:
+        return bisect_right(self._numbers, number)
+
+    def _real(self, number: int) -> int:
+        return self._numbers[number - 1] if 0 < number <= len(self._numbers) else 0
 
     def _shown(self, change: Change) -> Change:
-        """How many documents others have is nothing that a number may tell."""
-        ours = tuple(one for one in change.touched if one.project == self._access.project)
+        ours = tuple(one for one in change.touched if one.project == self._project)
         session = change.session and self._names.shown_session(change.session)
-        own = change._replace(touched=ours, session=session, next_seq=0, next_chunk=0)
-        return own if ours else own._replace(who="", surface="", command="", session=None, run="")
+        return change._replace(touched=ours, session=session, next_seq=0, next_chunk=0)
+
+    def changes(self, wanted: Wanted) -> list[Change]:
+        found = self.numbered(range(1, len(self._ours) + 1)).values()
+        return [one for one in reversed(list(found)) if wanted.passes(one)][: wanted.limit]
+
+    def numbered(self, numbers: Collection[int]) -> dict[int, Change]:
+        known = {place: one for place, one in enumerate(self._ours, 1) if place in numbers}
+        found = {place: one._replace(number=place) for place, one in known.items()}
+        for place, one in found.items():  # a transaction that is a command of its own
+            if one.run.startswith("change "):
+                found[place] = one._replace(run=f"change {place}")
+        return {**({0: BEFORE} if 0 in numbers else {}), **found}
 
     def last(self) -> int:
-        return self._history.last()
+        return len(self._ours)
 
     def number_at(self, moment: str) -> int | None:
-        return self._history.number_at(moment)
+        found = self._history.number_at(moment)
+        return None if found is None else self._own(found)
 
     def versions(self, document: str | None = None) -> list[Version]:
-        found = self._history.versions(document)
-        return [one for one in found if self._is_ours(one.document)]
+        return [
+            one._replace(
+                since=self._own(one.since),
+                until=None if one.until is None else self._own(one.until),
+            )
+            for one in self._history.versions(document)
+            if one.document is not None and one.document.project == self._project
+        ]
 
     def version(self, document: str, number: int) -> Kept | None:
-        found = self._history.version(document, number)
-        if found is None or not self._is_ours(found.document):
+        found = self._history.version(document, self._real(number))
+        if found is None or found.document.project != self._project:
             return None
-        if self._access.project is None:
-            return found
-        known = {one.target for one in found.relations if self.versions(one.target)}
-        related = tuple(one for one in found.relations if one.target in known)
-        return found._replace(relations=related)
+        related = (one for one in found.relations if self.versions(one.target))
+        return found._replace(relations=tuple(related))
 
     def past(self, reference: str) -> str | None:
-        names = [reference]
-        if self._access.project is not None:
-            names = [self._names.code(reference), reference]
-        for name in names:
+        for name in (self._names.code(reference), reference):
             found = self._history.past(name)
             if found is not None and self.versions(found):
                 return found
         return None
 
-    def prune(self, ended: Sequence[tuple[str, int]]) -> None:
-        if not self._access.is_full:
-            raise NotAllowed("this needs access to the whole base")
-        self._history.prune(ended)
+    def prune(self, ended: Sequence[tuple[str, int]]) -> None:  # noqa: ARG002 - as promised
+        raise _refused()
 
     def leftovers(self) -> int:
-        return self._history.leftovers()
+        return 0
 
-    def _is_ours(self, document: Document | None) -> bool:
-        if self._access.project is None:
-            return True
-        return document is not None and document.project == self._access.project
+
+class _ReadOnly:
+    """All of it, for who may only read."""
+
+    def __init__(self, history: HistoryStore) -> None:
+        self.changes = history.changes
+        self.numbered = history.numbered
+        self.last = history.last
+        self.number_at = history.number_at
+        self.versions = history.versions
+        self.version = history.version
+        self.past = history.past
+        self.leftovers = history.leftovers
+
+    def prune(self, ended: Sequence[tuple[str, int]]) -> None:  # noqa: ARG002 - as promised
+        raise _refused()
