@@ -81,12 +81,12 @@ class Keeping:
         """Those of the active model."""
         raise NotImplementedError
 
-    def _last(self) -> Change:
-        """The change before this one, without what it touched; `BEFORE` when there is none."""
+    def _next(self) -> tuple[int, int, int]:
+        """The next numbers of a change, of a document and of a chunk."""
         raise NotImplementedError
 
-    def _counters(self) -> tuple[int, int]:
-        """The next numbers of a document and of a chunk."""
+    def _new(self, seqs: Collection[int]) -> list[tuple[str, str, str | None]]:
+        """The ids, codes and projects of these, in their order."""
         raise NotImplementedError
 
     def _since(self, seqs: Collection[int]) -> dict[int, int]:
@@ -141,7 +141,6 @@ class Keeping:
         """Store what was replaced, and what the transaction has done."""
         now = self._read(self._kept.keys() & self._whole, whole=True)
         now |= self._read(self._kept.keys() - self._whole, whole=False)
-        now |= self._read(set(written) - self._kept.keys(), whole=False)
         changed = {seq: one for seq, one in self._kept.items() if not _same(one, now.get(seq))}
         new = sorted(set(written) - self._kept.keys())
         erased = self._past(self._erased) if self._erased else {}
@@ -149,7 +148,7 @@ class Keeping:
         if not changed and not new and not gone:
             return
         touched = [_touched(one, now.get(seq), self._erased) for seq, one in changed.items()]
-        touched += [_named(ADDED, now[seq].document) for seq in new]
+        touched += [Touched(ADDED, *one) for one in (self._new(new) if new else ())]
         known = {one.id for one in touched}
         touched += [Touched(ERASED, one, "") for one in sorted(self._erased - known) if gone]
         change = self._change(changes, touched)
@@ -173,7 +172,7 @@ class Keeping:
         self._write(change, versions, chunks)
 
     def _change(self, changes: Changes, touched: Iterable[Touched]) -> Change:
-        number = self._last().number + 1
+        number, *following = self._next()
         by = command.get() or Command("python", "", "")
         session = next((use.session for use in changes.uses), None)
         return Change(
@@ -185,7 +184,7 @@ class Keeping:
             session,
             by.run or f"change {number}",
             tuple(touched),
-            *self._counters(),
+            *following,
         )
 
     def _replaced(self, old: Copy, new: Kept | None, until: int) -> list[PastChunk]:

@@ -100,6 +100,12 @@ class Changes(NamedTuple):
     model: Model | None = None  # whose vectors the drafts carry; None: the active one's
 
 
+def concerns_documents(changes: Changes) -> bool:
+    """Whether it is about more than use, sessions and files."""
+    said = (changes.edits, changes.codes, changes.relations, changes.dropped_relations)
+    return any((changes.removed, changes.erased, changes.drafts, *said))
+
+
 def with_erased(changes: Changes) -> Changes:
     """What is erased is removed, too."""
     gone = (*changes.removed, *changes.erased)

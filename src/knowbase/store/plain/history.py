@@ -62,11 +62,13 @@ class PlainKeeping(Keeping):
             if model is not None and model in vectors
         }
 
-    def _last(self) -> Change:
-        return self._state.history[-1].change
+    def _next(self) -> tuple[int, int, int]:
+        last = self._state.history[-1].change.number
+        return last + 1, self._state.next_seq, self._state.next_chunk
 
-    def _counters(self) -> tuple[int, int]:
-        return self._state.next_seq, self._state.next_chunk
+    def _new(self, seqs: Collection[int]) -> list[tuple[str, str, str | None]]:
+        found = (one.document for one in self._read(seqs, whole=False).values())
+        return [(one.id, one.code, one.project) for one in found]
 
     def _since(self, seqs: Collection[int]) -> dict[int, int]:
         return {seq: since(self._state, seq) for seq in seqs}

@@ -20,7 +20,7 @@ from knowbase.store.postgres.reading import Reading
 from knowbase.store.postgres.vector_tables import unpacked as unpacked_vector
 from knowbase.store.postgres.vector_tables import vector_table
 from knowbase.values.edges import Relation
-from knowbase.values.history import BEFORE, Change, HistoryPart, Kept, PastChunk, PastVersion
+from knowbase.values.history import Change, HistoryPart, Kept, PastChunk, PastVersion
 from knowbase.values.vectors import Model, Vector
 
 _TABLES = ("versions", "past_chunks", "past_texts", "past_vectors", "changes")
@@ -73,12 +73,20 @@ class PostgresKeeping(Keeping):
                     found[chunk] = ((model, unpacked_vector(vector)),)
         return found
 
-    def _last(self) -> Change:
-        found = self._all("SELECT coalesce(max(number), 0) FROM changes WHERE base_id = %s")
-        return BEFORE._replace(number=found[0][0])
+    def _next(self) -> tuple[int, int, int]:
+        found = self._all(
+            "SELECT (SELECT coalesce(max(number), 0) + 1 FROM changes WHERE base_id = b.id),"
+            " next_seq, next_chunk FROM bases b WHERE id = %s"
+        )
+        return found[0][0], found[0][1], found[0][2]
 
-    def _counters(self) -> tuple[int, int]:
-        return counters(self._connection, self._base)
+    def _new(self, seqs: Collection[int]) -> list[tuple[str, str, str | None]]:
+        found = self._all(
+            "SELECT id, code, project FROM documents WHERE base_id = %s AND seq = ANY(%s)"
+            " ORDER BY seq",
+            list(seqs),
+        )
+        return [(identity, code, project) for identity, code, project in found]
 
     def _since(self, seqs: Collection[int]) -> dict[int, int]:
         return since(self._connection, self._base, seqs)
@@ -181,7 +189,8 @@ def sweep(connection: Connection, base: int) -> None:
 def write(connection: Connection, base: int, part: HistoryPart) -> None:
     """A change with what it replaced."""
     change = part.change
-    connection.execute("DELETE FROM changes WHERE base_id = %s AND number = %s", (base, change[0]))
+    if change.number == 0:  # where a copy begins, it stands already
+        connection.execute("DELETE FROM changes WHERE base_id = %s AND number = 0", (base,))
     connection.execute(
         "INSERT INTO changes VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
         (base, *change[:7], touched_json(change), *change[8:]),

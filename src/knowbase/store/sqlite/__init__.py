@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from knowbase.store.keeping import Keeps
     from knowbase.store.sqlite.copying import SqliteCopying
     from knowbase.store.sqlite.history import SqliteHistory
+    from knowbase.store.sqlite.keeping import SqliteKeeping
     from knowbase.values.changes import Changes
 
 BUSY_TIMEOUT = 5.0
@@ -172,7 +173,6 @@ class SqliteStore(
     def apply(self, changes: "Changes", now: str, *, wait: bool = True) -> list[Document]:
         from knowbase.store.rules import check_chain, check_codes
         from knowbase.store.sqlite import write
-        from knowbase.store.sqlite.keeping import SqliteKeeping
         from knowbase.values.changes import with_erased
 
         changes = with_erased(storable(changes))
@@ -183,7 +183,7 @@ class SqliteStore(
                 for edit in changes.edits:
                     check_chain(edit, self.find)
                 model = self._model_id(connection, changes.model)
-                keeping = SqliteKeeping(connection, now, self.keeps)
+                keeping = self._keeping(connection, changes, now)
                 seqs = write.apply(connection, changes, model, now, keeping)
                 written = [self._document(connection, seq) for seq in seqs]
                 check_codes(changes.drafts, written)
@@ -191,6 +191,18 @@ class SqliteStore(
                 # Whatever becomes of the journal: where to find the files again stays known.
                 connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
             return written
+
+    def _keeping(
+        self, connection: apsw.Connection, changes: "Changes", now: str
+    ) -> "SqliteKeeping | None":
+        """None for what a search writes: it has no time to load what keeps nothing of it."""
+        from knowbase.values.changes import concerns_documents
+
+        if not concerns_documents(changes):
+            return None
+        from knowbase.store.sqlite.keeping import SqliteKeeping
+
+        return SqliteKeeping(connection, now, self.keeps)
 
     def copying(self) -> "SqliteCopying":
         from knowbase.store.sqlite.copying import SqliteCopying

@@ -20,7 +20,7 @@ from knowbase.store.sqlite import reading
 from knowbase.store.sqlite.extension import has_vector_extension
 from knowbase.store.sqlite.vector_tables import vector_table
 from knowbase.values.edges import Relation
-from knowbase.values.history import BEFORE, Change, HistoryPart, Kept, PastChunk, PastVersion
+from knowbase.values.history import Change, HistoryPart, Kept, PastChunk, PastVersion
 from knowbase.values.vectors import Model, Vector
 
 IN = "IN (SELECT value FROM json_each(?))"
@@ -65,12 +65,14 @@ class SqliteKeeping(Keeping):
                 found[chunk] = ((Model(*model), vector),)
         return found
 
-    def _last(self) -> Change:
-        number: int | None = self._connection.execute("SELECT max(number) FROM changes").get
-        return BEFORE._replace(number=number or 0)
+    def _next(self) -> tuple[int, int, int]:
+        last = self._all("SELECT coalesce(max(number), 0) FROM changes")
+        return last[0][0] + 1, *counters(self._connection)
 
-    def _counters(self) -> tuple[int, int]:
-        return counters(self._connection)
+    def _new(self, seqs: Collection[int]) -> list[tuple[str, str, str | None]]:
+        sql = f"SELECT id, code, project FROM documents WHERE seq {IN} ORDER BY seq"
+        found: list[tuple[str, str, str | None]] = self._all(sql, (json.dumps([*seqs]),))
+        return found
 
     def _since(self, seqs: Collection[int]) -> dict[int, int]:
         return since(self._connection, seqs)

@@ -5,7 +5,7 @@ A changed chunk is updated in place: sqlite-vec never refills the hole of a dele
 
 from collections.abc import Iterable
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
@@ -14,7 +14,6 @@ from knowbase.store.rules import known_text
 from knowbase.store.sqlite import rows, vectors
 from knowbase.store.sqlite.compile import compile_condition
 from knowbase.store.sqlite.extension import has_vector_extension
-from knowbase.store.sqlite.keeping import SqliteKeeping
 from knowbase.store.sqlite.links import note_loss, refresh
 from knowbase.store.sqlite.record import record, said_values, used
 from knowbase.store.sqlite.sealing import seal, seal_fields, seal_use
@@ -24,6 +23,9 @@ from knowbase.values.changes import Changes, Draft, assigned_codes, renamed
 from knowbase.values.documents import DEFAULT_SALIENCE, Chunk, names_of
 from knowbase.values.files import FileRecord
 from knowbase.values.vectors import Vector
+
+if TYPE_CHECKING:
+    from knowbase.store.sqlite.keeping import SqliteKeeping
 
 _INDEXED = ("title", "heading", "text", "terms")
 COMPACTED_AFTER = 16  # removals
@@ -35,10 +37,11 @@ def apply(
     changes: Changes,
     model: int | None,
     now: str,
-    keeping: SqliteKeeping,
+    keeping: "SqliteKeeping | None",
 ) -> list[int]:
     """Everything in `changes`; returns the seq of each draft's document."""
-    keeping.keep_written(changes)
+    if keeping is not None:
+        keeping.keep_written(changes)
     remove(connection, changes.removed)
     if _is_time_to_compact(connection, changes) and has_vector_extension(connection):
         for number in vectors.numbers(connection):
@@ -66,9 +69,11 @@ def apply(
         "DELETE FROM sources WHERE path = ?", [(path,) for path in changes.dropped_sources]
     )
     said = renamed(changes, ids)
-    keeping.keep_said(said, changed)
+    if keeping is not None:
+        keeping.keep_said(said, changed)
     touched = record(connection, said, now)
-    keeping.finish(said, changed)
+    if keeping is not None:
+        keeping.finish(said, changed)
     if changed or changes.removed:
         connection.execute("UPDATE graph SET version = version + 1")
     if changed or touched or changes.removed:
