@@ -12,9 +12,9 @@ from knowbase.base.awaiting import Awaiting, Threads, awaited
 from knowbase.base.base import Base, Path, create
 from knowbase.base.base import open as open_base
 from knowbase.graph import Graph
-from knowbase.memory.history import History
 from knowbase.memory.lifecycle import Lifecycle
 from knowbase.memory.sessions import Sessions
+from knowbase.memory.undoing import History
 from knowbase.search.saved import SavedSearches
 from knowbase.search.synonyms import SynonymService
 

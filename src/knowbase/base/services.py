@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from knowbase.embed import Embedder
     from knowbase.graph import Graph
     from knowbase.ingest.services import IngestServices
-    from knowbase.memory.history import History
     from knowbase.memory.lifecycle import Lifecycle
     from knowbase.memory.sessions import Sessions
+    from knowbase.memory.undoing import History
     from knowbase.memory.use import Recorder
     from knowbase.ranking.custom import Custom
     from knowbase.search.log import SearchLog
@@ -244,8 +244,8 @@ class BaseServices:
     @cached_property
     def history(self) -> "History":
         """What the base was: who changed what, documents at a moment, going back."""
-        from knowbase.memory.history import History
         from knowbase.memory.keep import rules_of
+        from knowbase.memory.undoing import History
 
         return History(
             self.store,

@@ -1,6 +1,7 @@
 """What a base was: its changes, documents at a moment, what differs, and going back to it."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,7 +17,6 @@ from knowbase.values.history import Change, Kept, Touched, Version, Wanted
 
 if TYPE_CHECKING:
     from knowbase.ingest.services import IngestServices
-    from knowbase.memory.undoing import Erased, Runs, Undoing, Undone
 
 _AT = "@"
 _CLOCK = "%Y-%m-%dT%H:%M:%S.%fZ"
@@ -90,8 +90,8 @@ class Pruned(NamedTuple):
 
 
 @checks_arguments
-class History:
-    """Of one base, as much of it as may be seen."""
+class Records:
+    """What one base was, as much of it as may be seen; `memory/undoing.py` goes back to it."""
 
     def __init__(
         self,
@@ -154,6 +154,9 @@ class History:
         an @ goes by its name."""
         front, at, when = reference.rpartition(_AT)
         if not at or not front or not when or self.find(reference) is not None:
+            return reference, None
+        with suppress(NotFound):
+            self.named(reference)  # the end of a path: icons/a@2x.svg
             return reference, None
         return front, when
 
@@ -250,35 +253,6 @@ class History:
         if found is None:
             raise NotFound(f"{reference} has no earlier version", hint=f"kb history {reference}")
         return found
-
-    # going back
-
-    def restore(self, reference: str, when: str) -> Document:
-        """Let a document be again what it was at a moment; what it is now becomes a version."""
-        return self._undoing().restore(reference, when)
-
-    def undo(self, change: int | None = None, *, dry_run: bool = False) -> "Undone":
-        """Take back all that a command changed: the last one, or the one that made this change;
-        what was built upon since is refused. It can be undone itself."""
-        return self._undoing().undo(change, dry_run=dry_run)
-
-    def undoable(self, limit: int = 20) -> "Runs":
-        """What commands have changed, the last one first."""
-        return self._undoing().runs(limit)
-
-    def erase(self, references: Sequence[str]) -> "Erased":
-        """Remove documents for good, with every version of them."""
-        return self._undoing().erase([self._named_or_past(one) for one in references])
-
-    def _named_or_past(self, reference: str) -> str:
-        there = self.find(reference)
-        gone = None if there is not None else self.store.history().past(reference)
-        return there.id if there is not None else gone or self.named(reference).id
-
-    def _undoing(self) -> "Undoing":
-        from knowbase.memory.undoing import Undoing
-
-        return Undoing(self, self.services())
 
     # keeping
 

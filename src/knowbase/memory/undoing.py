@@ -4,10 +4,11 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.errors import Conflict, NotFound
-from knowbase.ingest.removal import removal_of
-from knowbase.ingest.services import IngestServices
-from knowbase.memory.history import History, built_upon
+from knowbase.ingest.parts import file_of, stored_parts
+from knowbase.ingest.removal import kept_out, removal_of
+from knowbase.memory.history import Records, built_upon
 from knowbase.store.keeping import same_text
+from knowbase.values.arguments import checks_arguments
 from knowbase.values.changes import Changes, Draft, Edit
 from knowbase.values.documents import EDITABLE, FIELDS, STATED, Document
 from knowbase.values.files import FileRecord
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from knowbase.values.vectors import Vector
 
 _MOST = 2**62
+_LOOKED_AT = 10_000  # changes, for a list of commands
 
 
 class Undone(NamedTuple):
@@ -44,41 +46,41 @@ class Runs(NamedTuple):
     runs: tuple[Change, ...]
 
 
-class Undoing:
-    """Writes what was, as any other change: it can be undone itself."""
-
-    def __init__(self, history: History, services: IngestServices) -> None:
-        self._history = history
-        self._store = history.store
-        self._services = services
+@checks_arguments
+class History(Records):
+    """What a base was, and going back to it: that is a change as any other, which can be undone
+    itself."""
 
     def restore(self, reference: str, when: str) -> Document:
-        """Let a document be again what it was."""
-        kept = self._history.at(reference, when)
+        """Let a document be again what it was at a moment; what it is now becomes a version."""
+        kept = self.at(reference, when)
         changes = self._back([kept])
-        self._store.apply(changes, self._history.clock())
-        found = self._store.find(kept.document.id)
+        self.store.apply(changes, self.clock())
+        found = self.store.find(kept.document.id)
         if found is None:  # its path belongs to another one by now, which became it
-            found = self._store.find(kept.document.path or "")
+            found = self.store.find(kept.document.path or "")
         if found is None:
             raise NotFound(f"{kept.document.code} has just been removed")
         return found
 
-    def runs(self, limit: int) -> Runs:
+    def undoable(self, limit: int = 20) -> Runs:
+        """What commands have changed, the last one first."""
         found: dict[str, Change] = {}
-        for one in self._store.history().changes(Wanted(limit=_MOST)):
+        for one in self.store.history().changes(Wanted(limit=_LOOKED_AT)):
             if one.run not in found and len(found) == limit:
                 break
             known = found.setdefault(one.run, one._replace(touched=()))
             found[one.run] = known._replace(touched=(*known.touched, *one.touched))
         return Runs(tuple(found.values()))
 
-    def undo(self, number: int | None = None, *, dry_run: bool = False) -> Undone:
-        """Take back all that a command changed: the last one, or the one that made a change."""
-        run = self._run(number)
+    def undo(self, change: int | None = None, *, dry_run: bool = False) -> Undone:
+        """Take back all that a command changed: the last one, or the one that made this change;
+        what was built upon since is refused."""
+        run = self._run(change)
         first, last = run[-1].number, run[0].number
-        codes = {one.id: one.code for change in run for one in change.touched}
-        if any(one.what == ERASED for change in run for one in change.touched):
+        touched = [one for part in run for one in part.touched]
+        codes = {one.id: one.code for one in touched}
+        if any(one.what == ERASED for one in touched):
             raise Conflict("what was erased is gone for good; nothing was undone", field="change")
         back: list[Kept] = []
         gone: list[str] = []
@@ -87,27 +89,34 @@ class Undoing:
             kept = self._before(document, code, first - 1)
             if kept is not None:
                 back.append(kept)
-            elif self._store.find(document) is not None:
+            elif self.store.find(document) is not None:
                 gone.append(document)
         if not dry_run:
-            self._store.apply(self._back(back, gone), self._history.clock())
+            self.store.apply(self._back(back, gone), self.clock())
         restored = tuple(one.document.code for one in back)
         return Undone(tuple(run), restored, tuple(codes[one] for one in gone), dry_run)
 
-    def erase(self, documents: Sequence[str]) -> Erased:
-        """A file that one came from is kept out from now on."""
-        there = [one for one in documents if self._store.find(one) is not None]
+    def erase(self, references: Sequence[str]) -> Erased:
+        """Remove documents for good, with every version of them; a file that one came from is
+        kept out from now on."""
+        documents = [self._there_or_past(one) for one in references]
+        there = [one for one in documents if self.store.find(one) is not None]
         changes = Changes()
         removal: tuple[Document, ...] = ()
         if there:
-            changes, found = removal_of(there, self._store, self._services.home, self._known)
+            changes, found = removal_of(there, self.store, self.services().home, self._known)
             removal = found.documents
         ids = dict.fromkeys((*changes.removed, *documents))
-        self._store.apply(changes._replace(removed=(), erased=tuple(ids)), self._history.clock())
+        self.store.apply(changes._replace(removed=(), erased=tuple(ids)), self.clock())
         return Erased(tuple(one.code for one in removal), len(ids))
 
+    def _there_or_past(self, reference: str) -> str:
+        there = self.find(reference)
+        gone = None if there is not None else self.store.history().past(reference)
+        return there.id if there is not None else gone or self.named(reference).id
+
     def _run(self, number: int | None) -> list[Change]:
-        history = self._store.history()
+        history = self.store.history()
         if number is None:
             found = history.changes(Wanted(limit=1))
         else:
@@ -119,15 +128,15 @@ class Undoing:
 
     def _check_last(self, document: str, code: str, last: int) -> None:
         """Refuse what something was built upon."""
-        versions = self._store.history().versions(document)
+        versions = self.store.history().versions(document)
         numbers = [one.since if one.until is None else one.until for one in versions]
         if numbers and max(numbers) > last:
             raise built_upon(code, max(numbers))
 
     def _before(self, document: str, code: str, number: int) -> Kept | None:
-        found = self._store.history().version(document, number)
+        found = self.store.history().version(document, number)
         if found is None:
-            versions = self._store.history().versions(document)
+            versions = self.store.history().versions(document)
             if any(one.has(number) for one in versions):
                 raise Conflict(
                     f"what {code} said before is no longer kept; nothing was undone",
@@ -139,14 +148,12 @@ class Undoing:
     # what is written
 
     def _back(self, kept: Sequence[Kept], gone: Sequence[str] = ()) -> Changes:
-        removing = Changes()
-        if gone:
-            removing, _ = removal_of(gone, self._store, self._services.home, self._known)
+        removing = self._removing([self._known(one) for one in gone])
         drafts, edits = [], []
         relations: list[Relation] = []
         dropped: list[Relation] = []
         for one in kept:
-            now = self._store.history().version(one.document.id, self._store.history().last())
+            now = self.store.history().version(one.document.id, self.store.history().last())
             if now is None or not same_text(one, now):
                 drafts.append(self._draft(one))
             edit = _said(one, now)
@@ -164,8 +171,25 @@ class Undoing:
             dropped_relations=tuple(dropped),
         )
 
+    def _removing(self, gone: Sequence[Document]) -> Changes:
+        """Files that nothing is left of are kept out, as after a removal: their source stays."""
+        ids = {one.id for one in gone}
+        records = self.store.files() if any(one.path for one in gone) else {}
+        holders = {file_of(one.path, records) for one in gone if one.path} - {None}
+        sources = {one.path for one in self.store.sources()}
+        files, forgotten = [], []
+        for holder in sorted(one for one in holders if one is not None):
+            record = records[holder]
+            parts = {one.id for one in stored_parts(self.store, [holder]).values()}
+            if parts - ids or (record.document not in ids and not parts):
+                continue
+            out = kept_out(record, sources)
+            files += [out] if out is not None else []
+            forgotten += [holder] if out is None else []
+        return Changes(removed=tuple(ids), files=tuple(files), forgotten=tuple(forgotten))
+
     def _known(self, reference: str) -> Document:
-        found = self._store.find(reference)
+        found = self.store.find(reference)
         if found is None:
             raise NotFound(f"{reference} has just been removed")
         return found
@@ -181,8 +205,8 @@ class Undoing:
         whole = (Section("_preamble", None, "", kept.text, 1),)  # as one: it is split already
         reading = Reading(document.type, document.title, whole, stated, copy.links)
         chunks = tuple(one.chunk for one in copy.chunks)
-        model = self._store.model()
-        known = self._store.vectors({one.hash for one in chunks}, model) if model else {}
+        model = self.store.model()
+        known = self.store.vectors({one.hash for one in chunks}, model) if model else {}
         vectors: list[Vector | None] = [
             dict(one.vectors).get(model) if model and one.vectors else None for one in copy.chunks
         ]
@@ -196,7 +220,7 @@ class Undoing:
         """A file that was kept out when its document was removed is looked at again."""
         found = []
         for one in documents:
-            record = self._store.files((one.path,)).get(one.path) if one.path else None
+            record = self.store.files((one.path,)).get(one.path) if one.path else None
             if record is not None and record.excluded:
                 fresh = record._replace(excluded=False, size=-1, mtime_ns=0, sha256="")
                 found.append(fresh._replace(document=one.id))

@@ -375,7 +375,9 @@ def text_key(heading: str | None, header: str, text: str) -> bytes:
     """The same for the same text, wherever it stood."""
     from hashlib import blake2b
 
-    return blake2b(repr((heading, header, text)).encode(), digest_size=16).digest()
+    return blake2b(
+        repr((heading, header, text)).encode("utf-8", "surrogatepass"), digest_size=16
+    ).digest()
 
 
 def from_the_start(next_seq: int, next_chunk: int) -> Change:
@@ -397,7 +399,7 @@ def version_seal(data: str | None, places: str | None) -> bytes:
     """Beside a version: what no longer fits was damaged. A text has its key for that."""
     from hashlib import blake2b
 
-    return blake2b(repr((data, places)).encode(), digest_size=SIZE).digest()
+    return blake2b(repr((data, places)).encode("utf-8", "surrogatepass"), digest_size=SIZE).digest()
 
 
 def touched_json(change: Change) -> str:

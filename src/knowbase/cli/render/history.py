@@ -68,9 +68,15 @@ def render_difference(paint: Painter, found: "Difference") -> Iterable[str]:
         yield "nothing differs"
         return
     for field in found.fields:
-        yield safe(f"{field.field}: {field.old} → {field.new}")
+        yield safe(f"{field.field}: {_value(field.old)} → {_value(field.new)}")
     text = "".join(_marked(paint, *one) for one in found.words)
     yield from text.splitlines()
+
+
+def _value(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or "none"
+    return "none" if value is None else str(value)
 
 
 def _marked(paint: Painter, sign: str, text: str) -> str:

@@ -7,7 +7,7 @@ from psycopg import Connection
 from psycopg.sql import SQL
 
 from knowbase.store.contract import CopySource
-from knowbase.store.postgres import history, keeping, reading
+from knowbase.store.postgres import keeping, past, reading
 from knowbase.store.postgres.connection import Connected, Connections
 from knowbase.store.postgres.pasting import Pasting
 from knowbase.store.postgres.reading import PostgresSnapshot, Reading
@@ -67,7 +67,7 @@ class PostgresCopying(Connected):
     def history(self) -> Iterator[HistoryPart]:
         """All of it at once: a transaction ends before what it gives is looked at."""
         found = self._connections.consistently(
-            lambda connection: list(history.parts(connection, self._base)), long=True
+            lambda connection: list(past.parts(connection, self._base)), long=True
         )
         return iter(found)
 

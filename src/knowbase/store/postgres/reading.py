@@ -52,7 +52,7 @@ class PostgresSnapshot:
             return shared(self._connection, self._base)
 
     def history(self) -> Iterator[HistoryPart]:
-        from knowbase.store.postgres.history import parts
+        from knowbase.store.postgres.past import parts
 
         with translated():
             yield from parts(self._connection, self._base)

@@ -66,11 +66,11 @@ def _history(connection: apsw.Connection, *, deep: bool) -> Iterator[Finding]:
     """Texts that no version has any more: something erased would still be there. And whether
     what is kept is what was written."""
     from knowbase.store.keeping import told
-    from knowbase.store.sqlite import history
+    from knowbase.store.sqlite import past
 
     try:
-        found = history.leftovers(connection)
-        changed = history.unlike(connection) if deep else 0
+        found = past.leftovers(connection)
+        changed = past.unlike(connection) if deep else 0
     except Exception as error:
         yield _failed("history", error)
         return

@@ -10,9 +10,9 @@ import apsw
 from knowbase.store.contract import CopySource
 from knowbase.store.sqlite import (
     calibration,
-    history,
     keeping,
     links,
+    past,
     reading,
     rows,
     saved,
@@ -74,7 +74,7 @@ class SqliteCopying:
 
     def history(self) -> Iterator[HistoryPart]:
         with translated():
-            yield from history.parts(self._connections.get())
+            yield from past.parts(self._connections.get())
 
     @contextmanager
     def snapshot(self) -> Iterator[SqliteSnapshot]:

@@ -48,7 +48,7 @@ class SqliteSnapshot:
             return shared(self._connection)
 
     def history(self) -> Iterator[HistoryPart]:
-        from knowbase.store.sqlite.history import parts
+        from knowbase.store.sqlite.past import parts
 
         with translated():
             yield from parts(self._connection)
