@@ -30,10 +30,27 @@ class Moment(NamedTuple):
     shown: str
 
 
+class LoggedChange(NamedTuple):
+    """One transaction: who, when, through what, and what became of which documents."""
+
+    number: int
+    at: str
+    who: str
+    surface: str
+    command: str
+    session: str | None
+    run: str  # the same for all that one command wrote
+    touched: tuple[Touched, ...]
+
+
+def logged(change: Change) -> LoggedChange:
+    return LoggedChange(*change[:8])
+
+
 class Log(NamedTuple):
     """Changes, the newest first."""
 
-    changes: tuple[Change, ...]
+    changes: tuple[LoggedChange, ...]
 
 
 class Step(NamedTuple):
@@ -111,7 +128,7 @@ class Records:
 
     def log(self, wanted: Wanted | None = None) -> Log:
         """Who changed what, when, and through what."""
-        return Log(tuple(self.store.history().changes(wanted or Wanted())))
+        return Log(tuple(map(logged, self.store.history().changes(wanted or Wanted()))))
 
     # moments and names
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from knowbase.errors import Conflict, NotFound
 from knowbase.ingest.parts import file_of, stored_parts
 from knowbase.ingest.removal import kept_out, removal_of
-from knowbase.memory.history import Records, built_upon
+from knowbase.memory.history import LoggedChange, Records, built_upon, logged
 from knowbase.store.keeping import same_text
 from knowbase.values.arguments import checks_arguments
 from knowbase.values.changes import Changes, Draft, Edit
@@ -26,7 +26,7 @@ _LOOKED_AT = 10_000  # changes, for a list of commands
 class Undone(NamedTuple):
     """What was taken back, or would be."""
 
-    changes: tuple[Change, ...]  # of one command, the newest first
+    changes: tuple[LoggedChange, ...]  # of one command, the newest first
     restored: tuple[str, ...]  # codes of documents that are as they were
     removed: tuple[str, ...]  # of those that were not there before
     dry_run: bool = False
@@ -43,7 +43,7 @@ class Runs(NamedTuple):
     """What could be undone, the newest first: the last change of each command, with all that
     the command touched."""
 
-    runs: tuple[Change, ...]
+    runs: tuple[LoggedChange, ...]
 
 
 @checks_arguments
@@ -65,8 +65,8 @@ class History(Records):
 
     def undoable(self, limit: int = 20) -> Runs:
         """What commands have changed, the last one first."""
-        found: dict[str, Change] = {}
-        for one in self.store.history().changes(Wanted(limit=_LOOKED_AT)):
+        found: dict[str, LoggedChange] = {}
+        for one in map(logged, self.store.history().changes(Wanted(limit=_LOOKED_AT))):
             if one.run not in found and len(found) == limit:
                 break
             known = found.setdefault(one.run, one._replace(touched=()))
@@ -94,7 +94,7 @@ class History(Records):
         if not dry_run:
             self.store.apply(self._back(back, gone), self.clock())
         restored = tuple(one.document.code for one in back)
-        return Undone(tuple(run), restored, tuple(codes[one] for one in gone), dry_run)
+        return Undone(tuple(map(logged, run)), restored, tuple(codes[one] for one in gone), dry_run)
 
     def erase(self, references: Sequence[str]) -> Erased:
         """Remove documents for good, with every version of them; a file that one came from is

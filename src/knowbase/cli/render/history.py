@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 from knowbase.cli.terminal import Painter, counted, safe, safe_lines
 
 if TYPE_CHECKING:
-    from knowbase.memory.history import Difference, DocumentHistory, Log, Pruned, Step
+    from knowbase.memory.history import Difference, DocumentHistory, Log, LoggedChange, Pruned, Step
     from knowbase.memory.undoing import Erased, Runs, Undone
-    from knowbase.values.history import Change
 
 MOST_NAMED = 5  # documents of one change
 LINES_AROUND = 2  # of what differs
@@ -20,13 +19,13 @@ def _at(moment: str) -> str:
     return moment[:16].replace("T", " ")
 
 
-def _by(change: "Change | Step") -> str:
+def _by(change: "LoggedChange | Step") -> str:
     where = f"{change.surface} {change.command}".strip()
     session = f" in {change.session}" if change.session else ""
     return safe(f"{change.who} ({where}){session}")
 
 
-def _change(paint: Painter, change: "Change") -> Iterable[str]:
+def _change(paint: Painter, change: "LoggedChange") -> Iterable[str]:
     from knowbase.memory.history import told
 
     number = paint("cyan", f"#{change.number}")
