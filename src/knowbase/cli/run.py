@@ -96,6 +96,7 @@ def _dispatch(arguments: list[str]) -> int:
             said = opening(base) if opening is not None and not surface.quiet else ""
             if said:
                 print(safe(said), file=sys.stderr, flush=True)
+            _say_surface()
             return _stream(operation.run(base, request), output)
         with _saying(operation):
             result = _run_operation(operation, base, request, surface)
@@ -231,6 +232,13 @@ def _run_operation(
         return operation.run(base, request, bar)
     finally:
         bar.close()
+
+
+def _say_surface() -> None:
+    """Each round of a stream is a command of its own."""
+    from knowbase.values.history import surface
+
+    surface.set("cli")
 
 
 def _saying(operation: Operation) -> AbstractContextManager[None]:

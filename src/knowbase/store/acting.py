@@ -6,18 +6,18 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, TypeVar, cast
 
-from knowbase.values.history import Command, command
+from knowbase.values.history import Command, command, surface
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 @contextmanager
-def acting(surface: str, name: str) -> Iterator[None]:
+def acting(through: str, name: str) -> Iterator[None]:
     """All that is written within is one command's; one that another runs is not its own."""
     if command.get() is not None:
         yield
         return
-    token = command.set(Command(surface, name, os.urandom(6).hex()))
+    token = command.set(Command(through, name, os.urandom(6).hex()))
     try:
         yield
     finally:
@@ -29,7 +29,7 @@ def as_one(method: Method) -> Method:
 
     @wraps(method)
     def run(*values: Any, **named: Any) -> Any:
-        with acting("python", method.__name__):
+        with acting(surface.get(), method.__name__):
             return method(*values, **named)
 
     return cast("Method", run)

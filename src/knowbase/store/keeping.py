@@ -34,6 +34,7 @@ from knowbase.values.history import (
     Version,
     command,
     packed,
+    surface,
 )
 from knowbase.values.reading import Link
 from knowbase.values.vectors import Model, Vector
@@ -173,7 +174,7 @@ class Keeping:
 
     def _change(self, changes: Changes, touched: Iterable[Touched]) -> Change:
         number, *following = self._next()
-        by = command.get() or Command("python", "", "")
+        by = command.get() or Command(surface.get(), "", "")
         session = next((use.session for use in changes.uses), None)
         return Change(
             number,

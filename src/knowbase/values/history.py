@@ -25,6 +25,9 @@ class Command(NamedTuple):
     run: str  # the same for all that one command writes, another one for the next
 
 
+surface: ContextVar[str] = ContextVar("surface", default="python")
+"""Where commands of their own come from: rounds of a watch."""
+
 command: ContextVar[Command | None] = ContextVar("command", default=None)
 """What is under way, as it is written beside what it changes; surfaces say so."""
 
