@@ -494,3 +494,14 @@ def test_an_address_that_others_reach_wants_a_token(folder: Path) -> None:
         assert server.client.get("/api/tags").status_code == 401
         allowed = server.client.get("/api/tags", headers={"Authorization": f"Bearer {TOKEN}"})
         assert allowed.status_code == 200
+
+
+def test_what_a_token_writes_is_written_down_as_its_own(apollo: Served) -> None:
+    """J7: who, through what, by which command; of the token's project alone."""
+    import getpass
+
+    apollo.json("note", text="Somebody wrote this", code="AP-W1")
+    newest = apollo.json("log", limit=1)["changes"][0]
+    assert (newest["surface"], newest["command"]) == ("http", "note")
+    assert newest["who"] not in ("", getpass.getuser())
+    assert [one["code"] for one in newest["touched"]] == ["apollo/AP-W1"]

@@ -9,7 +9,7 @@ from knowbase.errors import Conflict, InvalidInput, NotFound
 from knowbase.memory.keep import Rule, ended
 from knowbase.query.moments import span
 from knowbase.store.contract import Store
-from knowbase.store.keeping import differing_fields, value_of
+from knowbase.store.versions import differing_fields, value_of
 from knowbase.text.differences import text_diff
 from knowbase.values.arguments import checks_arguments
 from knowbase.values.documents import Document

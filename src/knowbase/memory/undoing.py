@@ -7,7 +7,7 @@ from knowbase.errors import Conflict, NotFound
 from knowbase.ingest.parts import file_of, stored_parts
 from knowbase.ingest.removal import kept_out, removal_of
 from knowbase.memory.history import LoggedChange, Records, built_upon, logged
-from knowbase.store.keeping import same_text
+from knowbase.store.versions import same_text
 from knowbase.values.arguments import checks_arguments
 from knowbase.values.changes import Changes, Draft, Edit
 from knowbase.values.documents import EDITABLE, FIELDS, STATED, Document
@@ -155,7 +155,7 @@ class History(Records):
         for one in kept:
             now = self.store.history().version(one.document.id, self.store.history().last())
             if now is None or not same_text(one, now):
-                drafts.append(self._draft(one))
+                drafts.append(self._draft(one, is_gone=now is None))
             edit = _said(one, now)
             if edit.values:
                 edits.append(edit)
@@ -194,13 +194,13 @@ class History(Records):
             raise NotFound(f"{reference} has just been removed")
         return found
 
-    def _draft(self, kept: Kept) -> Draft:
+    def _draft(self, kept: Kept, *, is_gone: bool) -> Draft:
         copy, document = kept.copy, kept.document
         names = (*STATED, "metadata", "split_by")
         stated = {
             name: getattr(document, name)
             for name in names
-            if not FIELDS[name].kept or name in ("created_at", "salience")
+            if not FIELDS[name].kept or name == "created_at" or (is_gone and name == "salience")
         }
         whole = (Section("_preamble", None, "", kept.text, 1),)  # as one: it is split already
         reading = Reading(document.type, document.title, whole, stated, copy.links)

@@ -12,8 +12,8 @@ from knowbase.base import Base
 from knowbase.ingest.parts import file_of
 from knowbase.ingest.places import Home
 from knowbase.store.contract import CopySource
-from knowbase.store.keeping import relocated
 from knowbase.store.location import is_url
+from knowbase.store.versions import relocated
 from knowbase.values.copies import Copy, Frame, SharedParts
 from knowbase.values.history import HistoryPart
 

@@ -3,15 +3,8 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from knowbase.store.keeping import (
-    Keeping,
-    Keeps,
-    as_it_was,
-    from_the_start,
-    keep_all,
-    number_before,
-    version_of,
-)
+from knowbase.store.keeping import Keeping, Keeps, keep_all
+from knowbase.store.versions import as_it_was, from_the_start, number_before, version_of
 from knowbase.values.copies import ChunkCopy, Copy
 from knowbase.values.history import (
     BEFORE,

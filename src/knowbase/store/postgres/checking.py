@@ -42,8 +42,8 @@ _IN_STEP = (
 
 
 def findings(connection: Connection, base: int, *, deep: bool) -> Iterator[Finding]:
-    from knowbase.store.keeping import told
     from knowbase.store.postgres import past
+    from knowbase.store.versions import told
 
     for part, what, sql in _IN_STEP:
         row = connection.execute(SQL(sql), {"base": base}).fetchone()

@@ -5,13 +5,9 @@ from collections.abc import Collection, Sequence
 from psycopg import Connection
 from psycopg.sql import SQL
 
-from knowbase.store.keeping import (
-    as_it_was,
-    number_before,
-    version_of,
-)
 from knowbase.store.postgres import keeping, past
 from knowbase.store.postgres.connection import Connected, Connections
+from knowbase.store.versions import as_it_was, number_before, version_of
 from knowbase.values.history import (
     BEFORE,
     Change,

@@ -6,7 +6,7 @@ from typing import Any
 from psycopg import Connection
 from psycopg.sql import SQL
 
-from knowbase.store.keeping import text_key, touched_of, version_seal
+from knowbase.store.versions import text_key, touched_of, version_seal
 from knowbase.values.history import BEFORE, Change, HistoryPart, PastChunk, PastVersion
 from knowbase.values.vectors import Model
 

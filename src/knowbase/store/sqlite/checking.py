@@ -65,8 +65,8 @@ def findings(connection: apsw.Connection, *, deep: bool) -> Iterator[Finding]:
 def _history(connection: apsw.Connection, *, deep: bool) -> Iterator[Finding]:
     """Texts that no version has any more: something erased would still be there. And whether
     what is kept is what was written."""
-    from knowbase.store.keeping import told
     from knowbase.store.sqlite import past
+    from knowbase.store.versions import told
 
     try:
         found = past.leftovers(connection)

@@ -6,13 +6,9 @@ from typing import Any
 
 import apsw
 
-from knowbase.store.keeping import (
-    as_it_was,
-    number_before,
-    version_of,
-)
 from knowbase.store.sqlite import keeping, past
 from knowbase.store.sqlite.connection import Connections, translated
+from knowbase.store.versions import as_it_was, number_before, version_of
 from knowbase.values.history import (
     BEFORE,
     Change,

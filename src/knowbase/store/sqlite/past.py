@@ -5,7 +5,7 @@ from typing import Any
 
 import apsw
 
-from knowbase.store.keeping import text_key, touched_of, version_seal
+from knowbase.store.versions import text_key, touched_of, version_seal
 from knowbase.values.history import Change, HistoryPart, PastChunk, PastVersion
 from knowbase.values.vectors import Model
 
