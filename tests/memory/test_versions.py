@@ -12,6 +12,7 @@ from knowbase import Base, Note
 from knowbase.base.services import Opened
 from knowbase.errors import Conflict, InvalidInput, KnowbaseError, NotFound
 from knowbase.memory.keep import rules_of
+from knowbase.move import move
 from knowbase.query.conditions import EVERYTHING
 from knowbase.store.plain import PlainStore
 from knowbase.store.postgres import create as create_postgres
@@ -264,6 +265,18 @@ def test_what_is_not_to_be_kept_is_not_and_does_not_lie(base: Base) -> None:
     assert text_of(base, "T-1@#3") == "three"
     with pytest.raises(Conflict, match="no longer kept; nothing was undone"):
         base.history.undo()
+
+
+def test_a_backup_and_a_move_carry_the_history(base: Base, clock: Clock, tmp_path: Path) -> None:
+    base.note(Note("Before", code="B-1"))
+    clock.day = 2
+    base.note(Note("After", code="B-1", replaces="B-1"))
+    base.backup(tmp_path / "backup.db")
+    move(str(tmp_path / "backup.db"), str(tmp_path / "elsewhere" / "moved.db"))
+    for place in ("backup.db", "elsewhere/moved.db"):
+        with knowbase.open(tmp_path / place) as copy:
+            assert text_of(copy, "B-1@2026-01-01") == "Before"
+            assert list(copy.store.copying().history()) == list(base.store.copying().history())
 
 
 def test_a_sync_that_removed_too_much_is_undone_from_the_command_line(
