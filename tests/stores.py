@@ -87,6 +87,7 @@ def copy_into(target: Store, source: Store) -> None:
     copy.start("a test", whole.frame())
     copy.paste(whole.copies(whole.seqs()))
     copy.paste_shared(whole.shared())
+    copy.paste_history(whole.history())
     copy.end()
 
 

@@ -62,6 +62,7 @@ class Settings(NamedTuple):
     store_vector_index: str = "hnsw"
     store_index_after: int = 20_000
     eval_cache: str = ""
+    history_keep: tuple[str, ...] = ("1y",)
     graph_code_pattern: str = r"\b[A-Z][A-Z0-9]+-(?:[A-Z]+-)?\d+\b"
     graph_similarity: float = 0.8
     graph_most_similar: int = 20
@@ -174,6 +175,10 @@ ABOUT: dict[str, About] = {
         1000000000,
     ),
     "eval_cache": About("where kb eval keeps indexed corpora; empty: the user's cache folder"),
+    "history_keep": About(
+        "for how long versions are kept: forever, off, a time, a number; type:commit=off and"
+        " source:docs=30d for some"
+    ),
     "graph_code_pattern": About("what looks like a code in a text: a regular expression"),
     "graph_similarity": About("chunks more alike than this link their documents", 0.0, 1.0),
     "graph_most_similar": About(

@@ -20,6 +20,7 @@ from knowbase.config import Settings
 from knowbase.errors import KnowbaseError, NotAllowed, NotFound
 from knowbase.graph.neighbourhood import Wanted
 from knowbase.memory.inbox import Wanted as InboxWanted
+from knowbase.memory.keep import rules_of
 from knowbase.query.conditions import EVERYTHING, Compare
 from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.contract import Store
@@ -35,12 +36,14 @@ from knowbase.values.access import Access
 from knowbase.values.calibration import Calibration
 from knowbase.values.changes import Changes, Edit, SavedSearch
 from knowbase.values.documents import ALL, Page
+from knowbase.values.history import Wanted as Changed
 from knowbase.values.vectors import Model
 from postgres import new_base
 from servers import SECRET, fill
 from stores import NOW, copy_into, draft, section
 
 SERVICES = (
+    "history",
     "lifecycle",
     "sessions",
     "graph",
@@ -134,6 +137,35 @@ READS: dict[str, Call] = {
     "named": lambda b, t, f: b.named(t.code()),
     "why_not": lambda b, t, f: b.why_not(t.code(), "engine"),
     "within": lambda b, t, f: b.within(Access()).documents(page=ALL),
+    "history.store": lambda b, t, f: b.history.store.find(t.code()),
+    "history.find": lambda b, t, f: b.history.find(t.code()),
+    "history.named": lambda b, t, f: b.history.named(t.code()),
+    "history.clock": lambda b, t, f: b.history.clock(),
+    "history.rules": lambda b, t, f: b.history.rules(),
+    "history.services": lambda b, t, f: b.history.services().store.find(t.code()),
+    "history.log": lambda b, t, f: (b.history.log(), b.history.undoable()),
+    "history.undoable": lambda b, t, f: b.history.undoable(),
+    "history.moment": lambda b, t, f: b.history.moment("#0"),
+    "history.split": lambda b, t, f: b.history.split(t.code() + "@7d"),
+    "history.identify": lambda b, t, f: b.history.identify(t.code()),
+    "history.at": lambda b, t, f: b.history.at(t.code(), f"#{b.store.history().last()}"),
+    "history.of": lambda b, t, f: b.history.of(t.code()),
+    "history.diff": lambda b, t, f: b.history.diff(
+        *[f"{t.code()}@#{b.store.history().last()}"] * 2
+    ),
+    "store.history": lambda b, t, f: [
+        b.store.history().changes(Changed(limit=99)),
+        b.store.history().numbered(range(99)),
+        b.store.history().past(t.code(3)),
+        b.store.history().number_at(NOW) is None,
+        b.store.history().leftovers(),
+        b.store.history().versions(),
+        *(
+            (b.store.history().versions(t.id(number)), b.store.history().version(t.id(number), at))
+            for number in (1, 2, 3)
+            for at in (0, 1, b.store.history().last())
+        ),
+    ],
     "lifecycle.store": lambda b, t, f: b.lifecycle.store.find(t.code()),
     "lifecycle.find": lambda b, t, f: b.lifecycle.find(t.code()),
     "lifecycle.whole": lambda b, t, f: b.lifecycle.whole(t.code()),
@@ -254,6 +286,11 @@ WRITES: dict[str, Call] = {
     "relate": lambda b, t, f: b.relate(t.code(2), t.code(3)),
     "tag": lambda b, t, f: b.tag((t.code(),), add=("hot",)),
     "remember": lambda b, t, f: b.remember(Note("Engines are hot", project=t.project)),
+    "history.restore": lambda b, t, f: (
+        b.lifecycle.archive([t.code(2)]),
+        b.history.restore(t.code(2), f"#{b.store.history().last() - 1}"),
+    ),
+    "history.undo": lambda b, t, f: (b.lifecycle.archive([t.code(2)]), b.history.undo()),
     "lifecycle.archive": lambda b, t, f: b.lifecycle.archive([t.code(3)]),
     "lifecycle.forget": lambda b, t, f: b.lifecycle.forget([t.code(6)]),
     "lifecycle.restore": lambda b, t, f: b.lifecycle.restore([t.code(6)]),
@@ -286,6 +323,11 @@ WHOLE: dict[str, Call] = {
     "calibrate": lambda b, t, f: b.calibrate().questions,
     "check": lambda b, t, f: b.check(deep=True).is_sound,
     "embed": lambda b, t, f: b.embed(),
+    "history.erase": lambda b, t, f: (
+        b.note(Note("Erase me", code="ERASE-1", project=t.project)),
+        b.history.erase(["ERASE-1"]),
+    ),
+    "history.prune": lambda b, t, f: b.history.prune(rules_of(["off"])),
     "remove": lambda b, t, f: b.remove([t.code(7)]),
     "sync": lambda b, t, f: b.add([str(f)]) and b.sync(),
     "graph.rebuild": lambda b, t, f: b.graph.rebuild(),

@@ -150,9 +150,19 @@ ATTACKS: dict[str, list[dict[str, Any]]] = {
         {"hit": "ZE-1", "verdict": "bad"},
         {"hit": "AP-1", "verdict": "good", "session": "s-ze"},
     ],
+    "log": [{}, {"reference": "ZE-1"}, {"limit": 10_000}, {"session": "s-ze"}],
+    "history": [{"reference": "ZE-1"}],
+    "history prune": [{"keep": "off"}],
+    "diff": [{"old": "ZE-1@now"}, {"old": "AP-1@now", "new": "ZE-1"}, {"old": "AP-1@s-ze"}],
+    "undo": [{"list": True}, {"dry_run": True}, {"change": 1}, {"change": 99}],
     "supersede": [{"old": "ZE-1", "new": "AP-1"}, {"old": "AP-4", "new": "ZE-1"}],
-    "forget": [{"references": ["ZE-1"]}, {"references": ["AP-7", "ZE-1"]}],
-    "restore": [{"references": ["ZE-5"]}, {}, {"limit": 10_000}],
+    "forget": [
+        {"references": ["ZE-1"]},
+        {"references": ["AP-7", "ZE-1"]},
+        {"references": ["ZE-1"], "erase": True},
+        {"references": ["AP-7"], "erase": True},
+    ],
+    "restore": [{"references": ["ZE-5"]}, {"references": ["ZE-1@now"]}, {}, {"limit": 10_000}],
     "archive": [{"references": ["ZE-1"]}],
     "tag": [
         {"references": ["ZE-1"], "add": ["mine"]},
@@ -484,3 +494,14 @@ def test_an_address_that_others_reach_wants_a_token(folder: Path) -> None:
         assert server.client.get("/api/tags").status_code == 401
         allowed = server.client.get("/api/tags", headers={"Authorization": f"Bearer {TOKEN}"})
         assert allowed.status_code == 200
+
+
+def test_what_a_token_writes_is_written_down_as_its_own(apollo: Served) -> None:
+    """J7: who, through what, by which command; of the token's project alone."""
+    import getpass
+
+    apollo.json("note", text="Somebody wrote this", code="AP-W1")
+    newest = apollo.json("log", limit=1)["changes"][0]
+    assert (newest["surface"], newest["command"]) == ("http", "note")
+    assert newest["who"] not in ("", getpass.getuser())
+    assert [one["code"] for one in newest["touched"]] == ["apollo/AP-W1"]

@@ -22,6 +22,11 @@ from servers import Served, serving, two_projects
 OPERATIONS = {one.name: one for one in served().values() if not one.near}
 """What is near (settings, tokens) differs between three places: see test_near.py."""
 EXAMPLES: dict[str, dict[str, Any]] = {
+    "undo": {"list": True},  # first: what the others change is written down as each one's own
+    "log": {"reference": "ZE-3"},
+    "history": {"reference": "ZE-3"},
+    "history prune": {"keep": "forever", "dry_run": True},
+    "diff": {"old": "ZE-3@now", "new": "ZE-1"},
     "note": {"text": "Parity is a virtue", "tags": ["a", "b"], "code": "PN-1"},
     "notes": {"notes": [{"text": "One of two", "code": "PN-2"}, {"text": "Two", "code": "PN-3"}]},
     "remember": {"text": "Hatches open outwards", "code": "PR-1", "session": "s-ap"},

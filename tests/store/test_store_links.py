@@ -277,7 +277,8 @@ def test_all_links_found_anew_are_those_that_were_kept(store: Store) -> None:
 
 
 GRAPH = ("names", "mentions", "edges", "unlinked", "graph")
-LATER = ("saved", "moving", "calibration", "leases")  # of the steps after the graph's
+HISTORY = ("changes", "versions", "past_chunks", "past_texts", "past_vectors")
+LATER = ("saved", "moving", "calibration", "leases", *HISTORY)  # of the steps after the graph's
 NEWER = (
     *(("documents", column) for column in ("split_by", "seal", "text_seal", "use_seal", "judged")),
     *(("files", column) for column in ("inode", "ctime_ns", "skipped", "readers")),

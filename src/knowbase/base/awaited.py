@@ -14,6 +14,7 @@ from knowbase.base.base import open as open_base
 from knowbase.graph import Graph
 from knowbase.memory.lifecycle import Lifecycle
 from knowbase.memory.sessions import Sessions
+from knowbase.memory.undoing import History
 from knowbase.search.saved import SavedSearches
 from knowbase.search.synonyms import SynonymService
 
@@ -45,6 +46,23 @@ class AsyncLifecycle(Awaiting[Lifecycle]):
     forgotten = awaited(Lifecycle.forgotten)
     restore = awaited(Lifecycle.restore)
     supersede = awaited(Lifecycle.supersede)
+
+
+class AsyncHistory(Awaiting[History]):
+    """`base.history`, to be awaited."""
+
+    at = awaited(History.at)
+    diff = awaited(History.diff)
+    erase = awaited(History.erase)
+    identify = awaited(History.identify)
+    log = awaited(History.log)
+    moment = awaited(History.moment)
+    of = awaited(History.of)
+    prune = awaited(History.prune)
+    restore = awaited(History.restore)
+    split = awaited(History.split)
+    undo = awaited(History.undo)
+    undoable = awaited(History.undoable)
 
 
 class AsyncSessions(Awaiting[Sessions]):
@@ -118,6 +136,10 @@ class AsyncBase(Awaiting[Base]):
     @cached_property
     def graph(self) -> AsyncGraph:
         return AsyncGraph(self.held.graph, self._threads)
+
+    @cached_property
+    def history(self) -> AsyncHistory:
+        return AsyncHistory(self.held.history, self._threads)
 
     @cached_property
     def lifecycle(self) -> AsyncLifecycle:

@@ -203,10 +203,26 @@ class Finding(BaseServices):
         """A document by code, id, number or path; `:slug` behind it names one section."""
         from knowbase.text.sections import content_of
 
+        front, when = self.history.split(reference) if "@" in reference else (reference, None)
+        if when is not None:
+            return self._get_at(front, when)
         document, slug = self.references.resolve(reference, by_name=True)
         content = content_of(document, self.store.chunks(document.id), slug)
         head = self.store.heads((document.id,)).get(document.id) if document.superseded_by else None
         return content._replace(current=head.code if head else None)
+
+    def _get_at(self, reference: str, when: str) -> "Content":
+        """As it was at a moment."""
+        from knowbase.text.sections import content_of
+        from knowbase.values.documents import Passage
+
+        slug = None
+        if self.references.find_any(reference) is None and ":" in reference:
+            reference, _, slug = reference.rpartition(":")
+        kept = self.history.at(reference, when)
+        document = kept.document
+        passages = [Passage(one.id, one.chunk, document) for one in kept.copy.chunks]
+        return content_of(document, passages, slug)
 
     def render(self, reference: str, query: str = "", line: int | None = None) -> "Rendered":
         """A document as it is read, with the passages that a query finds in it; of a long one

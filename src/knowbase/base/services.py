@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from knowbase.ingest.services import IngestServices
     from knowbase.memory.lifecycle import Lifecycle
     from knowbase.memory.sessions import Sessions
+    from knowbase.memory.undoing import History
     from knowbase.memory.use import Recorder
     from knowbase.ranking.custom import Custom
     from knowbase.search.log import SearchLog
@@ -63,7 +64,10 @@ class BaseServices:
         self.configuration = configuration or config.load(self.home, os.environ)
         self.settings = self.configuration.settings
         self.profile(self.settings.search_profile)  # a mistake is said at once, whatever is asked
-        opened = opened or Opened(open_store(path, self.settings))
+        if opened is None:
+            opened = Opened(open_store(path, self.settings))
+            if self.settings.history_keep != config.DEFAULTS.history_keep:
+                opened.store.keeps = self._keeps()
         self.store = _within(opened.store, opened.access)
         self._access = opened.access
         self._embedder = embedder
@@ -230,6 +234,27 @@ class BaseServices:
                 field="graph.code_pattern",
                 hint=r"such as PROJ-[A-Z]-\d{4}",
             ) from error
+
+    def _keeps(self) -> Callable[[Document], bool]:
+        from knowbase.memory.keep import keeps, rules_of
+
+        rules = rules_of(self.settings.history_keep)  # a mistake is said at once
+        return lambda document: keeps(rules, document)
+
+    @cached_property
+    def history(self) -> "History":
+        """What the base was: who changed what, documents at a moment, going back."""
+        from knowbase.memory.keep import rules_of
+        from knowbase.memory.undoing import History
+
+        return History(
+            self.store,
+            lambda reference: self.references.find_any(reference),
+            self.named,
+            self.now,
+            lambda: rules_of(self.settings.history_keep),
+            self.ingest_services,
+        )
 
     @cached_property
     def graph(self) -> "Graph":

@@ -96,8 +96,10 @@ def _dispatch(arguments: list[str]) -> int:
             said = opening(base) if opening is not None and not surface.quiet else ""
             if said:
                 print(safe(said), file=sys.stderr, flush=True)
+            _say_surface()
             return _stream(operation.run(base, request), output)
-        result = _run_operation(operation, base, request, surface)
+        with _saying(operation):
+            result = _run_operation(operation, base, request, surface)
         output.show(result)
         _keep_hits(operation, base, result)
         return _exit_code(result)
@@ -230,6 +232,22 @@ def _run_operation(
         return operation.run(base, request, bar)
     finally:
         bar.close()
+
+
+def _say_surface() -> None:
+    """Each round of a stream is a command of its own."""
+    from knowbase.values.history import surface
+
+    surface.set("cli")
+
+
+def _saying(operation: Operation) -> AbstractContextManager[None]:
+    """What is written is written down as this command's."""
+    if not operation.makes_garbage:
+        return nullcontext()
+    from knowbase.store.acting import acting
+
+    return acting("cli", operation.name)
 
 
 def _home_of(base: "Base | Client | None") -> str:

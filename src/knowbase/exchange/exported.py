@@ -10,6 +10,7 @@ from knowbase.exchange import lines
 from knowbase.exchange.lines import Line, Page
 from knowbase.upkeep.digests import Part
 from knowbase.values.copies import Copy, Frame, SharedParts
+from knowbase.values.history import HistoryPart
 
 NAME = "kb-export.jsonl"
 VERSION = 1
@@ -110,6 +111,10 @@ class Exported:
 
     def frame(self) -> Frame:
         return self._frame
+
+    def history(self) -> Iterator[HistoryPart]:
+        """An export has what the base is, not what it was."""
+        return iter(())
 
     def seqs(self) -> list[int]:
         return sorted(self._places)

@@ -20,6 +20,7 @@ from knowbase.http.searchers import Searchers
 from knowbase.http.workers import Workers
 from knowbase.operations.declare import Operation, held_to
 from knowbase.operations.results import plain
+from knowbase.store.acting import acting
 from knowbase.values.access import Access, current
 from knowbase.values.parameters import build
 
@@ -87,7 +88,8 @@ class Api:
                 if not asked.request.draft:
                     base.count_search(asked.request.query, found.result)
                 return found
-            result = operation.run(base, asked)
+            with acting("http", operation.name):
+                result = operation.run(base, asked)
             return Rendered(result, as_json(plain(result)))
 
         found = await self._workers.run(work, operation.name)

@@ -9,10 +9,12 @@ from knowbase.ingest.report import Report
 from knowbase.ingest.services import IngestServices
 from knowbase.ingest.sync import Run
 from knowbase.ingest.walk import has_rules
+from knowbase.store.acting import as_one
 
 MOST_NAMED = 200  # paths: for more, walking the folders is no slower
 
 
+@as_one
 def sync_some(services: IngestServices, paths: Collection[str]) -> Report | None:
     """Bring these in step and look at nothing else; None when that cannot be told from them:
     something is gone, or a file changed that says which others are looked at."""

@@ -16,6 +16,7 @@ from knowbase.ingest.places import Home
 from knowbase.ingest.report import Progress, Report, joined
 from knowbase.ingest.services import IngestServices
 from knowbase.query.conditions import OneOf
+from knowbase.store.acting import as_one
 from knowbase.values.documents import ALL
 from knowbase.values.kinds import clean_tags
 from knowbase.values.times import timestamp
@@ -52,6 +53,7 @@ class Commit(NamedTuple):
     more_files: int = 0
 
 
+@as_one
 def add_history(
     services: IngestServices,
     wanted: Wanted,

@@ -45,7 +45,7 @@ def removal_of(
         gone |= below
         documents |= _documents(below.values(), store)
     documents |= {part.id: part for part in stored_parts(store, list(gone)).values()}
-    excluded = [_excluded(record, sources - dropped) for record in gone.values()]
+    excluded = [kept_out(record, sources - dropped) for record in gone.values()]
     changes = Changes(
         removed=tuple(documents),
         files=tuple(record for record in excluded if record is not None),
@@ -84,7 +84,7 @@ def _refuse_part(document: Document, files: Collection[str]) -> None:
         )
 
 
-def _excluded(record: FileRecord, sources: set[str]) -> FileRecord | None:
+def kept_out(record: FileRecord, sources: set[str]) -> FileRecord | None:
     """The record that keeps the file out from now on; none when no source holds it any more."""
     holders = [source for source in sources if inside(record.path, source)]
     if not holders:

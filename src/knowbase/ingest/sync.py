@@ -23,6 +23,7 @@ from knowbase.ingest.workload import Workload
 from knowbase.logs import log
 from knowbase.query.conditions import AllOf, AnyOf, Compare, Condition, Not, OneOf
 from knowbase.read.decode import BinaryFile, NeedsReader
+from knowbase.store.acting import as_one
 from knowbase.values.changes import Changes
 from knowbase.values.documents import ALL, Document
 from knowbase.values.files import FileRecord, Source
@@ -34,6 +35,7 @@ MUCH = 50  # documents: similar ones of fewer are linked when somebody asks for 
 LOOK_AGAIN = -1  # a modification time that no file has
 
 
+@as_one
 def sync(
     services: IngestServices,
     scopes: Sequence[Scope],

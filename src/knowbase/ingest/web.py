@@ -13,6 +13,7 @@ from knowbase.ingest.report import Progress, Report, joined
 from knowbase.ingest.services import IngestServices
 from knowbase.query.conditions import FORGOTTEN, AllOf, Compare, Not, OneOf
 from knowbase.read.about import stored
+from knowbase.store.acting import as_one
 from knowbase.text.names import ADDRESS
 from knowbase.values.changes import Changes
 from knowbase.values.documents import ALL, Document
@@ -56,6 +57,7 @@ def _key(address: str) -> str:
     return f"web:{address}"
 
 
+@as_one
 def add_pages(
     services: IngestServices, named: Sequence[str], tags: Sequence[str], progress: Tell
 ) -> Report:
@@ -76,6 +78,7 @@ def add_pages(
     return report._replace(failed=(*report.failed, *failed))
 
 
+@as_one
 def refresh_pages(services: IngestServices, *, prune: bool, progress: Tell) -> Report:
     """Ask for every page again. One that is gone, or cannot be asked for now, is said and stays;
     with `prune`, what is gone is removed."""

@@ -184,7 +184,10 @@ class Answering:
         return tell(self.budget.most_of(size, tell))
 
     def _run(self, request: Any) -> Any:
-        return self.call.tool.operation.run(self.base, request)
+        from knowbase.store.acting import acting
+
+        with acting("mcp", self.call.tool.name):
+            return self.call.tool.operation.run(self.base, request)
 
     def _fitted_answer(self, data: dict[str, Any]) -> AgentAnswer:
         shown = cleaned(data)

@@ -15,7 +15,7 @@ from knowbase.ingest.embedding import Step
 from knowbase.move.paths import Origin, Relocated, notices
 from knowbase.store.contract import CopySource, Snapshot
 from knowbase.store.location import new_place, shown
-from knowbase.upkeep.digests import Part, digests, is_empty, same
+from knowbase.upkeep.digests import Part, digests, is_empty, of_history, same
 from knowbase.values.changes import Changes
 from knowbase.values.copies import Copy, batches
 
@@ -170,6 +170,7 @@ class Transfer:
             self._paste(self._source.copies(batch))
             self._progress(Step(self._copied, len(seqs), "documents copied"))
         self._target.paste_shared(self._source.shared())
+        self._target.paste_history(self._source.history())
 
     def _drop_others(self) -> None:
         """What was copied before and has changed since, or is gone: first of all, so that
@@ -190,6 +191,9 @@ class Transfer:
         differing = [
             one.name for one, other in zip(self._parts, found, strict=True) if one != other
         ]
+        was = of_history(self._source)
+        if was.rows and was != of_history(self._target):
+            differing.append(was.name)
         if differing:
             raise BaseError(
                 f"the copy is not the same yet: {', '.join(differing)}",

@@ -5,7 +5,7 @@ in PostgreSQL has none of its own: relative paths start wherever a checkout is, 
 """
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Protocol
 
 from knowbase.base import Base
@@ -13,7 +13,9 @@ from knowbase.ingest.parts import file_of
 from knowbase.ingest.places import Home
 from knowbase.store.contract import CopySource
 from knowbase.store.location import is_url
+from knowbase.store.versions import relocated
 from knowbase.values.copies import Copy, Frame, SharedParts
+from knowbase.values.history import HistoryPart
 
 
 class Origin(Protocol):
@@ -55,6 +57,17 @@ class Relocated:
     def shared(self) -> SharedParts:
         shared = self._whole.shared()
         return shared if self._stays else self._shared(shared)
+
+    def history(self) -> Iterator[HistoryPart]:
+        for part in self._whole.history():
+            yield part if self._stays else self._part(part)
+
+    def _part(self, part: HistoryPart) -> HistoryPart:
+        versions = (
+            one if one.data is None else one._replace(data=relocated(one.data, self._copy))
+            for one in part.versions
+        )
+        return part._replace(versions=tuple(versions))
 
     def _copy(self, copy: Copy) -> Copy:
         document = copy.document

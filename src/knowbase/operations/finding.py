@@ -110,7 +110,11 @@ OPERATIONS = {
             Get,
             get,
             terminal=Terminal(raw=_text, aside=_aside),
-            examples=("kb get KB-12", "kb get docs/deploy.md:rollback"),
+            examples=(
+                "kb get KB-12",
+                "kb get docs/deploy.md:rollback",
+                "kb get KB-12@'last friday'",
+            ),
         ),
         Operation(
             "list",

@@ -6,6 +6,7 @@ GOALS = {
     "connect": ("links", "related", "path", "relate", "communities", "rank", "graph"),
     "recall": ("brief", "timeline", "context", "session", "sessions", "feedback"),
     "keep current": ("supersede", "forget", "restore", "archive", "expire", "tag"),
+    "look back": ("log", "history", "diff", "undo"),
     "look after": (
         "status", "config", "check", "backup", "repair", "move", "embed", "models", "profiles",
         "eval",

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from knowbase.base import Base
     from knowbase.ingest.removal import Removal
     from knowbase.memory.lifecycle import Changed, Superseded
+    from knowbase.memory.undoing import Erased
     from knowbase.values.documents import Listing
 
 DOCUMENTS = Param("codes, ids, numbers or paths", positional=True, metavar="DOCUMENT")
@@ -31,8 +32,23 @@ class ReferencesRequest(NamedTuple):
     references: Annotated[tuple[str, ...], DOCUMENTS]
 
 
-def forget(base: "Base", request: ReferencesRequest) -> "Changed":
+class Forget(NamedTuple):
+    references: Annotated[tuple[str, ...], DOCUMENTS]
+    erase: Annotated[bool, Param("remove it for good, with every version of it")] = False
+
+
+def forget(base: "Base", request: Forget) -> "Changed | Erased":
+    if request.erase:
+        return base.history.erase(request.references)
     return base.lifecycle.forget(request.references)
+
+
+def _erased(base: "Base", request: Forget) -> tuple[str, ...]:
+    """What is there, to be asked about."""
+    if not request.erase:
+        return ()
+    found = (base.store.find(one) for one in request.references)
+    return tuple(one.id for one in found if one is not None)
 
 
 def archive(base: "Base", request: ReferencesRequest) -> "Changed":
@@ -48,7 +64,15 @@ def restore(base: "Base", request: Restore) -> "Changed | Listing":
     """Without a document: what could be restored."""
     if not request.references:
         return base.lifecycle.forgotten(Page(request.limit))
-    return base.lifecycle.restore(request.references)
+    named = [base.history.split(one) for one in request.references]
+    if all(when is None for _, when in named):
+        return base.lifecycle.restore(request.references)
+    from knowbase.memory.lifecycle import Changed
+
+    hidden = [one for one, when in named if when is None]
+    shown = base.lifecycle.restore(hidden).documents if hidden else ()
+    back = (base.history.restore(one, when) for one, when in named if when is not None)
+    return Changed((*shown, *back))
 
 
 def _of_backup(words: Sequence[str]) -> str | None:
@@ -96,11 +120,12 @@ OPERATIONS = {
         Operation(
             "forget",
             "Never show a document again, until it is restored",
-            ReferencesRequest,
+            Forget,
             forget,
             writes=True,
             most_kb=REFERENCES_KB,
-            examples=("kb forget KB-7",),
+            terminal=Terminal(removes=_erased),
+            examples=("kb forget KB-7", "kb forget --erase KB-7"),
         ),
         Operation(
             "restore",
@@ -110,7 +135,11 @@ OPERATIONS = {
             writes=True,
             most_kb=REFERENCES_KB,
             terminal=Terminal(instead=_of_backup),
-            examples=("kb restore KB-7", "kb restore    # lists what was forgotten"),
+            examples=(
+                "kb restore KB-7",
+                "kb restore    # lists what was forgotten",
+                "kb restore KB-7@2026-03-01    # as it was then",
+            ),
         ),
         Operation(
             "archive",

@@ -1,6 +1,6 @@
 """What every store promises, by subject; each method is a consistent read or a transaction."""
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -16,6 +16,7 @@ from knowbase.values.documents import Candidate, Counts, Document, Page, Passage
 from knowbase.values.edges import MOST_SIMILAR, Edge, Relation, Wiring
 from knowbase.values.files import FileRecord, Source
 from knowbase.values.findings import Finding
+from knowbase.values.history import Change, HistoryPart, Kept, Version, Wanted
 from knowbase.values.reading import Link
 from knowbase.values.sessions import Session, Use
 from knowbase.values.vectors import Claim, IndexState, Model, StoredModel, Vector
@@ -305,8 +306,44 @@ class VectorStore(Protocol):
         """What there is of it; None when there is none, or the database looks after it."""
 
 
+class HistoryStore(Protocol):
+    """What the base was. A change has a number, which says what came before what; its moment is
+    shown. Use and vectors' models are not part of it."""
+
+    def changes(self, wanted: Wanted) -> list[Change]:
+        """The newest first."""
+
+    def numbered(self, numbers: Collection[int]) -> dict[int, Change]: ...
+
+    def last(self) -> int:
+        """The number of the newest change."""
+
+    def number_at(self, moment: str) -> int | None:
+        """Of the last change before the first that is later; None: there was no base yet."""
+
+    def versions(self, document: str | None = None) -> list[Version]:
+        """Of the document with this id, oldest first, up to what it is now; or of all documents,
+        without what they are now."""
+
+    def version(self, document: str, number: int) -> Kept | None:
+        """The document of this id as it was after a change; None when it was not, or that is no
+        longer kept."""
+
+    def past(self, reference: str) -> str | None:
+        """The id of the document that last was called so: an id, a code in any case, a path."""
+
+    def prune(self, ended: Sequence[tuple[str, int]]) -> None:
+        """Forget, of each of these documents, the versions that ended by that change."""
+
+    def leftovers(self) -> int:
+        """Texts that no version has, and parts of versions without one; there should be none."""
+
+
 class CopySource(Protocol):
     """A base as a whole, in parts that can be copied into another one."""
+
+    def history(self) -> Iterator[HistoryPart]:
+        """What the base was, change by change; nothing where that is not known."""
 
     def frame(self) -> Frame: ...
 
@@ -361,6 +398,9 @@ class Copying(CopySource, Protocol):
     def paste_shared(self, shared: SharedParts) -> None:
         """Write it in place of what there is, and find all links again."""
 
+    def paste_history(self, parts: Iterable[HistoryPart]) -> None:
+        """Write it in place of what there is, once all documents are there."""
+
     def end(self) -> None:
         """The copy is whole."""
 
@@ -382,6 +422,11 @@ class Store(
     Protocol,
 ):
     """One base."""
+
+    keeps: Callable[[Document], bool] | None
+    """Whether the versions of a document are kept; None: of all."""
+
+    def history(self) -> HistoryStore: ...
 
     def close(self) -> None: ...
 

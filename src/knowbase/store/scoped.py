@@ -5,7 +5,7 @@ whichever operation, gets documents and sessions of the project alone, and write
 Each method states its policy; one that states none is not there.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from knowbase.errors import NotAllowed
 from knowbase.query.conditions import (
@@ -24,6 +24,7 @@ from knowbase.store.contract import (
     DocumentStore,
     FileStore,
     GraphStore,
+    HistoryStore,
     LeaseStore,
     RetrievalStore,
     SavedSearchStore,
@@ -47,6 +48,8 @@ from knowbase.values.vectors import Model, StoredModel, Vector
 class ScopedStore:
     """See `knowbase.store.contract.Store` for what each method promises."""
 
+    keeps: Callable[[Document], bool] | None  # the store itself knows
+
     def __init__(self, store: Store, access: Access) -> None:
         self._store = store
         self._access = access
@@ -68,7 +71,7 @@ class ScopedStore:
 
     def _within(self, changes: Changes, project: str) -> Changes:
         """The changes if all of them concern the project; what is new belongs to it."""
-        if changes.removed or changes.files or changes.forgotten:
+        if changes.removed or changes.erased or changes.files or changes.forgotten:
             raise NotAllowed("removing for good needs access to the whole base", hint="kb forget")
         if changes.sources or changes.dropped_sources or changes.codes:
             raise NotAllowed("this needs access to the whole base")
@@ -344,6 +347,12 @@ class ScopedStore:
     # the base as a whole
 
     copying = passed_on(Policy.WHOLE, Store.copying)
+
+    @stated(Policy.PROJECT)
+    def history(self) -> HistoryStore:
+        from knowbase.store.scoped_history import scoped_history
+
+        return scoped_history(self._store.history(), self._access, self._names)
 
     # what is ours
 

@@ -21,3 +21,18 @@ def word_diff(old: str, new: str) -> tuple[tuple[str, str], ...]:
         if stop > begin:
             found.append(("+", "".join(after[begin:stop])))
     return tuple(found)
+
+
+def text_diff(old: str, new: str) -> tuple[tuple[str, str], ...]:
+    """The same of texts of any length: by lines first, then by words where lines differ."""
+    before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    found: list[tuple[str, str]] = []
+    for kind, start, end, begin, stop in SequenceMatcher(None, before, after).get_opcodes():
+        gone, come = "".join(before[start:end]), "".join(after[begin:stop])
+        if kind == "equal":
+            found.append(("=", gone))
+        elif kind == "replace" and max(len(gone), len(come)) <= LONGEST:
+            found += word_diff(gone, come)
+        else:
+            found += [(sign, text) for sign, text in (("-", gone), ("+", come)) if text]
+    return tuple(found)

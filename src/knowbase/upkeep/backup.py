@@ -224,6 +224,7 @@ def _copy(whole: Snapshot, part: str, progress: Progress) -> None:
             done += len(batch)
             progress(Step(done, len(seqs), "documents copied"))
         copying.paste_shared(whole.shared())
+        copying.paste_history(whole.history())
         copying.end()
     finally:
         target.close()

@@ -64,6 +64,13 @@ def digests(
     )
 
 
+def of_history(whole: CopySource) -> Part:
+    """What the base was, change by change; how it was before the first is not counted."""
+    found = _Sum("history")
+    found.add(part for part in whole.history() if part.change.number)
+    return found.part()
+
+
 def _others(frame: Frame, shared: SharedParts) -> Iterable[Part]:
     kinds: dict[str, Iterable[object]] = {
         "models": frame.models,

@@ -1,7 +1,7 @@
 """Repair: save what only the base has, rebuild what can be derived, say what is lost."""
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 from knowbase.config import DEFAULTS, Settings
@@ -19,6 +19,7 @@ from knowbase.upkeep.check import check
 from knowbase.values.changes import Changes
 from knowbase.values.copies import Copy, Frame, SharedParts
 from knowbase.values.findings import NOTICE
+from knowbase.values.history import HistoryPart
 
 REBUILT = ("the text index", "links")
 
@@ -194,6 +195,11 @@ class _Mended:
 
     def shared(self) -> SharedParts:
         return self._whole.shared()
+
+    def history(self) -> Iterator[HistoryPart]:
+        """Versions share their texts with what is there: where that is damaged, none is kept."""
+        is_whole = not self.unreadable and not self._damaged and not self.paths
+        return self._whole.history() if is_whole else iter(())
 
     def read_all(self) -> None:
         for seq in self.seqs():

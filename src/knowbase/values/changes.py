@@ -83,6 +83,7 @@ class Changes(NamedTuple):
     """What one transaction writes, in this order; all of it happens or nothing."""
 
     removed: tuple[str, ...] = ()  # document ids
+    erased: tuple[str, ...] = ()  # the same, with every version that they had
     drafts: tuple[Draft, ...] = ()
     files: tuple[FileRecord, ...] = ()
     forgotten: tuple[str, ...] = ()  # file paths
@@ -97,6 +98,18 @@ class Changes(NamedTuple):
     dropped_relations: tuple[Relation, ...] = ()
     codes: tuple[Codes, ...] = ()
     model: Model | None = None  # whose vectors the drafts carry; None: the active one's
+
+
+def concerns_documents(changes: Changes) -> bool:
+    """Whether it is about more than use, sessions and files."""
+    said = (changes.edits, changes.codes, changes.relations, changes.dropped_relations)
+    return any((changes.removed, changes.erased, changes.drafts, *said))
+
+
+def with_erased(changes: Changes) -> Changes:
+    """What is erased is removed, too."""
+    gone = (*changes.removed, *changes.erased)
+    return changes._replace(removed=gone) if changes.erased else changes
 
 
 def renamed(changes: Changes, ids: Mapping[str, str]) -> Changes:

@@ -9,11 +9,14 @@ from knowbase.values.documents import Document, Passage
 from knowbase.values.vectors import Model, Vector
 
 if TYPE_CHECKING:
+    from knowbase.store.keeping import Keeps
     from knowbase.values.edges import Edge
 
 
 class Contents:
     """Everything in one base."""
+
+    keeps: "Keeps | None" = None
 
     def __init__(self) -> None:
         self._state = State()

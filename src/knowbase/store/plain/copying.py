@@ -1,9 +1,10 @@
 """The plain store as a whole."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from knowbase.store.contract import CopySource
+from knowbase.store.plain.history import replace
 from knowbase.store.plain.state import Stored, remove, row_of
 from knowbase.store.plain.vectors import PlainVectors
 from knowbase.store.seals import Seals, seals_of, vector_seal
@@ -11,6 +12,7 @@ from knowbase.values.copies import ChunkCopy, Copy, Frame, SharedParts
 from knowbase.values.documents import Document
 from knowbase.values.edges import Edge
 from knowbase.values.findings import Finding
+from knowbase.values.history import HistoryPart
 from knowbase.values.sessions import Session
 from knowbase.values.vectors import Model, StoredModel
 
@@ -61,7 +63,14 @@ class PlainCopying:
         self.start("", source.frame())
         self.paste(source.copies(source.seqs()))
         self.paste_shared(source.shared())
+        self.paste_history(source.history())
         self.end()
+
+    def history(self) -> Iterator[HistoryPart]:
+        return iter(self._state.history)
+
+    def paste_history(self, parts: Iterable[HistoryPart]) -> None:
+        replace(self._state, parts)
 
     def seal(self) -> int:
         return 0

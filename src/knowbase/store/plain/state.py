@@ -9,6 +9,7 @@ from knowbase.text.analysis import stems
 from knowbase.text.indexed import index_terms
 from knowbase.values.changes import Draft, SavedSearch, assigned_codes
 from knowbase.values.documents import Chunk, Document, names_of
+from knowbase.values.history import BEFORE, HistoryPart
 from knowbase.values.vectors import Model, Vector
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class State:
         self.calibration: Calibration | None = None
         self.leases: dict[str, tuple[str, float]] = {}
         self.copy_of: str | None = None
+        self.history = [HistoryPart(BEFORE)]
 
     def copied(self) -> "State":
         new = State()

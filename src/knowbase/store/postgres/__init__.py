@@ -26,12 +26,14 @@ from knowbase.store.postgres.sessions import PostgresSessions
 from knowbase.store.postgres.vectors import PostgresVectors
 from knowbase.store.postgres.write import Writing
 from knowbase.store.rules import check_codes
-from knowbase.values.changes import Changes
+from knowbase.values.changes import Changes, with_erased
 from knowbase.values.characters import storable
 from knowbase.values.documents import Document
 
 if TYPE_CHECKING:
+    from knowbase.store.keeping import Keeps
     from knowbase.store.postgres.copying import PostgresCopying
+    from knowbase.store.postgres.history import PostgresHistory
 
 DEFAULT_NAME = "default"
 BUSY_TIMEOUT = 5.0
@@ -73,6 +75,8 @@ class PostgresStore(
 ):
     """See `knowbase.store.contract.Store` for what each method promises."""
 
+    keeps: "Keeps | None" = None
+
     def __init__(
         self,
         url: str,
@@ -98,7 +102,7 @@ class PostgresStore(
     def apply(self, changes: Changes, now: str, *, wait: bool = True) -> list[Document]:
         def write(connection: Connection) -> list[Document]:
             known = find_model(connection, self._base, changes.model)
-            writing = Writing(connection, self._base, now, known)
+            writing = Writing(connection, self._base, now, known, self.keeps)
             seqs = writing.apply(changes)
             if writing.doubled:
                 connection.execute("ANALYZE documents, chunks, words, postings")
@@ -115,13 +119,18 @@ class PostgresStore(
             check_codes(changes.drafts, written)
             return written
 
-        changes = storable(changes)
+        changes = with_erased(storable(changes))
         return self._connections.writing(write, wait=wait)
 
     def copying(self) -> "PostgresCopying":
         from knowbase.store.postgres.copying import PostgresCopying
 
         return PostgresCopying(self._connections, self._base, self)
+
+    def history(self) -> "PostgresHistory":
+        from knowbase.store.postgres.history import PostgresHistory
+
+        return PostgresHistory(self._connections, self._base)
 
 
 def _upgrade(connection: Connection) -> None:

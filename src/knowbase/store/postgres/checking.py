@@ -42,10 +42,15 @@ _IN_STEP = (
 
 
 def findings(connection: Connection, base: int, *, deep: bool) -> Iterator[Finding]:
+    from knowbase.store.postgres import past
+    from knowbase.store.versions import told
+
     for part, what, sql in _IN_STEP:
         row = connection.execute(SQL(sql), {"base": base}).fetchone()
         if row and row[0]:
             yield Finding(part, PROBLEM, f"{row[0]} {what}", _REPAIR)
+    changed = past.unlike(connection, base) if deep else 0
+    yield from told(past.leftovers(connection, base), changed)
     if deep:
         yield from _indexes(connection)
 

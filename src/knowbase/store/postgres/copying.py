@@ -1,13 +1,13 @@
 """A base in PostgreSQL as a whole: read in parts, and written in parts as they are."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from psycopg import Connection
 from psycopg.sql import SQL
 
 from knowbase.store.contract import CopySource
-from knowbase.store.postgres import reading
+from knowbase.store.postgres import keeping, past, reading
 from knowbase.store.postgres.connection import Connected, Connections
 from knowbase.store.postgres.pasting import Pasting
 from knowbase.store.postgres.reading import PostgresSnapshot, Reading
@@ -16,6 +16,7 @@ from knowbase.store.postgres.vectors import PostgresVectors
 from knowbase.store.postgres.write import Writing
 from knowbase.values.changes import Changes
 from knowbase.values.copies import Copy, Frame, SharedParts, batches
+from knowbase.values.history import HistoryPart
 
 
 class PostgresCopying(Connected):
@@ -63,6 +64,13 @@ class PostgresCopying(Connected):
             lambda connection: reading.shared(connection, self._base), long=True
         )
 
+    def history(self) -> Iterator[HistoryPart]:
+        """All of it at once: a transaction ends before what it gives is looked at."""
+        found = self._connections.consistently(
+            lambda connection: list(past.parts(connection, self._base)), long=True
+        )
+        return iter(found)
+
     @contextmanager
     def snapshot(self) -> Iterator[PostgresSnapshot]:
         """On a connection of its own, for as long as it takes: this one has no time-outs."""
@@ -96,6 +104,9 @@ class PostgresCopying(Connected):
 
         self._connections.writing(write)
 
+    def paste_history(self, parts: Iterable[HistoryPart]) -> None:
+        self._connections.writing(lambda connection: keeping.replace(connection, self._base, parts))
+
     def replace(self, source: CopySource, before: Callable[[], None]) -> None:
         def write(connection: Connection) -> None:
             connection.execute("SELECT 1 FROM bases WHERE id = %s FOR UPDATE", (self._base,))
@@ -109,6 +120,7 @@ class PostgresCopying(Connected):
             for batch in batches(source.seqs()):
                 Pasting(connection, self._base).paste(source.copies(batch))
             Pasting(connection, self._base).paste_shared(source.shared())
+            keeping.replace(connection, self._base, source.history())
             self._store.index_vectors(connection)
 
         self._connections.writing(write)

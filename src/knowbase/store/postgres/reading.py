@@ -18,6 +18,7 @@ from knowbase.values.copies import ChunkCopy, Copy, Frame, GivenVerdict, SharedP
 from knowbase.values.edges import Relation
 from knowbase.values.files import Source
 from knowbase.values.findings import Finding
+from knowbase.values.history import HistoryPart
 from knowbase.values.reading import Link
 from knowbase.values.sessions import Session, Use
 from knowbase.values.vectors import Model, Vector
@@ -49,6 +50,12 @@ class PostgresSnapshot:
     def shared(self) -> SharedParts:
         with translated():
             return shared(self._connection, self._base)
+
+    def history(self) -> Iterator[HistoryPart]:
+        from knowbase.store.postgres.past import parts
+
+        with translated():
+            yield from parts(self._connection, self._base)
 
     def seals(self, numbers: Collection[int]) -> dict[int, Seals]:
         with translated():

@@ -357,9 +357,81 @@ CREATE TABLE leases (
 );
 """
 
+# What was, beside what is: a search that asks for no other moment never reads it.
+_STEP_14 = """
+CREATE TABLE changes (
+    base_id integer NOT NULL REFERENCES bases ON DELETE CASCADE,
+    number bigint NOT NULL,
+    at text COLLATE "C" NOT NULL,
+    who text COLLATE "C" NOT NULL,
+    surface text COLLATE "C" NOT NULL,
+    command text COLLATE "C" NOT NULL,
+    session text COLLATE "C",
+    run text COLLATE "C" NOT NULL,
+    touched text COLLATE "C" NOT NULL,
+    next_seq bigint NOT NULL,
+    next_chunk bigint NOT NULL,
+    PRIMARY KEY (base_id, number)
+);
+CREATE INDEX changes_next_seq ON changes (base_id, next_seq, number);
+CREATE INDEX changes_run ON changes (base_id, run);
+CREATE TABLE versions (
+    base_id integer NOT NULL REFERENCES bases ON DELETE CASCADE,
+    document bigint NOT NULL,
+    until bigint NOT NULL,
+    since bigint NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    code text COLLATE "C",
+    path text COLLATE "C",
+    data text COLLATE "C",
+    places text COLLATE "C",
+    seal bytea NOT NULL,
+    PRIMARY KEY (base_id, document, until)
+);
+CREATE INDEX versions_until ON versions (base_id, until);
+CREATE INDEX versions_id ON versions (base_id, id);
+CREATE INDEX versions_code ON versions (base_id, lower(code));
+CREATE TABLE past_texts (
+    base_id integer NOT NULL REFERENCES bases ON DELETE CASCADE,
+    key bytea NOT NULL,
+    heading text COLLATE "C",
+    header text COLLATE "C" NOT NULL,
+    text text COLLATE "C" NOT NULL,
+    PRIMARY KEY (base_id, key)
+);
+CREATE TABLE past_chunks (
+    base_id integer NOT NULL REFERENCES bases ON DELETE CASCADE,
+    chunk bigint NOT NULL,
+    until bigint NOT NULL,
+    document bigint NOT NULL,
+    slug text COLLATE "C" NOT NULL,
+    chunk_index integer NOT NULL,
+    overlap integer NOT NULL,
+    tokens integer NOT NULL,
+    hash text COLLATE "C" NOT NULL,
+    key bytea NOT NULL,
+    PRIMARY KEY (base_id, chunk, until)
+);
+CREATE INDEX past_chunks_document ON past_chunks (base_id, document, until);
+CREATE INDEX past_chunks_until ON past_chunks (base_id, until);
+CREATE INDEX past_chunks_key ON past_chunks (base_id, key);
+CREATE INDEX past_chunks_hash ON past_chunks (base_id, hash);
+CREATE TABLE past_vectors (
+    base_id integer NOT NULL REFERENCES bases ON DELETE CASCADE,
+    hash text COLLATE "C" NOT NULL,
+    model integer NOT NULL,
+    embedding bytea NOT NULL,
+    PRIMARY KEY (base_id, hash, model),
+    FOREIGN KEY (base_id, model) REFERENCES models (base_id, id) ON DELETE CASCADE
+);
+INSERT INTO changes SELECT id, 0, CASE WHEN next_seq > 1 THEN
+    to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') ELSE '' END,
+    '', '', '', NULL, '', '[]', next_seq, next_chunk FROM bases;
+"""
+
 STEPS = (
     _STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8, _STEP_9, _STEP_10,
-    _STEP_11, _STEP_12, _STEP_13,
+    _STEP_11, _STEP_12, _STEP_13, _STEP_14,
 )  # fmt: skip
 WITH_A_GRAPH = 3
 

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple, TypeVar
 from psycopg import Connection
 from psycopg.sql import SQL, Composed, Identifier
 
+from knowbase.store.keeping import Keeps
 from knowbase.store.postgres import rows
 from knowbase.store.postgres.compile import compile_condition
+from knowbase.store.postgres.keeping import PostgresKeeping
 from knowbase.store.postgres.links import Linking
 from knowbase.store.postgres.postings import Postings
 from knowbase.store.postgres.rows import clean
@@ -47,9 +49,15 @@ class Writing(Postings):
     """One transaction; the base's row is locked for as long as it takes."""
 
     def __init__(
-        self, connection: Connection, base: int, now: str, model: tuple[int, Model] | None
+        self,
+        connection: Connection,
+        base: int,
+        now: str,
+        model: tuple[int, Model] | None,
+        keeps: Keeps | None = None,
     ) -> None:
         super().__init__(connection, base, now)
+        self._keeping = PostgresKeeping(connection, base, now, keeps)
         self._model = model
         row = connection.execute(
             "SELECT next_seq, next_chunk, next_word, chunks FROM bases WHERE id = %s FOR UPDATE",
@@ -67,6 +75,7 @@ class Writing(Postings):
         """Everything in `changes`; returns the seq of each draft's document."""
         for edit in changes.edits:
             check_chain(edit, self._find)
+        self._keeping.keep_written(changes)
         self._remove(changes.removed)
         written: list[int] = []
         changed: set[int] = set()
@@ -92,8 +101,10 @@ class Writing(Postings):
         )
         self._write_words()
         said = renamed(changes, ids)
+        self._keeping.keep_said(said, changed)
         self.record(said)
         touched = self._link(said, changed)
+        self._keeping.finish(said, changed)
         seal(self._connection, self._base, changed)
         seal_fields(self._connection, self._base, touched - changed)
         seal_use(self._connection, self._base, self._used(changes) - changed - touched)

@@ -26,7 +26,10 @@ from knowbase.values.characters import storable
 from knowbase.values.documents import Document
 
 if TYPE_CHECKING:
+    from knowbase.store.keeping import Keeps
     from knowbase.store.sqlite.copying import SqliteCopying
+    from knowbase.store.sqlite.history import SqliteHistory
+    from knowbase.store.sqlite.keeping import SqliteKeeping
     from knowbase.values.changes import Changes
 
 BUSY_TIMEOUT = 5.0
@@ -142,6 +145,8 @@ class SqliteStore(
 ):
     """See `knowbase.store.contract.Store` for what each method promises."""
 
+    keeps: "Keeps | None" = None
+
     def __init__(
         self, path: str, busy_timeout: float = BUSY_TIMEOUT, index_after: int = INDEX_AFTER
     ) -> None:
@@ -168,8 +173,9 @@ class SqliteStore(
     def apply(self, changes: "Changes", now: str, *, wait: bool = True) -> list[Document]:
         from knowbase.store.rules import check_chain, check_codes
         from knowbase.store.sqlite import write
+        from knowbase.values.changes import with_erased
 
-        changes = storable(changes)
+        changes = with_erased(storable(changes))
         with translated():
             if changes.drafts or changes.removed:
                 self._connections.with_vectors_or_words()
@@ -177,7 +183,8 @@ class SqliteStore(
                 for edit in changes.edits:
                     check_chain(edit, self.find)
                 model = self._model_id(connection, changes.model)
-                seqs = write.apply(connection, changes, model, now)
+                keeping = self._keeping(connection, changes, now)
+                seqs = write.apply(connection, changes, model, now, keeping)
                 written = [self._document(connection, seq) for seq in seqs]
                 check_codes(changes.drafts, written)
             if changes.sources:
@@ -185,10 +192,27 @@ class SqliteStore(
                 connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
             return written
 
+    def _keeping(
+        self, connection: apsw.Connection, changes: "Changes", now: str
+    ) -> "SqliteKeeping | None":
+        """None for what a search writes: it has no time to load what keeps nothing of it."""
+        from knowbase.values.changes import concerns_documents
+
+        if not concerns_documents(changes):
+            return None
+        from knowbase.store.sqlite.keeping import SqliteKeeping
+
+        return SqliteKeeping(connection, now, self.keeps)
+
     def copying(self) -> "SqliteCopying":
         from knowbase.store.sqlite.copying import SqliteCopying
 
         return SqliteCopying(self._connections)
+
+    def history(self) -> "SqliteHistory":
+        from knowbase.store.sqlite.history import SqliteHistory
+
+        return SqliteHistory(self._connections)
 
     def _document(self, connection: apsw.Connection, seq: int) -> Document:
         sql = f"SELECT {rows.DOCUMENT} FROM documents d WHERE d.seq = ?"

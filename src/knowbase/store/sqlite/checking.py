@@ -57,8 +57,24 @@ def findings(connection: apsw.Connection, *, deep: bool) -> Iterator[Finding]:
         return
     for number in models:
         yield from _vectors(connection, number)
+    yield from _history(connection, deep=deep)
     if deep:
         yield from _words(connection)
+
+
+def _history(connection: apsw.Connection, *, deep: bool) -> Iterator[Finding]:
+    """Texts that no version has any more: something erased would still be there. And whether
+    what is kept is what was written."""
+    from knowbase.store.sqlite import past
+    from knowbase.store.versions import told
+
+    try:
+        found = past.leftovers(connection)
+        changed = past.unlike(connection) if deep else 0
+    except Exception as error:
+        yield _failed("history", error)
+        return
+    yield from told(found, changed)
 
 
 def _integrity(connection: apsw.Connection, *, deep: bool) -> Iterator[Finding]:

@@ -8,13 +8,23 @@ from typing import Any
 import apsw
 
 from knowbase.store.contract import CopySource
-from knowbase.store.sqlite import calibration, links, reading, rows, saved, vectors
+from knowbase.store.sqlite import (
+    calibration,
+    keeping,
+    links,
+    past,
+    reading,
+    rows,
+    saved,
+    vectors,
+)
 from knowbase.store.sqlite.connection import Connections, translated
 from knowbase.store.sqlite.reading import SqliteSnapshot
 from knowbase.store.sqlite.sealing import seal
 from knowbase.store.sqlite.write import remove
 from knowbase.values.copies import Copy, Frame, SharedParts, batches
 from knowbase.values.documents import Document
+from knowbase.values.history import HistoryPart
 from knowbase.values.vectors import Model
 
 _COLUMNS = (*(name for name in Document._fields if name != "tags"), "said")
@@ -62,6 +72,10 @@ class SqliteCopying:
                 found = reading.shared(connection)
             return found  # noqa: RET504 - as above
 
+    def history(self) -> Iterator[HistoryPart]:
+        with translated():
+            yield from past.parts(self._connections.get())
+
     @contextmanager
     def snapshot(self) -> Iterator[SqliteSnapshot]:
         """On a connection of its own: this thread's may write meanwhile."""
@@ -100,6 +114,10 @@ class SqliteCopying:
         with translated(), self._connections.writing() as connection:
             _paste_shared(connection, shared)
 
+    def paste_history(self, parts: Iterable[HistoryPart]) -> None:
+        with translated(), self._connections.writing() as connection:
+            keeping.replace(connection, parts)
+
     def end(self) -> None:
         with translated(), self._connections.writing() as connection:
             connection.execute("DELETE FROM moving")
@@ -115,6 +133,7 @@ class SqliteCopying:
                 for batch in batches(source.seqs()):
                     _paste_all(connection, source.copies(batch))
                 _paste_shared(connection, source.shared())
+                keeping.replace(connection, source.history())
 
 
 def _begin(connection: apsw.Connection, frame: Frame) -> None:

@@ -15,6 +15,7 @@ from knowbase.values.copies import ChunkCopy, Copy, Frame, GivenVerdict, SharedP
 from knowbase.values.edges import Relation
 from knowbase.values.files import Source
 from knowbase.values.findings import Finding
+from knowbase.values.history import HistoryPart
 from knowbase.values.reading import Link
 from knowbase.values.sessions import Session, Use
 from knowbase.values.vectors import Model, StoredModel, Vector
@@ -45,6 +46,12 @@ class SqliteSnapshot:
     def shared(self) -> SharedParts:
         with translated():
             return shared(self._connection)
+
+    def history(self) -> Iterator[HistoryPart]:
+        from knowbase.store.sqlite.past import parts
+
+        with translated():
+            yield from parts(self._connection)
 
     def seals(self, numbers: Collection[int]) -> dict[int, Seals]:
         with translated():

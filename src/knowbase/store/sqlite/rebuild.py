@@ -8,7 +8,7 @@ import apsw
 
 from knowbase.errors import BaseDamaged
 from knowbase.store.seals import Seals, seals_of, vector_seal
-from knowbase.store.sqlite import create, links, reading, sealing
+from knowbase.store.sqlite import create, keeping, links, reading, sealing
 from knowbase.store.sqlite.connection import translated
 from knowbase.store.sqlite.extension import load_vector_extension
 from knowbase.store.sqlite.salvage import Found, Salvage, Vectors, columns, fits
@@ -81,6 +81,7 @@ class _Rebuilding:
         kept = self._take_vectors()
         self._compare()
         links.relink(self._connection)
+        keeping.replace(self._connection, ())  # what it was is not rescued
         self._connection.execute(
             "INSERT OR IGNORE INTO unlinked SELECT seq FROM documents;"
             "UPDATE graph SET similar_above = NULL, version = version + 1"

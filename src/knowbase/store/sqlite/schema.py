@@ -301,9 +301,74 @@ CREATE TABLE leases (
 ) WITHOUT ROWID;
 """
 
+# What was, beside what is: a search that asks for no other moment never reads it.
+_STEP_15 = """
+CREATE TABLE changes (
+    number INTEGER PRIMARY KEY,
+    at TEXT NOT NULL,
+    who TEXT NOT NULL,
+    surface TEXT NOT NULL,
+    command TEXT NOT NULL,
+    session TEXT,
+    run TEXT NOT NULL,
+    touched TEXT NOT NULL,
+    next_seq INTEGER NOT NULL,
+    next_chunk INTEGER NOT NULL
+);
+CREATE INDEX changes_next_seq ON changes (next_seq, number);
+CREATE INDEX changes_run ON changes (run);
+CREATE TABLE versions (
+    document INTEGER NOT NULL,
+    until INTEGER NOT NULL,
+    since INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    code TEXT COLLATE NOCASE,
+    path TEXT,
+    data TEXT,
+    places TEXT,
+    seal BLOB NOT NULL,
+    PRIMARY KEY (document, until)
+) WITHOUT ROWID;
+CREATE INDEX versions_until ON versions (until);
+CREATE INDEX versions_id ON versions (id);
+CREATE INDEX versions_code ON versions (code);
+CREATE TABLE past_texts (
+    key BLOB PRIMARY KEY,
+    heading TEXT,
+    header TEXT NOT NULL,
+    text TEXT NOT NULL
+);
+CREATE TABLE past_chunks (
+    chunk INTEGER NOT NULL,
+    until INTEGER NOT NULL,
+    document INTEGER NOT NULL,
+    slug TEXT NOT NULL,
+    chunk_index INTEGER NOT NULL,
+    overlap INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
+    hash TEXT NOT NULL,
+    key BLOB NOT NULL,
+    PRIMARY KEY (chunk, until)
+) WITHOUT ROWID;
+CREATE INDEX past_chunks_document ON past_chunks (document, until);
+CREATE INDEX past_chunks_until ON past_chunks (until);
+CREATE INDEX past_chunks_key ON past_chunks (key);
+CREATE INDEX past_chunks_hash ON past_chunks (hash);
+CREATE TABLE past_vectors (
+    hash TEXT NOT NULL,
+    model INTEGER NOT NULL REFERENCES models (id) ON DELETE CASCADE,
+    embedding BLOB NOT NULL,
+    PRIMARY KEY (hash, model)
+);
+INSERT INTO changes SELECT 0, iif(documents, strftime('%Y-%m-%dT%H:%M:%f000Z'), ''),
+    '', '', '', NULL, '', '[]', documents + 1, chunks + 1 FROM (SELECT
+    coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'documents'), 0) AS documents,
+    coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'chunks'), 0) AS chunks);
+"""
+
 STEPS = (
     _STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8, _STEP_9, _STEP_10,
-    _STEP_11, _STEP_12, _STEP_13, _STEP_14,
+    _STEP_11, _STEP_12, _STEP_13, _STEP_14, _STEP_15,
 )  # fmt: skip
 WITH_CONTENT_HASHES = 2
 _NEVER = 1000  # a number that no schema will have

@@ -5,7 +5,7 @@ A changed chunk is updated in place: sqlite-vec never refills the hole of a dele
 
 from collections.abc import Iterable
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
@@ -24,13 +24,24 @@ from knowbase.values.documents import DEFAULT_SALIENCE, Chunk, names_of
 from knowbase.values.files import FileRecord
 from knowbase.values.vectors import Vector
 
+if TYPE_CHECKING:
+    from knowbase.store.sqlite.keeping import SqliteKeeping
+
 _INDEXED = ("title", "heading", "text", "terms")
 COMPACTED_AFTER = 16  # removals
 MOST_CODES = 1000  # that are tried: in a damaged base, each may seem to be taken
 
 
-def apply(connection: apsw.Connection, changes: Changes, model: int | None, now: str) -> list[int]:
+def apply(
+    connection: apsw.Connection,
+    changes: Changes,
+    model: int | None,
+    now: str,
+    keeping: "SqliteKeeping | None",
+) -> list[int]:
     """Everything in `changes`; returns the seq of each draft's document."""
+    if keeping is not None:
+        keeping.keep_written(changes)
     remove(connection, changes.removed)
     if _is_time_to_compact(connection, changes) and has_vector_extension(connection):
         for number in vectors.numbers(connection):
@@ -57,7 +68,12 @@ def apply(connection: apsw.Connection, changes: Changes, model: int | None, now:
     connection.executemany(
         "DELETE FROM sources WHERE path = ?", [(path,) for path in changes.dropped_sources]
     )
-    touched = record(connection, renamed(changes, ids), now)
+    said = renamed(changes, ids)
+    if keeping is not None:
+        keeping.keep_said(said, changed)
+    touched = record(connection, said, now)
+    if keeping is not None:
+        keeping.finish(said, changed)
     if changed or changes.removed:
         connection.execute("UPDATE graph SET version = version + 1")
     if changed or touched or changes.removed:
