@@ -146,6 +146,7 @@ def test_a_search_uses_the_indexes_of_words_and_of_vectors(
     """S4-22: of so few documents, only when PostgreSQL may neither read nor sort all."""
     fill(store, 400)
     monkeypatch.setattr(retrieval, "EXACT", 10)
+    store.renew_index()
     with Base(store.url, embedder=FarApart()) as base, recorded(monkeypatch) as sent:
         assert base.search(SearchRequest("topic1 word7")).hits
     plan = plans(store, sent, "enable_seqscan", "enable_sort")
@@ -163,6 +164,7 @@ def test_an_approximate_index_is_complete_under_a_selective_filter_and_recall_is
     few = {q: store.semantic(q, InRole("dev"), 10) for q in queries}
     assert all(len(found) == 10 for found in few.values())
     monkeypatch.setattr(retrieval, "EXACT", 10)
+    store.renew_index()
     hits = 0
     for q in queries:
         near = store.semantic(q, EVERYTHING, 10)

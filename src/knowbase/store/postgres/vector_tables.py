@@ -18,8 +18,10 @@ def vector_table(dimensions: int) -> Identifier:
     return Identifier(f"vectors_{dimensions:d}")
 
 
-def create_vector_table(connection: Connection, dimensions: int, index: str) -> None:
-    """Unless it is there: who may write need not be one who may create."""
+def create_vector_table(connection: Connection, dimensions: int) -> None:
+    """Unless it is there: who may write need not be one who may create. An index comes when there
+    are so many vectors that a search needs it: to keep one up costs more than all else that is
+    written, and to build it of many at once a fraction of that."""
     if _is_there(connection, dimensions):
         return
     connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
@@ -32,8 +34,6 @@ def create_vector_table(connection: Connection, dimensions: int, index: str) -> 
             " REFERENCES chunks (base_id, id) ON DELETE CASCADE)"
         ).format(table=vector_table(dimensions), dimensions=Literal(dimensions))
     )
-    if index == "hnsw":
-        _index_vectors(connection, dimensions, index, SQL(""))
 
 
 def _is_there(connection: Connection, dimensions: int) -> bool:
@@ -48,14 +48,11 @@ def learn_lists(connection: Connection, dimensions: int, enough: int) -> None:
 
     Until then, searches compare every vector.
     """
-    table = vector_table(dimensions)
-    if lists_of(connection, dimensions):
+    if lists_of(connection, dimensions) or not _are_more(connection, dimensions, enough):
         return
-    counted = SQL("SELECT count(*) FROM (SELECT 1 FROM {} LIMIT %s) enough").format(table)
-    found = connection.execute(counted, (enough + 1,)).fetchone()
-    if found is None or found[0] <= enough:
-        return
-    whole = connection.execute(SQL("SELECT count(*) FROM {}").format(table)).fetchone()
+    whole = connection.execute(
+        SQL("SELECT count(*) FROM {}").format(vector_table(dimensions))
+    ).fetchone()
     lists = max(LEAST_LISTS, (whole[0] if whole else 0) // VECTORS_A_LIST)
     connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
     _index_vectors(
@@ -63,12 +60,50 @@ def learn_lists(connection: Connection, dimensions: int, enough: int) -> None:
     )
 
 
+def is_hnsw_due(connection: Connection, dimensions: int, enough: int, *, anew: bool) -> bool:
+    """Whether an index is wanted and this user is one who may build it."""
+    row = connection.execute(
+        "SELECT to_regclass(%s) IS NOT NULL, pg_has_role(relowner, 'USAGE') FROM pg_class"
+        " WHERE oid = to_regclass(%s)",
+        (f"vectors_{dimensions:d}_hnsw", f"vectors_{dimensions:d}"),
+    ).fetchone()
+    if row is None or not row[1]:
+        return False
+    is_there = bool(row[0])
+    return anew if is_there else _are_more(connection, dimensions, enough)
+
+
+def build_hnsw(connection: Connection, dimensions: int, *, anew: bool) -> None:
+    """Of all vectors that there are: who writes some meanwhile waits, who reads does not."""
+    connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+    if anew:
+        name = Identifier(f"vectors_{dimensions:d}_hnsw")
+        connection.execute(SQL("DROP INDEX IF EXISTS {}").format(name))
+    _index_vectors(connection, dimensions, "hnsw", SQL(""))
+
+
+def built(connection: Connection, dimensions: int) -> tuple[int, int] | None:
+    """How many vectors of how many are in the index that is being built, if one is."""
+    row = connection.execute(
+        "SELECT tuples_done, tuples_total FROM pg_stat_progress_create_index"
+        " WHERE relid = to_regclass(%s)",
+        (f"vectors_{dimensions:d}",),
+    ).fetchone()
+    return (int(row[0]), int(row[1])) if row else None
+
+
+def _are_more(connection: Connection, dimensions: int, enough: int) -> bool:
+    statement = SQL("SELECT count(*) FROM (SELECT 1 FROM {} LIMIT %s) enough")
+    row = connection.execute(statement.format(vector_table(dimensions)), (enough + 1,)).fetchone()
+    return row is not None and row[0] > enough
+
+
 def lists_of(connection: Connection, dimensions: int) -> int:
     """How many lists the IVFFlat index has; 0 when there is none."""
     row = connection.execute(
         "SELECT option_value::int FROM pg_class, pg_options_to_table(reloptions)"
         " WHERE oid = to_regclass(%s) AND option_name = 'lists'",
-        (f"knowbase.vectors_{dimensions:d}_ivfflat",),
+        (f"vectors_{dimensions:d}_ivfflat",),
     ).fetchone()
     return int(row[0]) if row else 0
 
@@ -94,6 +129,15 @@ def probes_of(lists: int) -> int:
 def as_text(vector: Vector) -> str:
     """A vector as pgvector reads it."""
     return "[" + ",".join(map(repr, memoryview(vector).cast("f"))) + "]"
+
+
+def packed(vector: Vector) -> bytes:
+    """A vector as pgvector takes it in binary form; see `unpacked`."""
+    numbers = array("f", vector)
+    length = len(numbers).to_bytes(2, "big") + b"\0\0"
+    if byteorder == "little":
+        numbers.byteswap()
+    return length + numbers.tobytes()
 
 
 def unpacked(given: bytes) -> Vector:
