@@ -200,6 +200,8 @@ def _open(
         return connect(surface.base or os.environ["KB_BASE"])
     if operation.by_place:
         return nullcontext(Place(place_of(surface.base)))  # type: ignore[arg-type]
+    if operation.creates_base and request.print_sql:
+        return nullcontext(Place(place_of(surface.base)))  # type: ignore[arg-type]
     if operation.creates_base:
         return create(_new_place(surface.base, request.folder), profile=request.profile)
     try:

@@ -52,11 +52,12 @@ class Postings(Recording):
         return len(self._indexed) >= MANY_CHUNKS
 
     @property
-    def doubled(self) -> bool:
+    def outgrew_plans(self) -> bool:
         """Whether the base has so many more chunks that the planner's view of its tables is out
-        of date: at each doubling, so that filling a base has few analyses, not one a batch."""
+        of date: when it is four times as large, so that filling a base has few analyses, not one
+        a batch."""
         before, now = self._before // MANY_CHUNKS, (self._before + self._chunks) // MANY_CHUNKS
-        return now.bit_length() > before.bit_length()
+        return (now.bit_length() + 1) // 2 > (before.bit_length() + 1) // 2
 
     def _known_words(self) -> dict[str, int]:
         """The id of each stem, new ones included; how many chunks have it is kept in step."""

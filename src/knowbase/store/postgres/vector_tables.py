@@ -4,7 +4,7 @@ from array import array
 from sys import byteorder
 
 from psycopg import Connection
-from psycopg.sql import SQL, Composable, Identifier, Literal
+from psycopg.sql import SQL, Composable, Composed, Identifier, Literal
 
 from knowbase.store.postgres.schema import LOCK
 from knowbase.values.vectors import Vector
@@ -25,15 +25,17 @@ def create_vector_table(connection: Connection, dimensions: int) -> None:
     if _is_there(connection, dimensions):
         return
     connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
-    connection.execute(
-        SQL(
-            "CREATE TABLE IF NOT EXISTS {table} (base_id integer NOT NULL, model integer NOT NULL,"
-            " chunk bigint NOT NULL, embedding vector({dimensions}) NOT NULL,"
-            " seal bytea,"
-            " PRIMARY KEY (base_id, model, chunk), FOREIGN KEY (base_id, chunk)"
-            " REFERENCES chunks (base_id, id) ON DELETE CASCADE)"
-        ).format(table=vector_table(dimensions), dimensions=Literal(dimensions))
-    )
+    connection.execute(vector_table_sql(dimensions))
+
+
+def vector_table_sql(dimensions: int) -> Composed:
+    return SQL(
+        "CREATE TABLE IF NOT EXISTS {table} (base_id integer NOT NULL, model integer NOT NULL,"
+        " chunk bigint NOT NULL, embedding vector({dimensions}) NOT NULL,"
+        " seal bytea,"
+        " PRIMARY KEY (base_id, model, chunk), FOREIGN KEY (base_id, chunk)"
+        " REFERENCES chunks (base_id, id) ON DELETE CASCADE)"
+    ).format(table=vector_table(dimensions), dimensions=Literal(dimensions))
 
 
 def _is_there(connection: Connection, dimensions: int) -> bool:

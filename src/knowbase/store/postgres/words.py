@@ -33,11 +33,19 @@ def key_of(stem: str) -> str:
 def counted(fields: Sequence[str]) -> tuple[int, dict[str, Counts]]:
     """The number of words in the four fields of a chunk, and how often each stands where."""
     found = [stems(field) for field in fields]
-    title, heading, text, terms = (Counter(map(key_of, one)) for one in found)
-    counts: dict[str, Counts] = {stem: (0, 0, min(n, MOST), 0) for stem, n in text.items()}
+    title, heading, text, terms = map(_by_key, found)
+    counts: dict[str, Counts] = {stem: (0, 0, number, 0) for stem, number in text.items()}
     for stem in {*title, *heading, *terms}:  # few, beside those of the text
-        counts[stem] = _four([min(one[stem], MOST) for one in (title, heading, text, terms)])
+        counts[stem] = _four([one.get(stem, 0) for one in (title, heading, text, terms)])
     return sum(map(len, found)), counts
+
+
+def _by_key(found: Sequence[str]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for stem, number in Counter(found).items():
+        key = key_of(stem)
+        counts[key] = min(counts.get(key, 0) + number, MOST)
+    return counts
 
 
 def _four(numbers: Sequence[int]) -> Counts:

@@ -11,7 +11,7 @@ from psycopg import Connection
 from psycopg.sql import SQL, Identifier
 
 from knowbase.store.postgres import rows
-from knowbase.store.postgres.bulk import copy_rows
+from knowbase.store.postgres.bulk import copy_rows, numbers
 from knowbase.store.postgres.chunks import Chunks, Planned
 from knowbase.store.postgres.compile import compile_condition
 from knowbase.store.postgres.links import Linking
@@ -27,6 +27,12 @@ from knowbase.values.vectors import Model
 
 if TYPE_CHECKING:
     from knowbase.store.postgres.words import Counts
+
+
+_FILE_KINDS = {
+    "size": "bigint", "mtime_ns": "bigint", "inode": "bigint", "ctime_ns": "bigint",
+    "excluded": "boolean",
+}  # fmt: skip
 
 
 class _Written(NamedTuple):
@@ -121,10 +127,12 @@ class Writing(Chunks):
             self._linking.changed()
         if documents or changes.removed:
             self._linking.refresh(documents)
-        self._many(
-            "INSERT INTO unlinked (base_id, document) VALUES (%s, %s) ON CONFLICT DO NOTHING",
-            [(seq,) for seq in sorted(self._unlinked)],
-        )
+        if self._unlinked:
+            self._connection.execute(
+                "INSERT INTO unlinked (base_id, document) SELECT %s, unnest(%s::bigint[])"
+                " ON CONFLICT DO NOTHING",
+                (self._base, numbers(sorted(self._unlinked))),
+            )
         return documents
 
     # documents
@@ -267,17 +275,21 @@ class Writing(Chunks):
     def _write_files(self, files: Iterable[FileRecord], ids: dict[str, str]) -> None:
         """Of several records of a path, the last one counts."""
         by_path = {record.path: record for record in files}
-        names = FileRecord._fields
-        settings = ", ".join(f"{name} = excluded.{name}" for name in names[1:])
-        self._many(
-            f"INSERT INTO files (base_id, {', '.join(names)})"
-            f" VALUES (%s{', %s' * len(names)}) ON CONFLICT (base_id, path)"
-            f" DO UPDATE SET {settings}",
-            [
-                record._replace(document=ids.get(record.document or "", record.document))
-                for record in by_path.values()
-            ],
-        )
+        kinds = [f"%s::{_FILE_KINDS.get(name, 'text')}[]" for name in FileRecord._fields]
+        settings = ", ".join(f"{name} = excluded.{name}" for name in FileRecord._fields[1:])
+        lines = [
+            record._replace(document=ids.get(record.document or "", record.document))
+            for record in by_path.values()
+        ]
+        if lines:
+            self._connection.execute(
+                SQL(
+                    f"INSERT INTO files (base_id, {', '.join(FileRecord._fields)})"
+                    f" SELECT %s, * FROM unnest({', '.join(kinds)})"
+                    f" ON CONFLICT (base_id, path) DO UPDATE SET {settings}"
+                ),
+                (self._base, *map(list, zip(*lines, strict=True))),
+            )
 
     def _write_sources(self, sources: Iterable[Source]) -> None:
         self._many(
