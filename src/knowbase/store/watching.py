@@ -11,7 +11,9 @@ PAUSE = 0.5  # seconds
 
 @contextmanager
 def watched(
-    tell: Callable[[int, int], None] | None, look: Callable[[], tuple[int, int] | None]
+    tell: Callable[[int, int], None] | None,
+    look: Callable[[], tuple[int, int] | None],
+    pause: float = PAUSE,
 ) -> Iterator[None]:
     """Look now and then from a thread of its own, and tell how many of how many are done."""
     if tell is None:
@@ -20,7 +22,7 @@ def watched(
     over = threading.Event()
 
     def go_on() -> None:
-        while not over.wait(PAUSE):
+        while not over.wait(pause):
             try:
                 found = look()
             except BaseError:
