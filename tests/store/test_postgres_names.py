@@ -64,7 +64,7 @@ def test_who_may_create_nothing_works_on_what_init_has_printed(
         assert base.check().findings == ()
     reader = at("team", url=as_role("kb_reader"))
     assert "N-1" in kb("search", "alpha", "--fts-only", "--base", reader).out
-    line = kb.error("note", "gamma", "--base", reader, code=None)
+    line = kb.error("note", "gamma", "--base", reader, code=4)
     assert "no right" in line
     again = kb("init", "--print-sql", "--base", writer).out
     assert "-- step" not in again  # nothing is missing
@@ -73,6 +73,8 @@ def test_who_may_create_nothing_works_on_what_init_has_printed(
 def test_a_file_needs_no_sql(tmp_path: Path) -> None:
     line = Kb(tmp_path).error("init", "--print-sql", "--base", "x.db", code=2)
     assert "needs no SQL" in line
+    line = Kb(tmp_path).error("init", "--writer", "kb_writer", "--base", "x.db", code=2)
+    assert "--print-sql" in line
     assert not (tmp_path / "x.db").exists()
 
 

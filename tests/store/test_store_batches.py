@@ -98,7 +98,11 @@ def sent_by(monkeypatch: pytest.MonkeyPatch, store: PostgresStore, number: int) 
     many = psycopg.Cursor.executemany
 
     def count(work: Any) -> Any:
-        return lambda self, *given, **named: (sent.append(1), work(self, *given, **named))[1]
+        def counted(*given: Any, **named: Any) -> Any:
+            sent.append(work)
+            return work(*given, **named)
+
+        return counted
 
     def count_each(self: Any, statement: Any, lines: Any, **named: Any) -> Any:
         lines = list(lines)

@@ -46,7 +46,10 @@ class Init(NamedTuple):
         str | None, Param("with --print-sql: a role that is to read", metavar="ROLE")
     ] = None
     dimensions: Annotated[
-        int, Param("with --print-sql: the length of its model's vectors", least=1, most=2000)
+        int,
+        Param(
+            "with --print-sql: the length of its model's vectors", least=1, most=2000, metavar="N"
+        ),
     ] = 384
 
 

@@ -177,9 +177,7 @@ class PostgresVectors(PostgresDocuments):
         due = [size for (size,) in found if self._is_due(size, anew=anew)]
         for dimensions in due:
             with watched(tell, partial(self._built, dimensions)):
-                self._connections.writing(
-                    lambda connection, size=dimensions: build_hnsw(connection, size, anew=anew)
-                )
+                self._connections.writing(partial(build_hnsw, dimensions=dimensions, anew=anew))
         return bool(due)
 
     def _is_due(self, dimensions: int, *, anew: bool) -> bool:
