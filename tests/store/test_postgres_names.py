@@ -14,7 +14,7 @@ from conftest import Kb
 from knowbase import Base, Note, SearchRequest
 from knowbase.errors import BaseTooNew, InvalidInput
 from knowbase.move import move
-from knowbase.store.postgres import PostgresStore, create
+from knowbase.store.postgres import PostgresStore, create, retrieval
 from knowbase.store.postgres.schema import STEPS
 from linked import FarApart
 
@@ -47,7 +47,7 @@ def as_role(role: str) -> str:
 
 
 def test_who_may_create_nothing_works_on_what_init_has_printed(
-    administrator: psycopg.Connection, tmp_path: Path
+    administrator: psycopg.Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kb = Kb(tmp_path)
     printed = kb(
@@ -62,6 +62,8 @@ def test_who_may_create_nothing_works_on_what_init_has_printed(
         base.note(Note("alpha beta", code="N-1"))
         assert base.store.counts().embedded == 1
         assert base.check().findings == ()
+        monkeypatch.setattr(retrieval, "EXACT", 0)
+        assert not base.store.renew_index()  # the owner's
     reader = at("team", url=as_role("kb_reader"))
     assert "N-1" in kb("search", "alpha", "--fts-only", "--base", reader).out
     line = kb.error("note", "gamma", "--base", reader, code=4)

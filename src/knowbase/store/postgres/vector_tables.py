@@ -22,7 +22,7 @@ def create_vector_table(connection: Connection, dimensions: int) -> None:
     """Unless it is there: who may write need not be one who may create. An index comes when there
     are so many vectors that a search needs it: to keep one up costs more than all else that is
     written, and to build it of many at once a fraction of that."""
-    if _is_there(connection, dimensions):
+    if _is_there(connection, f"vectors_{dimensions:d}"):
         return
     connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
     connection.execute(vector_table_sql(dimensions))
@@ -38,9 +38,16 @@ def vector_table_sql(dimensions: int) -> Composed:
     ).format(table=vector_table(dimensions), dimensions=Literal(dimensions))
 
 
-def _is_there(connection: Connection, dimensions: int) -> bool:
+def _is_there(connection: Connection, name: str) -> bool:
+    row = connection.execute("SELECT to_regclass(%s) IS NOT NULL", (name,)).fetchone()
+    return bool(row and row[0])
+
+
+def _is_owned(connection: Connection, dimensions: int) -> bool:
+    """Only who owns a table may build an index of it."""
     row = connection.execute(
-        "SELECT to_regclass(%s) IS NOT NULL", (f"vectors_{dimensions:d}",)
+        "SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass(%s)",
+        (f"vectors_{dimensions:d}",),
     ).fetchone()
     return bool(row and row[0])
 
@@ -50,7 +57,9 @@ def learn_lists(connection: Connection, dimensions: int, enough: int) -> None:
 
     Until then, searches compare every vector.
     """
-    if lists_of(connection, dimensions) or not _are_more(connection, dimensions, enough):
+    if lists_of(connection, dimensions) or not _is_owned(connection, dimensions):
+        return
+    if not _are_more(connection, dimensions, enough):
         return
     whole = connection.execute(
         SQL("SELECT count(*) FROM {}").format(vector_table(dimensions))
@@ -64,24 +73,24 @@ def learn_lists(connection: Connection, dimensions: int, enough: int) -> None:
 
 def is_hnsw_due(connection: Connection, dimensions: int, enough: int, *, anew: bool) -> bool:
     """Whether an index is wanted and this user is one who may build it."""
-    row = connection.execute(
-        "SELECT to_regclass(%s) IS NOT NULL, pg_has_role(relowner, 'USAGE') FROM pg_class"
-        " WHERE oid = to_regclass(%s)",
-        (f"vectors_{dimensions:d}_hnsw", f"vectors_{dimensions:d}"),
-    ).fetchone()
-    if row is None or not row[1]:
+    if not _is_owned(connection, dimensions):
         return False
-    is_there = bool(row[0])
-    return anew if is_there else _are_more(connection, dimensions, enough)
+    if _is_there(connection, f"vectors_{dimensions:d}_hnsw"):
+        return anew
+    return _are_more(connection, dimensions, enough)
 
 
 def build_hnsw(connection: Connection, dimensions: int, *, anew: bool) -> None:
     """Of all vectors that there are: who writes some meanwhile waits, who reads does not."""
     connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
-    if anew:
-        name = Identifier(f"vectors_{dimensions:d}_hnsw")
-        connection.execute(SQL("DROP INDEX IF EXISTS {}").format(name))
-    _index_vectors(connection, dimensions, "hnsw", SQL(""))
+    if not anew:
+        _index_vectors(connection, dimensions, "hnsw", SQL(""))
+        return
+    old = Identifier(f"vectors_{dimensions:d}_hnsw")
+    new = Identifier(f"vectors_{dimensions:d}_hnsw_new")
+    _index_vectors(connection, dimensions, "hnsw", SQL(""), new)
+    connection.execute(SQL("DROP INDEX IF EXISTS {}").format(old))  # now, for that readers wait
+    connection.execute(SQL("ALTER INDEX {} RENAME TO {}").format(new, old))
 
 
 def built(connection: Connection, dimensions: int) -> tuple[int, int] | None:
@@ -111,11 +120,15 @@ def lists_of(connection: Connection, dimensions: int) -> int:
 
 
 def _index_vectors(
-    connection: Connection, dimensions: int, index: str, options: Composable
+    connection: Connection,
+    dimensions: int,
+    index: str,
+    options: Composable,
+    name: Identifier | None = None,
 ) -> None:
     connection.execute(
         SQL("CREATE INDEX IF NOT EXISTS {} ON {} USING {} (embedding vector_cosine_ops) {}").format(
-            Identifier(f"vectors_{dimensions:d}_{index}"),
+            name or Identifier(f"vectors_{dimensions:d}_{index}"),
             vector_table(dimensions),
             Identifier(index),
             options,
