@@ -58,7 +58,8 @@ class Made:
     def words(self, number: int, known: int) -> "np.ndarray[Any, Any]":
         """The numbers of so many words: frequent ones, as often as in prose."""
         sums = np.array(vocabulary().sums[:known])
-        return np.searchsorted(sums, self._chance.random(number) * sums[-1])
+        drawn: np.ndarray[Any, Any] = np.searchsorted(sums, self._chance.random(number) * sums[-1])
+        return drawn
 
 
 def cpu_of(postmaster: int) -> Callable[[], float]:
@@ -209,8 +210,8 @@ def measured(store: PostgresStore, spent: Callable[[], float]) -> list[Row]:
 
 def by_hand(store: PostgresStore, vector: bytes, condition: Condition) -> list[int]:
     """The ten nearest, with pgvector's own settings."""
-    tagged = "" if condition == EVERYTHING else " AND d.tags @> %s"
-    tags = () if condition == EVERYTHING else (list(condition.tags),)  # type: ignore[attr-defined]
+    tags = [list(condition.tags)] if isinstance(condition, Tagged) else []
+    tagged = " AND d.tags @> %s" if tags else ""
     statement = (
         "SELECT v.chunk FROM vectors_384 v JOIN chunks c ON c.base_id = v.base_id"
         " AND c.id = v.chunk JOIN documents d ON d.base_id = c.base_id AND d.seq = c.document"
@@ -219,7 +220,7 @@ def by_hand(store: PostgresStore, vector: bytes, condition: Condition) -> list[i
     given = (store._base, *tags, as_text(vector))
 
     def read(connection: psycopg.Connection) -> list[int]:
-        return [chunk for (chunk,) in connection.execute(statement, given)]  # type: ignore[call-overload]
+        return [chunk for (chunk,) in connection.execute(statement, given)]
 
     return store._connections.run(read)
 
