@@ -18,7 +18,8 @@ from knowbase.store.facets import Ages, Counted, counted, statement
 from knowbase.store.nearest import nearest as nearest_vectors
 from knowbase.store.postgres import rows
 from knowbase.store.postgres.compile import Statement, compile_for_chunks
-from knowbase.store.postgres.spelling import PostgresSpelling
+from knowbase.store.postgres.connection import Connected
+from knowbase.store.postgres.spelling import Spelling
 from knowbase.store.postgres.vector_tables import (
     as_text,
     lists_of,
@@ -41,7 +42,7 @@ LIFECYCLE = (
 )
 
 
-class PostgresRetrieval(PostgresSpelling):
+class PostgresRetrieval(Connected):
     """See `knowbase.store.contract.RetrievalStore` for what each method promises."""
 
     def keyword(
@@ -272,6 +273,12 @@ class PostgresRetrieval(PostgresSpelling):
         if self._vectors_known >= (0, 8):
             connection.execute("SET LOCAL hnsw.iterative_scan = strict_order")
             connection.execute("SET LOCAL ivfflat.iterative_scan = relaxed_order")
+
+    def unknown_words(self, words: Sequence[Word]) -> list[Word]:
+        return Spelling(self._connections, self._base).unknown(words)
+
+    def nearest_words(self, word: Word, limit: int) -> list[str]:
+        return Spelling(self._connections, self._base).nearest(word, limit)
 
     def newest(self, condition: Condition, limit: int) -> list[Passage]:
         return self._connections.consistently(

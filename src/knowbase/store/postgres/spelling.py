@@ -4,16 +4,21 @@ from collections.abc import Sequence
 
 from psycopg.sql import SQL
 
-from knowbase.store.postgres.connection import Connected
+from knowbase.store.postgres.connection import Connected, Connections
 from knowbase.store.postgres.words import LAST, key_of
 from knowbase.text.analysis import Word
-from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written, nearest, stem_of
+from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written, stem_of
+from knowbase.text.spelling import nearest as nearest_stems
 
 
-class PostgresSpelling(Connected):
-    """See `knowbase.store.contract.RetrievalStore` for what each method promises."""
+class Spelling(Connected):
+    """The words of one base."""
 
-    def unknown_words(self, words: Sequence[Word]) -> list[Word]:
+    def __init__(self, connections: Connections, base: int) -> None:
+        self._connections = connections
+        self._base = base
+
+    def unknown(self, words: Sequence[Word]) -> list[Word]:
         found = [(word, stem) for word in words if (stem := stem_of(word.surface))]
         rows_found = self._read(
             SQL("SELECT stem FROM words WHERE base_id = %s AND stem = ANY(%s) AND chunks > 0"),
@@ -34,7 +39,7 @@ class PostgresSpelling(Connected):
         )
         return bool(self._read(statement, (self._base, key_of(stem), key_of(stem) + LAST)))
 
-    def nearest_words(self, word: Word, limit: int) -> list[str]:
+    def nearest(self, word: Word, limit: int) -> list[str]:
         stem = stem_of(word.surface)
         found = self._read(
             SQL(
@@ -43,7 +48,9 @@ class PostgresSpelling(Connected):
             ),
             (self._base, stem[:ALIKE], stem[:ALIKE] + LAST, MOST_ALIKE),
         )
-        return [self._as_written(near) for near in nearest(stem, (t for (t,) in found), limit)]
+        return [
+            self._as_written(near) for near in nearest_stems(stem, (t for (t,) in found), limit)
+        ]
 
     def _as_written(self, stem: str) -> str:
         found = self._read(
