@@ -166,7 +166,7 @@ ABOUT: dict[str, About] = {
         86400,
     ),
     "store_vector_index": About(
-        "the index for vectors in PostgreSQL, made with the base: hnsw, ivfflat or none",
+        "the index for vectors in PostgreSQL, made when they are many: hnsw, ivfflat or none",
         choices=("hnsw", "ivfflat", "none"),
     ),
     "store_index_after": About(

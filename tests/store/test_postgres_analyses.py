@@ -20,7 +20,7 @@ def analyses() -> int:
     return int(row[0]) if row else 0
 
 
-def test_filling_a_base_analyses_its_tables_when_it_has_doubled_not_with_each_batch() -> None:
+def test_filling_a_base_analyses_its_tables_when_it_has_grown_not_with_each_batch() -> None:
     store = create(new_base())
     before = analyses()
     for batch in range(BATCHES):

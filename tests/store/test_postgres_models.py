@@ -47,7 +47,8 @@ def test_vectors_of_an_older_database_stay_and_belong_to_their_model() -> None:
                 " (1, %s, 1, %s, 's', %s, %s, %s, 1, 1, 0, 'One', '', 'alpha', '', 2)",
                 (chunk, chunk, chunk, model, f"h{chunk}"),
             )
-        vector_tables.create_vector_table(old, 4, "hnsw")
+        vector_tables.create_vector_table(old, 4)
+        vector_tables.build_hnsw(old, 4, anew=False)
         old.execute("INSERT INTO vectors_4 VALUES (1, 1, 1, '[1,0,0,0]')")
     store = PostgresStore(f"{url}#x")
     try:

@@ -25,7 +25,7 @@ from knowbase.errors import (
 )
 from knowbase.query.conditions import EVERYTHING
 from knowbase.query.words import FieldWeights, keyword_query
-from knowbase.store.postgres import PostgresStore, create, schema
+from knowbase.store.postgres import PostgresStore, create, schema, upgrade
 from knowbase.values.changes import Changes
 from knowbase.values.documents import Page
 from knowbase.values.vectors import Model
@@ -298,7 +298,7 @@ def test_writers_and_readers_at_once_lose_nothing(url: str, store: PostgresStore
 
 def test_the_schema_counts_its_steps(store: PostgresStore) -> None:
     with psycopg.connect(database()) as connection:
-        assert schema.version_of(connection) == len(schema.STEPS)
+        assert upgrade.version_of(connection) == len(schema.STEPS)
 
 
 def test_texts_compare_by_their_bytes_whatever_the_collation_of_the_database(

@@ -259,11 +259,13 @@ class Base(Finding):
 
         If told, the index of the vectors is written anew. With `lease`, the vectors are shared
         with others who do so: who died loses what it was at after as many seconds."""
+        from knowbase.ingest.embedding import indexed
+
         result = self.models.embed(model, drop_old=drop_old, progress=progress, lease=lease)
         if reindex:
-            self.store.renew_index(anew=True)
+            self.store.renew_index(anew=True, tell=indexed(progress))
         if lease is None:  # else each of many would compare all, at the same time
-            self.ingest_services().link_similar()
+            self.ingest_services().link_similar(indexed(progress))
         return result
 
     # upkeep

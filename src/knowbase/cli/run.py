@@ -203,7 +203,12 @@ def _open(
     if operation.by_place:
         return nullcontext(Place(place_of(surface.base)))  # type: ignore[arg-type]
     if operation.creates_base:
-        return create(_new_place(surface.base, request.folder), profile=request.profile)
+        place = _new_place(surface.base, request.folder)
+        if request.print_sql:
+            return nullcontext(Place(place_of(place)))  # type: ignore[arg-type]
+        if request.writer or request.reader:
+            raise InvalidInput("roles are for --print-sql", field="writer", hint="--print-sql")
+        return create(place, profile=request.profile)
     try:
         return open_base(surface.base)
     except BaseMissing:

@@ -43,6 +43,11 @@ class Step(NamedTuple):
         return ""
 
 
+def indexed(progress: Callable[[Step], None]) -> Callable[[int, int], None]:
+    """Tells how far the building of an index is."""
+    return lambda done, total: progress(Step(done, total, "vectors indexed"))
+
+
 class Embedding(NamedTuple):
     """What came of embedding a base."""
 

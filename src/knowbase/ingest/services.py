@@ -7,7 +7,7 @@ from knowbase.ingest.pending import Disk
 from knowbase.ingest.places import Home
 from knowbase.read.frontmatter import links_in
 from knowbase.store.contract import Store
-from knowbase.store.linking import Likeness, index_or_later, link_or_later
+from knowbase.store.linking import Likeness, Tell, index_or_later, link_or_later
 from knowbase.text.sections import stored_sections
 from knowbase.values.documents import Document
 from knowbase.values.reading import Reading, stored_reading
@@ -37,16 +37,16 @@ class IngestServices:
     def home(self) -> Home:
         return self.disk.home
 
-    def link_similar(self) -> None:
+    def link_similar(self, tell: Tell | None = None) -> None:
         """Compare what was written with everything: after much, or while nobody waits."""
         if self.drafter.makes_vectors:
             link_or_later(self.store, self.likeness)
-            self.index()
+            self.index(tell)
 
-    def index(self) -> None:
+    def index(self, tell: Tell | None = None) -> None:
         """Bring the index of vectors in step, if much has changed since it was written."""
         if self.drafter.makes_vectors:
-            index_or_later(self.store)
+            index_or_later(self.store, tell)
 
 
 def read_again(services: IngestServices, note: Document) -> Reading:

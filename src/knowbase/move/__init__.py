@@ -11,9 +11,10 @@ from typing import NamedTuple
 from knowbase.base import Base, create
 from knowbase.base import open as open_base
 from knowbase.errors import BaseError, BaseMissing, BaseTaken, InvalidInput
-from knowbase.ingest.embedding import Step
+from knowbase.ingest.embedding import Step, indexed
 from knowbase.move.paths import Origin, Relocated, notices
 from knowbase.store.contract import CopySource, Snapshot
+from knowbase.store.linking import index_or_later
 from knowbase.store.location import new_place, shown
 from knowbase.upkeep.digests import Part, digests, is_empty, of_history, same
 from knowbase.values.changes import Changes
@@ -171,6 +172,7 @@ class Transfer:
             self._progress(Step(self._copied, len(seqs), "documents copied"))
         self._target.paste_shared(self._source.shared())
         self._target.paste_history(self._source.history())
+        index_or_later(self._second.store, indexed(self._progress))  # of all at once
 
     def _drop_others(self) -> None:
         """What was copied before and has changed since, or is gone: first of all, so that

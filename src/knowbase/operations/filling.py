@@ -4,7 +4,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from knowbase.errors import InvalidInput
-from knowbase.operations.declare import REFERENCES_KB, TEXT_KB, NoParameters, Operation, Terminal
+from knowbase.operations.declare import (
+    REFERENCES_KB,
+    TEXT_KB,
+    NoParameters,
+    Operation,
+    Place,
+    Terminal,
+)
 from knowbase.values.parameters import Group, Param
 
 if TYPE_CHECKING:
@@ -28,6 +35,29 @@ class Init(NamedTuple):
     profile: Annotated[
         str | None, Param("its ranking recipe, kept in kb.toml; see kb profiles", metavar="NAME")
     ] = None
+    print_sql: Annotated[
+        bool,
+        Param("print what an administrator of PostgreSQL must run, and make nothing"),
+    ] = False
+    writer: Annotated[
+        str | None, Param("with --print-sql: a role that is to write", metavar="ROLE")
+    ] = None
+    reader: Annotated[
+        str | None, Param("with --print-sql: a role that is to read", metavar="ROLE")
+    ] = None
+    dimensions: Annotated[
+        int,
+        Param(
+            "with --print-sql: the length of its model's vectors", least=1, most=2000, metavar="N"
+        ),
+    ] = 384
+
+
+class SchemaSql(NamedTuple):
+    """What an administrator runs."""
+
+    base: str
+    sql: str
 
 
 class Made(NamedTuple):
@@ -36,8 +66,14 @@ class Made(NamedTuple):
     profile: str = ""  # the ranking recipe in force
 
 
-def init(base: "Base", _: Init) -> Made:
+def init(base: "Base | Place", request: Init) -> "Made | SchemaSql":
     """The surface has made it by now: what is left is to say where, or that it was there."""
+    if isinstance(base, Place):
+        from knowbase.store.location import shown
+        from knowbase.store.opening import schema_sql
+
+        sql = schema_sql(base.path, request.dimensions, request.writer, request.reader)
+        return SchemaSql(shown(base.path), sql)
     return Made(base.shown, base.is_new, base.profile_for().name)
 
 
@@ -204,6 +240,7 @@ OPERATIONS = {
                 "kb init notes",
                 "kb init --base ~/notes.db",
                 "kb init --profile entries",
+                "kb init --base postgresql://db/knowledge --print-sql --writer team",
             ),
         ),
         Operation(

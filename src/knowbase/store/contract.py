@@ -298,9 +298,12 @@ class VectorStore(Protocol):
     def vectors(self, hashes: Collection[str], model: Model | None = None) -> Mapping[str, Vector]:
         """Vectors of the model, or the active one, by the hash of what was embedded."""
 
-    def renew_index(self, *, anew: bool = False) -> bool:
+    def renew_index(
+        self, *, anew: bool = False, tell: Callable[[int, int], None] | None = None
+    ) -> bool:
         """Bring in step what searches of many vectors are made faster by and that is derived from
-        them, if it is due, or make it anew; whether anything was done. No answer depends on it."""
+        them, if it is due, or make it anew; whether anything was done. No answer depends on it.
+        Where it takes long, it is told how many vectors of how many are in it."""
 
     def vector_index(self) -> IndexState | None:
         """What there is of it; None when there is none, or the database looks after it."""

@@ -1,7 +1,8 @@
 """Bringing in step what is derived, for whoever reads it or has time: links, and an index."""
 
+from collections.abc import Callable
 from contextlib import nullcontext
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from knowbase import deadline
 from knowbase.errors import (
@@ -14,6 +15,9 @@ from knowbase.errors import (
 )
 from knowbase.logs import log
 from knowbase.store.contract import GraphStore, VectorStore
+
+Tell: TypeAlias = Callable[[int, int], None]
+"""Told how many of how many are done."""
 
 _LATER = (BaseLocked, BaseReadOnly, DiskFull, NotAllowed, TookTooLong, VectorsUnavailable)
 
@@ -45,9 +49,9 @@ def link_or_later(store: GraphStore, settings: Likeness) -> None:
         log("info", "similar documents are linked later", reason=error.message)
 
 
-def index_or_later(store: VectorStore) -> None:
+def index_or_later(store: VectorStore, tell: Tell | None = None) -> None:
     """Bring the index of vectors in step, once nobody waits; else the next one does it."""
     try:
-        store.renew_index()
+        store.renew_index(tell=tell)
     except _LATER as error:
         log("info", "the index of vectors is brought in step later", reason=error.message)

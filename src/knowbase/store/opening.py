@@ -4,7 +4,7 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from knowbase.errors import BaseError, BaseMissing
+from knowbase.errors import BaseError, BaseMissing, InvalidInput
 from knowbase.store.location import FOLDER, is_url
 
 if TYPE_CHECKING:
@@ -49,6 +49,19 @@ def create_store(base: str) -> bool:
         create_in_postgres(base).close()
         return True
     return False
+
+
+def schema_sql(base: str, dimensions: int, writer: str | None, reader: str | None) -> str:
+    """What an administrator runs before a base can be made by who may create nothing."""
+    if not is_url(base):
+        raise InvalidInput(
+            "a base in a file needs no SQL", field="print_sql", hint="--base postgresql://…"
+        )
+    _need_driver()
+    from knowbase.store.postgres import schema_sql as sql_of
+    from knowbase.store.postgres.upgrade import Roles
+
+    return sql_of(base, dimensions, Roles(writer, reader))
 
 
 def _hide_from_git(folder: str) -> None:

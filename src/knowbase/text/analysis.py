@@ -103,7 +103,7 @@ def _character_offsets(text: str) -> dict[int, int]:
 
 def stems(text: str) -> list[str]:
     """The stems of the words of a text, in order."""
-    return [token.stem for token in tokens(text)]
+    return [stem for _, _, stem in _tokenize(text.encode("utf-8", "replace"))]
 
 
 @cache

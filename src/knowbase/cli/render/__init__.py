@@ -52,6 +52,7 @@ RENDERERS = {
     "knowbase.memory.use.Feedback": "memory.render_feedback",
     "knowbase.move.Moved": "move.render_moved",
     "knowbase.operations.filling.Made": "filling.render_made",
+    "knowbase.operations.filling.SchemaSql": "filling.render_sql",
     "knowbase.operations.settings.Config": "finding.render_config",
     "knowbase.base.tasks.TaskLine": "health.render_task",
     "knowbase.base.tasks.TaskList": "health.render_tasks",

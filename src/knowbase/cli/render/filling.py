@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from knowbase.ingest.removal import Removal
     from knowbase.ingest.report import Report
     from knowbase.memory.bulk import WrittenNotes
-    from knowbase.operations.filling import Made
+    from knowbase.operations.filling import Made, SchemaSql
     from knowbase.values.documents import Document
 
 MOST_LISTED = 10
@@ -22,6 +22,10 @@ def render_made(paint: Painter, made: "Made") -> Iterable[str]:
     if made.profile != DEFAULTS.search_profile:
         yield f"ranking: {safe(made.profile)}"
     yield paint("dim", "next: kb add FOLDER")
+
+
+def render_sql(_: Painter, made: "SchemaSql") -> Iterable[str]:
+    yield from made.sql.splitlines()
 
 
 def render_notes(paint: Painter, written: "WrittenNotes") -> Iterable[str]:

@@ -1,6 +1,6 @@
 """Vectors of several models side by side in the plain store."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from knowbase.errors import ModelMismatch
 from knowbase.store.plain.contents import Contents
@@ -69,7 +69,12 @@ class PlainVectors(Contents):
             if key in of_model and stored.chunk.hash in hashes
         }
 
-    def renew_index(self, *, anew: bool = False) -> bool:  # noqa: ARG002 - as the contract has it
+    def renew_index(
+        self,
+        *,
+        anew: bool = False,  # noqa: ARG002 - as the contract has it
+        tell: Callable[[int, int], None] | None = None,  # noqa: ARG002
+    ) -> bool:
         return False
 
     def vector_index(self) -> IndexState | None:

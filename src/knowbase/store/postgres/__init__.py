@@ -1,14 +1,12 @@
 """A team's store: PostgreSQL, with pgvector for the semantic leg."""
 
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
 
-from psycopg import Connection, errors
+from psycopg import Connection
 from psycopg.sql import SQL
 
-from knowbase.errors import BaseMissing, InvalidInput
-from knowbase.store.location import split_url
-from knowbase.store.postgres import rows, schema
+from knowbase.errors import BaseMissing, BaseUnreachable, InvalidInput
+from knowbase.store.postgres import rows, upgrade
 from knowbase.store.postgres.calibration import PostgresCalibration
 from knowbase.store.postgres.connection import (
     STATEMENT_TIMEOUT,
@@ -20,8 +18,10 @@ from knowbase.store.postgres.files import PostgresFiles
 from knowbase.store.postgres.graph import PostgresGraph
 from knowbase.store.postgres.leases import PostgresLeases
 from knowbase.store.postgres.links import Linking
+from knowbase.store.postgres.place import Place, place_in
 from knowbase.store.postgres.retrieval import PostgresRetrieval
 from knowbase.store.postgres.saved import PostgresSavedSearches
+from knowbase.store.postgres.schema import STEPS
 from knowbase.store.postgres.sessions import PostgresSessions
 from knowbase.store.postgres.vectors import PostgresVectors
 from knowbase.store.postgres.write import Writing
@@ -35,24 +35,17 @@ if TYPE_CHECKING:
     from knowbase.store.postgres.copying import PostgresCopying
     from knowbase.store.postgres.history import PostgresHistory
 
-DEFAULT_NAME = "default"
 BUSY_TIMEOUT = 5.0
-
-
-def split(url: str) -> tuple[str, str]:
-    """The database, and the name of the base in it: postgresql://host/database#name."""
-    database, name = split_url(url)
-    return database, unquote(name) or DEFAULT_NAME
 
 
 def create(url: str) -> "PostgresStore":
     """Make a new base; an existing one is opened."""
-    database, name = split(url)
+    database, schema, name = place_in(url)
     if len(name) > 100 or not name.isprintable():
         raise InvalidInput(f"the base cannot be called {name[:40]!r}", field="base")
-    connections = Connections(database, Timeouts(BUSY_TIMEOUT))
+    connections = Connections(database, Timeouts(BUSY_TIMEOUT, schema=schema))
     try:
-        connections.run(_upgrade)
+        connections.run(lambda connection: _upgrade(connection, schema))
         connections.run(
             lambda connection: connection.execute(
                 "INSERT INTO bases (name) VALUES (%s) ON CONFLICT DO NOTHING", (name,)
@@ -85,12 +78,13 @@ class PostgresStore(
         statement_timeout: float = STATEMENT_TIMEOUT,
     ) -> None:
         self.url = url
-        database, name = split(url)
-        self._connections = Connections(database, Timeouts(busy_timeout, statement_timeout))
+        place = place_in(url)
+        timeouts = Timeouts(busy_timeout, statement_timeout, place.schema)
+        self._connections = Connections(place.database, timeouts)
         self._vector_index = vector_index
         try:
             self._base, self._vectors_known = self._connections.run(
-                lambda connection: _opened(connection, name)
+                lambda connection: _opened(connection, place)
             )
         except BaseException:
             self._connections.close()
@@ -104,7 +98,7 @@ class PostgresStore(
             known = find_model(connection, self._base, changes.model)
             writing = Writing(connection, self._base, now, known, self.keeps)
             seqs = writing.apply(changes)
-            if writing.doubled:
+            if writing.outgrew_plans:
                 connection.execute("ANALYZE documents, chunks, words, postings")
             if writing.grew:
                 self.index_vectors(connection)
@@ -133,24 +127,38 @@ class PostgresStore(
         return PostgresHistory(self._connections, self._base)
 
 
-def _upgrade(connection: Connection) -> None:
-    if schema.is_current(connection):
+def schema_sql(url: str, dimensions: int, roles: upgrade.Roles) -> str:
+    """What an administrator runs to make the schema, or to bring it up to date."""
+    database, schema, _ = place_in(url)
+    try:
+        connections = Connections(database, Timeouts(BUSY_TIMEOUT, schema=schema))
+    except BaseUnreachable:
+        return upgrade.printed(schema, 0, dimensions, roles)  # of a database that is yet to come
+    try:
+        version = connections.run(lambda within: upgrade.version_of(within, schema))
+    finally:
+        connections.close()
+    return upgrade.printed(schema, version, dimensions, roles)
+
+
+def _upgrade(connection: Connection, schema: str) -> None:
+    if upgrade.is_current(connection, schema):
         return
-    schema.upgrade(connection, lambda within, base: Linking(within, base).relink())
+    upgrade.upgrade(connection, schema, lambda within, base: Linking(within, base).relink())
 
 
-def _opened(connection: Connection, name: str) -> tuple[int, tuple[int, ...]]:
+def _opened(connection: Connection, place: Place) -> tuple[int, tuple[int, ...]]:
     """The base's id, and the version of pgvector; () when there is none."""
     missing = BaseMissing(
-        f"there is no base {name!r} in this database", hint="make one with: kb init --base URL"
+        f"there is no base {place.name!r} in this database",
+        hint="make one with: kb init --base URL",
     )
-    try:
-        version = schema.version_of(connection)
-    except errors.UndefinedTable as error:
-        raise missing from error
-    if version < len(schema.STEPS):
-        _upgrade(connection)
-    row = connection.execute("SELECT id FROM bases WHERE name = %s", (name,)).fetchone()
+    version = upgrade.version_of(connection, place.schema)
+    if not version:
+        raise missing
+    if version < len(STEPS):
+        _upgrade(connection, place.schema)
+    row = connection.execute("SELECT id FROM bases WHERE name = %s", (place.name,)).fetchone()
     if row is None:
         raise missing
-    return row[0], schema.pgvector(connection) or ()
+    return row[0], upgrade.pgvector(connection) or ()

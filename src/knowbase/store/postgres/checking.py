@@ -67,7 +67,7 @@ def _indexes(connection: Connection) -> Iterator[Finding]:
     found = connection.execute(
         "SELECT c.oid, c.relname FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid"
         " JOIN pg_am a ON a.oid = c.relam WHERE a.amname = 'btree'"
-        " AND c.relnamespace = 'knowbase'::regnamespace"
+        " AND c.relnamespace = current_schema()::regnamespace"
     ).fetchall()
     for number, name in found:
         try:

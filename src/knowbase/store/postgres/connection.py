@@ -29,7 +29,7 @@ LEAST_PGVECTOR = (0, 5)  # the first with HNSW
 INSTALL = "install pgvector 0.5 or newer on the server, then: CREATE EXTENSION vector"
 ONE_STATE = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 NO_HURRY = "SET LOCAL idle_in_transaction_session_timeout = 0"
-NAMES = {"search_path": "knowbase, public"}
+SCHEMA = "knowbase"
 Query: TypeAlias = sql.SQL | sql.Composed
 
 for _name in ("knowbase", "psycopg.pool"):
@@ -48,22 +48,25 @@ def translated() -> Iterator[None]:
 
 
 class Timeouts(NamedTuple):
-    """How many seconds a lock is waited for, and a statement that reads."""
+    """How many seconds a lock is waited for, and a statement that reads; and where tables are."""
 
     lock: float
     statement: float = STATEMENT_TIMEOUT
+    schema: str = SCHEMA
 
     def of_reading(self) -> str:
-        return _limits(_milliseconds(self.lock), int(self.statement * 1000))
+        return _limits(self.schema, _milliseconds(self.lock), int(self.statement * 1000))
 
     def of_long_work(self, *, wait: bool = True) -> str:
         """Writing, building an index, copying: as long as it takes."""
-        return _limits(_milliseconds(self.lock) if wait else 1, 0)
+        return _limits(self.schema, _milliseconds(self.lock) if wait else 1, 0)
 
 
-def _limits(lock: int, statement: int) -> str:
-    """One statement that says what holds for its transaction: where tables are, and time-outs."""
-    settings = {**NAMES, "lock_timeout": lock, "statement_timeout": statement}
+def _limits(schema: str, lock: int, statement: int) -> str:
+    """One statement that says what holds for its transaction: where tables are, and time-outs.
+    The schema's name is one of those that `place.py` lets through."""
+    names = {"search_path": f'"{schema}", public'}
+    settings = {**names, "lock_timeout": lock, "statement_timeout": statement}
     return "SELECT " + ", ".join(f"set_config('{k}', '{v}', true)" for k, v in settings.items())
 
 

@@ -28,10 +28,11 @@ class PostgresCopying(Connected):
         self._store = store
 
     def identity(self) -> str:
-        """Server, database and base: a URL can name them in many ways."""
+        """Server, database, schema and base: a URL can name them in many ways."""
         server = self._read(
             SQL(
-                "SELECT pg_postmaster_start_time()::text, oid::text FROM pg_database"
+                "SELECT pg_postmaster_start_time()::text, oid::text, current_schema()"
+                " FROM pg_database"
                 " WHERE datname = current_database()"
             )
         )[0]

@@ -76,22 +76,23 @@ NO_DATABASE = Failure(
 NO_RIGHTS = Failure(
     BaseReadOnly,
     "this user may not do that in the database",
-    "grant it the rights on the schema knowbase",
+    "grant it the rights on the base's schema: kb init --print-sql has them",
 )
 NO_SCHEMA = Failure(
     BaseReadOnly,
-    "this user may not do that: it has no right to look into, or to add to, the schema knowbase",
-    "GRANT USAGE ON SCHEMA knowbase TO it; what a base lacks is made by the owner's kb init",
+    "this user may not do that: it has no right to look into, or to add to, the schema of the base",
+    "GRANT USAGE ON SCHEMA … TO it; what a base lacks is made by the owner's kb init",
 )
 NO_TABLE = Failure(
     BaseReadOnly,
     "this user may not do that: it has no right to read, or to change, what the base holds",
-    "GRANT SELECT, to write also INSERT, UPDATE, DELETE, ON ALL TABLES IN SCHEMA knowbase TO it",
+    "GRANT SELECT, to write also INSERT, UPDATE, DELETE, ON ALL TABLES IN SCHEMA … TO it;"
+    " kb init --print-sql has it in full",
 )
 NO_NEW_SCHEMA = Failure(
     BaseReadOnly,
-    "this user may not do that: it has no right to make the schema knowbase in this database",
-    "let an administrator run kb init once, or GRANT CREATE ON DATABASE … TO it",
+    "this user may not do that: it has no right to make the schema of the base in this database",
+    "let an administrator run what kb init --print-sql prints, or GRANT CREATE ON DATABASE … TO it",
 )
 NOT_OWNER = Failure(
     BaseReadOnly,

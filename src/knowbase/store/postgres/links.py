@@ -5,13 +5,17 @@ from collections.abc import Collection, Iterable, Sequence
 from psycopg import Connection
 from psycopg.sql import SQL
 
+from knowbase.store.postgres.bulk import copy_rows
 from knowbase.text.names import Named, mentions_of, names_of_document
 from knowbase.values.changes import Codes
 from knowbase.values.edges import WEIGHTS
 from knowbase.values.reading import Link
 
 _BATCH = 500
-_MENTION = "document, name, relation, target, origin, reach, inverse, weight"
+_MENTION = (
+    "document", "name", "relation", "target", "origin", "reach", "inverse", "weight"
+)  # fmt: skip
+KEY = 5  # of these, so many make a mention one of its own
 
 
 class Linking:
@@ -74,15 +78,13 @@ class Linking:
             "DELETE FROM names WHERE base_id = %s AND document = %s AND name = %s AND kind = %s",
             gone,
         )
-        self._many("INSERT INTO names (base_id, document, name, kind) VALUES (%s, %s, %s, %s)", new)
+        columns = ("base_id", "document", "name", "kind")
+        copy_rows(self._connection, "names", columns, [(self._base, *one) for one in new])
         self._connection.execute(
             "DELETE FROM mentions WHERE base_id = %s AND document = ANY(%s)", wanted
         )
-        self._many(
-            f"INSERT INTO mentions (base_id, {_MENTION})"
-            " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
-            mentions,
-        )
+        lines = {one[:KEY]: (self._base, *one) for one in reversed(mentions)}  # equal ones are one
+        copy_rows(self._connection, "mentions", ("base_id", *_MENTION), [*lines.values()])
 
     def _links(self, wanted: tuple[int, list[int]]) -> dict[int, list[Link]]:
         found: dict[int, list[Link]] = {}

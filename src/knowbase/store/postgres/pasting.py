@@ -8,13 +8,13 @@ from psycopg import Connection
 from psycopg.sql import SQL
 
 from knowbase.store.postgres import calibration, rows, saved
+from knowbase.store.postgres.bulk import copy_rows, copy_vectors
+from knowbase.store.postgres.chunks import chunk_line
 from knowbase.store.postgres.rows import clean
 from knowbase.store.postgres.sealing import seal
-from knowbase.store.postgres.vector_tables import as_text, vector_table
 from knowbase.store.postgres.words import counted
-from knowbase.store.postgres.write import Writing, insert
-from knowbase.store.seals import vector_seal
-from knowbase.values.copies import ChunkCopy, Copy, SharedParts
+from knowbase.store.postgres.write import Writing
+from knowbase.values.copies import ChunkCopy, Copy, SharedParts, batches
 from knowbase.values.documents import Document
 
 if TYPE_CHECKING:
@@ -38,27 +38,22 @@ class Pasting(Writing):
         ).fetchall()
         self._remove([identity for (identity,) in found])
         lines = [self._document(copy) for copy in copies]
-        self._connection.cursor().executemany(insert("documents", _COLUMNS), lines)
-        self._many(
-            "INSERT INTO links (base_id, document, target, kind) VALUES (%s, %s, %s, %s)"
-            " ON CONFLICT DO NOTHING",
-            [
-                (copy.document.seq, clean(link.target), link.kind)
-                for copy in copies
-                for link in copy.links
-            ],
+        copy_rows(self._connection, "documents", _COLUMNS, lines)
+        self._copy_links((one.document.seq, link) for one in copies for link in one.links)
+        copy_rows(
+            self._connection,
+            "verdicts",
+            ("base_id", "document", "occasion", "good", "given_at"),
+            [(self._base, one.document.seq, *given) for one in copies for given in one.verdicts],
         )
-        self._many(
-            "INSERT INTO verdicts (base_id, document, occasion, good, given_at)"
-            " VALUES (%s, %s, %s, %s, %s)",
-            [(copy.document.seq, *one) for copy in copies for one in copy.verdicts],
-        )
-        self._many_chunks(
+        self._copy_chunks(
             [self._chunk(copy.document.seq, one) for copy in copies for one in copy.chunks]
         )
         self._vectors(one for copy in copies for one in copy.chunks)
         self._write_words()
-        seal(self._connection, self._base, [copy.document.seq for copy in copies])
+        written = [copy.document.seq for copy in copies]
+        self._linking.refresh(written)
+        seal(self._connection, self._base, written)
 
     def _document(self, copy: Copy) -> list[Any]:
         document = copy.document
@@ -72,11 +67,7 @@ class Pasting(Writing):
         self._indexed[copy.id] = (length, counts)
         self._chunks += 1
         self._length += length
-        return (
-            *(copy.id, seq, chunk.slug, chunk.chunk_index, copy.position, chunk.hash),
-            *(chunk.line, chunk.page, chunk.tokens, chunk.overlap, clean(chunk.header)),
-            *(clean(copy.title), clean(chunk.heading), clean(chunk.text), terms, length),
-        )
+        return chunk_line(copy.id, seq, copy.position, chunk, (copy.title, terms, length))
 
     def _vectors(self, copies: Iterable[ChunkCopy]) -> None:
         by_model: dict[Model, list[tuple[int, Vector]]] = {}
@@ -88,20 +79,12 @@ class Pasting(Writing):
                 "SELECT id FROM models WHERE base_id = %s AND name = %s AND revision = %s",
                 (self._base, *model[:2]),
             ).fetchone()
-            statement = SQL(
-                "INSERT INTO {} (base_id, model, chunk, embedding, seal)"
-                " VALUES (%s, %s, %s, %s::vector, %s)"
-            ).format(vector_table(model.dimensions))
-            self._connection.cursor().executemany(
-                statement,
-                [
-                    (self._base, *(number or ()), chunk, as_text(one), vector_seal(one))
-                    for chunk, one in vectors
-                ],
-            )
+            kind = (number[0] if number else 0, model.dimensions)
+            copy_vectors(self._connection, self._base, kind, vectors)
 
     def paste_shared(self, shared: SharedParts) -> None:
-        """What belongs to no document alone, in place of what there is; then all links."""
+        """What belongs to no document alone, in place of what there is."""
+        related = self._related()
         for table in _REPLACED:
             self._connection.execute(SQL(f"DELETE FROM {table} WHERE base_id = %s"), (self._base,))
         self._sessions(shared.sessions)
@@ -111,19 +94,37 @@ class Pasting(Writing):
         self._write_sources(shared.sources)
         self._many(saved.INSERT, [saved.row_of(one) for one in shared.saved])
         calibration.write(self._connection, self._base, shared.calibration)
-        self._linking.relink()
-        self._many(
-            "INSERT INTO edges (base_id, source, target, relation, weight, origin)"
-            " VALUES (%s, %s, %s, 'SIMILAR_TO', %s, 'vectors')",
-            shared.similar,
-        )
+        self._link_shared(related | self._related())
+        columns = ("base_id", "source", "target", "weight", "relation", "origin")
+        similar = [(self._base, *one, "SIMILAR_TO", "vectors") for one in shared.similar]
+        copy_rows(self._connection, "edges", columns, similar)
         self._connection.execute("DELETE FROM unlinked WHERE base_id = %s", (self._base,))
-        self._many(
-            "INSERT INTO unlinked (base_id, document) VALUES (%s, %s)",
-            [(seq,) for seq in shared.unlinked],
-        )
+        due = [(self._base, seq) for seq in shared.unlinked]
+        copy_rows(self._connection, "unlinked", ("base_id", "document"), due)
         self._connection.execute(
             "UPDATE graph SET similar_above = %s, similar_most = %s WHERE base_id = %s",
             (shared.similar_above, shared.similar_most, self._base),
         )
         self._connection.execute("ANALYZE documents, chunks, words, postings")
+
+    def _related(self) -> set[int]:
+        """The documents that relations start from."""
+        found = self._connection.execute(
+            "SELECT DISTINCT source FROM relations WHERE base_id = %s", (self._base,)
+        )
+        return {seq for (seq,) in found}
+
+    def _link_shared(self, related: set[int]) -> None:
+        """Documents are linked as they are pasted; what relations add, and what a copy that an
+        older knowbase began did not link, comes now."""
+        self._linking.changed()
+        self._connection.execute(
+            "DELETE FROM edges WHERE base_id = %s AND relation = 'SIMILAR_TO'", (self._base,)
+        )
+        unnamed = self._connection.execute(
+            "SELECT seq FROM documents d WHERE base_id = %s AND deleted_at IS NULL AND NOT EXISTS"
+            " (SELECT 1 FROM names n WHERE n.base_id = d.base_id AND n.document = d.seq)",
+            (self._base,),
+        )
+        for batch in batches(sorted(related | {seq for (seq,) in unnamed})):
+            self._linking.refresh(batch)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from knowbase.store.postgres.bulk import copy_postings, copy_rows, numbers
 from knowbase.store.postgres.record import Recording
 from knowbase.store.postgres.words import Counts, ids_of
 
@@ -51,11 +52,12 @@ class Postings(Recording):
         return len(self._indexed) >= MANY_CHUNKS
 
     @property
-    def doubled(self) -> bool:
+    def outgrew_plans(self) -> bool:
         """Whether the base has so many more chunks that the planner's view of its tables is out
-        of date: at each doubling, so that filling a base has few analyses, not one a batch."""
+        of date: when it is four times as large, so that filling a base has few analyses, not one
+        a batch."""
         before, now = self._before // MANY_CHUNKS, (self._before + self._chunks) // MANY_CHUNKS
-        return now.bit_length() > before.bit_length()
+        return (now.bit_length() + 1) // 2 > (before.bit_length() + 1) // 2
 
     def _known_words(self) -> dict[str, int]:
         """The id of each stem, new ones included; how many chunks have it is kept in step."""
@@ -63,24 +65,32 @@ class Postings(Recording):
         known = {
             stem: word for stem, (word, _) in ids_of(self._connection, self._base, having).items()
         }
-        for stem in having:
-            if stem not in known:
-                known[stem] = self._next_word
-                self._next_word += 1
         self._connection.execute(
-            "INSERT INTO words (base_id, id, stem, chunks) SELECT %s, * FROM"
-            " unnest(%s::int[], %s::text[], %s::bigint[]) ON CONFLICT (base_id, stem)"
-            " DO UPDATE SET chunks = words.chunks + excluded.chunks",
-            (self._base, [known[stem] for stem in having], list(having), list(having.values())),
+            "UPDATE words w SET chunks = w.chunks + n.number"
+            " FROM unnest(%s::int[], %s::bigint[]) AS n (id, number)"
+            " WHERE w.base_id = %s AND w.id = n.id",
+            (numbers(known.values()), numbers(having[stem] for stem in known), self._base),
         )
-        return known
+        new = {
+            stem: word
+            for word, stem in enumerate((s for s in having if s not in known), self._next_word)
+        }
+        self._next_word += len(new)
+        copy_rows(
+            self._connection,
+            "words",
+            ("base_id", "id", "stem", "chunks"),
+            [(self._base, word, stem, having[stem]) for stem, word in new.items()],
+        )
+        return known | new
 
     def _write_postings(self, known: dict[str, int]) -> None:
-        columns = "base_id, word, chunk, length, title, heading, text, terms"
-        with (
-            self._connection.cursor() as cursor,
-            cursor.copy(f"COPY postings ({columns}) FROM STDIN") as copy,
-        ):
-            for chunk, (length, counts) in self._indexed.items():
-                for stem, numbers in counts.items():
-                    copy.write_row((self._base, known[stem], chunk, length, *numbers))
+        copy_postings(
+            self._connection,
+            self._base,
+            [
+                (known[stem], chunk, length, *where)
+                for chunk, (length, counts) in self._indexed.items()
+                for stem, where in counts.items()
+            ],
+        )

@@ -19,6 +19,7 @@ from knowbase.store.nearest import nearest as nearest_vectors
 from knowbase.store.postgres import rows
 from knowbase.store.postgres.compile import Statement, compile_for_chunks
 from knowbase.store.postgres.connection import Connected
+from knowbase.store.postgres.spelling import Spelling
 from knowbase.store.postgres.vector_tables import (
     as_text,
     lists_of,
@@ -26,14 +27,15 @@ from knowbase.store.postgres.vector_tables import (
     unpacked,
     vector_table,
 )
-from knowbase.store.postgres.words import LAST, Matches, ids_of, key_of, matches_of
+from knowbase.store.postgres.words import Matches, ids_of, key_of, matches_of
 from knowbase.text.analysis import Word, stems
-from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written, nearest, stem_of
 from knowbase.values.documents import Candidate, Passage
 from knowbase.values.vectors import Model, Vector
 
 MOST = 2**31 - 1  # as many as there are
 EXACT = 20_000  # up to so many vectors that pass are compared one by one
+BY_INDEX = "v.embedding <=> %s::vector"
+ONE_BY_ONE = f"({BY_INDEX}) + 0"  # an order that no index has
 LIFECYCLE = (
     "archived OR expires_at IS NOT NULL OR superseded_by IS NOT NULL"
     " OR valid_until IS NOT NULL OR deleted_at IS NOT NULL"
@@ -236,15 +238,22 @@ class PostgresRetrieval(Connected):
         where = SQL("FROM {} v WHERE v.base_id = %s AND v.model = %s AND {}").format(table, test)
         scope = (self._base, number, *values)
         few = self._few(connection, where, scope)
-        order = SQL("(v.embedding <=> %s::vector) + 0" if few else "v.embedding <=> %s::vector")
-        statement = SQL("SELECT v.chunk, v.embedding {} ORDER BY {} LIMIT %s").format(where, order)
+        statement = SQL("SELECT v.chunk, v.embedding {} ORDER BY {} LIMIT %s")
+
+        def ordered(order: str, number: int) -> list[tuple[int, Vector]]:
+            with connection.cursor(binary=True) as cursor:
+                cursor.execute(
+                    statement.format(where, SQL(order)), (*scope, as_text(vector), number)
+                )
+                return [(chunk, unpacked(given)) for chunk, given in cursor]
 
         def propose(number: int) -> list[tuple[int, Vector]]:
             if not few:
                 self._widen(connection, model, number)
-            with connection.cursor(binary=True) as cursor:
-                cursor.execute(statement, (*scope, as_text(vector), number))
-                return [(chunk, unpacked(given)) for chunk, given in cursor]
+                found = ordered(BY_INDEX, number)
+                if len(found) >= min(number, EXACT):
+                    return found  # else it gave up too early: more than that pass
+            return ordered(ONE_BY_ONE, number)
 
         return nearest_vectors(vector, limit, propose)
 
@@ -266,47 +275,10 @@ class PostgresRetrieval(Connected):
             connection.execute("SET LOCAL ivfflat.iterative_scan = relaxed_order")
 
     def unknown_words(self, words: Sequence[Word]) -> list[Word]:
-        found = [(word, stem) for word in words if (stem := stem_of(word.surface))]
-        rows_found = self._read(
-            SQL("SELECT stem FROM words WHERE base_id = %s AND stem = ANY(%s) AND chunks > 0"),
-            (self._base, list({key_of(stem) for word, stem in found if not word.prefix})),
-        )
-        there = {stem for (stem,) in rows_found}
-        return [
-            word
-            for word, stem in found
-            if not (self._begins(stem) if word.prefix else key_of(stem) in there)
-        ]
-
-    def _begins(self, stem: str) -> bool:
-        """Whether a word begins so."""
-        statement = SQL(
-            "SELECT 1 FROM words WHERE base_id = %s AND stem >= %s AND stem < %s"
-            " AND chunks > 0 LIMIT 1"
-        )
-        return bool(self._read(statement, (self._base, key_of(stem), key_of(stem) + LAST)))
+        return Spelling(self._connections, self._base).unknown(words)
 
     def nearest_words(self, word: Word, limit: int) -> list[str]:
-        stem = stem_of(word.surface)
-        found = self._read(
-            SQL(
-                "SELECT stem FROM words WHERE base_id = %s AND stem >= %s AND stem < %s"
-                " AND chunks > 0 ORDER BY stem LIMIT %s"
-            ),
-            (self._base, stem[:ALIKE], stem[:ALIKE] + LAST, MOST_ALIKE),
-        )
-        return [self._as_written(near) for near in nearest(stem, (t for (t,) in found), limit)]
-
-    def _as_written(self, stem: str) -> str:
-        found = self._read(
-            SQL(
-                "SELECT c.title || ' ' || coalesce(c.heading, '') || ' ' || c.text FROM chunks c"
-                " WHERE c.base_id = %s AND c.id = (SELECT min(p.chunk) FROM words w JOIN postings p"
-                " ON p.base_id = w.base_id AND p.word = w.id WHERE w.base_id = %s AND w.stem = %s)"
-            ),
-            (self._base, self._base, key_of(stem)),
-        )
-        return as_written(stem, found[0][0]) if found else stem
+        return Spelling(self._connections, self._base).nearest(word, limit)
 
     def newest(self, condition: Condition, limit: int) -> list[Passage]:
         return self._connections.consistently(

@@ -1,23 +1,11 @@
-"""The schema as numbered steps, run under an advisory lock; a newer one is refused.
+"""The schema as numbered steps; `upgrade.py` runs those that are missing.
 
 Text compares by its bytes (`COLLATE "C"`), as SQLite compares it. Moments are text of a fixed
 width, as everywhere in knowbase. `base_id` leads every key: several bases share one database,
 and the tables could be distributed by it.
 """
 
-from collections.abc import Callable
-from typing import TypeAlias
-
-from psycopg import Connection, errors, sql
-
-from knowbase.errors import BaseTooNew
-from knowbase.store.upgrading import announce_upgrade
-
 LOCK = 0x6B6E6F77  # "know"
-WAIT = 120_000  # milliseconds, for another one who upgrades, or who reads what is to be changed
-
-Relink: TypeAlias = Callable[[Connection, int], None]
-"""Finds every link of one base: asked for once, for bases from before there was a graph."""
 
 _STEP_1 = """
 CREATE TABLE bases (
@@ -296,9 +284,9 @@ DO $$
 DECLARE one text;
 BEGIN
     FOR one IN SELECT tablename FROM pg_tables
-        WHERE schemaname = 'knowbase' AND tablename ~ '^vectors_[0-9]+$'
+        WHERE schemaname = current_schema() AND tablename ~ '^vectors_[0-9]+$'
     LOOP
-        EXECUTE format('ALTER TABLE knowbase.%I ADD COLUMN IF NOT EXISTS seal bytea', one);
+        EXECUTE format('ALTER TABLE %I ADD COLUMN IF NOT EXISTS seal bytea', one);
     END LOOP;
 END $$;
 """
@@ -434,58 +422,3 @@ STEPS = (
     _STEP_11, _STEP_12, _STEP_13, _STEP_14,
 )  # fmt: skip
 WITH_A_GRAPH = 3
-
-
-def upgrade(connection: Connection, relink: Relink) -> None:
-    """Run the missing steps in one transaction; who comes second waits and finds them done."""
-    with connection.transaction():
-        connection.execute(f"SET LOCAL lock_timeout = {WAIT:d}; SET LOCAL statement_timeout = 0")
-        connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
-        if not connection.execute("SELECT to_regnamespace('knowbase')").fetchone()[0]:  # type: ignore[index]
-            connection.execute("CREATE SCHEMA knowbase")
-        _add_pgvector(connection)
-        connection.execute("SET LOCAL search_path TO knowbase, public")
-        connection.execute("CREATE TABLE IF NOT EXISTS steps (number integer PRIMARY KEY)")
-        version = version_of(connection)
-        for number in range(version, len(STEPS)):
-            connection.execute(sql.SQL(STEPS[number]))
-            if number + 1 == WITH_A_GRAPH:
-                for (base,) in connection.execute("SELECT id FROM bases").fetchall():
-                    relink(connection, base)
-            connection.execute("INSERT INTO steps VALUES (%s)", (number + 1,))
-    announce_upgrade(version, len(STEPS))
-
-
-def is_current(connection: Connection) -> bool:
-    """Whether every step has been run: then nothing is to be created."""
-    row = connection.execute("SELECT to_regclass('knowbase.steps') IS NOT NULL").fetchone()
-    return bool(row and row[0]) and version_of(connection) == len(STEPS)
-
-
-def _add_pgvector(connection: Connection) -> None:
-    """Without it, or without the right to install it, keyword search works all the same."""
-    try:
-        with connection.transaction():
-            connection.execute("CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public")
-    except (errors.InsufficientPrivilege, errors.UndefinedFile, errors.FeatureNotSupported):
-        return
-
-
-def version_of(connection: Connection) -> int:
-    """How many steps have been run; refuse more than we know."""
-    row = connection.execute("SELECT coalesce(max(number), 0) FROM knowbase.steps").fetchone()
-    version = int(row[0]) if row else 0
-    if version > len(STEPS):
-        raise BaseTooNew(
-            f"the database has schema {version}, this knowbase knows up to {len(STEPS)}",
-            hint="upgrade knowbase: pip install -U knowbase",
-        )
-    return version
-
-
-def pgvector(connection: Connection) -> tuple[int, ...] | None:
-    """The version of pgvector in this database, if it has it."""
-    row = connection.execute(
-        "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
-    ).fetchone()
-    return tuple(int(part) for part in row[0].split(".")[:2]) if row else None

@@ -11,9 +11,9 @@ from knowbase.store.postgres.vector_tables import unpacked, vector_table
 from knowbase.store.seals import seals_of, vector_seal
 
 _BATCH = 100
-_WHOLE = "seal = %(fields)s, text_seal = %(text)s, use_seal = %(use)s"
-_FIELDS = "seal = %(fields)s, use_seal = %(use)s"
-_USE = "use_seal = %(use)s"
+_WHOLE = "seal = n.fields, text_seal = n.text, use_seal = n.use"
+_FIELDS = "seal = n.fields, use_seal = n.use"
+_USE = "use_seal = n.use"
 
 
 def seal(connection: Connection, base: int, written: Collection[int]) -> None:
@@ -38,9 +38,17 @@ def _seal(connection: Connection, base: int, numbers: Collection[int], settings:
     found = reading.heads()
     if settings == _WHOLE:
         found = reading.with_chunks(found, {})
-    connection.cursor().executemany(
-        SQL(f"UPDATE documents SET {settings} WHERE base_id = %(base)s AND seq = %(seq)s"),
-        [{**seals_of(one)._asdict(), "base": base, "seq": one.document.seq} for one in found],
+    seals = [seals_of(one) for one in found]
+    connection.execute(
+        SQL(
+            f"UPDATE documents d SET {settings} FROM unnest(%s::bigint[], %s::bytea[],"
+            " %s::bytea[], %s::bytea[]) AS n (seq, fields, text, use)"
+            " WHERE d.base_id = %s AND d.seq = n.seq"
+        ),
+        (
+            *([one.document.seq for one in found], [one.fields for one in seals]),
+            *([one.text for one in seals], [one.use for one in seals], base),
+        ),
     )
 
 

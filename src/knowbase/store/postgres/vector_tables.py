@@ -4,7 +4,7 @@ from array import array
 from sys import byteorder
 
 from psycopg import Connection
-from psycopg.sql import SQL, Composable, Identifier, Literal
+from psycopg.sql import SQL, Composable, Composed, Identifier, Literal
 
 from knowbase.store.postgres.schema import LOCK
 from knowbase.values.vectors import Vector
@@ -18,27 +18,36 @@ def vector_table(dimensions: int) -> Identifier:
     return Identifier(f"vectors_{dimensions:d}")
 
 
-def create_vector_table(connection: Connection, dimensions: int, index: str) -> None:
-    """Unless it is there: who may write need not be one who may create."""
-    if _is_there(connection, dimensions):
+def create_vector_table(connection: Connection, dimensions: int) -> None:
+    """Unless it is there: who may write need not be one who may create. An index comes when there
+    are so many vectors that a search needs it: to keep one up costs more than all else that is
+    written, and to build it of many at once a fraction of that."""
+    if _is_there(connection, f"vectors_{dimensions:d}"):
         return
     connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
-    connection.execute(
-        SQL(
-            "CREATE TABLE IF NOT EXISTS {table} (base_id integer NOT NULL, model integer NOT NULL,"
-            " chunk bigint NOT NULL, embedding vector({dimensions}) NOT NULL,"
-            " seal bytea,"
-            " PRIMARY KEY (base_id, model, chunk), FOREIGN KEY (base_id, chunk)"
-            " REFERENCES chunks (base_id, id) ON DELETE CASCADE)"
-        ).format(table=vector_table(dimensions), dimensions=Literal(dimensions))
-    )
-    if index == "hnsw":
-        _index_vectors(connection, dimensions, index, SQL(""))
+    connection.execute(vector_table_sql(dimensions))
 
 
-def _is_there(connection: Connection, dimensions: int) -> bool:
+def vector_table_sql(dimensions: int) -> Composed:
+    return SQL(
+        "CREATE TABLE IF NOT EXISTS {table} (base_id integer NOT NULL, model integer NOT NULL,"
+        " chunk bigint NOT NULL, embedding vector({dimensions}) NOT NULL,"
+        " seal bytea,"
+        " PRIMARY KEY (base_id, model, chunk), FOREIGN KEY (base_id, chunk)"
+        " REFERENCES chunks (base_id, id) ON DELETE CASCADE)"
+    ).format(table=vector_table(dimensions), dimensions=Literal(dimensions))
+
+
+def _is_there(connection: Connection, name: str) -> bool:
+    row = connection.execute("SELECT to_regclass(%s) IS NOT NULL", (name,)).fetchone()
+    return bool(row and row[0])
+
+
+def _is_owned(connection: Connection, dimensions: int) -> bool:
+    """Only who owns a table may build an index of it."""
     row = connection.execute(
-        "SELECT to_regclass(%s) IS NOT NULL", (f"vectors_{dimensions:d}",)
+        "SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass(%s)",
+        (f"vectors_{dimensions:d}",),
     ).fetchone()
     return bool(row and row[0])
 
@@ -48,14 +57,13 @@ def learn_lists(connection: Connection, dimensions: int, enough: int) -> None:
 
     Until then, searches compare every vector.
     """
-    table = vector_table(dimensions)
-    if lists_of(connection, dimensions):
+    if lists_of(connection, dimensions) or not _is_owned(connection, dimensions):
         return
-    counted = SQL("SELECT count(*) FROM (SELECT 1 FROM {} LIMIT %s) enough").format(table)
-    found = connection.execute(counted, (enough + 1,)).fetchone()
-    if found is None or found[0] <= enough:
+    if not _are_more(connection, dimensions, enough):
         return
-    whole = connection.execute(SQL("SELECT count(*) FROM {}").format(table)).fetchone()
+    whole = connection.execute(
+        SQL("SELECT count(*) FROM {}").format(vector_table(dimensions))
+    ).fetchone()
     lists = max(LEAST_LISTS, (whole[0] if whole else 0) // VECTORS_A_LIST)
     connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
     _index_vectors(
@@ -63,22 +71,64 @@ def learn_lists(connection: Connection, dimensions: int, enough: int) -> None:
     )
 
 
+def is_hnsw_due(connection: Connection, dimensions: int, enough: int, *, anew: bool) -> bool:
+    """Whether an index is wanted and this user is one who may build it."""
+    if not _is_owned(connection, dimensions):
+        return False
+    if _is_there(connection, f"vectors_{dimensions:d}_hnsw"):
+        return anew
+    return _are_more(connection, dimensions, enough)
+
+
+def build_hnsw(connection: Connection, dimensions: int, *, anew: bool) -> None:
+    """Of all vectors that there are: who writes some meanwhile waits, who reads does not."""
+    connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+    if not anew:
+        _index_vectors(connection, dimensions, "hnsw", SQL(""))
+        return
+    old = Identifier(f"vectors_{dimensions:d}_hnsw")
+    new = Identifier(f"vectors_{dimensions:d}_hnsw_new")
+    _index_vectors(connection, dimensions, "hnsw", SQL(""), new)
+    connection.execute(SQL("DROP INDEX IF EXISTS {}").format(old))  # now, for that readers wait
+    connection.execute(SQL("ALTER INDEX {} RENAME TO {}").format(new, old))
+
+
+def built(connection: Connection, dimensions: int) -> tuple[int, int] | None:
+    """How many vectors of how many are in the index that is being built, if one is."""
+    row = connection.execute(
+        "SELECT tuples_done, tuples_total FROM pg_stat_progress_create_index"
+        " WHERE relid = to_regclass(%s)",
+        (f"vectors_{dimensions:d}",),
+    ).fetchone()
+    return (int(row[0]), int(row[1])) if row else None
+
+
+def _are_more(connection: Connection, dimensions: int, enough: int) -> bool:
+    statement = SQL("SELECT count(*) FROM (SELECT 1 FROM {} LIMIT %s) enough")
+    row = connection.execute(statement.format(vector_table(dimensions)), (enough + 1,)).fetchone()
+    return row is not None and row[0] > enough
+
+
 def lists_of(connection: Connection, dimensions: int) -> int:
     """How many lists the IVFFlat index has; 0 when there is none."""
     row = connection.execute(
         "SELECT option_value::int FROM pg_class, pg_options_to_table(reloptions)"
         " WHERE oid = to_regclass(%s) AND option_name = 'lists'",
-        (f"knowbase.vectors_{dimensions:d}_ivfflat",),
+        (f"vectors_{dimensions:d}_ivfflat",),
     ).fetchone()
     return int(row[0]) if row else 0
 
 
 def _index_vectors(
-    connection: Connection, dimensions: int, index: str, options: Composable
+    connection: Connection,
+    dimensions: int,
+    index: str,
+    options: Composable,
+    name: Identifier | None = None,
 ) -> None:
     connection.execute(
         SQL("CREATE INDEX IF NOT EXISTS {} ON {} USING {} (embedding vector_cosine_ops) {}").format(
-            Identifier(f"vectors_{dimensions:d}_{index}"),
+            name or Identifier(f"vectors_{dimensions:d}_{index}"),
             vector_table(dimensions),
             Identifier(index),
             options,
@@ -94,6 +144,15 @@ def probes_of(lists: int) -> int:
 def as_text(vector: Vector) -> str:
     """A vector as pgvector reads it."""
     return "[" + ",".join(map(repr, memoryview(vector).cast("f"))) + "]"
+
+
+def packed(vector: Vector) -> bytes:
+    """A vector as pgvector takes it in binary form; see `unpacked`."""
+    numbers = array("f", vector)
+    length = len(numbers).to_bytes(2, "big") + b"\0\0"
+    if byteorder == "little":
+        numbers.byteswap()
+    return length + numbers.tobytes()
 
 
 def unpacked(given: bytes) -> Vector:

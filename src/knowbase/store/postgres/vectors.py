@@ -1,6 +1,7 @@
 """Vectors of several models side by side; models of equal dimensions share a table."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from psycopg import Connection
@@ -8,17 +9,20 @@ from psycopg.sql import SQL
 
 from knowbase.errors import ModelMismatch
 from knowbase.store.postgres import retrieval, rows
+from knowbase.store.postgres.bulk import copy_vectors
 from knowbase.store.postgres.claims import PostgresClaims, end_claims
-from knowbase.store.postgres.connection import find_model
+from knowbase.store.postgres.connection import LEAST_PGVECTOR, find_model
 from knowbase.store.postgres.documents import PostgresDocuments
 from knowbase.store.postgres.vector_tables import (
-    as_text,
+    build_hnsw,
+    built,
     create_vector_table,
+    is_hnsw_due,
     learn_lists,
     unpacked,
     vector_table,
 )
-from knowbase.store.seals import vector_seal
+from knowbase.store.watching import watched
 from knowbase.values.documents import Passage
 from knowbase.values.vectors import IndexState, Model, StoredModel, Vector
 
@@ -75,23 +79,26 @@ class PostgresVectors(PostgresDocuments):
         def write(connection: Connection) -> None:
             self._lock(connection)
             number = self._registered(connection, model, source)
-            table = vector_table(model.dimensions)
-            statement = SQL(
-                "INSERT INTO {} (base_id, model, chunk, embedding, seal) SELECT c.base_id, %s,"
-                " c.id, %s::vector, %s FROM chunks c WHERE c.base_id = %s AND c.hash = %s"
-                " ON CONFLICT DO NOTHING"
-            ).format(table)
-            lines = [
-                (number, as_text(vector), vector_seal(vector), self._base, digest)
-                for digest, vector in vectors.items()
-            ]
-            if lines:
-                connection.cursor().executemany(statement, lines)
+            if vectors:
+                self._put(connection, number, model, vectors)
                 end_claims(connection, self._base, number, list(vectors))
             self._compare_anew(connection)
             self.index_vectors(connection)
 
         self._connections.writing(write)
+
+    def _put(
+        self, connection: Connection, number: int, model: Model, vectors: Mapping[str, Vector]
+    ) -> None:
+        """For every chunk that has such a text and no vector of it yet."""
+        test, values = self._without(number, model)
+        statement = SQL(
+            "SELECT c.id, c.hash FROM chunks c WHERE c.base_id = %s AND c.hash = ANY(%s) AND {}"
+            " ORDER BY c.id"
+        ).format(test)
+        found = connection.execute(statement, (self._base, list(vectors), *values)).fetchall()
+        lines = [(chunk, vectors[digest]) for chunk, digest in found]
+        copy_vectors(connection, self._base, (number, model.dimensions), lines)
 
     def unembedded(self, model: Model, after: int, limit: int) -> list[Passage]:
         known = self._model(model)
@@ -158,8 +165,28 @@ class PostgresVectors(PostgresDocuments):
 
         return self._connections.run(read)
 
-    def renew_index(self, *, anew: bool = False) -> bool:  # noqa: ARG002 - the database does it
-        return False
+    def renew_index(
+        self, *, anew: bool = False, tell: Callable[[int, int], None] | None = None
+    ) -> bool:
+        """HNSW, of a table that has got so large that searches need it."""
+        if self._vector_index != "hnsw" or self._vectors_known < LEAST_PGVECTOR:
+            return False
+        found = self._read(
+            SQL("SELECT DISTINCT dimensions FROM models WHERE base_id = %s"), (self._base,)
+        )
+        due = [size for (size,) in found if self._is_due(size, anew=anew)]
+        for dimensions in due:
+            with watched(tell, partial(self._built, dimensions)):
+                self._connections.writing(partial(build_hnsw, dimensions=dimensions, anew=anew))
+        return bool(due)
+
+    def _is_due(self, dimensions: int, *, anew: bool) -> bool:
+        return self._connections.run(
+            lambda connection: is_hnsw_due(connection, dimensions, retrieval.EXACT, anew=anew)
+        )
+
+    def _built(self, dimensions: int) -> tuple[int, int] | None:
+        return self._connections.run(lambda connection: built(connection, dimensions))
 
     def vector_index(self) -> IndexState | None:
         return None
@@ -232,7 +259,7 @@ class PostgresVectors(PostgresDocuments):
                 (source, self._base, row[0]),
             )
             return int(row[0])
-        create_vector_table(connection, model.dimensions, self._vector_index)
+        create_vector_table(connection, model.dimensions)
         made = connection.execute(
             "INSERT INTO models (base_id, id, name, revision, dimensions, source)"
             " SELECT %s, coalesce(max(id), 0) + 1, %s, %s, %s, %s FROM models WHERE base_id = %s"

@@ -8,6 +8,7 @@ from typing import TypeAlias
 from psycopg import Connection
 
 from knowbase.store.bm25 import occurrences
+from knowbase.store.postgres.bulk import texts
 from knowbase.text.analysis import Word, stems
 
 Counts: TypeAlias = tuple[int, int, int, int]
@@ -17,6 +18,7 @@ Matches: TypeAlias = dict[int, tuple[int, Counts]]
 """For each chunk that has it: the chunk's length, and how often it stands where."""
 
 LAST = "\U0010ffff"  # sorts after every word
+MOST = 2**15 - 1  # times that a word is counted in a field
 LONGEST = 200  # characters of a stem that are kept; an index key has a limit
 
 
@@ -31,10 +33,19 @@ def key_of(stem: str) -> str:
 def counted(fields: Sequence[str]) -> tuple[int, dict[str, Counts]]:
     """The number of words in the four fields of a chunk, and how often each stands where."""
     found = [stems(field) for field in fields]
-    counters = [Counter(key_of(stem) for stem in one) for one in found]
-    every = {stem for counter in counters for stem in counter}
-    counts = {stem: _four([counter[stem] for counter in counters]) for stem in every}
+    title, heading, text, terms = map(_by_key, found)
+    counts: dict[str, Counts] = {stem: (0, 0, number, 0) for stem, number in text.items()}
+    for stem in {*title, *heading, *terms}:  # few, beside those of the text
+        counts[stem] = _four([one.get(stem, 0) for one in (title, heading, text, terms)])
     return sum(map(len, found)), counts
+
+
+def _by_key(found: Sequence[str]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for stem, number in Counter(found).items():
+        key = key_of(stem)
+        counts[key] = min(counts.get(key, 0) + number, MOST)
+    return counts
 
 
 def _four(numbers: Sequence[int]) -> Counts:
@@ -45,8 +56,8 @@ def _four(numbers: Sequence[int]) -> Counts:
 def ids_of(connection: Connection, base: int, found: Collection[str]) -> dict[str, tuple[int, int]]:
     """For each stem that is known, by its key: its id, and how many chunks have it."""
     rows = connection.execute(
-        "SELECT stem, id, chunks FROM words WHERE base_id = %s AND stem = ANY(%s)",
-        (base, [key_of(stem) for stem in found]),
+        "SELECT stem, id, chunks FROM words WHERE base_id = %s AND stem = ANY(%s::text[])",
+        (base, texts(map(key_of, found))),
     )
     return {stem: (word, chunks) for stem, word, chunks in rows}
 

@@ -1,51 +1,50 @@
 """Writing: a document, its chunks, words and vectors change together.
 
-Statements go by document, not by chunk; words are written once for the whole transaction.
+What a batch of documents meets is asked for once, and each kind of row is written once for all
+of them: the number of statements does not depend on how many there are.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psycopg import Connection
-from psycopg.sql import SQL, Composed, Identifier
+from psycopg.sql import SQL, Identifier
 
 from knowbase.store.keeping import Keeps
 from knowbase.store.postgres import rows
+from knowbase.store.postgres.bulk import copy_rows, numbers
+from knowbase.store.postgres.chunks import Chunks, Planned
 from knowbase.store.postgres.compile import compile_condition
 from knowbase.store.postgres.keeping import PostgresKeeping
 from knowbase.store.postgres.links import Linking
-from knowbase.store.postgres.postings import Postings
+from knowbase.store.postgres.register import Known, Register
 from knowbase.store.postgres.rows import clean
 from knowbase.store.postgres.sealing import seal, seal_fields, seal_use
-from knowbase.store.postgres.vector_tables import as_text, vector_table
-from knowbase.store.postgres.words import Counts, counted
 from knowbase.store.rules import check_chain, known_text
-from knowbase.store.seals import vector_seal
-from knowbase.text.indexed import index_terms
 from knowbase.values.changes import Changes, Draft, assigned_codes, renamed
-from knowbase.values.documents import DEFAULT_SALIENCE, Chunk, Document, names_of
+from knowbase.values.documents import DEFAULT_SALIENCE, Document
 from knowbase.values.files import FileRecord, Source
-from knowbase.values.vectors import Model, Vector
+from knowbase.values.reading import Link
+from knowbase.values.vectors import Model
 
-_CHUNK = (
-    "id", "document", "slug", "chunk_index", "position", "hash", "line", "page", "tokens",
-    "overlap", "header", "title", "heading", "text", "terms", "length",
-)  # fmt: skip
-
-
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from knowbase.store.postgres.words import Counts
 
 
-class _Stored(NamedTuple):
-    """What is there of a chunk before it is written."""
-
-    id: int
-    hash: str
-    terms: str
-    length: int
+_FILE_KINDS = {
+    "size": "bigint", "mtime_ns": "bigint", "inode": "bigint", "ctime_ns": "bigint",
+    "excluded": "boolean",
+}  # fmt: skip
 
 
-class Writing(Postings):
+class _Written(NamedTuple):
+    """What became of drafts."""
+
+    seqs: list[int]  # of each one's document
+    changed: set[int]  # those that were written
+
+
+class Writing(Chunks):
     """One transaction; the base's row is locked for as long as it takes."""
 
     def __init__(
@@ -66,6 +65,8 @@ class Writing(Postings):
         counters = map(int, row or (1, 1, 1, 0))
         self._next_seq, self._next_chunk, self._next_word, self._before = counters
         self._linking = Linking(connection, base)
+        self._register = Register(connection, base)
+        self._planned: dict[int, Planned] = {}
         self._unlinked: set[int] = set()  # documents whose vectors changed
         self._unindexed: set[int] = set()  # chunks whose words are to be forgotten
         self._indexed: dict[int, tuple[int, dict[str, Counts]]] = {}
@@ -77,19 +78,8 @@ class Writing(Postings):
             check_chain(edit, self._find)
         self._keeping.keep_written(changes)
         self._remove(changes.removed)
-        written: list[int] = []
-        changed: set[int] = set()
         ids: dict[str, str] = {}
-        for given in changes.drafts:
-            known = self._known(given) if given.once else None
-            if known is not None:
-                ids[given.id], seq = known
-                written.append(seq)
-                continue
-            draft = self._adopted(given)
-            ids[given.id] = draft.id
-            written.append(self._write_document(draft))
-            changed.add(written[-1])
+        written, changed = self._write_drafts(changes.drafts, ids)
         self._write_files(changes.files, ids)
         self._many(
             "DELETE FROM files WHERE base_id = %s AND path = %s", [(p,) for p in changes.forgotten]
@@ -122,15 +112,6 @@ class Writing(Postings):
         )
         return {seq for (seq,) in found}
 
-    def _known(self, draft: Draft) -> tuple[str, int] | None:
-        """The id and seq of a document that has the draft's text already."""
-        test, values = compile_condition(known_text(draft, self._now))
-        statement = SQL(
-            "SELECT d.id, d.seq FROM documents d WHERE d.base_id = %s AND {} ORDER BY d.seq LIMIT 1"
-        ).format(test)
-        row = self._connection.execute(statement, (self._base, *values)).fetchone()
-        return (row[0], row[1]) if row else None
-
     def _find(self, reference: str) -> Document | None:
         """A document by its id, code or path, as this transaction sees it."""
         statement = SQL(
@@ -152,15 +133,17 @@ class Writing(Postings):
         touched = [one.document for one in changes.edits]
         touched += [one.document for one in changes.codes]
         touched += [one.source for one in ends]
-        documents = {*written, *self._seqs(touched)}
+        documents = {*written, *(self._seqs(touched) if touched else ())}
         if written or changes.removed:
             self._linking.changed()
         if documents or changes.removed:
             self._linking.refresh(documents)
-        self._many(
-            "INSERT INTO unlinked (base_id, document) VALUES (%s, %s) ON CONFLICT DO NOTHING",
-            [(seq,) for seq in sorted(self._unlinked)],
-        )
+        if self._unlinked:
+            self._connection.execute(
+                "INSERT INTO unlinked (base_id, document) SELECT %s, unnest(%s::bigint[])"
+                " ON CONFLICT DO NOTHING",
+                (self._base, numbers(sorted(self._unlinked))),
+            )
         return documents
 
     # documents
@@ -180,28 +163,51 @@ class Writing(Postings):
             "DELETE FROM documents WHERE base_id = %s AND id = ANY(%s)", (self._base, list(ids))
         )
 
-    def _forget_words(self, chunks: Iterable[Sequence[Any]]) -> None:
-        """Chunks that go, with their lengths."""
-        for chunk, length in chunks:
-            self._unindexed.add(chunk)
-            self._indexed.pop(chunk, None)
-            self._chunks -= 1
-            self._length -= length
+    def _write_drafts(self, drafts: Sequence[Draft], ids: dict[str, str]) -> _Written:
+        """Plan all, asking for what is there once; then write what was planned, kind by kind."""
+        written, changed = [], set()
+        if drafts:
+            self._register.load(drafts, self._next_seq)
+        for given in drafts:
+            known = self._known(given) if given.once else None
+            if known is not None:
+                ids[given.id], seq = known
+                written.append(seq)
+                continue
+            draft = self._adopted(given)
+            ids[given.id] = draft.id
+            written.append(self._plan(draft))
+            changed.add(written[-1])
+        self._write_planned()
+        return _Written(written, changed)
+
+    def _known(self, draft: Draft) -> tuple[str, int] | None:
+        """The id and seq of a document that has the draft's text already."""
+        if draft.mark:
+            there = self._register.by_id(draft.id)
+            return (there.id, there.seq) if there else None
+        self._write_planned()  # one of them may be it
+        test, values = compile_condition(known_text(draft, self._now))
+        statement = SQL(
+            "SELECT d.id, d.seq FROM documents d WHERE d.base_id = %s AND {} ORDER BY d.seq LIMIT 1"
+        ).format(test)
+        row = self._connection.execute(statement, (self._base, *values)).fetchone()
+        return (row[0], row[1]) if row else None
 
     def _adopted(self, draft: Draft) -> Draft:
         """The draft under the id of the document that its path has already, if there is one."""
-        if draft.path is None:
+        known = self._register.by_path(draft.path)
+        if known is None or known.id == draft.id:
             return draft
-        known = self._value("SELECT id FROM documents WHERE base_id = %s AND path = %s", draft.path)
-        if known is None or known == draft.id:
-            return draft
-        exists = self._value("SELECT 1 FROM documents WHERE base_id = %s AND id = %s", draft.id)
-        if not exists:
-            return draft._replace(id=known)
-        self._remove([known])  # the path now belongs to the one that moved there
+        if self._register.by_id(draft.id) is None:
+            return draft._replace(id=known.id)
+        self._write_planned()
+        self._remove([known.id])  # the path now belongs to the one that moved there
+        self._register.forget([known.id])
         return draft
 
-    def _write_document(self, draft: Draft) -> int:
+    def _plan(self, draft: Draft) -> int:
+        """Note what is to be written of a document; its seq."""
         reading = draft.reading
         values = {name: rows.written(name, value) for name, value in reading.stored().items()}
         values |= {
@@ -209,188 +215,92 @@ class Writing(Postings):
             "updated_at": draft.updated_at,
             "tags": sorted({clean(tag) for tag in reading.tags}),
         }
-        seq = self._value("SELECT seq FROM documents WHERE base_id = %s AND id = %s", draft.id)
-        if seq is None:
-            seq = self._insert_document(draft, values)
+        known = self._register.by_id(draft.id)
+        if known is not None and known.seq in self._planned:
+            self._write_planned()  # the same document twice
+        seq = known.seq if known else self._next_seq
+        code = self._code_of(seq, known, clean(reading.value("code")))
+        if known is None:
+            self._next_seq += 1
+            new = {"base_id": self._base, "seq": seq, "id": draft.id, "code": code}
+            values = {**new, "created_at": self._now, "salience": DEFAULT_SALIENCE, **values}
         else:
-            self._update_document(seq, draft, values)
-        self._write_links(seq, draft)
-        self._write_chunks(seq, draft)
-        return int(seq)
-
-    def _insert_document(self, draft: Draft, values: dict[str, Any]) -> int:
-        seq = self._next_seq
-        self._next_seq += 1
-        code = next(code for code in assigned_codes(seq) if self._is_free(code, seq))
-        wanted = clean(draft.reading.value("code"))
-        if wanted is not None and self._is_free(wanted, seq):
-            code = wanted
-        new = {
-            "base_id": self._base, "seq": seq, "id": draft.id, "code": code,
-            "created_at": self._now, "salience": DEFAULT_SALIENCE, **values,
-        }  # fmt: skip
-        self._connection.execute(insert("documents", tuple(new)), tuple(new.values()))
+            values |= known.said
+            values["code"] = code
+        self._register.note(Known(seq, draft.id, draft.path, code, known.said if known else {}))
+        self._planned[seq] = Planned(seq, code, known is None, draft, values)
         return seq
 
-    def _update_document(self, seq: int, draft: Draft, values: dict[str, Any]) -> None:
-        values |= self.said(draft.id) or {}
-        wanted = clean(draft.reading.value("code"))
-        if wanted is not None and self._is_free(wanted, seq):
-            values["code"] = wanted
-        settings = SQL(", ").join(SQL("{} = %s").format(Identifier(name)) for name in values)
-        self._connection.execute(
-            SQL("UPDATE documents SET {} WHERE base_id = %s AND seq = %s").format(settings),
-            (*values.values(), self._base, seq),
-        )
+    def _code_of(self, seq: int, known: Known | None, wanted: str | None) -> str:
+        """The wanted one unless another document has it: then the one it had, or the next free."""
+        if wanted is not None and self._register.is_free(wanted, seq):
+            return wanted
+        if known is not None:
+            return known.code
+        return next(code for code in assigned_codes(seq) if self._register.is_free(code, seq))
 
-    def _is_free(self, code: str, seq: int) -> bool:
-        owner = self._value(
-            "SELECT seq FROM documents WHERE base_id = %s AND code_key = lower(%s)", code
-        )
-        return owner is None or owner == seq
+    def _write_planned(self) -> None:
+        """Known documents first, in their order: what they give up may be a new one's."""
+        planned, self._planned = [*self._planned.values()], {}
+        if not planned:
+            return
+        self._update_documents([one for one in planned if not one.is_new])
+        new: dict[tuple[str, ...], list[tuple[Any, ...]]] = {}
+        for one in planned:
+            if one.is_new:
+                new.setdefault(tuple(one.values), []).append(tuple(one.values.values()))
+        for columns, lines in new.items():
+            copy_rows(self._connection, "documents", columns, lines)
+        self._write_links(planned)
+        self._write_chunks(planned)
 
-    def _write_links(self, seq: int, draft: Draft) -> None:
-        self._connection.execute(
-            "DELETE FROM links WHERE base_id = %s AND document = %s", (self._base, seq)
-        )
-        self._many(
-            "INSERT INTO links (base_id, document, target, kind) VALUES (%s, %s, %s, %s)"
-            " ON CONFLICT DO NOTHING",
-            [(seq, clean(link.target), link.kind) for link in draft.reading.links],
-        )
-
-    # chunks
-
-    def _write_chunks(self, seq: int, draft: Draft) -> None:
-        """A chunk at the same place keeps its number; its words only change when its text did."""
-        rows = self._connection.execute(
-            "SELECT slug, chunk_index, id, hash, terms, length FROM chunks"
-            " WHERE base_id = %s AND document = %s",
-            (self._base, seq),
-        )
-        stored = {(slug, index): _Stored(*rest) for slug, index, *rest in rows}
-        wanted = {(chunk.slug, chunk.chunk_index) for chunk in draft.chunks}
-        orphans = [old for key, old in stored.items() if key not in wanted]
-        if orphans:
-            self._unlinked.add(seq)
-        self._forget_words((old.id, old.length) for old in orphans)
-        self._connection.execute(
-            "DELETE FROM chunks WHERE base_id = %s AND id = ANY(%s)",
-            (self._base, [old.id for old in orphans]),
-        )
-        code = self._value("SELECT code FROM documents WHERE base_id = %s AND seq = %s", seq)
-        names = names_of(str(code), draft.path)
-        lines, vectors, changed = [], {}, []
-        embedded = self._embedded([old.id for old in stored.values()])
-        for position, (chunk, vector) in enumerate(zip(draft.chunks, draft.vectors, strict=True)):
-            old = stored.get((chunk.slug, chunk.chunk_index))
-            number = old.id if old else self._numbered()
-            title = draft.reading.title
-            terms = clean(index_terms(draft.reading.type, names, title, chunk.heading, chunk.text))
-            length = self._index(number, old, chunk, (title, terms))
-            if old is not None and old.hash != chunk.hash:
-                changed.append(number)
-                self._unlinked.add(seq)
-            elif number in embedded:
-                vector = None  # what is there is as good
-            if vector is not None:
-                vectors[number] = vector
-                self._unlinked.add(seq)
-            lines.append(
-                (
-                    *(number, seq, chunk.slug, chunk.chunk_index, position, chunk.hash),
-                    *(chunk.line, chunk.page, chunk.tokens, chunk.overlap, clean(chunk.header)),
-                    *(clean(title), clean(chunk.heading), clean(chunk.text)),
-                    *(terms, length),
+    def _update_documents(self, documents: Sequence[Planned]) -> None:
+        """Each says other things: one statement a document, all in one round trip."""
+        if not documents:
+            return
+        with self._connection.pipeline():
+            for one in documents:
+                settings = SQL(", ").join(
+                    SQL("{} = %s").format(Identifier(name)) for name in one.values
                 )
-            )
-        self._many_chunks(lines)
-        self._forget_vectors(changed)
-        self._write_vectors(vectors)
+                self._connection.execute(
+                    SQL("UPDATE documents SET {} WHERE base_id = %s AND seq = %s").format(settings),
+                    (*one.values.values(), self._base, one.seq),
+                )
 
-    def _numbered(self) -> int:
-        self._next_chunk += 1
-        self._chunks += 1
-        return self._next_chunk - 1
-
-    def _index(self, number: int, old: _Stored | None, chunk: Chunk, more: tuple[str, str]) -> int:
-        """Note the chunk's words, unless they are the old ones; how many there are."""
-        title, terms = more
-        if old is not None and (old.hash, old.terms) == (chunk.hash, terms):
-            return old.length
-        if old is not None:
-            self._unindexed.add(number)
-            self._length -= old.length
-        length, counts = counted((title, chunk.heading or "", chunk.text, terms))
-        self._indexed[number] = (length, counts)
-        self._length += length
-        return length
-
-    def _many_chunks(self, lines: Sequence[tuple[Any, ...]]) -> None:
-        settings = SQL(", ").join(
-            SQL("{0} = excluded.{0}").format(Identifier(name)) for name in _CHUNK[1:]
-        )
-        statement = SQL("{} ON CONFLICT (base_id, id) DO UPDATE SET {}").format(
-            insert("chunks", ("base_id", *_CHUNK)), settings
-        )
-        if lines:
-            self._connection.cursor().executemany(
-                statement, [(self._base, *line) for line in lines]
-            )
-
-    def _embedded(self, chunks: list[int]) -> set[int]:
-        """Those of the chunks that have a vector of the model."""
-        if self._model is None or not chunks:
-            return set()
-        statement = SQL(
-            "SELECT chunk FROM {} WHERE base_id = %s AND model = %s AND chunk = ANY(%s)"
-        ).format(vector_table(self._model[1].dimensions))
-        found = self._connection.execute(statement, (self._base, self._model[0], chunks))
-        return {chunk for (chunk,) in found}
-
-    def _forget_vectors(self, chunks: list[int]) -> None:
-        """Of a text that has changed, whichever model made them."""
-        if not chunks:
-            return
-        found = self._connection.execute(
-            "SELECT DISTINCT dimensions FROM models WHERE base_id = %s", (self._base,)
-        ).fetchall()
-        for (dimensions,) in found:
+    def _write_links(self, documents: Sequence[Planned]) -> None:
+        known = [one.seq for one in documents if not one.is_new]
+        if known:
             self._connection.execute(
-                SQL("DELETE FROM {} WHERE base_id = %s AND chunk = ANY(%s)").format(
-                    vector_table(dimensions)
-                ),
-                (self._base, chunks),
+                "DELETE FROM links WHERE base_id = %s AND document = ANY(%s)", (self._base, known)
             )
+        self._copy_links((one.seq, link) for one in documents for link in one.draft.reading.links)
 
-    def _write_vectors(self, vectors: dict[int, Vector]) -> None:
-        if self._model is None or not vectors:
-            return
-        number, model = self._model
-        statement = SQL(
-            "INSERT INTO {} (base_id, model, chunk, embedding, seal)"
-            " VALUES (%s, %s, %s, %s::vector, %s)"
-        ).format(vector_table(model.dimensions))
-        lines = [
-            (self._base, number, chunk, as_text(one), vector_seal(one))
-            for chunk, one in vectors.items()
-        ]
-        self._connection.cursor().executemany(statement, lines)
+    def _copy_links(self, links: Iterable[tuple[int, Link]]) -> None:
+        """Those of documents that have none; equal ones are one."""
+        lines = {(self._base, seq, clean(link.target), link.kind): None for seq, link in links}
+        copy_rows(self._connection, "links", ("base_id", "document", "target", "kind"), [*lines])
 
     # files
 
     def _write_files(self, files: Iterable[FileRecord], ids: dict[str, str]) -> None:
-        names = FileRecord._fields
-        settings = ", ".join(f"{name} = excluded.{name}" for name in names[1:])
-        self._many(
-            f"INSERT INTO files (base_id, {', '.join(names)})"
-            f" VALUES (%s{', %s' * len(names)}) ON CONFLICT (base_id, path)"
-            f" DO UPDATE SET {settings}",
-            [
-                record._replace(document=ids.get(record.document or "", record.document))
-                for record in files
-            ],
-        )
+        """Of several records of a path, the last one counts."""
+        by_path = {record.path: record for record in files}
+        kinds = [f"%s::{_FILE_KINDS.get(name, 'text')}[]" for name in FileRecord._fields]
+        settings = ", ".join(f"{name} = excluded.{name}" for name in FileRecord._fields[1:])
+        lines = [
+            record._replace(document=ids.get(record.document or "", record.document))
+            for record in by_path.values()
+        ]
+        if lines:
+            self._connection.execute(
+                SQL(
+                    f"INSERT INTO files (base_id, {', '.join(FileRecord._fields)})"
+                    f" SELECT %s, * FROM unnest({', '.join(kinds)})"
+                    f" ON CONFLICT (base_id, path) DO UPDATE SET {settings}"
+                ),
+                (self._base, *map(list, zip(*lines, strict=True))),
+            )
 
     def _write_sources(self, sources: Iterable[Source]) -> None:
         self._many(
@@ -399,16 +309,3 @@ class Writing(Postings):
             " parent = excluded.parent, tree = excluded.tree",
             [(s.path, list(s.tags), s.parent, s.tree) for s in sources],
         )
-
-    def _value(self, statement: str, value: object) -> Any:
-        """The first column of the first row, of this base."""
-        row = self._connection.execute(SQL(statement), (self._base, value)).fetchone()
-        return row[0] if row else None
-
-
-def insert(table: str, columns: Sequence[str]) -> Composed:
-    return SQL("INSERT INTO {} ({}) VALUES ({})").format(
-        Identifier(table),
-        SQL(", ").join(map(Identifier, columns)),
-        SQL(", ").join(SQL("%s") for _ in columns),
-    )

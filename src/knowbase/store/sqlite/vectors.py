@@ -174,7 +174,12 @@ class SqliteVectors(WithIndex):
             )
             return dict(found)
 
-    def renew_index(self, *, anew: bool = False) -> bool:
+    def renew_index(
+        self,
+        *,
+        anew: bool = False,
+        tell: "Callable[[int, int], None] | None" = None,  # noqa: ARG002 - it takes no minutes
+    ) -> bool:
         with translated():
             if not self._may_be_due(anew=anew):
                 return False

@@ -1,0 +1,208 @@
+"""Writing the chunks of documents, with their words and vectors: those of many at once."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from psycopg.sql import SQL, Identifier
+
+from knowbase.store.postgres.bulk import copy_rows, copy_vectors, numbers
+from knowbase.store.postgres.postings import Postings
+from knowbase.store.postgres.rows import clean
+from knowbase.store.postgres.vector_tables import vector_table
+from knowbase.store.postgres.words import counted
+from knowbase.text.indexed import index_terms
+from knowbase.values.changes import Draft
+from knowbase.values.documents import Chunk, names_of
+from knowbase.values.vectors import Model, Vector
+
+CHUNK = (
+    "id", "document", "slug", "chunk_index", "position", "hash", "line", "page", "tokens",
+    "overlap", "header", "title", "heading", "text", "terms", "length",
+)  # fmt: skip
+
+
+class Planned(NamedTuple):
+    """A document whose row is to be written."""
+
+    seq: int
+    code: str
+    is_new: bool
+    draft: Draft
+    values: dict[str, Any]
+
+
+class _Stored(NamedTuple):
+    """What is there of a chunk before it is written."""
+
+    id: int
+    hash: str
+    terms: str
+    length: int
+
+
+class _Lines(NamedTuple):
+    """What is written of chunks."""
+
+    new: list[tuple[Any, ...]]
+    old: list[tuple[Any, ...]]
+    vectors: dict[int, Vector]
+    changed: list[int]  # those whose text is another one
+
+
+class Chunks(Postings):
+    """The part of a transaction that writes chunks."""
+
+    _model: tuple[int, Model] | None
+    _unlinked: set[int]  # documents whose vectors changed
+
+    def _write_chunks(self, documents: Sequence[Planned]) -> None:
+        """A chunk at the same place keeps its number; its words only change when its text did."""
+        stored = self._stored([one.seq for one in documents if not one.is_new])
+        self._drop_orphans(documents, stored)
+        embedded = self._embedded([old.id for those in stored.values() for old in those.values()])
+        lines = _Lines([], [], {}, [])
+        for one in documents:
+            self._plan_chunks(one, stored.get(one.seq, {}), embedded, lines)
+        self._copy_chunks(lines.new)
+        self._update_chunks(lines.old)
+        self._forget_vectors(lines.changed)
+        self._write_vectors(lines.vectors)
+
+    def _stored(self, documents: list[int]) -> dict[int, dict[tuple[str, int], _Stored]]:
+        if not documents:
+            return {}
+        found: dict[int, dict[tuple[str, int], _Stored]] = {}
+        for seq, slug, index, *rest in self._connection.execute(
+            "SELECT document, slug, chunk_index, id, hash, terms, length FROM chunks"
+            " WHERE base_id = %s AND document = ANY(%s)",
+            (self._base, documents),
+        ):
+            found.setdefault(seq, {})[slug, index] = _Stored(*rest)
+        return found
+
+    def _drop_orphans(
+        self, documents: Sequence[Planned], stored: dict[int, dict[tuple[str, int], _Stored]]
+    ) -> None:
+        """Chunks whose place is not there any more."""
+        orphans: list[_Stored] = []
+        for one in documents:
+            wanted = {(chunk.slug, chunk.chunk_index) for chunk in one.draft.chunks}
+            gone = [old for key, old in stored.get(one.seq, {}).items() if key not in wanted]
+            if gone:
+                self._unlinked.add(one.seq)
+                orphans += gone
+        self._forget_words((old.id, old.length) for old in orphans)
+        if orphans:
+            self._connection.execute(
+                "DELETE FROM chunks WHERE base_id = %s AND id = ANY(%s)",
+                (self._base, [old.id for old in orphans]),
+            )
+
+    def _forget_words(self, chunks: Iterable[Sequence[Any]]) -> None:
+        """Chunks that go, with their lengths."""
+        for chunk, length in chunks:
+            self._unindexed.add(chunk)
+            self._indexed.pop(chunk, None)
+            self._chunks -= 1
+            self._length -= length
+
+    def _plan_chunks(
+        self,
+        document: Planned,
+        stored: dict[tuple[str, int], _Stored],
+        embedded: set[int],
+        lines: _Lines,
+    ) -> None:
+        draft, seq = document.draft, document.seq
+        names = names_of(document.code, draft.path)
+        title = draft.reading.title
+        for position, (chunk, vector) in enumerate(zip(draft.chunks, draft.vectors, strict=True)):
+            old = stored.get((chunk.slug, chunk.chunk_index))
+            number = old.id if old else self._numbered()
+            terms = clean(index_terms(draft.reading.type, names, title, chunk.heading, chunk.text))
+            length = self._index(number, old, chunk, (title, terms))
+            line = chunk_line(number, seq, position, chunk, (title, terms, length))
+            (lines.old if old else lines.new).append(line)
+            is_other = old is not None and old.hash != chunk.hash
+            if is_other:
+                lines.changed.append(number)
+            if vector is not None and (is_other or number not in embedded):
+                lines.vectors[number] = vector
+                self._unlinked.add(seq)
+            elif is_other:
+                self._unlinked.add(seq)
+
+    def _numbered(self) -> int:
+        self._next_chunk += 1
+        self._chunks += 1
+        return self._next_chunk - 1
+
+    def _index(self, number: int, old: _Stored | None, chunk: Chunk, more: tuple[str, str]) -> int:
+        """Note the chunk's words, unless they are the old ones; how many there are."""
+        title, terms = more
+        if old is not None and (old.hash, old.terms) == (chunk.hash, terms):
+            return old.length
+        if old is not None:
+            self._unindexed.add(number)
+            self._length -= old.length
+        length, counts = counted((title, chunk.heading or "", chunk.text, terms))
+        self._indexed[number] = (length, counts)
+        self._length += length
+        return length
+
+    def _copy_chunks(self, lines: Sequence[tuple[Any, ...]]) -> None:
+        """Chunks that are new."""
+        copy_rows(
+            self._connection, "chunks", ("base_id", *CHUNK), [(self._base, *one) for one in lines]
+        )
+
+    def _update_chunks(self, lines: Sequence[tuple[Any, ...]]) -> None:
+        settings = SQL(", ").join(SQL("{} = %s").format(Identifier(name)) for name in CHUNK[1:])
+        statement = SQL("UPDATE chunks SET {} WHERE base_id = %s AND id = %s").format(settings)
+        if lines:
+            self._connection.cursor().executemany(
+                statement, [(*one[1:], self._base, one[0]) for one in lines]
+            )
+
+    def _embedded(self, chunks: list[int]) -> set[int]:
+        """Those of the chunks that have a vector of the model."""
+        if self._model is None or not chunks:
+            return set()
+        statement = SQL(
+            "SELECT chunk FROM {} WHERE base_id = %s AND model = %s AND chunk = ANY(%s::bigint[])"
+        ).format(vector_table(self._model[1].dimensions))
+        found = self._connection.execute(statement, (self._base, self._model[0], numbers(chunks)))
+        return {chunk for (chunk,) in found}
+
+    def _forget_vectors(self, chunks: list[int]) -> None:
+        """Of a text that has changed, whichever model made them."""
+        if not chunks:
+            return
+        found = self._connection.execute(
+            "SELECT DISTINCT dimensions FROM models WHERE base_id = %s", (self._base,)
+        ).fetchall()
+        for (dimensions,) in found:
+            self._connection.execute(
+                SQL("DELETE FROM {} WHERE base_id = %s AND chunk = ANY(%s)").format(
+                    vector_table(dimensions)
+                ),
+                (self._base, chunks),
+            )
+
+    def _write_vectors(self, vectors: dict[int, Vector]) -> None:
+        if self._model is not None:
+            number, model = self._model
+            kind = (number, model.dimensions)
+            copy_vectors(self._connection, self._base, kind, vectors.items())
+
+
+def chunk_line(
+    number: int, seq: int, position: int, chunk: Chunk, more: tuple[str, str, int]
+) -> tuple[Any, ...]:
+    """A chunk with its document's title, its terms and its length, as `CHUNK` has them."""
+    title, terms, length = more
+    return (
+        *(number, seq, chunk.slug, chunk.chunk_index, position, chunk.hash),
+        *(chunk.line, chunk.page, chunk.tokens, chunk.overlap, clean(chunk.header)),
+        *(clean(title), clean(chunk.heading), clean(chunk.text), terms, length),
+    )
