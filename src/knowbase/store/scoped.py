@@ -344,6 +344,7 @@ class ScopedStore:
     # the base as a whole
 
     copying = passed_on(Policy.WHOLE, Store.copying)
+    replicas = passed_on(Policy.WHOLE, Store.replicas)
 
     # what is ours
 

@@ -29,6 +29,7 @@ from knowbase.store.rules import check_codes
 from knowbase.values.changes import Changes
 from knowbase.values.characters import storable
 from knowbase.values.documents import Document
+from knowbase.values.replicas import ReadFrom, ReplicaState
 
 if TYPE_CHECKING:
     from knowbase.store.postgres.copying import PostgresCopying
@@ -79,10 +80,12 @@ class PostgresStore(
         busy_timeout: float = BUSY_TIMEOUT,
         vector_index: str = "hnsw",
         statement_timeout: float = STATEMENT_TIMEOUT,
+        read_from: ReadFrom = ReadFrom(),  # noqa: B008 - a value, never changed
     ) -> None:
         self.url = url
         database, name = split(url)
-        self._connections = Connections(database, Timeouts(busy_timeout, statement_timeout))
+        timeouts = Timeouts(busy_timeout, statement_timeout)
+        self._connections = _connections(database, timeouts, read_from)
         self._vector_index = vector_index
         try:
             self._base, self._vectors_known = self._connections.run(
@@ -118,10 +121,21 @@ class PostgresStore(
         changes = storable(changes)
         return self._connections.writing(write, wait=wait)
 
+    def replicas(self) -> list[ReplicaState]:
+        return self._connections.replicas()
+
     def copying(self) -> "PostgresCopying":
         from knowbase.store.postgres.copying import PostgresCopying
 
         return PostgresCopying(self._connections, self._base, self)
+
+
+def _connections(database: str, timeouts: Timeouts, read_from: ReadFrom) -> Connections:
+    if not read_from.urls:
+        return Connections(database, timeouts)
+    from knowbase.store.postgres.replicas import Replicated
+
+    return Replicated(database, timeouts, *read_from)
 
 
 def _upgrade(connection: Connection) -> None:

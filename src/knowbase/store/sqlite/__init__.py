@@ -28,6 +28,7 @@ from knowbase.values.documents import Document
 if TYPE_CHECKING:
     from knowbase.store.sqlite.copying import SqliteCopying
     from knowbase.values.changes import Changes
+    from knowbase.values.replicas import ReplicaState
 
 BUSY_TIMEOUT = 5.0
 
@@ -184,6 +185,9 @@ class SqliteStore(
                 # Whatever becomes of the journal: where to find the files again stays known.
                 connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
             return written
+
+    def replicas(self) -> "list[ReplicaState]":
+        return []
 
     def copying(self) -> "SqliteCopying":
         from knowbase.store.sqlite.copying import SqliteCopying
