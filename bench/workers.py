@@ -1,10 +1,12 @@
 """What it costs that many machines embed one base in PostgreSQL.
 
-The same texts are embedded by one process that asks nobody, and by 1, 2 and 4 that share them
-(`kb embed --worker`), each time for a model that the base does not have yet. What is compared is
-CPU, of the processes and of the server together, for one machine's cores are shared by all of
-them. With `cheap`, vectors of 384 numbers cost almost nothing, so that what is left is reading,
-sharing and storing; with `--packaged`, the packaged model makes them.
+The same texts are embedded by 1, 2 and 4 processes that share them (`kb embed --worker`), each
+time for a model that the base does not have yet, and by one that asks nobody. What counts is CPU,
+of the processes and of the server's sessions for them, since all share one machine's cores; sharing
+is taking texts, keeping them, giving them back, and asking whether others are done.
+
+Vectors of 384 numbers that cost almost nothing leave reading, sharing and storing; `--packaged` has
+them made by the packaged model.
 
 python bench/workers.py
 python bench/workers.py --packaged --texts 400 --rounds 1
@@ -12,30 +14,27 @@ python bench/workers.py --packaged --texts 400 --rounds 1
 
 import argparse
 import multiprocessing
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
-import psycopg
 
 import corpus
 from engines import server
 from knowbase import Note
 from knowbase.base import Base, create
 from knowbase.embed.granite import Granite
+from knowbase.store.postgres import vectors as stored
 from knowbase.values.vectors import Model
-from measure import Row, interleaved, milliseconds, ratios, report
+from measure import Row, milliseconds, report
 
 WORKERS = (1, 2, 4)
 LEASE = 120.0  # seconds
 ALONE = "one that asks nobody"
 SHAPE = corpus.Shape(sections=1, words=80)
-TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Cheap:
@@ -65,6 +64,43 @@ class Packaged(Granite):
         self.model = self.model._replace(revision=revision)
 
 
+class Meter:
+    """The CPU of a process and of its session in the server, in all and for sharing."""
+
+    def __init__(self, base: Base) -> None:
+        store: Any = base.store
+        self.sharing = 0.0
+        self._session = store._connections.run(lambda connection: connection.info.backend_pid)
+        claims = store.claims()
+        for name in ("take", "extend", "give_back"):
+            setattr(claims, name, self._counted(getattr(claims, name)))
+        store.claims = lambda: claims
+        store.unembedded = self._counted(store.unembedded)
+        held: Any = stored
+        held.end_claims = self._counted(held.end_claims)
+
+    def now(self) -> float:
+        nanoseconds = Path(f"/proc/{self._session}/schedstat").read_text().split()[0]
+        return time.process_time() + int(nanoseconds) / 1e9
+
+    def _counted(self, work: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(*values: Any, **named: Any) -> Any:
+            before = self.now()
+            try:
+                return work(*values, **named)
+            finally:
+                self.sharing += self.now() - before
+
+        return counted
+
+
+class Spent(NamedTuple):
+    """Seconds of CPU for one text."""
+
+    all: float
+    sharing: float
+
+
 class Task(NamedTuple):
     """What one process does."""
 
@@ -75,13 +111,14 @@ class Task(NamedTuple):
 
 
 def embed(task: Task, start: Any, told: Any) -> None:
-    """Once all are there: the CPU that it takes, and how many vectors were made."""
+    """Once all are there: the CPU that it takes, of it for sharing, and the vectors made."""
     with Base(task.url, embedder=task.embedder(task.revision)) as base:
         base.embedder.embed_query("ready")
+        meter = Meter(base)
         start.wait()
-        before = time.process_time()
+        before = meter.now()
         made = base.models.embed(None, drop_old=False, progress=lambda _: None, lease=task.lease)
-        told.put((time.process_time() - before, made.embedded))
+        told.put((meter.now() - before, meter.sharing, made.embedded))
 
 
 class Comparison:
@@ -97,8 +134,7 @@ class Comparison:
                 base.notes([Note(corpus.article(one, SHAPE)) for one in some])
             self._texts = base.status().chunks
 
-    def cpu(self, workers: int, lease: float | None) -> float:
-        """Seconds of CPU for one text, of the workers and of the server."""
+    def cpu(self, workers: int, lease: float | None) -> Spent:
         self._revisions += 1
         task = Task(self.url, self.embedder, str(self._revisions), lease)
         around = multiprocessing.get_context("spawn")
@@ -107,38 +143,19 @@ class Comparison:
         for process in processes:
             process.start()
         start.wait()
-        before = server_cpu(self.url)
         done = [told.get() for _ in processes]
-        spent = server_cpu(self.url) - before
         for process in processes:
             process.join()
-        made = sum(number for _, number in done)
+        everything, sharing, made = map(sum, zip(*done, strict=True))
         assert made == self._texts, f"{made} vectors of {self._texts} texts"
         self._forget_others()
-        return float(spent + sum(seconds for seconds, _ in done)) / self._texts
+        return Spent(everything / self._texts, sharing / self._texts)
 
     def _forget_others(self) -> None:
         with Base(self.url, embedder=Cheap("0")) as base:
             for one in base.store.models():
                 if not one.active:
                     base.store.drop_model(one.model)
-
-
-def server_cpu(url: str) -> float:
-    """Seconds that the server and all it has started have taken until now."""
-    with psycopg.connect(url.partition("#")[0]) as connection:
-        parent = int(_stat(connection.info.backend_pid)[1])
-    ended = sum(map(int, _stat(parent)[11:15]))  # its own, and of whom it has seen end
-    children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
-    return (ended + sum(sum(map(int, _stat(int(one))[11:13])) for one in children)) / TICKS
-
-
-def _stat(process: int) -> list[str]:
-    """The facts behind the name, which may have blanks."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    except FileNotFoundError:  # ended just now: its parent has the numbers
-        return ["0"] * 20
 
 
 def given() -> argparse.Namespace:
@@ -157,14 +174,19 @@ def main() -> None:
     with TemporaryDirectory() as folder, server(Path(folder)) as url:
         bare = url.partition("#")[0]
         compared = Comparison(f"{bare}#workers", asked.texts, Packaged if asked.packaged else Cheap)
-        tasks: dict[str, Callable[[], float]] = {ALONE: partial(compared.cpu, 1, None)}
-        for number in WORKERS:
-            tasks[f"{number} sharing"] = partial(compared.cpu, number, LEASE)
-        taken = interleaved(asked.rounds, tasks)
-    rows = [Row(f"{name}: CPU a text", milliseconds(one), "ms") for name, one in taken.items()]
-    for number in WORKERS:
-        more = [(one - 1) * 100 for one in ratios(taken[f"{number} sharing"], taken[ALONE])]
-        rows.append(Row(f"{number} sharing: more than {ALONE}", more, "%", "under 5"))
+        alone: list[Spent] = []
+        shared: dict[int, list[Spent]] = {number: [] for number in WORKERS}
+        for _ in range(asked.rounds):
+            alone.append(compared.cpu(1, None))
+            for number in WORKERS:
+                shared[number].append(compared.cpu(number, LEASE))
+    rows = [Row(f"{ALONE}: CPU a text", milliseconds([one.all for one in alone]), "ms")]
+    for number, spent in shared.items():
+        name = f"{number} sharing"
+        rows.append(Row(f"{name}: CPU a text", milliseconds([one.all for one in spent]), "ms"))
+        rows.append(Row(f"{name}: for that", milliseconds([one.sharing for one in spent]), "ms"))
+        part = [100 * one.sharing / one.all for one in spent]
+        rows.append(Row(f"{name}: part of all", part, "%", "under 5"))
     report("workers", rows, as_json=asked.json)
 
 

@@ -108,23 +108,22 @@ class Replica:
     def connections(self, primary: Callable[[], Server]) -> Standby | None:
         """None while it is left out, or another thread is at it. What never was a replica of the
         base is a mistake of whoever named it."""
-        known = self._connections
-        if known is None and self._connecting.acquire(blocking=False):
+        if self._connections is None and self._connecting.acquire(blocking=False):
             try:
-                if time.monotonic() >= self._asked_again:
-                    self._connections = known = self._connected(primary)
+                if self._connections is None and time.monotonic() >= self._asked_again:
+                    self._connections = self._connected(primary())
             finally:
                 self._connecting.release()
         if self.refusal is not None and not self._was_right:
             raise self.refusal
-        return known
+        return self._connections
 
-    def _connected(self, primary: Callable[[], Server]) -> Standby | None:
-        made = None
+    def _connected(self, primary: Server) -> Standby | None:
+        made, self.refusal = None, None
         try:
             made = Standby(self.url, self._timeouts)
             found = made.run(_server)
-            self.refusal = self._refused(found, primary())
+            self.refusal = self._refused(found, primary)
             if self.refusal is None and found.is_replica:
                 self._was_right, self._pause, self.reason = True, FIRST_PAUSE, ""
                 return made
