@@ -61,6 +61,8 @@ class Settings(NamedTuple):
     store_statement_timeout: float = 60.0
     store_vector_index: str = "hnsw"
     store_index_after: int = 20_000
+    base_read: tuple[str, ...] = ()
+    base_read_lag: float = 10.0
     eval_cache: str = ""
     history_keep: tuple[str, ...] = ("1y",)
     graph_code_pattern: str = r"\b[A-Z][A-Z0-9]+-(?:[A-Z]+-)?\d+\b"
@@ -174,6 +176,10 @@ ABOUT: dict[str, About] = {
         0,
         1000000000,
     ),
+    "base_read": About(
+        "replicas of a base in PostgreSQL that answer searches: their URLs, tried in turn"
+    ),
+    "base_read_lag": About("seconds that such an answer may lag", 0, 86400),
     "eval_cache": About("where kb eval keeps indexed corpora; empty: the user's cache folder"),
     "history_keep": About(
         "for how long versions are kept: forever, off, a time, a number; type:commit=off and"
@@ -251,7 +257,7 @@ def is_for_the_command(key: str) -> bool:
     """Whether no server changes a setting for anybody: it decides who is let in, or where texts
     are sent."""
     name = key.strip(". ").replace(".", "_").lower()
-    return name.startswith("serve_") or name.endswith("_url")
+    return name.startswith(("serve_", "base_")) or name.endswith("_url")
 
 
 def load(folder: str | None, environment: Mapping[str, str]) -> Configuration:

@@ -18,7 +18,7 @@ PARTS = {
     "vectors": ("Vectors", contract.VectorStore),
     "copying": ("Copying", contract.Copying),
 }
-OF_THE_WHOLE_STORE = {"apply", "close", "copying"}
+OF_THE_WHOLE_STORE = {"apply", "close", "copying", "replicas"}
 """What concerns more than one part; each engine puts it together in one place."""
 
 

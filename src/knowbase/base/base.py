@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from knowbase.base import given
 from knowbase.base.finding import Finding
 from knowbase.errors import Conflict, InvalidInput, NotAllowed
+from knowbase.store.lagging import afresh, may_lag
 from knowbase.store.location import home_of, is_url, locate, new_place
 from knowbase.store.opening import create_store
 from knowbase.values.arguments import checks_arguments, wrong
@@ -60,6 +61,7 @@ Path: TypeAlias = str | os.PathLike[str]
 LEAST_BRIEF = 50  # tokens
 
 
+@may_lag("brief", "inbox")
 @checks_arguments
 class Base(Finding):
     """One knowledge base."""
@@ -91,6 +93,7 @@ class Base(Finding):
             copy_of=self.store.copying().source() if self.access.is_full else None,
             vector_index=self.store.vector_index() if self.access.is_full else None,
             lost_writes=self.store.has_lost_writes(),
+            replicas=tuple(self.store.replicas()) if self.access.is_full else (),
         )
 
     def doctor(self) -> "Diagnosis":
@@ -314,7 +317,8 @@ class Base(Finding):
         """Whether a hit was good: a use that counts, once a session or a day."""
         from knowbase.memory.use import REINFORCEMENT, feedback_on
 
-        document = self.get(reference).document  # a section that is not there is an error
+        with afresh():
+            document = self.get(reference).document  # a section that is not there is an error
         counts = self.profile_for().record_use != "off"
         amount = REINFORCEMENT if counts else 0.0
         return feedback_on(self.store, document, verdict, session, self.now(), amount)

@@ -146,6 +146,10 @@ def _ailments(
     if status.copy_of is not None:
         told = f"it is a copy of {status.copy_of} that is not finished"
         yield Ailment("unfinished_copy", "error", told, command="kb move")
+    for replica in status.replicas:
+        if replica.state != "used":
+            told = "a replica answers no searches"
+            yield Ailment("replica", "warning", told, replica.reason, examples=(replica.base,))
     yield from _of_vectors(base, status)
     yield from _of_files(status)
     yield from _of_contents(base)

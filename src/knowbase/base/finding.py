@@ -12,6 +12,7 @@ from knowbase.search.answer import Answer
 from knowbase.search.request import SearchRequest
 from knowbase.search.search import search
 from knowbase.search.services import Language, Second, Services
+from knowbase.store.lagging import may_lag
 from knowbase.values.arguments import checks_arguments
 from knowbase.values.characters import storable
 from knowbase.values.documents import Page
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from knowbase.values.folders import Folder
 
 
+@may_lag("search", "plan", "why_not", "get", "render", "documents", "browse", "tags")
 @checks_arguments
 class Finding(BaseServices):
     """The part of a base that finds; `Base` is the whole."""

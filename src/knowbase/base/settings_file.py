@@ -12,7 +12,7 @@ from knowbase import config
 from knowbase.errors import Conflict, InvalidInput
 from knowbase.process import filing
 from knowbase.ranking.custom import profiles
-from knowbase.store.location import FOLDER
+from knowbase.store.location import FOLDER, replica_urls
 
 
 class SettingChange(NamedTuple):
@@ -94,6 +94,8 @@ def _check(home: str, name: str, value: Any) -> None:
         if value not in known:
             hint = "one of " + ", ".join(known)
             raise InvalidInput(f"unknown profile {value!r}", field="value", hint=hint)
+    if name == "base_read" and value:
+        replica_urls(value)
     if name == "graph_code_pattern":
         try:
             re.compile(value)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from knowbase.values.files import FileRecord, Source
 from knowbase.values.plain import as_dict
+from knowbase.values.replicas import ReplicaState
 from knowbase.values.vectors import IndexState, Model, StoredModel
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ class Status(NamedTuple):
     newer_model: Model | None = None  # packaged with this knowbase; kb embed changes to it
     vector_index: IndexState | None = None  # of a large base in a file
     lost_writes: bool = False  # its journal was deleted: kb sync looks at every file again
+
+    replicas: tuple[ReplicaState, ...] = ()  # of the server of a base in PostgreSQL
 
     def to_dict(self) -> dict[str, Any]:
         """As `kb status --json` has it."""

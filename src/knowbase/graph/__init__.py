@@ -11,6 +11,7 @@ from knowbase.config import Settings
 from knowbase.errors import NotFound
 from knowbase.graph.network import LinkedDocuments, Network
 from knowbase.query.conditions import EVERYTHING, AnyOf, Compare, Condition, Visible
+from knowbase.store.lagging import may_lag
 from knowbase.store.linking import link_or_later
 from knowbase.values.arguments import checks_arguments, wrong
 from knowbase.values.changes import Changes, Codes
@@ -41,6 +42,7 @@ class Answers(NamedTuple):
     rows: tuple[dict[str, object], ...]
 
 
+@may_lag("links", "related", "neighbourhood", "path", "communities", "rank", "network", "around")
 @checks_arguments
 class Graph:
     """The links of a base."""

@@ -17,6 +17,7 @@ from knowbase.errors import KnowbaseError
 from knowbase.logs import LogStyle, log, show_on
 from knowbase.operations import load
 from knowbase.operations.results import plain
+from knowbase.store import lagging
 from knowbase.values.access import Access
 from knowbase.values.parameters import build
 
@@ -46,7 +47,11 @@ def main() -> None:
     gc.enable()
     with knowbase.open(start["place"]) as base, suppress(BrokenPipeError):
         _warm_up(base)
+        writes = 0
         while (asked := read(requests)) is not None:
+            if asked["writes"] != writes:  # the server has written: its clients read that
+                writes = asked["writes"]
+                lagging.wrote()
             write(answers, _outcome(base, asked))
 
 

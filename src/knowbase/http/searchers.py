@@ -20,6 +20,7 @@ from knowbase.errors import TookTooLong, ToolMissing, from_dict
 from knowbase.http.searcher import OPERATION, read, write
 from knowbase.logs import LogStyle, log
 from knowbase.operations.declare import Operation
+from knowbase.store import lagging
 from knowbase.values.access import Access
 
 LONGEST = 3600.0  # seconds, where nobody says less
@@ -60,7 +61,12 @@ class Searchers:
             raise TookTooLong("too much is asked at once", hint="try again later") from None
         answer = None
         try:
-            asked = {"values": dict(values), "access": list(access), "seconds": seconds}
+            asked = {
+                "values": dict(values),
+                "access": list(access),
+                "seconds": seconds,
+                "writes": lagging.writes(),
+            }
             answer = one.ask(asked, seconds)
         finally:
             self._free.put(one if answer is not None else self._instead_of(one))

@@ -18,6 +18,7 @@ from knowbase.query.conditions import (
     both,
 )
 from knowbase.store.contract import DocumentStore, SessionStore
+from knowbase.store.lagging import may_lag
 from knowbase.store.rules import same_project
 from knowbase.values.arguments import checks_arguments
 from knowbase.values.changes import Changes, session_name
@@ -90,6 +91,7 @@ class SessionDocuments(SessionStore, DocumentStore, Protocol):
     """Sessions, and the documents that take part in them."""
 
 
+@may_lag("recent", "show", "context", "contexts", "timeline")
 @checks_arguments
 class Sessions:
     """The sessions of a base, and what its documents have to do with each other."""

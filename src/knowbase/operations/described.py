@@ -329,6 +329,13 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "copy_of": "the base that this one is being moved from",
         "vector_index": "beside a large base, for faster searches",
         "lost_writes": "a power cut may have taken the last ones",
+        "replicas": "servers that answer searches instead",
+    },
+    "ReplicaState": {
+        "base": "where it is",
+        "state": "used, behind, away or refused",
+        "behind_seconds": "how much it lags",
+        "reason": "why it is not used",
     },
     "Model": {"revision": "of the model", "dimensions": "of its vectors"},
     "IndexState": {

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from knowbase import config
 from knowbase.operations.declare import NoParameters, Operation
+from knowbase.store.location import replica_urls, shown
 from knowbase.values.parameters import Param
 
 if TYPE_CHECKING:
@@ -44,6 +45,9 @@ def show_config(base: "Base", _: NoParameters) -> Config:
 
 def _line(base: "Base", written: config.Configuration, name: str) -> SettingLine:
     about, value = config.ABOUT[name], getattr(written.settings, name)
+    in_use = value == getattr(base.settings, name)
+    if name == "base_read" and value:  # a password is never shown
+        value = tuple(map(shown, replica_urls(value)))
     return SettingLine(
         config.dotted(name),
         value,
@@ -54,7 +58,7 @@ def _line(base: "Base", written: config.Configuration, name: str) -> SettingLine
         about.most,
         about.choices,
         f"KB_{name.upper()}",
-        value == getattr(base.settings, name),
+        in_use,
         config.is_for_the_command(name),
     )
 

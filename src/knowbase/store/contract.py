@@ -18,6 +18,7 @@ from knowbase.values.files import FileRecord, Source
 from knowbase.values.findings import Finding
 from knowbase.values.history import Change, HistoryPart, Kept, Version, Wanted
 from knowbase.values.reading import Link
+from knowbase.values.replicas import ReplicaState
 from knowbase.values.sessions import Session, Use
 from knowbase.values.vectors import Claim, IndexState, Model, StoredModel, Vector
 
@@ -432,6 +433,9 @@ class Store(
     def history(self) -> HistoryStore: ...
 
     def close(self) -> None: ...
+
+    def replicas(self) -> list[ReplicaState]:
+        """Copies of the base's server that answer what may lag, and whether they do now."""
 
     def copying(self) -> Copying:
         """The base as a whole, with all ids and its history."""

@@ -1,6 +1,7 @@
 """Where a base lies, and where its relative paths start from."""
 
 import os
+from collections.abc import Sequence
 
 from knowbase.errors import BaseMissing, InvalidInput
 
@@ -27,6 +28,22 @@ def split_url(url: str) -> tuple[str, str]:
     is_login = at >= 0 and (slash < 0 or at < slash)
     place = url.find("#", at if is_login else start)
     return (url, "") if place < 0 else (url[:place], url[place + 1 :])
+
+
+def replica_urls(given: Sequence[str]) -> list[str]:
+    """Databases to read from, by URLs with commas or blanks between: one URL can name several
+    hosts itself, with commas."""
+    from re import split
+
+    found = split(r"[,\s]+(?=postgres(?:ql)?://)", ",".join(given).strip(), flags=2)  # any case
+    for one in found:
+        if not is_url(one):
+            raise InvalidInput(
+                "base.read is not a list of PostgreSQL URLs",
+                field="base.read",
+                hint="postgresql://user@host/database, several with commas",
+            )
+    return [place_in(one).database for one in found]
 
 
 def shown(base: str) -> str:

@@ -20,12 +20,14 @@ def open_store(base: str, settings: "Settings") -> "Store":
         return SqliteStore(base, settings.store_busy_timeout, settings.store_index_after)
     _need_driver()
     from knowbase.store.postgres import PostgresStore
+    from knowbase.values.replicas import ReadFrom
 
     return PostgresStore(
         base,
         settings.store_busy_timeout,
         settings.store_vector_index,
         settings.store_statement_timeout,
+        ReadFrom(settings.base_read, settings.base_read_lag),
     )
 
 

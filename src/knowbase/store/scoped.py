@@ -347,6 +347,7 @@ class ScopedStore:
     # the base as a whole
 
     copying = passed_on(Policy.WHOLE, Store.copying)
+    replicas = passed_on(Policy.WHOLE, Store.replicas)
 
     @stated(Policy.PROJECT)
     def history(self) -> HistoryStore:

@@ -71,6 +71,7 @@ def render_status(paint: Painter, status: "Status") -> Iterable[str]:
     yield f"tags       {status.tags}"
     yield f"model      {safe(f'{model.name} ({model.revision})') if model else 'none used yet'}"
     yield from _index(status)
+    yield from _replicas(status)
     if newer := status.newer_model:
         yield f"newer      {safe(f'{newer.name} ({newer.revision})')}, more precise: kb embed"
     for other in status.models:
@@ -95,6 +96,13 @@ def _index(status: "Status") -> Iterable[str]:
         behind = f", {index.behind} behind" if index.behind else ""
         told = f"of {index.vectors} vectors{behind}" if index.vectors else "to be made anew"
         yield f"index      {told}"
+
+
+def _replicas(status: "Status") -> Iterable[str]:
+    for one in status.replicas:
+        lag = "" if one.behind_seconds is None else f", {one.behind_seconds:g} s behind"
+        why = f": {one.reason}" if one.reason else ""
+        yield f"replica    {safe(one.base)} {one.state}{lag}{safe(why)}"
 
 
 def _not_read(status: "Status") -> Iterable[str]:

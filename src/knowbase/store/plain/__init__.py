@@ -17,6 +17,7 @@ from knowbase.store.rules import check_chain, check_codes, known_text
 from knowbase.values.changes import Changes, renamed, with_erased
 from knowbase.values.characters import storable
 from knowbase.values.documents import Document
+from knowbase.values.replicas import ReplicaState
 
 
 class PlainStore(
@@ -72,6 +73,9 @@ class PlainStore(
         check_codes(changes.drafts, written)
         self._state = state
         return written
+
+    def replicas(self) -> list[ReplicaState]:
+        return []
 
     def copying(self) -> PlainCopying:
         return PlainCopying(self)

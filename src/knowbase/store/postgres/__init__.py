@@ -29,6 +29,7 @@ from knowbase.store.rules import check_codes
 from knowbase.values.changes import Changes, with_erased
 from knowbase.values.characters import storable
 from knowbase.values.documents import Document
+from knowbase.values.replicas import ReadFrom, ReplicaState
 
 if TYPE_CHECKING:
     from knowbase.store.keeping import Keeps
@@ -76,11 +77,12 @@ class PostgresStore(
         busy_timeout: float = BUSY_TIMEOUT,
         vector_index: str = "hnsw",
         statement_timeout: float = STATEMENT_TIMEOUT,
+        read_from: ReadFrom = ReadFrom(),  # noqa: B008 - a value, never changed
     ) -> None:
         self.url = url
         place = place_in(url)
         timeouts = Timeouts(busy_timeout, statement_timeout, place.schema)
-        self._connections = Connections(place.database, timeouts)
+        self._connections = _connections(place.database, timeouts, read_from)
         self._vector_index = vector_index
         try:
             self._base, self._vectors_known = self._connections.run(
@@ -116,6 +118,9 @@ class PostgresStore(
         changes = with_erased(storable(changes))
         return self._connections.writing(write, wait=wait)
 
+    def replicas(self) -> list[ReplicaState]:
+        return self._connections.replicas()
+
     def copying(self) -> "PostgresCopying":
         from knowbase.store.postgres.copying import PostgresCopying
 
@@ -139,6 +144,14 @@ def schema_sql(url: str, dimensions: int, roles: upgrade.Roles) -> str:
     finally:
         connections.close()
     return upgrade.printed(schema, version, dimensions, roles)
+
+
+def _connections(database: str, timeouts: Timeouts, read_from: ReadFrom) -> Connections:
+    if not read_from.urls:
+        return Connections(database, timeouts)
+    from knowbase.store.postgres.replicas import Replicated
+
+    return Replicated(database, timeouts, *read_from)
 
 
 def _upgrade(connection: Connection, schema: str) -> None:

@@ -21,7 +21,8 @@ _TAKE = (
     "INSERT INTO claims (base_id, model, hash, holder, ends)"
     " SELECT DISTINCT %(base)s, %(model)s::int, hash, %(holder)s,"
     " now() + make_interval(secs => %(seconds)s) FROM (SELECT c.hash FROM chunks c"
-    f" WHERE {_WAITS} AND NOT EXISTS (SELECT 1 FROM claims l WHERE l.base_id = c.base_id"
+    f" WHERE c.id > %(after)s AND {_WAITS}"
+    " AND NOT EXISTS (SELECT 1 FROM claims l WHERE l.base_id = c.base_id"
     " AND l.model = %(model)s AND l.hash = c.hash AND l.ends > now())"
     " ORDER BY c.id LIMIT %(limit)s FOR NO KEY UPDATE OF c SKIP LOCKED) free ORDER BY hash"
     " ON CONFLICT (base_id, model, hash) DO UPDATE SET holder = excluded.holder,"
@@ -42,8 +43,19 @@ class PostgresClaims(Connected):
     def __init__(self, connections: Connections, base: int) -> None:
         self._connections = connections
         self._base = base
+        self._after = 0  # what comes before was looked at: each time all of it would be too much
 
     def take(self, model: Model, claim: Claim, limit: int) -> list[Passage]:
+        taken = self._taken(model, claim, limit)
+        missing = limit - len({one.chunk.hash for one in taken})
+        if missing > 0 and self._after:  # of what comes before, some may be free again
+            self._after = 0
+            taken += self._taken(model, claim, missing)
+        firsts = {one.chunk.hash: one.chunk_id for one in reversed(taken)}
+        self._after = max(firsts.values(), default=0)
+        return taken
+
+    def _taken(self, model: Model, claim: Claim, limit: int) -> list[Passage]:
         return self._connections.writing(lambda within: self._take(within, model, claim, limit))
 
     def _take(
@@ -55,7 +67,8 @@ class PostgresClaims(Connected):
         if known is None:
             return []
         table = vector_table(model.dimensions)
-        values = {"base": self._base, "model": known[0], "limit": limit, **claim._asdict()}
+        which = {"base": self._base, "model": known[0], "limit": limit, "after": self._after}
+        values = {**which, **claim._asdict()}
         taken = connection.execute(_at(_TAKE, table), values).fetchall()
         values["hashes"] = [digest for (digest,) in taken]
         # Looked at again: another one may have been done with some of it just before.

@@ -17,11 +17,13 @@ from knowbase.logs import log
 from knowbase.store.postgres.cancelling import Canceller
 from knowbase.store.postgres.failures import ALL_IN_USE, failure_of, was_dropped
 from knowbase.values.characters import clean
+from knowbase.values.replicas import ReplicaState
 from knowbase.values.vectors import Model
 
 Result = TypeVar("Result")
 FIRST_TIMEOUT = 5  # seconds
 PREPARED_AFTER = 5  # times that a statement was sent
+CONNECT_TIMEOUT = 10
 POOL_TIMEOUT = 10.0
 STATEMENT_TIMEOUT = 60.0
 PORTS = 65536
@@ -89,20 +91,7 @@ class Connections:
         self.url = url
         _parsed(url)
         _try(url, timeouts.lock)
-        self._pool = ConnectionPool(
-            url,
-            min_size=0,
-            max_size=16,
-            open=False,
-            timeout=POOL_TIMEOUT,
-            kwargs={
-                "autocommit": True,
-                "cursor_factory": _Cursor,
-                "connect_timeout": 10,
-                "prepare_threshold": None,  # off, until it is known who answers
-            },
-            configure=_configure,
-        )
+        self._pool = new_pool(url, CONNECT_TIMEOUT)
         self._pool.open()
 
     def close(self) -> None:
@@ -175,6 +164,9 @@ class Connections:
             _try(self.url, 0.0)  # which says why there is none
             raise ALL_IN_USE.raised() from error
 
+    def replicas(self) -> list[ReplicaState]:
+        return []
+
     @contextmanager
     def beside(self) -> Iterator[Connection]:
         """One state of the base for as long as it takes; nothing is tried again."""
@@ -187,6 +179,24 @@ class Connections:
                 yield connection
         finally:
             self._pool.putconn(connection)
+
+
+def new_pool(url: str, connect_timeout: int) -> "ConnectionPool[Connection]":
+    """A pool that is not open yet."""
+    return ConnectionPool(
+        url,
+        min_size=0,
+        max_size=16,
+        open=False,
+        timeout=POOL_TIMEOUT,
+        kwargs={
+            "autocommit": True,
+            "cursor_factory": _Cursor,
+            "connect_timeout": connect_timeout,
+            "prepare_threshold": None,  # off, until it is known who answers
+        },
+        configure=_configure,
+    )
 
 
 class Connected:

@@ -7,6 +7,7 @@ from psycopg import Connection
 from psycopg.sql import SQL
 
 from knowbase.query.conditions import FORGOTTEN, Condition, Not, both
+from knowbase.store import lagging
 from knowbase.store.postgres.compile import compile_condition
 from knowbase.store.postgres.connection import Connected
 from knowbase.store.postgres.links import Linking
@@ -138,7 +139,8 @@ class PostgresGraph(Connected):
 
         rule = similar.Rule(threshold, most)
         engine = Engine(self._connections, self._base, rule)
-        return similar.link(engine, rule, f"{self._connections.url}#{self._base}")
+        with lagging.afresh():
+            return similar.link(engine, rule, f"{self._connections.url}#{self._base}")
 
     def relink(self) -> None:
         self._connections.writing(lambda c: Linking(c, self._base).relink())

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from knowbase.store.sqlite.history import SqliteHistory
     from knowbase.store.sqlite.keeping import SqliteKeeping
     from knowbase.values.changes import Changes
+    from knowbase.values.replicas import ReplicaState
 
 BUSY_TIMEOUT = 5.0
 
@@ -203,6 +204,9 @@ class SqliteStore(
         from knowbase.store.sqlite.keeping import SqliteKeeping
 
         return SqliteKeeping(connection, now, self.keeps)
+
+    def replicas(self) -> "list[ReplicaState]":
+        return []
 
     def copying(self) -> "SqliteCopying":
         from knowbase.store.sqlite.copying import SqliteCopying
