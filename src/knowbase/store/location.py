@@ -43,7 +43,7 @@ def replica_urls(given: Sequence[str]) -> list[str]:
                 field="base.read",
                 hint="postgresql://user@host/database, several with commas",
             )
-    return [place_in(one).database for one in found]
+    return found
 
 
 def shown(base: str) -> str:

@@ -30,6 +30,7 @@ from knowbase.store.postgres.connection import (
     translated,
 )
 from knowbase.store.postgres.failures import failure_of, was_dropped
+from knowbase.store.postgres.place import place_in
 from knowbase.values.replicas import ReplicaState
 
 PATIENCE = 2  # seconds for a replica to take a connection: the primary could have answered
@@ -184,7 +185,7 @@ class Replicated(Connections):
 
     def __init__(self, url: str, timeouts: Timeouts, given: Sequence[str], lag: float) -> None:
         super().__init__(url, timeouts)
-        urls = replica_urls(given)
+        urls = [place_in(one).database for one in replica_urls(given)]
         self._replicas = [Replica(i + 1, one, timeouts) for i, one in enumerate(urls)]
         self._turn = random.randrange(len(urls))  # noqa: S311 - so that many processes share them
         self._lag = lag
