@@ -12,6 +12,7 @@ both are compared to the last bit. Rows of the table: medians, and the ratio.
 """
 
 import argparse
+import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -24,6 +25,7 @@ import numpy as np
 
 from corpus import CENTRES, SPREAD, STEMS, TAGS, vocabulary
 from knowbase.query.conditions import EVERYTHING, Condition, Tagged
+from knowbase.query.words import FieldWeights, keyword_query
 from knowbase.store.sqlite import SqliteStore, codes, create
 from knowbase.store.sqlite.extension import load_vector_extension
 from knowbase.store.sqlite.vector_tables import vector_table
@@ -118,12 +120,40 @@ def built(store: SqliteStore, path: str) -> list[Row]:
     taken = cpu(lambda: store.renew_index(anew=True))
     state = store.vector_index()
     assert state is not None
-    held = sum(one.stat().st_size for one in Path(path + ".index").iterdir())
+    held = sum(one.stat().st_size for one in Path(path + ".index").glob("*.codes"))
+    words = sum(one.stat().st_size for one in Path(path + ".index", "words").iterdir())
     return [
         Row("vectors", [state.vectors]),
-        Row("build", [state.vectors / taken], "a CPU second", "at least 50,000"),
-        Row("disk of the index, a vector", [held / state.vectors], "bytes"),
+        Row("build, words and vectors", [state.vectors / taken], "a CPU second"),
+        Row("disk of the codes, a vector", [held / state.vectors], "bytes"),
+        Row("disk of the words, a chunk", [words / state.vectors], "bytes"),
     ]
+
+
+def by_words(sides: dict[str, SqliteStore], condition: Condition, name: str) -> Iterator[Row]:
+    """The keyword leg: four words a query."""
+    chance, answers = random.Random(5), {side: [] for side in sides}  # type: dict[str, list[Any]]
+    queries = [keyword_query(" ".join(chance.sample(STEMS, 4))) for _ in range(QUERIES)]
+
+    def asked(side: str) -> Callable[[], float]:
+        left = iter(queries)
+
+        def ask() -> float:
+            query = next(left)
+            return cpu(lambda: answers[side].append(
+                sides[side].keyword(query, condition, LIMIT, FieldWeights())
+            ))  # fmt: skip
+
+        return ask
+
+    for store in sides.values():
+        store.keyword(queries[0], condition, 1, FieldWeights())  # what is loaded once
+    taken = interleaved(QUERIES, {side: asked(side) for side in sides})
+    same = [one == other for one, other in zip(answers["index"], answers["without"], strict=True)]
+    for side, times in taken.items():
+        yield Row(f"words, {name}, {side}", milliseconds(times), "ms CPU")
+    yield Row(f"words, {name}, index / without", ratios(taken["index"], taken["without"]))
+    yield Row(f"words, {name}, the same answer", [sum(same) / len(same)], "", "1")
 
 
 def compared(sides: dict[str, SqliteStore], condition: Condition, name: str) -> Iterator[Row]:
@@ -168,11 +198,15 @@ def measured(path: str) -> list[Row]:
     with closing(SqliteStore(path)) as store, closing(SqliteStore(path, index_after=0)) as plain:
         rows = built(store, path)
         sides = {"index": store, "without": plain}
+        filters = {"all": EVERYTHING} | {
+            f"{100 / every:g} %": Tagged((tag,)) for tag, every in TAGS.items()
+        }
+        for name, condition in filters.items():
+            rows += by_words(sides, condition, name)
         if KERNEL() is not None:
             sides["numpy"] = store
-        rows += compared(sides, EVERYTHING, "all")
-        for tag, every in TAGS.items():
-            rows += compared(sides, Tagged((tag,)), f"{100 / every:g} %")
+        for name, condition in filters.items():
+            rows += compared(sides, condition, name)
     return rows
 
 

@@ -89,7 +89,8 @@ def words_of(path: Path) -> Path:
 
 def is_used(store: SqliteStore) -> bool:
     with store._connections.get():
-        return store._words() is not None
+        found = store._words()
+    return found is not None
 
 
 @pytest.fixture(scope="module")

@@ -94,8 +94,9 @@ def write_words(folder: str, words: Words) -> Listed:
 
     def fill(file: BinaryIO) -> None:
         for values, kind in zip(words, _TYPES, strict=True):
-            is_text = isinstance(values, bytes)
-            file.write(values if is_text else np.ascontiguousarray(values, kind).tobytes())
+            given: Any = values
+            is_text = isinstance(given, bytes)
+            file.write(given if is_text else np.ascontiguousarray(given, kind).tobytes())
             file.write(b"\0" * (-file.tell() % 8))
 
     name, checksum, _ = write_file(folder, _END, fill)
