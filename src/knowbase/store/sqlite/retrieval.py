@@ -208,6 +208,7 @@ class SqliteRetrieval(WithIndex):
     def _compared(self, model: int, vector: "Vector", among: "Among | None" = None) -> "Propose":
         from knowbase.store.sqlite.scan import Compared
 
+        self._connections.map_file()
         return Compared(self._connections.get(), model, vector, among).nearest
 
     def _by_engine(self, model: int, vector: "Vector", condition: Condition) -> "Propose":
@@ -236,10 +237,12 @@ class SqliteRetrieval(WithIndex):
         return found if len(found) <= most else None
 
     def unknown_words(self, words: Sequence[Word]) -> list[Word]:
+        """By the places of words: the list of words counts who has each before it says one."""
         found = [(word, stem) for word in words if (stem := stem_of(word.surface))]
         exact = {stem for word, stem in found if not word.prefix}
         known = self._vocabulary(  # a stem has nothing that JSON would escape
-            "SELECT w.term FROM json_each(?) s CROSS JOIN temp.words w ON w.term = s.value",
+            "SELECT s.value FROM json_each(?) s"
+            " WHERE EXISTS (SELECT 1 FROM temp.places p WHERE p.term = s.value)",
             ('["' + '","'.join(exact) + '"]',) if exact else ("[]",),
         )
         there = {term for (term,) in known}
@@ -251,7 +254,7 @@ class SqliteRetrieval(WithIndex):
 
     def _begins(self, stem: str) -> bool:
         """Whether a word begins so."""
-        sql = "SELECT 1 FROM temp.words WHERE term >= ? AND term < ? LIMIT 1"
+        sql = "SELECT 1 FROM temp.places WHERE term >= ? AND term < ? LIMIT 1"
         return bool(self._vocabulary(sql, (stem, stem + LAST)))
 
     def nearest_words(self, word: Word, limit: int) -> list[str]:
