@@ -1,16 +1,18 @@
-"""The semantic leg of a large base in a file: with the index beside it, and without.
+"""The legs of a large base in a file: with the indexes beside it, and without.
 
     python bench/vectors.py                      100,000 chunks, made for it
-    python bench/vectors.py --chunks 1000000     some minutes and 6 GB of disk
+    python bench/vectors.py --chunks 1000000     some minutes and 4 GB of disk
     python bench/vectors.py --home FOLDER        a base that is there: made if it is not, and kept
 
-Made-up vectors in clusters, five chunks a document, and a tag that every 10th, 100th or 1000th
-document has. CPU time of the process, for the machine is never quiet; each query is asked of all
-sides in turn. "Without" compares every vector of the base, as it was before there was an index;
-the answers of both are compared to the last bit. Rows of the table: medians, and the ratio.
+Made-up vectors in clusters and made-up texts of about 90 words, as frequent as in real prose; five
+chunks a document, and a tag that every 10th, 100th or 1000th document has. CPU time of the
+process, for the machine is never quiet; each query is asked of all sides in turn. "Without"
+compares every vector of the base and asks FTS5, as it was before there were indexes; the answers of
+both are compared to the last bit. Rows of the table: medians, and the ratio.
 """
 
 import argparse
+import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -21,8 +23,9 @@ from typing import Any
 import apsw
 import numpy as np
 
-from corpus import CENTRES, SPREAD, TAGS
+from corpus import CENTRES, SPREAD, STEMS, TAGS, vocabulary
 from knowbase.query.conditions import EVERYTHING, Condition, Tagged
+from knowbase.query.words import FieldWeights, keyword_query
 from knowbase.store.sqlite import SqliteStore, codes, create
 from knowbase.store.sqlite.extension import load_vector_extension
 from knowbase.store.sqlite.vector_tables import vector_table
@@ -52,7 +55,7 @@ def clustered(seed: int, number: int) -> Any:
 
 
 def fill(path: str, chunks: int) -> None:
-    """Rows as the store writes them, without texts worth reading."""
+    """Rows as the store writes them."""
     with closing(create(path)) as store:
         store.use_model(MODEL)
     connection = apsw.Connection(path)
@@ -79,9 +82,9 @@ def _write(connection: apsw.Connection, chunks: range) -> None:
     )
     connection.executemany(
         "INSERT INTO chunks (id, document, position, slug, chunk_index, hash, line, tokens,"
-        " overlap, title, header, text, terms) VALUES (?1, ?2, ?3, 's', ?3, ?1, 1, 1, 0, '', '',"
-        " '', '')",
-        [(n + 1, n // A_DOCUMENT + 1, n % A_DOCUMENT) for n in chunks],
+        " overlap, title, header, text, terms) VALUES (?1, ?2, ?3, 's', ?3, ?1, 1, 1, 0, ?4, '',"
+        " ?5, '')",
+        _texts(chunks),
     )
     vectors = clustered(chunks.start, len(chunks))
     connection.executemany(
@@ -91,6 +94,20 @@ def _write(connection: apsw.Connection, chunks: range) -> None:
     connection.executemany(
         "INSERT INTO embedded (model, chunk) VALUES (1, ?)", ((n + 1,) for n in chunks)
     )
+
+
+def _texts(chunks: range) -> Iterator[tuple[int, int, int, str, str]]:
+    """Half to double of 90 words: common ones, and a fifth of a document's own topic."""
+    words, sums = vocabulary()
+    chance = np.random.default_rng(chunks.start + 1)
+    every, topics = np.array(words, dtype=object), np.array(STEMS, dtype=object)
+    lengths = (90 * 2 ** chance.uniform(-1, 1, len(chunks))).astype(int)
+    for n, length in zip(chunks, lengths, strict=True):
+        topic = topics[np.random.default_rng(n // A_DOCUMENT).integers(0, len(topics), 12)]
+        drawn = every[np.searchsorted(sums, chance.random(length) * sums[-1])]
+        own = chance.random(length) < 0.2
+        drawn[own] = topic[chance.integers(0, 12, int(own.sum()))]
+        yield n + 1, n // A_DOCUMENT + 1, n % A_DOCUMENT, " ".join(topic[:3]), " ".join(drawn)
 
 
 def cpu(work: Callable[[], object]) -> float:
@@ -103,12 +120,40 @@ def built(store: SqliteStore, path: str) -> list[Row]:
     taken = cpu(lambda: store.renew_index(anew=True))
     state = store.vector_index()
     assert state is not None
-    held = sum(one.stat().st_size for one in Path(path + ".index").iterdir())
+    held = sum(one.stat().st_size for one in Path(path + ".index").glob("*.codes"))
+    words = sum(one.stat().st_size for one in Path(path + ".index", "words").iterdir())
     return [
         Row("vectors", [state.vectors]),
-        Row("build", [state.vectors / taken], "a CPU second", "at least 50,000"),
-        Row("disk of the index, a vector", [held / state.vectors], "bytes"),
+        Row("build, words and vectors", [state.vectors / taken], "a CPU second"),
+        Row("disk of the codes, a vector", [held / state.vectors], "bytes"),
+        Row("disk of the words, a chunk", [words / state.vectors], "bytes"),
     ]
+
+
+def by_words(sides: dict[str, SqliteStore], condition: Condition, name: str) -> Iterator[Row]:
+    """The keyword leg: four words a query."""
+    chance, answers = random.Random(5), {side: [] for side in sides}  # type: dict[str, list[Any]]
+    queries = [keyword_query(" ".join(chance.sample(STEMS, 4))) for _ in range(QUERIES)]
+
+    def asked(side: str) -> Callable[[], float]:
+        left = iter(queries)
+
+        def ask() -> float:
+            query = next(left)
+            return cpu(lambda: answers[side].append(
+                sides[side].keyword(query, condition, LIMIT, FieldWeights())
+            ))  # fmt: skip
+
+        return ask
+
+    for store in sides.values():
+        store.keyword(queries[0], condition, 1, FieldWeights())  # what is loaded once
+    taken = interleaved(QUERIES, {side: asked(side) for side in sides})
+    same = [one == other for one, other in zip(answers["index"], answers["without"], strict=True)]
+    for side, times in taken.items():
+        yield Row(f"words, {name}, {side}", milliseconds(times), "ms CPU")
+    yield Row(f"words, {name}, index / without", ratios(taken["index"], taken["without"]))
+    yield Row(f"words, {name}, the same answer", [sum(same) / len(same)], "", "1")
 
 
 def compared(sides: dict[str, SqliteStore], condition: Condition, name: str) -> Iterator[Row]:
@@ -153,11 +198,15 @@ def measured(path: str) -> list[Row]:
     with closing(SqliteStore(path)) as store, closing(SqliteStore(path, index_after=0)) as plain:
         rows = built(store, path)
         sides = {"index": store, "without": plain}
+        filters = {"all": EVERYTHING} | {
+            f"{100 / every:g} %": Tagged((tag,)) for tag, every in TAGS.items()
+        }
+        for name, condition in filters.items():
+            rows += by_words(sides, condition, name)
         if KERNEL() is not None:
             sides["numpy"] = store
-        rows += compared(sides, EVERYTHING, "all")
-        for tag, every in TAGS.items():
-            rows += compared(sides, Tagged((tag,)), f"{100 / every:g} %")
+        for name, condition in filters.items():
+            rows += compared(sides, condition, name)
     return rows
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from knowbase.query.words import Frequencies
 from knowbase.store.contract import Store
 from knowbase.store.plain import PlainStore
 from knowbase.store.postgres import create as create_postgres
@@ -22,11 +23,19 @@ NOW = "2026-01-01T00:00:00.000000Z"
 
 
 class AlwaysIndexed(SqliteStore):
-    """Brings its index in step before each search."""
+    """Brings its indexes in step before each search."""
 
     def semantic(self, *given: Any) -> list[Candidate]:
         self.renew_index()
         return super().semantic(*given)
+
+    def keyword(self, *given: Any) -> list[Candidate]:
+        self.renew_index()
+        return super().keyword(*given)
+
+    def frequencies(self, *given: Any) -> Frequencies:
+        self.renew_index()
+        return super().frequencies(*given)
 
 
 def with_index(path: str) -> Store:

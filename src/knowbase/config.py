@@ -172,7 +172,7 @@ ABOUT: dict[str, About] = {
         choices=("hnsw", "ivfflat", "none"),
     ),
     "store_index_after": About(
-        "a base in a file with so many vectors gets an index of them beside it; 0: never",
+        "a base in a file with so many vectors, or chunks, gets an index of them; 0: never",
         0,
         1000000000,
     ),

@@ -48,4 +48,4 @@ def factors(document: Document, profile: Profile, now: str) -> tuple[Factor, ...
         found.append(Factor("sector", weight, document.sector or "no sector"))
     if is_in(document, "superseded", now):
         found.append(Factor("superseded", profile.superseded_factor, "superseded"))  # S2-13
-    return tuple(factor for factor in found if factor.value != 1.0)
+    return tuple(factor for factor in found if factor.value != 1.0) if found else ()

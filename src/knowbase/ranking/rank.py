@@ -47,8 +47,7 @@ def rank(
         ranked = _word_first(ranked, profile.clamp)
     # Stable sorts, the least telling key first.
     ranked.sort(key=lambda hit: (passages[hit.chunk].document.seq, hit.chunk))
-    ranked.sort(key=lambda hit: passages[hit.chunk].document.updated_at, reverse=True)
-    ranked.sort(key=lambda hit: hit.score, reverse=True)
+    ranked.sort(key=lambda hit: (hit.score, passages[hit.chunk].document.updated_at), reverse=True)
     if profile.word_first:
         ranked.sort(key=_has_the_word, reverse=True)
     return _distinct(ranked, passages, profile)

@@ -1,8 +1,10 @@
 """How far a leg can be trusted with a query: what the profile `best` weighs them by."""
 
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from functools import lru_cache
 
-from knowbase.text.analysis import Word, located, stems
+from knowbase.text.analysis import Word, every_stem, stems
 from knowbase.values.documents import Passage, names_of
 
 MANY_WORDS = 4  # who has this many of the words is about what was asked, however many there are
@@ -33,18 +35,24 @@ def has_words(passage: Passage, word: Word) -> bool:
     return has_stems(stems_of(passage), word)
 
 
-def stems_of(passage: Passage) -> set[str]:
+def stems_of(passage: Passage) -> AbstractSet[str]:
     """Every stem of a chunk and of what its document is called."""
     document, chunk = passage.document, passage.chunk
     fields = (*names_of(document.code, document.path), document.title, chunk.heading, chunk.text)
-    return {token.stem for token in located("\n".join(field for field in fields if field))}
+    return _every_stem("\n".join(field for field in fields if field))
 
 
-def has_stems(there: set[str], word: Word) -> bool:
+@lru_cache(8)
+def _every_stem(text: str) -> AbstractSet[str]:
+    """The same ones are asked for by the signals of a search and by its verdict."""
+    return every_stem(text)
+
+
+def has_stems(there: AbstractSet[str], word: Word) -> bool:
     """Whether all that a word consists of is there."""
     if word.prefix:
         return any(stem.startswith(tuple(stems(word.surface))) for stem in there)
-    return there.issuperset(stems(word.surface))
+    return there >= set(stems(word.surface))
 
 
 def fluency(tokens: int, letters: int, fluent_at: float, foreign_at: float) -> float:

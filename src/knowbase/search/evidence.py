@@ -1,6 +1,7 @@
 """What the legs saw of an answer: the signals of its verdict."""
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as Stems
 from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.query.conditions import EVERYTHING, Condition
@@ -143,7 +144,7 @@ def evidence_of(
     every = [one.word for group in asked for one in group]
     counted = services.store.frequencies(every, among)
     numbers = dict(zip(every, counted.having, strict=True))
-    there = stems_of(first) if first else set()
+    there: Stems[str] = stems_of(first) if first else frozenset()
     searched = [_searched(group, numbers, there) for group in asked]
     weights = [one.weight * _weight(counted.chunks, numbers[one.word]) for one in searched]
     total = sum(weights) or 1.0
@@ -177,14 +178,14 @@ def _asked(keyword: KeywordQuery, words: Sequence[Word]) -> list[list[_Asked]]:
     return [[_Asked(word), *beside.get(word.surface.lower(), ())] for word in words]
 
 
-def _searched(group: Sequence[_Asked], numbers: Mapping[Word, int], there: set[str]) -> _Asked:
+def _searched(group: Sequence[_Asked], numbers: Mapping[Word, int], there: Stems[str]) -> _Asked:
     """What the words are judged by in place of one: what the best chunk has; else what is known."""
     known = [one for one in group if numbers[one.word]]
     had = (one for one in known if has_stems(there, one.word))
     return next(had, known[0] if known else group[0])
 
 
-def _had(asked: Sequence[Sequence[_Asked]], weights: Sequence[float], there: set[str]) -> float:
+def _had(asked: Sequence[Sequence[_Asked]], weights: Sequence[float], there: Stems[str]) -> float:
     """The weights of those words that a chunk has, or what is looked for beside them."""
     return sum(
         weight

@@ -21,3 +21,15 @@ def porter_unicode61(text: bytes) -> list[tuple[int, int, str]]:
     """Where each word starts and ends in the bytes, and its stem."""
     found = _local.tokenizer(text, apsw.FTS5_TOKENIZE_DOCUMENT, None)
     return cast("list[tuple[int, int, str]]", found)
+
+
+def stems_alone(text: str) -> list[str]:
+    """The stem of each word, in order: faster, where nobody asks where they stand."""
+    found = _local.tokenizer(
+        text.encode("utf-8", "replace"),
+        apsw.FTS5_TOKENIZE_DOCUMENT,
+        None,
+        include_offsets=False,
+        include_colocated=False,
+    )
+    return cast("list[str]", found)

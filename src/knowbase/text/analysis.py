@@ -7,12 +7,12 @@ languages than English.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Set
 from functools import cache
 from itertools import pairwise
 from typing import NamedTuple, Protocol
 
-from knowbase.text.forms import forms, is_english, is_foreign
+from knowbase.text.forms import FORM_MARK, Form, forms, is_english, is_foreign
 from knowbase.text.stopwords import STOP_WORDS
 from knowbase.values.characters import clean as clean  # noqa: PLC0414 - asked for here, too
 
@@ -25,7 +25,10 @@ _UNSPACED = (
     r"\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"  # Hangul, more Han
 )
 _WORD = r"(?P<word>{letter}+(?:[-_.'’]{letter}+)*)(?P<sign>\+\+|\#(?!\w))?"
-_ASCII_WORD = re.compile(_WORD.format(letter="[A-Za-z0-9]"))
+_PLAIN = (
+    r"(?:(?:[A-Z][a-z]*+|[a-z]++)(?![A-Za-z0-9]|[-_.'][A-Za-z0-9]|\+\+|\#(?!\w))|[^A-Za-z0-9]++)++|"
+)
+_ASCII_WORD = re.compile(_PLAIN + _WORD.format(letter="[A-Za-z0-9]"))  # plain ones all at once
 _PART = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _ENDINGS = (
@@ -120,7 +123,8 @@ def extras(text: str) -> Iterator[Extra]:
     """Wholes and parts of identifiers, bigrams of unspaced scripts, wide letters made plain."""
     if text.isascii():
         for match in _ASCII_WORD.finditer(text):
-            yield from _identifier(match)
+            if match["word"]:
+                yield from _identifier(match)
         return
     for match in _any_word().finditer(text):
         if match["unspaced"]:
@@ -262,11 +266,40 @@ def _distinct(words: list[Word]) -> list[Word]:
     return list(seen.values())
 
 
-def located(text: str) -> list[Token]:
-    """Every word of a text, extras included, in order of place: what a highlight needs."""
-    found = tokens(text)
-    for extra in extras(text):
-        found += [Token(stem, extra.start, extra.end) for stem in stems(extra.surface)]
-    for form in forms(text, latin=is_foreign(text)):
-        found += [Token(stem, form.start, form.end) for stem in stems(form.surface)]
+def located(text: str, exact: Set[str] | None = None, leading: tuple[str, ...] = ()) -> list[Token]:
+    """Where a text has some stems, or ones that begin so, or all of them; extras included, in order
+    of place: what a highlight needs."""
+    data = text.encode("utf-8", "replace")
+    place = _place_in(data, is_ascii=len(data) == len(text))
+    found = [
+        Token(stem, place(start), place(end))
+        for start, end, stem in _tokenize(data)
+        if exact is None or stem in exact or (leading and stem.startswith(leading))
+    ]
+    has_forms = exact is None or any(one[:1] == FORM_MARK for one in (*exact, *leading))
+    for extra in _beside(text) if has_forms else extras(text):
+        found += [
+            Token(stem, extra.start, extra.end)
+            for stem in stems(extra.surface)
+            if exact is None or stem in exact or (leading and stem.startswith(leading))
+        ]
     return sorted(found, key=lambda token: (token.start, token.end))
+
+
+def _beside(text: str) -> Iterator["Extra | Form"]:
+    """What is indexed beside the words."""
+    yield from extras(text)
+    yield from forms(text, latin=is_foreign(text))
+
+
+def _place_in(data: bytes, *, is_ascii: bool) -> Callable[[int], int]:
+    """From byte offset to character offset."""
+    return int if is_ascii else lambda offset: len(data[:offset].decode())
+
+
+def every_stem(text: str) -> set[str]:
+    """The stems of a text, extras included."""
+    found = {stem for _, _, stem in _tokenize(text.encode("utf-8", "replace"))}
+    for extra in _beside(text):
+        found.update(stems(extra.surface))
+    return found

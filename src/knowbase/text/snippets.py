@@ -39,11 +39,7 @@ def _matches(text: str, words: Sequence[Word]) -> list[Token]:
     leading = tuple(stem for word in words if word.prefix for stem in stems(word.surface))
     if not exact and not leading:
         return []
-    return [
-        token
-        for token in located(text)
-        if token.stem in exact or (leading and token.stem.startswith(leading))
-    ]
+    return located(text, exact, leading)
 
 
 def _window(text: str, matches: list[Token], width: int) -> tuple[int, int]:

@@ -258,7 +258,11 @@ was forgotten (`deleted_at`) is hidden whatever is asked for."""
 
 def is_in(document: Document, state: str, now: str) -> bool:
     """Whether the document is in this state at this moment."""
-    return any(_says(getattr(document, name), test, now) for name, test in STATES[state].items())
+    for name, test in STATES[state].items():
+        value = getattr(document, name)
+        if value is not None and _says(value, test, now):
+            return True
+    return False
 
 
 def _says(value: object, test: str, now: str) -> bool:

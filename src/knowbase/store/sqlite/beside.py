@@ -18,6 +18,11 @@ def index_of(path: str) -> str:
     return os.path.realpath(path) + ".index"
 
 
+def words_of(path: str) -> str:
+    """The part of it that is of words."""
+    return os.path.join(index_of(path), "words")
+
+
 def remove_journals(path: str) -> None:
     """Remove what stands beside a file that is gone, or goes."""
     for name in files_of(path)[1:]:

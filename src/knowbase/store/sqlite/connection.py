@@ -162,6 +162,8 @@ class Connections(threading.local):
         self._is_closed = False  # it could not be rolled back
         self.counted: tuple[object, tuple[int, int]] | None = None  # in which state, and what
         self.failing: tuple[object, list[int]] | None = None  # which condition, and who
+        self.passing: tuple[object, Any] | None = None  # the same, of all chunks
+        self.words: tuple[object, object, Any] | None = None  # state, index, and what it is then
 
     @property
     def path(self) -> str:

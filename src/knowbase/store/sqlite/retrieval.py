@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from knowbase.store.facets import Ages, Counted
     from knowbase.store.sqlite.scan import Among
     from knowbase.store.sqlite.vectors import Propose
+    from knowbase.store.sqlite.word_index import InStep as WordsInStep
     from knowbase.values.vectors import Model, Vector
 
 LAST = "\U0010ffff"  # sorts after every word
@@ -52,6 +53,9 @@ class SqliteRetrieval(WithIndex):
         with translated(), self._connections.get():  # one state, for who passes and what it has
             if not is_everything(query.among):
                 return self._keyword_among(query, condition, limit, weights)
+            indexed = self._keyword_by_index(query, condition, limit, weights)
+            if indexed is not None:
+                return indexed
             # The + keeps FTS5 in the lead: driven by ids, it would match again for each of them.
             where, values = passing = self._passing("+rowid", condition)
             if any(weight != 1 for _, weight in query.weighed):
@@ -62,6 +66,19 @@ class SqliteRetrieval(WithIndex):
                 (*weights, match_expression(query), *values, limit),
             )
         return _candidates(found)
+
+    def _keyword_by_index(
+        self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
+    ) -> list[Candidate] | None:
+        """The same by the index of words, where there is one and it can tell."""
+        words = self._words()
+        if words is None:
+            return None
+        from knowbase.store.sqlite.word_scores import best
+
+        among = self._among_them(condition)
+        found = best(self._connections.get(), words, query, weights, among, limit)
+        return None if found is None else [Candidate(*one) for one in found]
 
     def _keyword_by_weight(
         self, query: KeywordQuery, passing: Compiled, limit: int, weights: FieldWeights
@@ -90,15 +107,23 @@ class SqliteRetrieval(WithIndex):
 
             with translated():
                 return counted_among(self._connections.get(), words, among)
-        rows_there = self._read("SELECT count(*) FROM chunks")
-        return Frequencies(int(rows_there[0][0]), tuple(map(self._having, words)))
+        with translated(), self._connections.get():
+            index = self._words()
+            having = tuple(self._having(word, index) for word in words)
+            rows_there = index.population.rows if index else self._chunks_there()
+        return Frequencies(rows_there, having)
 
-    def _having(self, word: Word) -> int:
+    def _chunks_there(self) -> int:
+        return int(self._read("SELECT count(*) FROM chunks")[0][0])
+
+    def _having(self, word: Word, index: "WordsInStep | None") -> int:
         """How many chunks have a word; of a plain one, the index knows it."""
         found = stems(word.surface)
         if not found:
             return 0
         if len(found) == 1 and not word.prefix:
+            if index is not None:
+                return sum(part.having(found[0]) for part in index.parts)
             known = self._vocabulary("SELECT doc FROM temp.words WHERE term = ?", (found[0],))
             return int(known[0][0]) if known else 0
         counted = self._read(
@@ -155,19 +180,35 @@ class SqliteRetrieval(WithIndex):
         return self._compared(model, vector, self._among_them(condition))
 
     def _among_them(self, condition: Condition) -> "Among | None":
-        """Which chunks pass, or do not, when those are few; None when all of them do."""
-        from knowbase.store.sqlite.scan import Among
-
+        """Which chunks pass, or do not, when those are few; None when all of them do. Found once
+        for both legs."""
         if self._all_pass(condition):
             return None
+        sql, values = compile_for_chunks(condition)
+        key = (self._connections.state(), sql, *values)
+        known = self._connections.passing
+        if known is None or known[0] != key:
+            known = self._connections.passing = (key, self._find_among(condition))
+        among: Among = known[1]
+        return among
+
+    def _find_among(self, condition: Condition) -> "Among":
+        from knowbase.store.sqlite.scan import Among, numbers_in
+
         failing = self._failing(condition)
+        words = None if failing or has_text(condition) else self._words()
+        if words is not None:  # it knows whose each chunk is: five documents are listed for 25
+            sql, values = compile_condition(condition)
+            listed = self._read(f"SELECT group_concat(d.seq) FROM documents d WHERE {sql}", values)
+            return Among(words.chunks_of(numbers_in(listed[0][0])), inverted=False)
         sql, values = failing or compile_for_chunks(condition)
         listed = self._read(f"SELECT group_concat(c.id) FROM chunks c WHERE {sql}", values)
-        return Among(listed[0][0] or "", inverted=failing is not None)
+        return Among(numbers_in(listed[0][0]), inverted=failing is not None)
 
     def _compared(self, model: int, vector: "Vector", among: "Among | None" = None) -> "Propose":
         from knowbase.store.sqlite.scan import Compared
 
+        self._connections.map_file()
         return Compared(self._connections.get(), model, vector, among).nearest
 
     def _by_engine(self, model: int, vector: "Vector", condition: Condition) -> "Propose":
@@ -196,10 +237,12 @@ class SqliteRetrieval(WithIndex):
         return found if len(found) <= most else None
 
     def unknown_words(self, words: Sequence[Word]) -> list[Word]:
+        """By the places of words: the list of words counts who has each before it says one."""
         found = [(word, stem) for word in words if (stem := stem_of(word.surface))]
         exact = {stem for word, stem in found if not word.prefix}
         known = self._vocabulary(  # a stem has nothing that JSON would escape
-            "SELECT w.term FROM json_each(?) s CROSS JOIN temp.words w ON w.term = s.value",
+            "SELECT s.value FROM json_each(?) s"
+            " WHERE EXISTS (SELECT 1 FROM temp.places p WHERE p.term = s.value)",
             ('["' + '","'.join(exact) + '"]',) if exact else ("[]",),
         )
         there = {term for (term,) in known}
@@ -211,7 +254,7 @@ class SqliteRetrieval(WithIndex):
 
     def _begins(self, stem: str) -> bool:
         """Whether a word begins so."""
-        sql = "SELECT 1 FROM temp.words WHERE term >= ? AND term < ? LIMIT 1"
+        sql = "SELECT 1 FROM temp.places WHERE term >= ? AND term < ? LIMIT 1"
         return bool(self._vocabulary(sql, (stem, stem + LAST)))
 
     def nearest_words(self, word: Word, limit: int) -> list[str]:

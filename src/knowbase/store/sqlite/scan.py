@@ -153,11 +153,16 @@ class _Best:
         return [(chunk, row.tobytes()) for chunk, row in zip(chunks.tolist(), matrix, strict=True)]
 
 
+def numbers_in(listed: str | None) -> "Integers":
+    """Numbers with commas between them, made to rise."""
+    return np.sort(np.fromstring(listed, dtype="i8", sep=",")) if listed else np.empty(0, "i8")
+
+
 class Among:
     """The chunks that pass, by their numbers; or, if most do, those that do not."""
 
-    def __init__(self, numbers: str, *, inverted: bool) -> None:
-        self.named = np.fromstring(numbers, dtype="i8", sep=",") if numbers else np.empty(0, "i8")
+    def __init__(self, named: "Integers", *, inverted: bool) -> None:
+        self.named = named  # rising
         self.inverted = inverted
 
     def are_few(self, most: int) -> bool:

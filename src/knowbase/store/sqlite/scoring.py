@@ -35,6 +35,16 @@ def scores_among(
     return weighed(tally.frequencies, tally.lengths, population, query)
 
 
+def phrases(connection: apsw.Connection, word: Word, weights: FieldWeights) -> dict[int, float]:
+    """How often each row has the words of one in a row, weighed by field."""
+    tally = _tally_of(connection)
+    tally.begin(1, weights)
+    connection.execute(
+        "SELECT tally(chunks_fts) FROM chunks_fts WHERE chunks_fts MATCH ?", (expression([word]),)
+    ).fetchall()
+    return tally.frequencies[0]
+
+
 def counted_among(
     connection: apsw.Connection, words: Sequence[Word], among: Condition
 ) -> Frequencies:

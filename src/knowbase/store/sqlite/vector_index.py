@@ -1,30 +1,20 @@
 """The index of vectors beside a base: codes choose what is compared, the base's vectors decide.
 
-It may be older than the base: what has changed since (`vector_log.py`) is left out of it and read
+It may be older than the base: what has changed since (`change_log.py`) is left out of it and read
 from the base. Both are read in the transaction of the search. One that cannot be used, whatever
 the reason, costs nothing but time: then all vectors are compared.
 """
 
-import os
-import threading
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from knowbase import deadline
-from knowbase.logs import log
-from knowbase.store.sqlite import vector_log
+from knowbase.store.sqlite.change_log import VECTORS
 from knowbase.store.sqlite.codes import Query
+from knowbase.store.sqlite.mapped import Loading
 from knowbase.store.sqlite.scan import Compared, vectors_of
-from knowbase.store.sqlite.segments import (
-    CURRENT,
-    Current,
-    Segment,
-    Unusable,
-    marks_of,
-    open_segment,
-    read_current,
-)
+from knowbase.store.sqlite.segments import MAGIC, Current, Segment, open_segment, read_current
 
 if TYPE_CHECKING:
     import apsw
@@ -63,7 +53,6 @@ class Loaded(NamedTuple):
 
     current: Current
     parts: tuple[Rows, ...]
-    marks: tuple[object, ...]
 
     @property
     def rows(self) -> int:
@@ -77,13 +66,10 @@ class InStep(NamedTuple):
     changed: "Integers"
 
 
-class VectorIndex:
-    """The index beside the base at `path`, for all threads."""
+class VectorIndex(Loading[Loaded]):
+    """The index of vectors in a folder."""
 
-    def __init__(self, folder: str) -> None:
-        self.folder = folder
-        self._loaded: tuple[object, Loaded | None] = (None, None)
-        self._lock = threading.Lock()
+    magic = MAGIC
 
     def in_step(self, connection: "apsw.Connection", model: int) -> InStep | None:
         """The index as far as it goes for the state that this transaction sees."""
@@ -91,48 +77,22 @@ class VectorIndex:
         if loaded is None or loaded.current.model != model:
             return None
         place, token = loaded.current.place, loaded.current.token
-        if not vector_log.has_checkpoint(connection, model, place, token):
+        if not VECTORS.has_checkpoint(connection, model, place, token):
             return None
         most = max(_LEAST, loaded.rows // _CHANGED)
-        changed = vector_log.changed_since(connection, model, place, most)
+        changed = VECTORS.changed_since(connection, model, place, most)
         return InStep(loaded, np.array(changed, "i8")) if len(changed) <= most else None
 
-    def loaded(self) -> Loaded | None:
-        """What is there, read again when its files are not the ones that were read."""
-        try:
-            found = os.stat(os.path.join(self.folder, CURRENT))
-        except OSError:
-            return None
-        mark = found.st_ino, found.st_size, found.st_mtime_ns
-        with self._lock:
-            seen, loaded = self._loaded
-            if seen == mark and (loaded is None or self._is_as_read(loaded)):
-                return loaded
-            self._loaded = mark, self._load()
-            return self._loaded[1]
-
-    def _is_as_read(self, loaded: Loaded) -> bool:
-        """To read from a file that has been shortened would end the process."""
-        try:
-            return marks_of(self.folder, loaded.current) == loaded.marks
-        except Unusable:
-            return False
-
-    def _load(self) -> Loaded | None:
-        try:
-            current = read_current(self.folder)
-            marks = marks_of(self.folder, current)
-            parts = tuple(
-                Rows(open_segment(self.folder, one, current.dimensions)) for one in current.segments
-            )
-        except Unusable as error:
-            log("warning", "the index of vectors is made anew", reason=str(error))
-            return None
+    def load(self) -> Loaded:
+        current = read_current(self.folder)
+        parts = tuple(
+            Rows(open_segment(self.folder, one, current.dimensions)) for one in current.segments
+        )
         later = np.empty(0, "i8")
         for part in reversed(parts):
             part.dead = part.of(later)
             later = np.unique(np.concatenate([later, part.segment.chunks, part.segment.gone]))
-        return Loaded(current, parts, marks)
+        return Loaded(current, parts)
 
 
 class Indexed:

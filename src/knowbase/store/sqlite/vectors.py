@@ -11,7 +11,7 @@ import apsw
 from knowbase.errors import ModelMismatch
 from knowbase.store.seals import vector_seal
 from knowbase.store.sqlite import rows
-from knowbase.store.sqlite.beside import index_of
+from knowbase.store.sqlite.beside import index_of, words_of
 from knowbase.store.sqlite.connection import Connected, as_json, translated
 from knowbase.store.sqlite.extension import remove_vector
 from knowbase.store.sqlite.vector_tables import create_vector_table, vector_table
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from knowbase.store.sqlite.scan import Among
     from knowbase.store.sqlite.vector_index import InStep, VectorIndex
+    from knowbase.store.sqlite.word_index import InStep as WordsInStep
+    from knowbase.store.sqlite.word_index import WordIndex
     from knowbase.values.vectors import IndexState, Model, StoredModel, Vector
 
     Propose = Callable[[int], list[tuple[int, Vector]]]
@@ -31,7 +33,7 @@ WORTH_NUMPY = 150_000  # vectors; to load it takes as long as to compare them wi
 
 
 class WithIndex(Connected):
-    """The index of vectors beside a large base, for whoever searches and whoever writes."""
+    """The indexes beside a large base, for whoever searches and whoever writes."""
 
     _index_after = INDEX_AFTER
 
@@ -40,6 +42,31 @@ class WithIndex(Connected):
         from knowbase.store.sqlite.vector_index import VectorIndex
 
         return VectorIndex(index_of(self._connections.path))
+
+    @cached_property
+    def _word_index(self) -> "WordIndex":
+        from knowbase.store.sqlite.word_index import WordIndex
+
+        return WordIndex(words_of(self._connections.path))
+
+    def _words(self) -> "WordsInStep | None":
+        """The index of words, when there is one that can be used in this transaction: not by who
+        writes, since what is not written yet could be taken back. FTS5 takes less time than to
+        load numpy."""
+        if "numpy" not in sys.modules or not self._index_after:
+            return None
+        connection = self._connections.get()
+        if not os.path.isdir(self._word_index.folder):
+            return None
+        if connection.txn_state("main") == apsw.SQLITE_TXN_WRITE:
+            return None
+        loaded, state = self._word_index.loaded(), self._connections.state()
+        known = self._connections.words
+        if known is None or known[0] != state or known[1] is not loaded:
+            found = self._word_index.in_step(connection, loaded) if loaded else None
+            known = self._connections.words = (state, loaded, found)
+        in_step: WordsInStep | None = known[2]
+        return in_step
 
     def _in_step(self, model: int) -> "InStep | None":
         """The index, when there is one that can be used in this transaction."""
@@ -66,7 +93,8 @@ class WithIndex(Connected):
         return Indexed(self._connections.get(), in_step, vector, among()).nearest
 
     def _has_index(self) -> bool:
-        return bool(self._index_after) and os.path.isdir(index_of(self._connections.path))
+        current = os.path.join(index_of(self._connections.path), "current")
+        return bool(self._index_after) and os.path.exists(current)
 
 
 class SqliteVectors(WithIndex):
@@ -183,21 +211,24 @@ class SqliteVectors(WithIndex):
         with translated():
             if not self._may_be_due(anew=anew):
                 return False
-            from knowbase.store.sqlite.indexing import Indexing
+            from knowbase.store.sqlite.indexing import VectorIndexing
+            from knowbase.store.sqlite.word_indexing import WordIndexing
 
-            indexing = Indexing(self._connections, self._index, self._index_after)
-            return indexing.renew(anew=anew)
+            given = self._connections, self._index_after
+            words = WordIndexing(given[0], self._word_index, given[1]).renew(anew=anew)
+            return VectorIndexing(given[0], self._index, given[1]).renew(anew=anew) or words
 
     def _may_be_due(self, *, anew: bool) -> bool:
         """A small base needs no numpy to say that it needs no index."""
         if anew:
             return True
         if os.path.isdir(index_of(self._connections.path)):
-            from knowbase.store.sqlite import vector_log
+            from knowbase.store.sqlite.change_log import DUE, VECTORS, WORDS
 
-            few = self._index_after // vector_log.DUE
-            is_free = not self._index_after or "numpy" in sys.modules
-            return is_free or not vector_log.is_short(self._connections.get(), few)
+            few, connection = self._index_after // DUE, self._connections.get()
+            if not self._index_after or "numpy" in sys.modules:
+                return True
+            return not (WORDS.is_short(connection, few) and VECTORS.is_short(connection, few))
         last = self._read("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'")
         return bool(self._index_after) and bool(last) and last[0][0] >= self._index_after
 
@@ -245,9 +276,9 @@ def registered(connection: apsw.Connection, model: "Model", source: str) -> int:
 
 def drop(connection: apsw.Connection, model: int) -> None:
     """Remove a model with its vectors."""
-    from knowbase.store.sqlite import vector_log
+    from knowbase.store.sqlite.change_log import VECTORS
 
-    vector_log.forget(connection, model)
+    VECTORS.forget(connection, model)
     connection.execute(f"DROP TABLE {vector_table(model)}")
     connection.execute("DELETE FROM embedded WHERE model = ?", (model,))
     connection.execute("DELETE FROM models WHERE id = ?", (model,))
