@@ -24,6 +24,8 @@ class Settings(NamedTuple):
     search_profile: str = "best"
     search_default_top: int = 0
     search_calibrate_after: float = 60.0
+    search_daemon: str = "auto"
+    search_daemon_idle: float = 900.0
     index_max_file_mb: int = 20
     index_hidden: bool = False
     index_types: tuple[str, ...] = ()
@@ -115,6 +117,12 @@ ABOUT: dict[str, About] = {
         0,
         86400,
     ),
+    "search_daemon": About(
+        "whether kb search and kb mcp leave a process behind that has the model loaded, for the"
+        " next ones; auto: on Linux, and not where CI is set",
+        choices=("auto", "on", "off"),
+    ),
+    "search_daemon_idle": About("seconds without a search after which it ends", 1, 86400),
     "index_max_file_mb": About("larger files are skipped, and said", 1, 4096),
     "index_hidden": About("also read files and folders whose name starts with a dot"),
     "index_types": About("further document types, beside the built-in ones"),

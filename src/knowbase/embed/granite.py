@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import knowbase_granite as packaged
@@ -91,21 +91,23 @@ class Granite:
     def _session(self) -> Any:
         _check(packaged.MODEL, packaged.GRAPH)
         try:
-            return _opened()
+            return _opened(packaged.GRAPH, packaged.MODEL)
         except Exception as error:
             raise ModelUnavailable(
                 "the packaged embedding model does not load", hint="reinstall knowbase"
             ) from error
 
 
-def _opened() -> Any:
-    """The graph maps the weights out of the other file; where that may not be (both must really
-    lie in one folder), the whole model is read."""
+@cache
+def _opened(graph: str, model: str) -> Any:
+    """One for all bases of a process, and for its children. The graph maps the weights out of the
+    other file; where that may not be (both must really lie in one folder), the whole model is
+    read."""
     try:
-        return open_session(packaged.GRAPH, threads=1, ready=True)
+        return open_session(graph, threads=1, ready=True)
     except Exception as error:
         log("debug", "the weights could not be mapped", reason=str(error))
-        return open_session(packaged.MODEL, threads=1, ready=True)
+        return open_session(model, threads=1, ready=True)
 
 
 def revision_for(stored: Model | None) -> str:

@@ -14,6 +14,7 @@ RENDERERS = {
     "knowbase.base.doctor.Diagnosis": "health.render_diagnosis",
     "knowbase.operations.opening.Opened": "opening.render_opened",
     "knowbase.base.status.Status": "finding.render_status",
+    "knowbase.cli.daemon_commands.Waiting": "health.render_waiting",
     "knowbase.evaluate.evaluation.Evaluation": "scores.render_evaluation",
     "knowbase.exchange.exporting.Export": "exchange.render_export",
     "knowbase.exchange.imported.Imported": "exchange.render_imported",
