@@ -130,7 +130,7 @@ def _environment() -> dict[str, str]:
     kept = {
         name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "KB_"))
     }
-    return {**kept, "KB_EMBED_CACHE_MB": "0", "KB_SEARCH_DAEMON": "off"}
+    return {**kept, "KB_EMBED_CACHE_MB": "0", "KB_DAEMON": "off"}
 
 
 def install(folder: Path, home: Path) -> Installed:
@@ -194,7 +194,7 @@ def hybrid(installed: Installed, rounds: int) -> list[Row]:
 def cpu(installed: Installed, rounds: int) -> list[Row]:
     """What each process costs, whatever else the machine does."""
     caching = _caching(installed.home)
-    left = {"KB_SEARCH_DAEMON": "on", "XDG_RUNTIME_DIR": str(installed.home)}
+    left = {"KB_DAEMON": "on", "XDG_RUNTIME_DIR": str(installed.home)}
     installed.run("kb", "search", "deploy", **left)
     time.sleep(STARTING)
     taken = interleaved(

@@ -39,7 +39,7 @@ class Warm:
 
     def __init__(self, kb: Kb, runtime: Path) -> None:
         self.kb, self.runtime = kb, runtime
-        self.more = {"XDG_RUNTIME_DIR": str(runtime), "KB_SEARCH_DAEMON": "on"}
+        self.more = {"XDG_RUNTIME_DIR": str(runtime), "KB_DAEMON": "on"}
 
     def __call__(self, *words: str, **more: str) -> Result:
         return timeless(self.kb(*words, code=None, env={**self.more, **more}))
@@ -88,7 +88,7 @@ def timeless(result: Result) -> Result:
 def test_answers_are_the_same_to_the_byte(warm: Warm) -> None:
     before = warm.started()["answered"]
     for words in SAME:
-        same = warm("search", *words) == warm("search", *words, KB_SEARCH_DAEMON="off")
+        same = warm("search", *words) == warm("search", *words, KB_DAEMON="off")
         assert same, words
     assert warm.answered() >= before + 3  # that opened the base
 
@@ -125,13 +125,13 @@ def test_nobody_else_can_talk_to_it(warm: Warm) -> None:
 def test_a_base_can_do_without_it(warm: Warm, own_handbook: Kb) -> None:
     answered = warm.started()["answered"]
     own_handbook.write("kb.toml", '[search]\ndaemon = "off"\n')
-    more = {"XDG_RUNTIME_DIR": str(warm.runtime), "CI": ""}
+    more = {"XDG_RUNTIME_DIR": str(warm.runtime), "KB_DAEMON": "", "CI": ""}
     assert own_handbook("search", "deploy", env=more).out
     assert warm.answered() == answered
 
 
 def test_many_ask_at_once(warm: Warm) -> None:
-    alone = warm("search", "rollback", "--fts-only", KB_SEARCH_DAEMON="off")
+    alone = warm("search", "rollback", "--fts-only", KB_DAEMON="off")
     before = warm.started()["answered"]
     with ThreadPoolExecutor(32) as pool:
         found = pool.map(lambda _: warm("search", "rollback", "--fts-only"), range(32))
@@ -176,7 +176,7 @@ def test_who_hangs_is_not_waited_for(warm: Warm) -> None:
 
 
 def test_nonsense_is_not_an_answer(warm: Warm) -> None:
-    alone = warm("search", "deploy", "--fts-only", KB_SEARCH_DAEMON="off")
+    alone = warm("search", "deploy", "--fts-only", KB_DAEMON="off")
     path = warm.status("stop")["socket"]
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(path)
@@ -217,8 +217,7 @@ def test_agents_are_answered_the_same_and_it_ends_with_its_client(warm: Warm) ->
     lines = [HELLO, {"jsonrpc": "2.0", "method": "notifications/initialized"}, CALL]
     text = "".join(json.dumps(line) + "\n" for line in lines)
     answers = [
-        warm.kb("mcp", text=text, env={**warm.more, **more})
-        for more in ({}, {"KB_SEARCH_DAEMON": "off"})
+        warm.kb("mcp", text=text, env={**warm.more, **more}) for more in ({}, {"KB_DAEMON": "off"})
     ]
     assert timeless(answers[0]) == timeless(answers[1])
     assert warm.answered() == before + 1
@@ -263,10 +262,10 @@ def test_another_program_is_not_answered_by_the_old_one(warm: Warm, tmp_path: Pa
     assert own("daemon", "stop").out.startswith("no process waits")
 
 
-def test_where_tests_run_none_is_left(handbook: Kb) -> None:
+def test_where_it_would_be_waited_for_none_is_left(handbook: Kb) -> None:
     """CI is set: then by default nothing stays behind."""
     with tempfile.TemporaryDirectory() as runtime:
-        more = {"XDG_RUNTIME_DIR": runtime}
+        more = {"XDG_RUNTIME_DIR": runtime, "KB_DAEMON": "", "CI": "1"}
         handbook("search", f"not seen before {time.time()}", env=more)
         assert not handbook.json("daemon", "status", env=more)["running"]
         assert os.listdir(runtime) == []

@@ -232,8 +232,9 @@ def _serve(connection: socket.socket, reporting: int, state: str) -> NoReturn:
 
 
 def _control(connection: socket.socket, what: str, state: str) -> None:
-    if what == warm.STOP:
-        os.kill(os.getppid(), signal.SIGTERM)
+    parent = int(state.split(maxsplit=1)[0])
+    if what == warm.STOP and os.getppid() == parent:  # else it has ended just now
+        os.kill(parent, signal.SIGTERM)
     connection.sendall(warm.DONE + len(state).to_bytes(warm.LENGTH, "big") + state.encode())
 
 
@@ -336,7 +337,8 @@ def _run(connection: socket.socket, asked: Asked, reporting: int) -> None:
 def opened(base: "Base | Client | None") -> None:
     """A child says which base it works on; Alone if that one wants none of this."""
     settings = getattr(base, "settings", None)
-    if settings is not None and settings.search_daemon == warm.OFF:
+    said = os.environ.get(warm.SWITCH) or getattr(settings, "search_daemon", "")
+    if said == warm.OFF:
         raise Alone
     _report("base", warm.file_of(base))
 

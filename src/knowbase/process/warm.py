@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 TALK = "mcp"
 """A command that talks with its own client for as long as that wishes."""
 COMMANDS = ("search", TALK)
-SWITCH = "KB_SEARCH_DAEMON"
-OFF = "off"
+SWITCH = "KB_DAEMON"  # of the environment, before any setting
+ON, OFF = "on", "off"
+INTERRUPTED = 130
 PATIENCE = 1.0  # seconds until somebody takes the request
 LONGEST = 10.0  # seconds for an answer; then it is made here
 LONGEST_PATH = 100  # bytes: what the name of a socket may have, on every system
@@ -47,13 +48,16 @@ def answer(arguments: list[str]) -> int | None:
         return _asked(connection, arguments)
     except (OSError, ValueError, AttributeError):  # it is gone, late, or talks nonsense
         return None
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
     finally:
         connection.close()
 
 
 def _may_ask() -> bool:
     """Not where it is switched off, nor where somebody looks at this very process."""
-    said = os.environ.get(SWITCH, OFF if os.environ.get("CI") else "")
+    said = os.environ.get(SWITCH) or (OFF if os.environ.get("CI") else "")
     return said != OFF and not sys.warnoptions and not sys.flags.dev_mode
 
 
@@ -91,9 +95,9 @@ def file_of(base: object) -> str:
 def is_wanted(setting: str) -> bool:
     """By itself only where that is known to do no harm: not where what is left behind is waited
     for, nor where a process that has loaded much must not fork."""
-    return setting == "on" or (
-        setting != OFF and sys.platform == "linux" and not os.environ.get("CI")
-    )
+    said = os.environ.get(SWITCH) or setting
+    by_itself = sys.platform == "linux" and not os.environ.get("CI")
+    return said == ON or (said != OFF and by_itself)
 
 
 def start(idle_seconds: float, base: str) -> None:
@@ -109,7 +113,10 @@ def start(idle_seconds: float, base: str) -> None:
     given = [path, str(idle_seconds), base, *modules]
     nothing = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1, 2)]
     command = [sys.executable, "-X", f"utf8={sys.flags.utf8_mode}", "-c", _BOOT, *given]
-    os.posix_spawn(sys.executable, command, os.environ, file_actions=nothing)
+    try:
+        os.posix_spawn(sys.executable, command, os.environ, file_actions=nothing)
+    except OSError:
+        return  # no process can be had: then there is none
 
 
 def is_private(place: str) -> bool:
