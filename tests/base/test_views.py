@@ -285,6 +285,7 @@ WHOLE: dict[str, Call] = {
     "backup": lambda b, t, f: b.backup(str(f / "backup.db")).parts,
     "calibrate": lambda b, t, f: b.calibrate().questions,
     "check": lambda b, t, f: b.check(deep=True).is_sound,
+    "compact": lambda b, t, f: b.compact().chunks,
     "embed": lambda b, t, f: b.embed(),
     "remove": lambda b, t, f: b.remove([t.code(7)]),
     "sync": lambda b, t, f: b.add([str(f)]) and b.sync(),
@@ -301,6 +302,8 @@ WHOLE: dict[str, Call] = {
     "saved.remove": lambda b, t, f: b.saved.remove(
         "engines" if t.project == "apollo" else "unwanted"
     ),
+    "store.compact": lambda b, t, f: b.store.compact(),
+    "store.space": lambda b, t, f: b.store.space(),
     "store.copying": lambda b, t, f: b.store.copying().seqs(),
     "store.drop_model": lambda b, t, f: b.store.drop_model(NO_MODEL),
     "store.drop_search": lambda b, t, f: b.store.drop_search("no such"),

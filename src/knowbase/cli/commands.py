@@ -7,8 +7,8 @@ from knowbase import operations
 from knowbase.operations.declare import Operation
 
 SURFACES = {
-    "daemon status": "knowbase.cli.daemon_commands",
-    "daemon stop": "knowbase.cli.daemon_commands",
+    "daemon status": "knowbase.operations.daemon",
+    "daemon stop": "knowbase.operations.daemon",
     "mcp": "knowbase.http.agents",
     "mcp install": "knowbase.mcp.commands",
     "serve": "knowbase.http.commands",

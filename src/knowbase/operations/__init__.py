@@ -62,6 +62,7 @@ _HOMES = {
     "backup": "upkeep",
     "backup restore": "upkeep",
     "check": "upkeep",
+    "compact": "upkeep",
     "repair": "upkeep",
     "embed": "models",
     "models": "models",

@@ -7,8 +7,8 @@ GOALS = {
     "recall": ("brief", "timeline", "context", "session", "sessions", "feedback"),
     "keep current": ("supersede", "forget", "restore", "archive", "expire", "tag"),
     "look after": (
-        "status", "config", "check", "backup", "repair", "move", "embed", "models", "profiles",
-        "eval",
+        "status", "config", "check", "backup", "repair", "compact", "move", "embed", "models",
+        "profiles", "eval",
     ),
     "share": ("mcp", "serve", "token", "tokens"),
 }  # fmt: skip

@@ -8,7 +8,7 @@ from knowbase.cli.terminal import Painter, safe
 if TYPE_CHECKING:
     from knowbase.base.doctor import Diagnosis
     from knowbase.base.tasks import TaskLine, TaskList
-    from knowbase.cli.daemon_commands import Waiting
+    from knowbase.operations.daemon import Waiting
     from knowbase.search.log import Searches
 
 _STYLES = {"error": "red", "warning": "mark", "info": "dim"}
