@@ -17,13 +17,9 @@ import threading
 import time
 from contextlib import suppress
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from knowbase.process import warm
-
-if TYPE_CHECKING:
-    from knowbase.base import Base
-    from knowbase.client import Client
 
 MOST = 256  # children at a time; who comes then works alone
 TICK = 2.0  # seconds between two looks at files
@@ -50,7 +46,6 @@ class Asked(NamedTuple):
 
 def main(path: str, idle_seconds: float, first_base: str) -> None:
     """Answer until nobody has asked for so long, or the program or all bases are gone."""
-    warm.is_inside = True
     with suppress(OSError):
         os.setsid()  # no terminal's, and not told when one closes
     os.closerange(3, 1024)  # what the starter was given by others
@@ -306,7 +301,7 @@ def _run(connection: socket.socket, asked: Asked, reporting: int) -> None:
     global _reporting
     from knowbase.cli import main
 
-    _reporting = reporting
+    _reporting, warm.when_opened = reporting, _opened
     loaded = set(sys.modules)
     written: list[tuple[int, bytes]] = []
     talks = asked.words[0] == warm.TALK
@@ -334,7 +329,7 @@ def _run(connection: socket.socket, asked: Asked, reporting: int) -> None:
     connection.sendall(warm.DONE + bytes([code & 0xFF]) + size + whole)
 
 
-def opened(base: "Base | Client | None") -> None:
+def _opened(base: object) -> None:
     """A child says which base it works on; Alone if that one wants none of this."""
     settings = getattr(base, "settings", None)
     said = os.environ.get(warm.SWITCH) or getattr(settings, "search_daemon", "")

@@ -190,10 +190,8 @@ def _refuse_local(operation: Operation, name: str) -> None:
 
 
 def _begin(operation: Operation, base: "Base | Client | None") -> None:
-    if warm.is_inside:
-        from knowbase.cli.daemon import opened
-
-        opened(base)
+    if warm.when_opened is not None:
+        warm.when_opened(base)
     if _has_lost_writes(operation, base):
         print(_LOST_WRITES, file=sys.stderr)
 

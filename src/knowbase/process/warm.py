@@ -11,6 +11,7 @@ import sys
 TYPE_CHECKING = False  # the module of that name takes as long to load as all of this
 if TYPE_CHECKING:
     import _socket
+    from collections.abc import Callable
 
 TALK = "mcp"
 """A command that talks with its own client for as long as that wishes."""
@@ -29,8 +30,8 @@ _BOOT = (
 READY, GO, DONE, ALONE = b"R", b"G", b"D", b"A"
 STATUS, STOP = "?", "!"  # asked instead of a command
 
-is_inside = False
-"""Whether this is the process that was left behind, or a child of it."""
+when_opened: "Callable[[object], None] | None" = None
+"""What a child of the process that was left behind does with the base that a command opened."""
 is_absent = False
 """Whether somebody was looked for, and there was nobody."""
 
