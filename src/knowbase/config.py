@@ -43,6 +43,7 @@ class Settings(NamedTuple):
     embed_background: bool = True
     embed_model: str = ""
     embed_threads: int = 0
+    embed_providers: tuple[str, ...] = ()
     embed_pooling: str = ""
     embed_query_prefix: str = ""
     embed_document_prefix: str = ""
@@ -145,6 +146,10 @@ ABOUT: dict[str, About] = {
     ),
     "embed_model": About("the model of new bases and of kb embed; see kb models"),
     "embed_threads": About("threads that embed; 0: one a core", 0, 256),
+    "embed_providers": About(
+        "what computes, by preference, as onnxruntime calls it: cuda, coreml, directml; the CPU"
+        " does the rest"
+    ),
     "embed_pooling": About("mean, cls or last; else as the model's folder says", choices=POOLINGS),
     "embed_query_prefix": About("what a query starts with; else as the model wants it; or none"),
     "embed_document_prefix": About("what a text starts with; else as the model wants it; or none"),
