@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -212,29 +213,43 @@ CALL = {
 }
 
 
-def test_agents_are_answered_the_same_and_it_ends_with_its_client(warm: Warm) -> None:
-    before = warm.started()["answered"]
+@contextmanager
+def talking(warm: Warm, **more: str) -> Iterator[subprocess.Popen[bytes]]:
+    """`kb mcp` whose client has said hello and asked something."""
     lines = [HELLO, {"jsonrpc": "2.0", "method": "notifications/initialized"}, CALL]
-    text = "".join(json.dumps(line) + "\n" for line in lines)
-    answers = [
-        warm.kb("mcp", text=text, env={**warm.more, **more}) for more in ({}, {"KB_DAEMON": "off"})
-    ]
-    assert timeless(answers[0]) == timeless(answers[1])
-    assert warm.answered() == before + 1
     with subprocess.Popen(
         [*COMMAND, "mcp"],
         cwd=warm.kb.folder,
-        env=environment(**warm.more),
+        env=environment(**{**warm.more, **more}),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     ) as client:
         assert client.stdin
-        assert client.stdout
-        client.stdin.write(json.dumps(HELLO).encode() + b"\n")
+        client.stdin.write("".join(json.dumps(line) + "\n" for line in lines).encode())
         client.stdin.flush()
+        yield client
+
+
+def said(client: subprocess.Popen[bytes]) -> Result:
+    """The answers, and how it ends when its client leaves."""
+    assert client.stdin
+    assert client.stdout
+    answers = client.stdout.readline() + client.stdout.readline()
+    client.stdin.close()
+    return timeless(Result(client.wait(), answers.decode(), ""))
+
+
+def test_agents_are_answered_the_same_and_it_ends_with_its_client(warm: Warm) -> None:
+    before = warm.started()["answered"]
+    with talking(warm) as client, talking(warm, KB_DAEMON="off") as alone:
+        same = said(client) == said(alone)
+    assert same
+    assert warm.answered() > before
+    with talking(warm) as client:
+        assert client.stdout
         assert b"protocolVersion" in client.stdout.readline()
         client.kill()
-        assert client.stdout.read() == b""  # whoever wrote there has ended
+        client.stdout.read()  # until whoever wrote there has ended
 
 
 def test_it_ends_when_nobody_asks_and_when_no_base_is_left(warm: Warm, own_handbook: Kb) -> None:
