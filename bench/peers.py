@@ -103,6 +103,7 @@ def with_sql(given: Given, folder: Path) -> dict[str, Search]:
             connection.execute("INSERT INTO chunks VALUES (?, ?)", (number, text))
             connection.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (number, text))
             connection.execute("INSERT INTO vectors VALUES (?, ?)", (number, vector))
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def rows(sql: str, *values: Any) -> list[int]:
         found = [int(one) for (one,) in connection.execute(sql, values)]
