@@ -120,7 +120,9 @@ def extras(text: str) -> Iterator[Extra]:
     """Wholes and parts of identifiers, bigrams of unspaced scripts, wide letters made plain."""
     if text.isascii():
         for match in _ASCII_WORD.finditer(text):
-            yield from _identifier(match)
+            word = match["word"]
+            if not (word.isalpha() and word.islower()) or match["sign"]:  # most are plain
+                yield from _identifier(match)
         return
     for match in _any_word().finditer(text):
         if match["unspaced"]:

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 from knowbase.text.stopwords import FOREIGN_WORDS, STOP_WORDS
@@ -116,15 +117,12 @@ class Tally(NamedTuple):
 
 def tally(text: str) -> Tally:
     words = [match[0].lower() for match in _first(text)]
-    english = sum(word in STOP_WORDS for word in words)
-    return Tally(len(words), english, sum(word in FOREIGN_WORDS for word in words))
+    english = sum(map(STOP_WORDS.__contains__, words))
+    return Tally(len(words), english, sum(map(FOREIGN_WORDS.__contains__, words)))
 
 
 def _first(text: str) -> Iterator[re.Match[str]]:
-    for number, match in enumerate(_LATIN_WORD.finditer(text)):
-        if number == MOST_LOOKED_AT:
-            return
-        yield match
+    return islice(_LATIN_WORD.finditer(text), MOST_LOOKED_AT)
 
 
 def is_foreign(text: str) -> bool:
