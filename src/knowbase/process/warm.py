@@ -18,7 +18,7 @@ TALK = "mcp"
 COMMANDS = ("search", TALK)
 SWITCH = "KB_DAEMON"  # of the environment, before any setting
 ON, OFF = "on", "off"
-INTERRUPTED = 130
+INTERRUPTED, BROKEN_OFF = 130, 1
 PATIENCE = 1.0  # seconds until somebody takes the request
 LONGEST = 10.0  # seconds for an answer; then it is made here
 LONGEST_PATH = 100  # bytes: what the name of a socket may have, on every system
@@ -209,7 +209,10 @@ def _asked(connection: "_socket.socket", arguments: list[str]) -> int | None:
     if is_talk:
         _leave_interrupts()
     _go(connection, is_talk)
-    if receive(connection, 1) != DONE:
+    said = connection.recv(1)
+    if not said and is_talk:
+        return BROKEN_OFF  # the client has been answered in part: nobody can go on from there
+    if said != DONE:
         return None
     code = receive(connection, 1)[0]
     return _shown(_parts(receive_whole(connection)), code)
