@@ -20,6 +20,7 @@ import os
 import resource
 import subprocess
 import sys
+import time
 import venv
 from collections.abc import Callable
 from pathlib import Path
@@ -41,6 +42,7 @@ from measure import (
 )
 
 PROJECT = Path(__file__).resolve().parent.parent
+STARTING = 5.0  # seconds for the process that is left behind to have loaded all
 DOCUMENTS, SHAPE = 1000, Shape(sections=4, words=90)
 LOADING = """
 import time
@@ -128,7 +130,7 @@ def _environment() -> dict[str, str]:
     kept = {
         name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "KB_"))
     }
-    return {**kept, "KB_EMBED_CACHE_MB": "0"}
+    return {**kept, "KB_EMBED_CACHE_MB": "0", "KB_DAEMON": "off"}
 
 
 def install(folder: Path, home: Path) -> Installed:
@@ -192,6 +194,9 @@ def hybrid(installed: Installed, rounds: int) -> list[Row]:
 def cpu(installed: Installed, rounds: int) -> list[Row]:
     """What each process costs, whatever else the machine does."""
     caching = _caching(installed.home)
+    left = {"KB_DAEMON": "on", "XDG_RUNTIME_DIR": str(installed.home)}
+    installed.run("kb", "search", "deploy", **left)
+    time.sleep(STARTING)
     taken = interleaved(
         rounds,
         {
@@ -199,10 +204,18 @@ def cpu(installed: Installed, rounds: int) -> list[Row]:
             "keyword": installed.worked("kb", "search", "deploy", "--fts-only"),
             "hybrid, a new query": installed.worked("kb", "search", "deploy"),
             "hybrid, a query asked before": installed.worked("kb", "search", "deploy", **caching),
+            "hybrid, by the process left behind": installed.worked(
+                "kb", "search", "deploy", **left
+            ),
             "kb mcp, the first answer": installed.greeted,
         },
     )
-    goals = {"hybrid, a new query": "at most 200 ms", "kb mcp, the first answer": "at most 400 ms"}
+    installed.run("kb", "daemon", "stop", **left)
+    goals = {
+        "hybrid, a new query": "at most 200 ms",
+        "hybrid, by the process left": "at most 60 ms",
+        "kb mcp, the first answer": "at most 400 ms",
+    }
     rows = []
     for name, values in taken.items():
         rows += [Row(f"CPU: {name}", milliseconds(values), "ms", goals.get(name, ""))]

@@ -7,6 +7,10 @@ threads as the server has workers: what is left between the two is JSON, HTTP an
 which share the machine with the server.
 
 Memory is the server's resident set, after the first searches and at the end.
+
+Beside times, which say little on a busy machine: requests a CPU second, of the server with all its
+processes and of the library in one thread; and p95 with all clients against one client alone.
+`--workers 1 2 4` runs the whole for each number of processes that search (`kb serve --workers`).
 """
 
 import argparse
@@ -19,7 +23,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -37,7 +41,7 @@ CLIENTS = 32
 WRITES_EVERY = 50
 QUERIES = corpus.queries(500)
 WARM_UP = 3.0  # seconds
-ROUNDS, SIDE = 6, 5.0  # seconds of a round in process
+ROUNDS = 6
 HEADERS = {"Content-Type": "application/json"}
 
 
@@ -47,6 +51,11 @@ class Load(NamedTuple):
     seconds: float
     times: list[float]
     errors: list[str]
+    cpu: float = 0.0  # seconds, of whoever answered
+
+    @property
+    def a_cpu_second(self) -> float:
+        return len(self.times) / self.cpu
 
     @property
     def rate(self) -> float:
@@ -103,10 +112,28 @@ def in_process(base: Base) -> Callable[[int], str]:
     return ask
 
 
+def cpu_of(process: int) -> float:
+    """What a process and those that it has started have computed, in seconds."""
+    times, parents = {}, {}
+    for place in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            fields = place.read_text().rpartition(")")[2].split()
+            parents[int(place.parent.name)] = int(fields[1])
+            times[int(place.parent.name)] = int(fields[11]) + int(fields[12])
+    own = [one for one in times if one == process or parents[one] == process]
+    return sum(times[one] for one in own) / os.sysconf("SC_CLK_TCK")
+
+
+class Server(NamedTuple):
+    port: int
+    process: int
+
+
 @contextmanager
-def served(folder: Path) -> Iterator[int]:
-    """The port of a server for the base of a folder."""
+def served(folder: Path, workers: int) -> Iterator[Server]:
+    """A server for the base of a folder."""
     command = [sys.executable, "-m", "knowbase.cli", "serve", "--port", "0", "--json"]
+    command += ["--workers", str(workers)]
     with (
         Path(folder, "log").open("w") as log,
         subprocess.Popen(
@@ -117,7 +144,7 @@ def served(folder: Path) -> Iterator[int]:
             assert process.stdout is not None
             lines = itertools.takewhile(lambda line: line != "}\n", process.stdout)
             address = json.loads("".join(lines) + "}")["address"]
-            yield int(address.rpartition(":")[2])
+            yield Server(int(address.rpartition(":")[2]), process.pid)
         finally:
             process.terminate()
 
@@ -139,48 +166,84 @@ def rows_of(name: str, loads: Sequence[Load]) -> list[Row]:
     ]
 
 
+def counted(server: Server, clients: int, seconds: float) -> Load:
+    """So many clients for so long, and what the server computed meanwhile."""
+    before = cpu_of(server.process)
+    load = under_load(lambda: by_http(server.port), clients, seconds)
+    return load._replace(cpu=cpu_of(server.process) - before)
+
+
+def in_one_thread(base: Base, seconds: float) -> Load:
+    """The library alone, and what it computed."""
+    before = time.process_time()
+    load = under_load(lambda: in_process(base), 1, seconds)
+    return load._replace(cpu=time.process_time() - before)
+
+
+def measure(folder: Path, base: Base, workers: int, given: argparse.Namespace) -> list[Row]:
+    """All of it, for one number of processes."""
+    threads = DEFAULTS.serve_workers
+    alone, loads, single, quiet = [], [], [], []
+    with served(folder, workers) as server:
+        under_load(lambda: by_http(server.port), given.clients, WARM_UP)
+        before = resident_mb(server.port)
+        for _ in range(ROUNDS):  # in turns, so that a busy moment of the machine is on all
+            alone.append(under_load(lambda: in_process(base), threads, given.seconds / ROUNDS / 2))
+            single.append(in_one_thread(base, given.seconds / ROUNDS / 4))
+            quiet.append(counted(server, 1, given.seconds / ROUNDS / 4))
+            loads.append(counted(server, given.clients, given.seconds / ROUNDS))
+        after = resident_mb(server.port)
+    errors = [error for load in loads for error in load.errors]
+    for error in errors[:3]:
+        print(error, file=sys.stderr)
+    against = ratios([load.rate for load in loads], [load.rate for load in alone])
+    work = ratios([load.a_cpu_second for load in loads], [load.a_cpu_second for load in single])
+    late = [percentile(load.times, 95) for load in loads]
+    name = f"{workers} processes, {given.clients} clients"
+    return [
+        *rows_of(f"in process, {threads} threads", alone),
+        *rows_of("one client", quiet),
+        *rows_of(name, loads),
+        Row(f"{name}: requests", [sum(len(load.times) for load in loads)]),
+        Row(f"{name}: errors", [len(errors)], "", "none"),
+        Row(f"{name}: throughput against in process", against, "", "at least 0.5"),
+        Row(f"{name}: a CPU second", [load.a_cpu_second for load in loads], "/s"),
+        Row("library, one thread: a CPU second", [load.a_cpu_second for load in single], "/s"),
+        Row(f"{name}: a CPU second, against it", work, "", "at least 0.9"),
+        Row(
+            f"{name}: p95 against one client",
+            ratios(late, [percentile(load.times, 95) for load in quiet]),
+            "",
+            "at most 4",
+        ),
+        Row("memory at the start", [before], "MB"),
+        Row("memory at the end", [after], "MB", "at most 64 MB more"),
+    ]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--seconds", type=float, default=60.0, help="how long (60)")
     parser.add_argument("--clients", type=int, default=CLIENTS, help=f"how many ({CLIENTS})")
+    parser.add_argument("--workers", type=int, nargs="+", default=[1], help="processes (1)")
+    parser.add_argument(
+        "--documents", type=int, default=DOCUMENTS, help=f"of five chunks ({DOCUMENTS})"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     given = parser.parse_args()
-    granite = Granite()
-    workers = DEFAULTS.serve_workers
     with TemporaryDirectory() as name:
         os.environ["XDG_CACHE_HOME"] = str(Path(name, "cache"))  # no query was ever asked before
-        tree = corpus.write_tree(Path(name, "articles"), DOCUMENTS, SHAPE)
-        with corpus.new_base(Path(name), Clustered(granite)) as base:
+        tree = corpus.write_tree(Path(name, "articles"), given.documents, SHAPE)
+        with corpus.new_base(Path(name), Clustered(Granite())) as base:
             base.add([str(tree)])
-            chunks = base.status().chunks
-        with Base(str(Path(name, ".kb", "base.db"))) as base, served(Path(name)) as port:
+            rows = [Row("chunks", [base.status().chunks])]
+        with Base(str(Path(name, ".kb", "base.db"))) as base:
             base.search("warm up")
-            under_load(lambda: by_http(port), given.clients, WARM_UP)
-            before = resident_mb(port)
-            alone, loads = [], []
-            for _ in range(ROUNDS):  # in turns, so that a busy moment of the machine is on both
-                alone.append(under_load(lambda: in_process(base), workers, SIDE))
-                loads.append(
-                    under_load(lambda: by_http(port), given.clients, given.seconds / ROUNDS)
-                )
-            after = resident_mb(port)
-    errors = [error for load in loads for error in load.errors]
-    against = ratios([load.rate for load in loads], [load.rate for load in alone])
-    rows = [
-        Row("chunks", [chunks]),
-        *rows_of(f"in process, {workers} threads", alone),
-        *rows_of(f"{given.clients} clients", loads),
-        Row("requests", [sum(len(load.times) for load in loads)]),
-        Row("errors", [len(errors)], "", "none"),
-        Row("throughput against in process", against, "", "at least 0.5"),
-        Row("memory at the start", [before], "MB"),
-        Row("memory at the end", [after], "MB", "at most 64 MB more"),
-    ]
+            for workers in given.workers:
+                rows += measure(Path(name), base, workers, given)
     report("serve", rows, as_json=given.json)
-    for error in errors[:3]:
-        print(error, file=sys.stderr)
 
 
 if __name__ == "__main__":

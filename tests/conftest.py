@@ -33,6 +33,8 @@ if "TMPDIR" not in os.environ and os.access(MEMORY, os.W_OK):
     if place.f_bavail * place.f_frsize > 4 << 30 and not place.f_flag & os.ST_NOEXEC:
         os.environ["TMPDIR"] = tempfile.tempdir = MEMORY
 
+os.environ["KB_DAEMON"] = "off"  # no search leaves a process behind, unless a test wants that
+
 settings.register_profile("patient", deadline=None)  # no test asserts a duration
 settings.load_profile("patient")
 
@@ -50,7 +52,7 @@ def environment(**more: str) -> dict[str, str]:
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("KB_", "PYTHON", "LC_"))}
     for name in ("NO_COLOR", "EDITOR", "VISUAL"):
         kept.pop(name, None)
-    return {**kept, "LC_ALL": "C.UTF-8", "TERM": "xterm", **more}
+    return {**kept, "LC_ALL": "C.UTF-8", "TERM": "xterm", "KB_DAEMON": "off", **more}
 
 
 def one_json(text: str) -> Any:

@@ -24,6 +24,8 @@ class Settings(NamedTuple):
     search_profile: str = "best"
     search_default_top: int = 0
     search_calibrate_after: float = 60.0
+    search_daemon: str = "auto"
+    search_daemon_idle: float = 900.0
     index_max_file_mb: int = 20
     index_hidden: bool = False
     index_types: tuple[str, ...] = ()
@@ -41,6 +43,7 @@ class Settings(NamedTuple):
     embed_background: bool = True
     embed_model: str = ""
     embed_threads: int = 0
+    embed_providers: tuple[str, ...] = ()
     embed_pooling: str = ""
     embed_query_prefix: str = ""
     embed_document_prefix: str = ""
@@ -118,6 +121,12 @@ ABOUT: dict[str, About] = {
         0,
         86400,
     ),
+    "search_daemon": About(
+        "whether kb search and kb mcp leave a process behind that has the model loaded, for the"
+        " next ones; auto: on Linux, and not where CI is set",
+        choices=("auto", "on", "off"),
+    ),
+    "search_daemon_idle": About("seconds without a search after which it ends", 1, 86400),
     "index_max_file_mb": About("larger files are skipped, and said", 1, 4096),
     "index_hidden": About("also read files and folders whose name starts with a dot"),
     "index_types": About("further document types, beside the built-in ones"),
@@ -140,6 +149,10 @@ ABOUT: dict[str, About] = {
     ),
     "embed_model": About("the model of new bases and of kb embed; see kb models"),
     "embed_threads": About("threads that embed; 0: one a core", 0, 256),
+    "embed_providers": About(
+        "what computes, by preference, as onnxruntime calls it: cuda, coreml, directml; the CPU"
+        " does the rest"
+    ),
     "embed_pooling": About("mean, cls or last; else as the model's folder says", choices=POOLINGS),
     "embed_query_prefix": About("what a query starts with; else as the model wants it; or none"),
     "embed_document_prefix": About("what a text starts with; else as the model wants it; or none"),

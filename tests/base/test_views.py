@@ -322,6 +322,7 @@ WHOLE: dict[str, Call] = {
     "backup": lambda b, t, f: b.backup(str(f / "backup.db")).parts,
     "calibrate": lambda b, t, f: b.calibrate().questions,
     "check": lambda b, t, f: b.check(deep=True).is_sound,
+    "compact": lambda b, t, f: b.compact().chunks,
     "embed": lambda b, t, f: b.embed(),
     "history.erase": lambda b, t, f: (
         b.note(Note("Erase me", code="ERASE-1", project=t.project)),
@@ -343,6 +344,8 @@ WHOLE: dict[str, Call] = {
     "saved.remove": lambda b, t, f: b.saved.remove(
         "engines" if t.project == "apollo" else "unwanted"
     ),
+    "store.compact": lambda b, t, f: b.store.compact(),
+    "store.space": lambda b, t, f: b.store.space(),
     "store.copying": lambda b, t, f: b.store.copying().seqs(),
     "store.drop_model": lambda b, t, f: b.store.drop_model(NO_MODEL),
     "store.drop_search": lambda b, t, f: b.store.drop_search("no such"),

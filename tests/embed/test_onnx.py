@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import knowbase_granite
-from conftest import FIXTURES
+from conftest import FIXTURES, Kb
 from knowbase import deadline
 from knowbase.embed.granite import Granite
 from knowbase.embed.onnx import OnnxFolder
@@ -64,6 +64,16 @@ def test_tokens_are_averaged_markers_included_and_padding_left_out(folder: Path)
     assert found[1] == found[3] == about(expected)
     assert found[0] == about(mean(CLS, ALPHA, SEP))
     assert found[2] == about(mean(CLS, *[BETA] * 40, SEP))
+
+
+def test_what_computes_is_chosen_and_what_is_not_here_refused(folder: Path, handbook: Kb) -> None:
+    usual = query(OnnxFolder(str(folder)), "alpha beta")
+    for name in ("cpu", "CPUExecutionProvider"):
+        assert query(OnnxFolder(str(folder), providers=(name,)), "alpha beta") == usual
+    env = {"KB_EMBED_PROVIDERS": "cuda9,cpu", "KB_EMBED_CACHE_MB": "0"}
+    said = handbook.error("search", "deploy", "--vec-only", code=5, env=env)
+    assert "'cuda9'" in said
+    assert "cpu" in said
 
 
 def test_what_nobody_waits_for_is_not_embedded(folder: Path) -> None:

@@ -107,6 +107,7 @@ class AsyncBase(Awaiting[Base]):
     brief = awaited(Base.brief)
     browse = awaited(Base.browse)
     check = awaited(Base.check)
+    compact = awaited(Base.compact)
     doctor = awaited(Base.doctor)
     calibrate = awaited(Base.calibrate)
     documents = awaited(Base.documents)

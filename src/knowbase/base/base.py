@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from knowbase.memory.use import Feedback
     from knowbase.upkeep.backup import Backup
     from knowbase.upkeep.check import Checked
+    from knowbase.upkeep.compact import Compacted
     from knowbase.values.documents import Listing
     from knowbase.values.notes import Note, Remembered
 
@@ -294,6 +295,12 @@ class Base(Finding):
         from knowbase.upkeep.check import check
 
         return check(self.store, self.shown, self.home, deep=deep, progress=progress)
+
+    def compact(self, *, dry_run: bool = False) -> "Compacted":
+        """The file written anew without holes; dry_run: only what takes how much of it."""
+        from knowbase.upkeep.compact import compact
+
+        return compact(self.store, self.shown, dry_run=dry_run)
 
     # memory
 

@@ -9,7 +9,11 @@ from typing import NoReturn
 
 def entry() -> NoReturn:
     """The `kb` script. Taking the interpreter down would cost a tenth of a keyword search."""
-    code = main()
+    from knowbase.process.warm import answer
+
+    code = answer(sys.argv[1:])
+    if code is None:
+        code = main()
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)

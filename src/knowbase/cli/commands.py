@@ -7,6 +7,8 @@ from knowbase import operations
 from knowbase.operations.declare import Operation
 
 SURFACES = {
+    "daemon status": "knowbase.operations.daemon",
+    "daemon stop": "knowbase.operations.daemon",
     "mcp": "knowbase.http.agents",
     "mcp install": "knowbase.mcp.commands",
     "serve": "knowbase.http.commands",

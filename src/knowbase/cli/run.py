@@ -20,6 +20,7 @@ from knowbase.cli.terminal import Painter, ProgressBar, safe
 from knowbase.errors import BaseMissing, InvalidInput, KnowbaseError, ReadError
 from knowbase.logs import listen
 from knowbase.operations.declare import Operation, Place
+from knowbase.process import warm
 from knowbase.values.characters import clean
 from knowbase.values.parameters import build
 from knowbase.values.visible import escaped
@@ -84,8 +85,7 @@ def _dispatch(arguments: list[str]) -> int:
     request = build(operation.request, _with_input(operation.terminal.input_field, values))
     _hear_announcements(surface)
     with _open(operation, surface, request) as base:
-        if _has_lost_writes(operation, base):
-            print(_LOST_WRITES, file=sys.stderr)
+        _begin(operation, base)
         if base is not None and not surface.yes:
             _confirm(operation, base, request)
         output = _Output(base, surface, operation)
@@ -93,6 +93,7 @@ def _dispatch(arguments: list[str]) -> int:
             gc.enable()
         if operation.streams:
             opening = operation.terminal.opening
+            _leave_a_process(operation, base)
             said = opening(base) if opening is not None and not surface.quiet else ""
             if said:
                 print(safe(said), file=sys.stderr, flush=True)
@@ -102,6 +103,7 @@ def _dispatch(arguments: list[str]) -> int:
             result = _run_operation(operation, base, request, surface)
         output.show(result)
         _keep_hits(operation, base, result)
+        _leave_a_process(operation, base)
         return _exit_code(result)
 
 
@@ -123,6 +125,16 @@ def _keep_hits(operation: Operation, base: "Base | Client | None", result: Any) 
         from knowbase.operations.last import keep
 
         keep(base, result)
+
+
+def _leave_a_process(operation: Operation, base: "Base | Client | None") -> None:
+    """What looked for one and found none, and took the time to load a model, leaves one."""
+    if not warm.is_absent or not (operation.streams or "knowbase.embed.choice" in sys.modules):
+        return
+    settings = getattr(base, "settings", None)
+    if settings is not None and warm.is_wanted(settings.search_daemon):
+        sys.stdout.flush()
+        warm.start(settings.search_daemon_idle, warm.file_of(base))
 
 
 def _special(name: str, rest: list[str]) -> str:
@@ -177,6 +189,13 @@ def _refuse_local(operation: Operation, name: str) -> None:
             field="base",
             hint="run it where the base is, or name a file or a database",
         )
+
+
+def _begin(operation: Operation, base: "Base | Client | None") -> None:
+    if warm.when_opened is not None:
+        warm.when_opened(base)
+    if _has_lost_writes(operation, base):
+        print(_LOST_WRITES, file=sys.stderr)
 
 
 def _has_lost_writes(operation: Operation, base: "Base | Client | None") -> bool:

@@ -108,11 +108,11 @@ def embedder_for(
 def _bare(
     choice: Choice, settings: Settings, environment: Mapping[str, str], stored: Model | None
 ) -> Embedder:
-    threads = settings.embed_threads
+    threads, providers = settings.embed_threads, settings.embed_providers
     if choice.kind == PACKAGED:
         from knowbase.embed.granite import Granite, revision_for
 
-        return Granite(threads, revision_for(stored))
+        return Granite(threads, revision_for(stored), providers)
     if choice.kind == STATIC:
         from knowbase.embed.static import WordLlama
 
@@ -128,7 +128,7 @@ def _bare(
     if choice.kind == "onnx":
         from knowbase.embed.onnx import OnnxFolder
 
-        return OnnxFolder(choice.name, wanted, threads)
+        return OnnxFolder(choice.name, wanted, threads, providers)
     from knowbase.embed.sentence import SentenceTransformers
 
     return SentenceTransformers(choice.name, wanted, threads)

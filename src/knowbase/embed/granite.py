@@ -2,13 +2,19 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import knowbase_granite as packaged
 from knowbase.embed.intact import check
 from knowbase.embed.pieces import Pieces
-from knowbase.embed.runtime import LONGEST_TOKEN, in_order, of_one_length, open_session
+from knowbase.embed.runtime import (
+    LONGEST_TOKEN,
+    in_order,
+    of_one_length,
+    open_session,
+    provider_names,
+)
 from knowbase.errors import ModelUnavailable
 from knowbase.logs import log
 from knowbase.values.vectors import Model, Vector
@@ -26,9 +32,15 @@ class Granite:
 
     max_tokens = packaged.MAX_TOKENS
 
-    def __init__(self, threads: int = 0, revision: str = packaged.REVISION) -> None:
+    def __init__(
+        self,
+        threads: int = 0,
+        revision: str = packaged.REVISION,
+        providers: Sequence[str] = (),
+    ) -> None:
         self.model = Model(packaged.NAME, revision, packaged.DIMENSIONS)
         self._threads = threads or os.cpu_count() or 1
+        self._providers = tuple(providers)
 
     @property
     def size_bytes(self) -> int:
@@ -90,22 +102,25 @@ class Granite:
     @cached_property
     def _session(self) -> Any:
         _check(packaged.MODEL, packaged.GRAPH)
+        providers = tuple(provider_names(self._providers))
         try:
-            return _opened()
+            return _opened(packaged.GRAPH, packaged.MODEL, providers)
         except Exception as error:
             raise ModelUnavailable(
                 "the packaged embedding model does not load", hint="reinstall knowbase"
             ) from error
 
 
-def _opened() -> Any:
-    """The graph maps the weights out of the other file; where that may not be (both must really
-    lie in one folder), the whole model is read."""
+@cache
+def _opened(graph: str, model: str, providers: tuple[str, ...]) -> Any:
+    """One for all bases of a process, and for its children. The graph maps the weights out of the
+    other file; where that may not be (both must really lie in one folder), the whole model is
+    read."""
     try:
-        return open_session(packaged.GRAPH, threads=1, ready=True)
+        return open_session(graph, 1, providers, ready=True)
     except Exception as error:
         log("debug", "the weights could not be mapped", reason=str(error))
-        return open_session(packaged.MODEL, threads=1, ready=True)
+        return open_session(model, 1, providers, ready=True)
 
 
 def revision_for(stored: Model | None) -> str:

@@ -14,6 +14,7 @@ from knowbase.embed.runtime import (
     of_one_length,
     open_session,
     packed,
+    provider_names,
 )
 from knowbase.errors import ModelUnavailable
 from knowbase.values.vectors import Model, Vector
@@ -40,9 +41,16 @@ class OnnxFolder:
     if the model has no mask for padding; alone, if it quantises by batch: then a text's vector
     would depend on its neighbours."""
 
-    def __init__(self, folder: str, wanted: Recipe = _AS_STATED, threads: int = 0) -> None:
+    def __init__(
+        self,
+        folder: str,
+        wanted: Recipe = _AS_STATED,
+        threads: int = 0,
+        providers: Sequence[str] = (),
+    ) -> None:
         self._folder = os.path.abspath(folder)
         self._threads = threads or os.cpu_count() or 1
+        self._providers = providers
         self.name = _name(self._folder)
         if not os.path.isdir(self._folder):
             raise ModelUnavailable(
@@ -162,8 +170,9 @@ class OnnxFolder:
 
     @cached_property
     def _session(self) -> Any:
+        providers = provider_names(self._providers)
         try:
-            return open_session(self._path, threads=1)
+            return open_session(self._path, 1, providers)
         except Exception as error:
             raise self._broken("does not load") from error
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from knowbase import deadline
-from knowbase.errors import BadVector
+from knowbase.errors import BadVector, ModelUnavailable
 from knowbase.values.vectors import Vector
 
 LONGEST_TOKEN = 64
@@ -12,8 +12,38 @@ LONGEST_TOKEN = 64
 Tokenising a text takes two hundred times its size in memory."""
 
 
-def open_session(model: "str | bytes", threads: int, *, ready: bool = False) -> Any:
-    """A session on the CPU that keeps quiet; of a model that needs no optimising, when `ready`.
+CPU = "CPUExecutionProvider"
+
+
+def provider_names(wanted: Sequence[str]) -> list[str]:
+    """What onnxruntime calls those who are to compute: cuda is CUDAExecutionProvider. The CPU does
+    what is left; who is not here is refused by name."""
+    if not wanted:
+        return [CPU]
+    import onnxruntime
+
+    available = onnxruntime.get_available_providers()
+    known = {_short(name): name for name in available}
+    missing = [one for one in wanted if _short(one) not in known]
+    if missing:
+        raise ModelUnavailable(
+            f"onnxruntime has no provider {missing[0]!r} here",
+            field="embed.providers",
+            hint=f"available: {', '.join(sorted(known))}; others come with another onnxruntime",
+        )
+    return list(dict.fromkeys([*(known[_short(one)] for one in wanted), CPU]))
+
+
+def _short(name: str) -> str:
+    short = name.strip().lower().removesuffix("executionprovider")
+    return {"dml": "directml"}.get(short, short)
+
+
+def open_session(
+    model: "str | bytes", threads: int, providers: Sequence[str] = (CPU,), *, ready: bool = False
+) -> Any:
+    """A session that keeps quiet, on the CPU unless others are named; of a model that needs no
+    optimising, when `ready`.
 
     To plan which arrays share memory takes longer than all else, for one that is as quick and
     as large without: what is free is taken again anyhow.
@@ -27,7 +57,7 @@ def open_session(model: "str | bytes", threads: int, *, ready: bool = False) -> 
     if ready:
         options.enable_mem_reuse = False
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(model, options, providers=list(providers))
 
 
 def of_one_length(ids: Sequence[Sequence[int]], most_tokens: int) -> list[list[int]]:

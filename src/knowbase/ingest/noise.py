@@ -1,5 +1,6 @@
 """Files that nobody wrote to be read: made by programs, or secrets. Said, and left out."""
 
+import os
 import re
 from pathlib import PurePath
 
@@ -53,7 +54,7 @@ _PLAIN = re.compile(rb"[0-9\s.,;:+\-/|=eE]")
 
 def noise_by_name(path: str) -> str | None:
     """Why a file of this name is not read unless it is asked for; None when it is."""
-    name = PurePath(path).name.lower()
+    name = os.path.basename(path).lower()
     if name in _LOCKS or name.endswith(".lock"):
         return "a lock file"
     if _SECRETS.fullmatch(name) and not name.endswith(_SAMPLES):

@@ -104,7 +104,7 @@ def _pending(scope: Scope, known: _Known, disk: Disk) -> Pending:
     nested = any(other != source and inside(other, source) for other in known.sources)
     seen: set[str] = set()
     work = _Work(source, disk.sees, [], [], [], [], [], [], Counter())
-    unchanged = 0
+    unchanged, rereading = 0, scope._replace(reread=True)
     there = os.path.lexists(home.absolute(root))
     for item in walk(home.absolute(root), disk.rules) if there else ():
         path = home.stored(item.path)
@@ -112,8 +112,8 @@ def _pending(scope: Scope, known: _Known, disk: Disk) -> Pending:
             continue
         seen.add(path)
         record = records.get(path)
-        again = scope.reread or (record is not None and record.document in known.out_of_step)
-        unchanged += _sort(item, path, record, scope._replace(reread=again), work)
+        again = record is not None and record.document in known.out_of_step
+        unchanged += _sort(item, path, record, rereading if again else scope, work)
     missing = [
         record
         for path, record in records.items()

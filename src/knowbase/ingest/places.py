@@ -13,7 +13,7 @@ class Home(NamedTuple):
         """Relative to the home when inside it, else absolute."""
         path = os.path.abspath(path)
         if self.folder and inside(path, self.folder):
-            return os.path.relpath(path, self.folder)
+            return path[len(self.folder.rstrip(os.sep)) + 1 :] or os.curdir
         return path
 
     def absolute(self, stored: str) -> str:

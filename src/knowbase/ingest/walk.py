@@ -154,7 +154,8 @@ class _Walk:
         if isinstance(found, Skipped):
             return found
         made = _is_ignored(found.path, False, item.ignores, generated=True)
-        return found._replace(noise=noise_by_name(found.path) or (GENERATED if made else None))
+        noise = noise_by_name(found.path) or (GENERATED if made else None)
+        return found if noise is None else found._replace(noise=noise)
 
     def _follow(self, item: _Entry) -> Iterator[FoundFile | Skipped]:
         entry = item.entry

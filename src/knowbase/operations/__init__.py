@@ -67,6 +67,7 @@ _HOMES = {
     "backup": "upkeep",
     "backup restore": "upkeep",
     "check": "upkeep",
+    "compact": "upkeep",
     "repair": "upkeep",
     "embed": "models",
     "models": "models",

@@ -8,8 +8,8 @@ GOALS = {
     "keep current": ("supersede", "forget", "restore", "archive", "expire", "tag"),
     "look back": ("log", "history", "diff", "undo"),
     "look after": (
-        "status", "config", "check", "backup", "repair", "move", "embed", "models", "profiles",
-        "eval",
+        "status", "config", "check", "backup", "repair", "compact", "move", "embed", "models",
+        "profiles", "eval",
     ),
     "share": ("mcp", "serve", "token", "tokens"),
 }  # fmt: skip

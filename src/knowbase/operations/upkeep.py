@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from knowbase.ingest.embedding import Step
     from knowbase.upkeep.backup import Backup
     from knowbase.upkeep.check import Checked
+    from knowbase.upkeep.compact import Compacted
     from knowbase.upkeep.repair import Repaired
     from knowbase.upkeep.restore import Restored
 
@@ -83,6 +84,14 @@ def check(
         return unopened(place.shown, error, deep=request.deep)
 
 
+class CompactRequest(NamedTuple):
+    dry_run: Annotated[bool, Param("only say what takes how much of the disk")] = False
+
+
+def compact(base: "Base", request: CompactRequest) -> "Compacted":
+    return base.compact(dry_run=request.dry_run)
+
+
 class RepairRequest(NamedTuple):
     dry_run: Annotated[bool, Param("only say what could be saved")] = False
 
@@ -132,6 +141,16 @@ OPERATIONS = {
             by_place=True,
             progress=True,
             examples=("kb check", "kb check --deep --json"),
+        ),
+        Operation(
+            "compact",
+            "Write the base anew without holes, and say what takes how much of the disk",
+            CompactRequest,
+            compact,
+            writes=True,
+            local=True,
+            whole=True,
+            examples=("kb compact", "kb compact --dry-run --json"),
         ),
         Operation(
             "repair",

@@ -266,6 +266,18 @@ class LeaseStore(Protocol):
         """It is anybody's, if it was this holder's."""
 
 
+class SpaceStore(Protocol):
+    """What a base takes on the disk."""
+
+    def space(self) -> Mapping[str, int]:
+        """The bytes that each kind of content takes; nothing where the engine does not tell."""
+
+    def compact(self) -> bool:
+        """Write all content anew, as closely as it goes, and give the rest back to the disk.
+        False: not now, since others read or write, or there is no room for a second copy. Where a
+        server looks after its disk, nothing is done."""
+
+
 class VectorStore(Protocol):
     """Embedding models, and the vectors that they made of the chunks."""
 
@@ -422,6 +434,7 @@ class Store(
     SavedSearchStore,
     CalibrationStore,
     LeaseStore,
+    SpaceStore,
     VectorStore,
     Protocol,
 ):

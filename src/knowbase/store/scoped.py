@@ -28,6 +28,7 @@ from knowbase.store.contract import (
     LeaseStore,
     RetrievalStore,
     SavedSearchStore,
+    SpaceStore,
     Store,
     VectorStore,
 )
@@ -324,6 +325,8 @@ class ScopedStore:
     hashes = passed_on(Policy.WHOLE, CalibrationStore.hashes)
     lease = passed_on(Policy.WRITING, LeaseStore.lease)
     end_lease = passed_on(Policy.WRITING, LeaseStore.end_lease)
+    space = passed_on(Policy.WHOLE, SpaceStore.space)
+    compact = passed_on(Policy.WHOLE, SpaceStore.compact)
 
     # models and their vectors: one model for all, the first to write decides on it
 

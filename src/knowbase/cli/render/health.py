@@ -8,6 +8,7 @@ from knowbase.cli.terminal import Painter, safe
 if TYPE_CHECKING:
     from knowbase.base.doctor import Diagnosis
     from knowbase.base.tasks import TaskLine, TaskList
+    from knowbase.operations.daemon import Waiting
     from knowbase.search.log import Searches
 
 _STYLES = {"error": "red", "warning": "mark", "info": "dim"}
@@ -29,6 +30,18 @@ def render_diagnosis(paint: Painter, result: "Diagnosis") -> Iterable[str]:
         yield paint("dim", "disk     {:,.1f} MB used, {:,.0f} MB free".format(*sizes))
     told = ", ".join(f"{name} {version}" for name, version in result.versions.items())
     yield paint("dim", f"versions {safe(told)}")
+
+
+def render_waiting(paint: Painter, result: "Waiting") -> Iterable[str]:
+    if result.stopped:
+        yield f"ended: process {result.pid}"
+    elif result.running:
+        yield f"process {result.pid} waits, and has answered {result.answered} commands"
+        yield paint("dim", f"it ends after {result.ends_after} s without one")
+    else:
+        yield "no process waits"
+    if result.socket is not None:
+        yield paint("dim", f"socket {safe(result.socket)}")
 
 
 def render_searches(paint: Painter, result: "Searches") -> Iterable[str]:

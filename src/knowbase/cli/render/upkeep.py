@@ -8,6 +8,7 @@ from knowbase.cli.terminal import Painter, counted, safe
 if TYPE_CHECKING:
     from knowbase.upkeep.backup import Backup
     from knowbase.upkeep.check import Checked
+    from knowbase.upkeep.compact import Compacted
     from knowbase.upkeep.repair import Repaired
     from knowbase.upkeep.restore import Restored
 
@@ -41,6 +42,18 @@ def render_restored(paint: Painter, done: "Restored") -> Iterable[str]:
             yield f"  and {done.lost - len(done.lost_documents)} more"
     if done.kept:
         yield f"the base as it was: {safe(done.kept)}"
+
+
+def render_compacted(paint: Painter, done: "Compacted") -> Iterable[str]:
+    if not done.parts:
+        yield f"{safe(done.base)}: its server looks after the disk by itself"
+        return
+    before, after = done.before / _MEGABYTE, done.after / _MEGABYTE
+    was = "" if done.dry_run else f", {before:.1f} MB before"
+    yield f"{safe(done.base)}: {after:.1f} MB{was} · {counted(done.chunks, 'chunk')}"
+    for name, size in done.parts.items():
+        a_chunk = f"{size / done.chunks:8,.0f} bytes a chunk" if done.chunks else ""
+        yield paint("dim", f"  {name:<20} {size / _MEGABYTE:9.1f} MB {a_chunk}")
 
 
 def render_checked(paint: Painter, checked: "Checked") -> Iterable[str]:

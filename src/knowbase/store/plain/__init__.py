@@ -11,6 +11,7 @@ from knowbase.store.plain.record import record
 from knowbase.store.plain.retrieval import PlainRetrieval
 from knowbase.store.plain.saved import PlainSavedSearches
 from knowbase.store.plain.sessions import PlainSessions
+from knowbase.store.plain.space import PlainSpace
 from knowbase.store.plain.state import State, adopted, remove, remove_rival, write
 from knowbase.store.plain.vectors import PlainVectors
 from knowbase.store.rules import check_chain, check_codes, known_text
@@ -28,6 +29,7 @@ class PlainStore(
     PlainSavedSearches,
     PlainCalibration,
     PlainLeases,
+    PlainSpace,
     PlainVectors,
 ):
     """See `knowbase.store.contract.Store` for what each method promises."""

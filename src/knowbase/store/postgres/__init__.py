@@ -23,6 +23,7 @@ from knowbase.store.postgres.retrieval import PostgresRetrieval
 from knowbase.store.postgres.saved import PostgresSavedSearches
 from knowbase.store.postgres.schema import STEPS
 from knowbase.store.postgres.sessions import PostgresSessions
+from knowbase.store.postgres.space import PostgresSpace
 from knowbase.store.postgres.vectors import PostgresVectors
 from knowbase.store.postgres.write import Writing
 from knowbase.store.rules import check_codes
@@ -65,6 +66,7 @@ class PostgresStore(
     PostgresSavedSearches,
     PostgresCalibration,
     PostgresLeases,
+    PostgresSpace,
     PostgresVectors,
 ):
     """See `knowbase.store.contract.Store` for what each method promises."""

@@ -21,6 +21,7 @@ from knowbase.store.sqlite.leases import SqliteLeases
 from knowbase.store.sqlite.retrieval import SqliteRetrieval
 from knowbase.store.sqlite.saved import SqliteSavedSearches
 from knowbase.store.sqlite.sessions import SqliteSessions
+from knowbase.store.sqlite.space import SqliteSpace
 from knowbase.store.sqlite.vectors import INDEX_AFTER, SqliteVectors
 from knowbase.values.characters import storable
 from knowbase.values.documents import Document
@@ -142,6 +143,7 @@ class SqliteStore(
     SqliteSavedSearches,
     SqliteCalibration,
     SqliteLeases,
+    SqliteSpace,
     SqliteVectors,
 ):
     """See `knowbase.store.contract.Store` for what each method promises."""
