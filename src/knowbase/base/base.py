@@ -191,8 +191,10 @@ class Base(Finding):
         pages: bool = True,
         progress: "Callable[[Progress], None]" = lambda _: None,
     ) -> "Report":
-        """Bring every source that was added in step with the disk, and every page with the web."""
+        """Bring every source that was added in step with the disk, every page with the web, and
+        every history with its repository."""
         from knowbase.ingest.pending import Scope
+        from knowbase.ingest.report import joined
         from knowbase.ingest.sync import sync
 
         lost = self.store.has_lost_writes()
@@ -201,12 +203,16 @@ class Base(Finding):
         report = sync(services, scopes, prune=prune, notes=True, progress=progress)
         if lost and not report.interrupted:
             self.store.clear_lost_writes()
-        if not pages or report.interrupted or not self.access.is_full or not self._has_type("web"):
-            return report
-        from knowbase.ingest.report import joined
-        from knowbase.ingest.web import refresh_pages
+        asks = pages and self.access.is_full
+        if asks and not report.interrupted and self._has_type("web"):
+            from knowbase.ingest.web import refresh_pages
 
-        return joined(report, refresh_pages(services, prune=prune, progress=progress))
+            report = joined(report, refresh_pages(services, prune=prune, progress=progress))
+        if asks and not report.interrupted and self._has_type("commit"):
+            from knowbase.ingest.history import refresh_histories
+
+            report = joined(report, refresh_histories(services, progress))
+        return report
 
     def watch(self) -> "Iterator[Report]":
         """A report for each round of changes on disk, for as long as it is asked for more."""
