@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from knowbase.memory.bulk import WrittenNotes
     from knowbase.memory.inbox import Inbox, Wanted
     from knowbase.memory.judging import Judged
-    from knowbase.memory.lifecycle import Changed
-    from knowbase.memory.notes import NoteServices
+    from knowbase.memory.notes import NoteServices, Tagged
     from knowbase.memory.sessions import DocumentContext
     from knowbase.memory.use import Feedback
     from knowbase.upkeep.backup import Backup
@@ -71,7 +70,7 @@ class Base(Finding):
 
     def status(self) -> "Status":
         from knowbase.base.status import Status
-        from knowbase.ingest.sync import out_of_step
+        from knowbase.ingest.drafts import out_of_step
         from knowbase.ingest.telling import suspects, unread
 
         newer = self.models.newer()
@@ -305,14 +304,14 @@ class Base(Finding):
 
         return remember(self._note_services(), as_note(note))
 
-    def tag(self, references: "Texts", *, add: "Texts" = (), remove: "Texts" = ()) -> "Changed":
+    def tag(self, references: "Texts", *, add: "Texts" = (), remove: "Texts" = ()) -> "Tagged":
         """Give notes and memories tags, or take tags from them; a file says its own."""
-        from knowbase.memory.lifecycle import Changed
-        from knowbase.memory.notes import retagged
+        from knowbase.memory.notes import Tagged, retagged, untagged
 
         services = self._note_services()
         documents = [self.whole(reference) for reference in references]
-        return Changed(tuple(retagged(services, documents, tuple(add), tuple(remove))))
+        now = retagged(services, documents, tuple(add), tuple(remove))
+        return Tagged(tuple(now), untagged(documents, tuple(remove)))
 
     def feedback(self, reference: str, verdict: str, session: str | None = None) -> "Feedback":
         """Whether a hit was good: a use that counts, once a session or a day."""
