@@ -106,6 +106,7 @@ def test_what_is_only_long_stays(text: str) -> None:
 
 
 FOLDER = {
+    "docs/.env": "TOKEN=abc\n",
     "docs/a.md": "# A\n\nalpha\n",
     "docs/package-lock.json": '{"lockfileVersion": 3}',
     "docs/yarn.lock": "x",
@@ -127,13 +128,14 @@ def test_what_is_left_out_is_said_once_and_shown_by_status(kb: Kb) -> None:
         assert {one.path: one.reason for one in report.skipped} == {
             "docs/package-lock.json": "a lock file",
             "docs/yarn.lock": "a lock file",
+            "docs/.env": "looks like a secret",
             "docs/secrets.yaml": "looks like a secret",
             "docs/app.min.js": "minified",
             "docs/gen/out.py": "generated: .gitattributes says so",
             "docs/photo.bin": "The file is binary, not text.",
         }
         again = base.sync(defer=True)
-        assert (again.skipped, again.skipped_before, again.unchanged) == ((), 6, 1)
+        assert (again.skipped, again.skipped_before, again.unchanged) == ((), 7, 1)
         assert not again.is_news
         kb.write("docs/more.lock", "x")
         assert [one.path for one in base.sync(defer=True).skipped] == ["docs/more.lock"]
