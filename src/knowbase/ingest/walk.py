@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from knowbase.ingest.ignore import Patterns, decide, parse_patterns
-from knowbase.ingest.noise import GENERATED, SECRET, noise_by_name
+from knowbase.ingest.noise import GENERATED, PRIVATE, noise_by_name
 from knowbase.ingest.places import inside
 
 # Their content is somebody else's, or made by a program.
@@ -207,7 +207,7 @@ class _Walk:
 
     def _wants_hidden(self, entry: "os.DirEntry[str]") -> bool:
         """Secrets are come upon wherever they lie, so that it is said that they are left out."""
-        is_secret = noise_by_name(entry.name) == SECRET and not _is_folder(entry)
+        is_secret = noise_by_name(entry.name) == PRIVATE and not _is_folder(entry)
         return self._rules.include_hidden or is_secret
 
     def _leads_there(self, path: str) -> bool:
