@@ -60,14 +60,16 @@ class Workload:
         for path, size in files:
             self._left[_kind(path)] += _counting(size)
             self._images += sees and _kind(path) in IMAGES
-            if sees and _kind(path) not in IMAGES:
+            if sees:
                 self._sizes[path] = size
 
     def look(self, path: str, page: int, pages: int) -> None:
         """From now on, this page of a file that is being read is looked at."""
         if page == 1:
-            self._scanned[_kind(path)] += pages
-            self._begun(_kind(path), _counting(self._sizes.get(path, 0)))
+            kind = _kind(path)
+            self._scanned[kind] += pages
+            self._images -= self._images > 0 and kind in IMAGES
+            self._begun(kind, _counting(self._sizes.get(path, 0)))
         self.pages += page - max(1, self._looking[0])
         self._looking = (page, pages)
 
@@ -80,10 +82,10 @@ class Workload:
         kind, counting = _kind(path), _counting(size)
         page, pages = self._looking
         self._looking = (0, 0)
-        self._images -= self._images > 0 and kind in IMAGES
         if pages:
             self.pages += pages - page + 1
-        if not pages or kind in IMAGES:
+        else:
+            self._images -= self._images > 0 and kind in IMAGES
             self._begun(kind, counting)
 
     def drafted(self, path: str, tokens: int) -> None:
@@ -116,7 +118,7 @@ class Workload:
         """Pages that are expected: of each image one, and of other files as many as their kind has
         shown; of the file that is looked at, those that it has."""
         page, pages = self._looking
-        begun = max(0, pages - page + 1) if pages > 1 else 0
+        begun = pages - page + 1 if pages else 0
         kinds = (kind for kind in self._left if kind not in IMAGES)
         others = sum(
             self._left[kind] * self._scanned[kind] / (self._seen[kind] + DOUBT) for kind in kinds
