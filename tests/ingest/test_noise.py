@@ -224,6 +224,17 @@ def test_a_file_that_makes_much_of_a_base_is_said(tmp_path: Path) -> None:
         assert base.sync(defer=True).warnings == ()
 
 
+def test_among_many_documents_one_of_a_twentieth_is_large(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    for number in range(110):
+        (docs / f"{number}.txt").write_text(f"text {number}\n")
+    (docs / "dump.md").write_text("".join(f"## Part {n}\n\ntext\n" for n in range(30)))
+    with create(str(tmp_path)) as base:
+        told = "docs/dump.md: makes 21% of the base: 30 of 140 chunks"
+        assert base.add([str(docs)], defer=True).warnings == (told,)
+
+
 def test_the_main_document_of_a_small_base_is_nothing_to_speak_of(tmp_path: Path) -> None:
     docs = tmp_path / "docs"
     docs.mkdir()

@@ -13,9 +13,11 @@ from knowbase.values.files import FileRecord
 from knowbase.values.reading import Reading
 
 MOST_ALIKE = 3  # warnings that are the same and each said
-LEAST_CHUNKS = 2_000  # in a smaller base, every file is a large part of it
-MANY_CHUNKS = 20_000
-HEAVY, HEAVY_AMONG_FEW = 0.05, 0.5  # of many chunks, and of fewer: a long manual may be half of it
+LEAST_CHUNKS = 2_000  # in a smaller base of few documents, every file is a large part of it
+MANY_CHUNKS, MANY_DOCUMENTS = 20_000, 100
+HEAVY, HEAVY_AMONG_FEW = 0.05, 0.5  # of many, and of fewer: a long manual may be half of it
+LARGE = 1_000  # chunks of a file that is weighed however little came in with it …
+SMALL = 20  # … and of one that never is
 MOST_HEAVY = 10
 MOST_NAMED = 500  # documents that are asked for by name
 
@@ -110,16 +112,18 @@ def heavy(store: DocumentStore, among: Collection[str] | None = None) -> dict[st
     is."""
     few = among is not None and len(among) <= MOST_NAMED
     found = store.heaviest(OneOf("id", tuple(among or ())) if few else EVERYTHING, MOST_HEAVY)
-    if not found or found[0][1] < min(LEAST_CHUNKS * HEAVY_AMONG_FEW, MANY_CHUNKS * HEAVY):
+    one_by_one = among is not None and len(among) < MANY_DOCUMENTS
+    if not found or found[0][1] < (LARGE if one_by_one else SMALL):  # counting takes its time
         return {}
-    total = store.counts().chunks
-    if total < LEAST_CHUNKS:
+    counts = store.counts()
+    total, is_many = counts.chunks, counts.documents >= MANY_DOCUMENTS
+    if total < LEAST_CHUNKS and not is_many:
         return {}
-    share = HEAVY if total >= MANY_CHUNKS else HEAVY_AMONG_FEW
+    share = HEAVY if is_many or total >= MANY_CHUNKS else HEAVY_AMONG_FEW
     return {
         document: f"makes {number / total:.0%} of the base: {number} of {total} chunks"
         for document, number in found
-        if number > total * share
+        if number > total * share and number >= SMALL
     }
 
 
