@@ -479,3 +479,12 @@ def test_a_session_is_started_once(own: Kb) -> None:
     assert "there is a session 's1' already" in own.error("session", "start", "s1", code=2)
     error = own.json("session", "start", "s1", code=2)["error"]
     assert (error["code"], error["field"]) == ("conflict", "session")
+
+
+def test_tagging_says_which_tags_there_are_now(kb: Kb) -> None:
+    kb("init")
+    kb("note", "A thought", "--tags", "q")
+    assert kb("tag", "KB-1", "--add", "ops,web").out == "KB-1: A thought (note) #ops #q #web\n"
+    kb("archive", "KB-1")
+    taken = kb("tag", "KB-1", "--remove", "ops,q,web,other").out
+    assert taken == "KB-1: A thought (note) · no tags · archived\nnote: KB-1 has no tag 'other'\n"

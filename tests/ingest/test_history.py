@@ -194,3 +194,24 @@ def test_the_command_takes_history_here_or_there(kb: Kb) -> None:
     assert kb("add", "--history", ".", "--since", "20y", "--limit", "5").out.startswith("0 added")
     assert "since goes with --history" in kb.error("add", "x", "--since", "1d", code=2)
     assert "PATH is missing" in kb.error("add", code=2)
+
+
+def test_a_sync_takes_what_was_committed_since(base: Base, repository: Repository) -> None:
+    """Of the path that was asked for, with its tags; older commits that were not wanted stay out,
+    and a branch that was rewritten gives what is new of it."""
+    first = repository.git("rev-list", "--max-parents=0", "HEAD")
+    base.add_history(repository.folder, limit=1, tags=["api"])
+    assert base.sync().added == ()
+    last = repository.commit("Drop omega", "2024-04-01T00:00:00Z", b_md="# B\n")
+    assert base.sync().added == ("Drop omega",)
+    assert base.get(last[:12]).document.tags == ("api",)
+    repository.git("reset", "-q", "--hard", "HEAD~1")
+    repository.git("reflog", "expire", "--expire=now", "--all")
+    repository.git("gc", "-q", "--prune=now")
+    repository.commit("Drop omega for good", "2024-04-02T00:00:00Z", b_md="# C\n")
+    assert base.sync().added == ("Drop omega for good",)
+    with pytest.raises(NotFound):
+        base.get(first[:12])
+    repository.folder.rename(repository.folder.with_name("elsewhere"))
+    (told,) = [one for one in base.sync().warnings if "commits stay as they were" in one]
+    assert "no file or folder" in told

@@ -106,6 +106,7 @@ def test_what_is_only_long_stays(text: str) -> None:
 
 
 FOLDER = {
+    "docs/.env": "TOKEN=abc\n",
     "docs/a.md": "# A\n\nalpha\n",
     "docs/package-lock.json": '{"lockfileVersion": 3}',
     "docs/yarn.lock": "x",
@@ -127,13 +128,14 @@ def test_what_is_left_out_is_said_once_and_shown_by_status(kb: Kb) -> None:
         assert {one.path: one.reason for one in report.skipped} == {
             "docs/package-lock.json": "a lock file",
             "docs/yarn.lock": "a lock file",
+            "docs/.env": "looks like a secret",
             "docs/secrets.yaml": "looks like a secret",
             "docs/app.min.js": "minified",
             "docs/gen/out.py": "generated: .gitattributes says so",
             "docs/photo.bin": "The file is binary, not text.",
         }
         again = base.sync(defer=True)
-        assert (again.skipped, again.skipped_before, again.unchanged) == ((), 6, 1)
+        assert (again.skipped, again.skipped_before, again.unchanged) == ((), 7, 1)
         assert not again.is_news
         kb.write("docs/more.lock", "x")
         assert [one.path for one in base.sync(defer=True).skipped] == ["docs/more.lock"]
@@ -220,6 +222,17 @@ def test_a_file_that_makes_much_of_a_base_is_said(tmp_path: Path) -> None:
         assert "suspects" not in found
         assert [(one.path, one.reason) for one in base.status().suspects] == [("docs/big.md", told)]
         assert base.sync(defer=True).warnings == ()
+
+
+def test_among_many_documents_one_of_a_twentieth_is_large(tmp_path: Path) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    for number in range(110):
+        (docs / f"{number}.txt").write_text(f"text {number}\n")
+    (docs / "dump.md").write_text("".join(f"## Part {n}\n\ntext\n" for n in range(30)))
+    with create(str(tmp_path)) as base:
+        told = "docs/dump.md: makes 21% of the base: 30 of 140 chunks"
+        assert base.add([str(docs)], defer=True).warnings == (told,)
 
 
 def test_the_main_document_of_a_small_base_is_nothing_to_speak_of(tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ class At(NamedTuple):
     work: float
     stored: float
     left: float
+    pages: int = 0
+    pages_left: float = 0.0
 
 
 RUNS = {
@@ -55,3 +57,38 @@ def _stored(load: Workload, pace: Pace, now: float, rest: float) -> list[tuple[f
     load.drafted("", int(rest))
     left = pace.left(now, At(load.work, load.done, load.left))
     return [(now, left)] if left is not None else []
+
+
+@pytest.mark.parametrize("page_takes", [2.0, 20.0, 60.0])
+def test_pages_that_are_looked_at_take_their_time(page_takes: float) -> None:
+    """Images by their number, scanned pages of PDFs as soon as they are known, however long this
+    machine looks at one."""
+    images = [(f"{number}.png", 900_000) for number in range(40)]
+    scans = [(f"{number}.pdf", 2_000_000) for number in range(6)]
+    prose = [(f"{number}.md", 40_000) for number in range(60)]
+    mixed = [one for group in zip(prose[:40], images, strict=True) for one in group]
+    files = [*mixed[:20], *scans[:2], *mixed[20:], *scans[2:], *prose[40:]]
+    load, pace = Workload(files, sees=True), Pace()
+    now, shown = 0.0, []
+
+    def show() -> None:
+        at = At(load.work, load.done, load.left, load.pages, load.pages_left)
+        shown.append((now, pace.left(now, at)))
+
+    for path, size in files:
+        pages = {"png": 1, "pdf": 20}.get(path[-3:], 0)
+        for page in range(1, pages + 1):
+            load.look(path, page, pages)
+            show()
+            now += page_takes
+        load.drafted(path, 0 if pages else 10_000)
+        load.read(path, size)
+        show()
+        if not pages:
+            now += 10_000 / SPEED
+            load.stored()
+            show()
+    judged = [(said, now - at) for at, said in shown if now / 2 <= at <= now * 0.95]
+    assert len(judged) >= 20
+    off = [(said, left) for said, left in judged if said is None or abs(said - left) > left / 4]
+    assert not off

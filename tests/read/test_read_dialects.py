@@ -254,6 +254,13 @@ def test_formulas_make_no_headings() -> None:
         ("Please let us know in #ask-cloud.\n\nOwned by #discuss-web, then.", ()),
         ("Ask #ask-finance if unsure.\n\n#budget #travel", ("budget", "travel")),
         ("Post the photos #holiday", ("holiday",)),
+        ("Please send a note to #pricing and wait.\n\nSay hi in #web!", ()),
+        ("Owned by #team-web and #team-api. Alerts: #dogfood\n\nThe team (#ask-ops) does.", ()),
+        ("Run by #team-web.\n\nSee [[Home]]", ("team-web",)),
+        ("Working on #side-project today, with #b2b", ("side-project", "b2b")),
+        ("Call Bob #team-web", ("team-web",)),
+        ("Of [modules][#module], #efefef, #ffeedd, #f00 and [#A] tasks", ()),
+        ("[Pods](a.md#what-is-a-pod): add **#what-is-a-pod** to link there. #todo", ("todo",)),
     ],
 )
 def test_where_people_talk_is_no_tag(text: str, tags: tuple[str, ...]) -> None:

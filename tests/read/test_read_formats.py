@@ -304,3 +304,46 @@ def test_what_nothing_reads_is_named() -> None:
 )
 def test_markup_is_no_title_of_a_plain_text(text: str, title: str) -> None:
     assert read("page.unknown", text.encode()).title == title
+
+
+def test_messages_that_old_and_odd_programs_wrote() -> None:
+    """Letters without an encoding, a blank before the colon, a line that is no header."""
+    data = (
+        "Received: from a\nnonsense here\nFrom  : Bo <bo@example.org>\nSubject: Formação de Verão\n"
+        "Date: Sat, 22 Nov 2008 15:04:59 +1100\n\nDéjà vu, garçon.\n"
+    ).encode("latin-1")
+    reading = read("odd.eml", data)
+    assert reading.title == "Formação de Verão"
+    assert reading.value("metadata")["from"] == "Bo <bo@example.org>"
+    assert reading.stated["created_at"] == "2008-11-22T04:04:59.000000Z"
+    assert "Déjà vu, garçon." in text_of(reading)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "title", "headings", "tags"),
+    [
+        (
+            "a.org",
+            "#+TITLE: The =foo= /book/\n#+KEYWORDS: beamer slides\n"
+            "* TODO [#A] Write ~:author~ [1/2] <<here>>  :work:noexport:\nx\n"
+            "* <<<Radio>>>\nx\n* a/b/c and 2*3*4 :#10:\nx\n",
+            "The foo book",
+            ["TODO Write :author", "Radio", "a/b/c and 2*3*4"],
+            ("work", "beamer", "slides"),
+        ),
+        (
+            "a.adoc",
+            "= The *Book*\n\n== Start with `require`\n\nx\n\n== C++ and a_b_c\n\nx\n",
+            "The Book",
+            [None, "Start with require", "C++ and a_b_c"],
+            (),
+        ),
+        ("art.txt", "......\n------\n\n some words\n", "some words", [None], ()),
+    ],
+)
+def test_headings_are_shown_without_marks(
+    name: str, text: str, title: str, headings: list[str | None], tags: tuple[str, ...]
+) -> None:
+    reading = read(name, text.encode())
+    assert (reading.title, reading.tags) == (title, tags)
+    assert [section.heading for section in reading.sections] == headings

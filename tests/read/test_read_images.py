@@ -4,6 +4,7 @@ The last tests look at them. They need `pip install 'knowbase[ocr]'`.
 """
 
 import struct
+import zipfile
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -112,6 +113,17 @@ def test_a_base_without_the_extra_says_what_it_needs(kb: Kb) -> None:
     again = kb.json("sync")
     assert (again["warnings"], again["skipped"], again["skipped_before"]) == ([], [], 3)
     assert f"an image: {INSTALL}" in kb("add", "chromium.png", code=6).out
+
+
+def test_pictures_in_the_text_of_other_files_are_said(kb: Kb) -> None:
+    put(kb, "python-docx.docx", "pandoc.odt")  # with a thumbnail each, which nobody reads
+    with zipfile.ZipFile(kb.folder / "python-docx.docx", "a") as archive:
+        archive.writestr("word/media/image1.png", bytes(5000))
+        archive.writestr("word/media/icon.png", bytes(500))
+    kb("init")
+    told = "1 picture in the text of 1 office file or book: words in them are not read"
+    assert kb.json("add", ".")["warnings"] == [told]
+    assert kb.json("sync")["warnings"] == []
 
 
 def test_images_that_nobody_wants_read_are_no_warning(kb: Kb) -> None:

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from knowbase.memory.bulk import WrittenNotes
     from knowbase.memory.inbox import Inbox, Wanted
     from knowbase.memory.judging import Judged
-    from knowbase.memory.lifecycle import Changed
-    from knowbase.memory.notes import NoteServices
+    from knowbase.memory.notes import NoteServices, Tagged
     from knowbase.memory.sessions import DocumentContext
     from knowbase.memory.use import Feedback
     from knowbase.upkeep.backup import Backup
@@ -74,7 +73,7 @@ class Base(Finding):
 
     def status(self) -> "Status":
         from knowbase.base.status import Status
-        from knowbase.ingest.sync import out_of_step
+        from knowbase.ingest.drafts import out_of_step
         from knowbase.ingest.telling import suspects, unread
 
         newer = self.models.newer()
@@ -195,8 +194,10 @@ class Base(Finding):
         pages: bool = True,
         progress: "Callable[[Progress], None]" = lambda _: None,
     ) -> "Report":
-        """Bring every source that was added in step with the disk, and every page with the web."""
+        """Bring every source that was added in step with the disk, every page with the web, and
+        every history with its repository."""
         from knowbase.ingest.pending import Scope
+        from knowbase.ingest.report import joined
         from knowbase.ingest.sync import sync
 
         lost = self.store.has_lost_writes()
@@ -205,12 +206,16 @@ class Base(Finding):
         report = sync(services, scopes, prune=prune, notes=True, progress=progress)
         if lost and not report.interrupted:
             self.store.clear_lost_writes()
-        if not pages or report.interrupted or not self.access.is_full or not self._has_type("web"):
-            return report
-        from knowbase.ingest.report import joined
-        from knowbase.ingest.web import refresh_pages
+        asks = pages and self.access.is_full
+        if asks and not report.interrupted and self._has_type("web"):
+            from knowbase.ingest.web import refresh_pages
 
-        return joined(report, refresh_pages(services, prune=prune, progress=progress))
+            report = joined(report, refresh_pages(services, prune=prune, progress=progress))
+        if asks and not report.interrupted and self._has_type("commit"):
+            from knowbase.ingest.history import refresh_histories
+
+            report = joined(report, refresh_histories(services, progress))
+        return report
 
     def watch(self) -> "Iterator[Report]":
         """A report for each round of changes on disk, for as long as it is asked for more."""
@@ -311,14 +316,14 @@ class Base(Finding):
 
         return remember(self._note_services(), as_note(note))
 
-    def tag(self, references: "Texts", *, add: "Texts" = (), remove: "Texts" = ()) -> "Changed":
+    def tag(self, references: "Texts", *, add: "Texts" = (), remove: "Texts" = ()) -> "Tagged":
         """Give notes and memories tags, or take tags from them; a file says its own."""
-        from knowbase.memory.lifecycle import Changed
-        from knowbase.memory.notes import retagged
+        from knowbase.memory.notes import Tagged, retagged, untagged
 
         services = self._note_services()
         documents = [self.whole(reference) for reference in references]
-        return Changed(tuple(retagged(services, documents, tuple(add), tuple(remove))))
+        now = retagged(services, documents, tuple(add), tuple(remove))
+        return Tagged(tuple(now), untagged(documents, tuple(remove)))
 
     def feedback(self, reference: str, verdict: str, session: str | None = None) -> "Feedback":
         """Whether a hit was good: a use that counts, once a session or a day."""

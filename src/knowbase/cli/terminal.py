@@ -93,8 +93,9 @@ class ProgressBar:
     that show progress in the taskbar are told, too."""
 
     def __init__(self, *, quiet: bool = False) -> None:
-        from knowbase.ingest.workload import Pace
+        from knowbase.ingest.workload import Pace, share_of
 
+        self._share = share_of
         self._on = sys.stderr.isatty() and not quiet
         self._taskbar = self._on and has_taskbar(os.environ)
         self._new_pace = Pace
@@ -110,8 +111,7 @@ class ProgressBar:
         if not self._on or now - self._drawn < _FRAME:
             return
         self._drawn = now
-        whole = progress.work + progress.left
-        share = progress.work / whole if whole else 0.0
+        share = self._share(progress)
         filled = round(share * 24)
         remaining = f" · {_duration(left)} left" if left is not None else ""
         line = f"{'█' * filled}{'░' * (24 - filled)} {progress.text}{remaining}{safe(progress.now)}"

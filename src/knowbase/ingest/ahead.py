@@ -12,7 +12,7 @@ from knowbase.values.files import FileRecord
 from knowbase.values.reading import Reading
 
 Known = Callable[[FoundFile, str], bool]
-Tell = Callable[[str], None]
+Tell = Callable[[str, int, int], None]  # the file, its page, and how many pages it has
 
 
 class Noise(ReadError):
@@ -79,6 +79,6 @@ def _finished(loaded: Loaded, being_read: BeingRead | None, tell: Tell) -> Loade
         return loaded
     try:
         path = loaded.found.path
-        return loaded._replace(reading=being_read.result(lambda page: tell(f"{path}, {page}")))
+        return loaded._replace(reading=being_read.result(lambda page, of: tell(path, page, of)))
     except Exception as error:
         return loaded._replace(error=error)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from knowbase.embed import Embedder
 from knowbase.errors import EmbeddingError, ServiceUnavailable, VectorsUnavailable
 from knowbase.logs import log
+from knowbase.query.conditions import AllOf, AnyOf, Compare, Condition, Not, OneOf
 from knowbase.read.confined import MOST_LINKS, Reader, left_out
 from knowbase.read.links import code_links
 from knowbase.store.contract import VectorStore
@@ -19,7 +20,7 @@ from knowbase.values.documents import Passage
 from knowbase.values.reading import Reading
 from knowbase.values.vectors import Model, Vector
 
-READERS = "readers:4"  # raised when files are to be read again: what is made of them has changed
+READERS = "readers:5"  # raised when files are to be read again: what is made of them has changed
 UNSEEN = "unseen"  # of a document that has pages which were not looked at
 WORDS = "words:4"  # raised when all documents are to be: what is indexed of them has changed
 SHORTEST = 64  # tokens of a chunk, however little a model reads
@@ -167,3 +168,11 @@ class Drafter:
         """Whether the model does not read all of the text."""
         embedder = self.embedder()
         return len(embedder.token_spans(text)) + self.limits.markers > embedder.max_tokens
+
+
+def out_of_step(drafter: Drafter) -> Condition:
+    """What was read and split otherwise than it would be today."""
+    files = Not(OneOf("split_by", drafter.in_step(is_file=True)))
+    notes = Not(OneOf("split_by", drafter.in_step(is_file=False)))
+    is_file = Compare("path", "present")
+    return AnyOf((AllOf((is_file, files)), AllOf((Not(is_file), notes))))

@@ -31,6 +31,14 @@ class Step(NamedTuple):
         return self.done
 
     @property
+    def pages(self) -> int:
+        return 0
+
+    @property
+    def pages_left(self) -> float:
+        return 0.0
+
+    @property
     def left(self) -> float:
         return self.total - self.done
 

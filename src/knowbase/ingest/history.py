@@ -10,18 +10,20 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import IO, NamedTuple
 
-from knowbase.errors import InvalidInput, NotFound, ReadError, ToolMissing
+from knowbase.errors import InvalidInput, KnowbaseError, NotFound, ReadError, ToolMissing
 from knowbase.ingest.foreign import AT_ONCE, Foreign, Left, id_of, plain_reading, take
 from knowbase.ingest.places import Home
 from knowbase.ingest.report import Progress, Report, joined
 from knowbase.ingest.services import IngestServices
-from knowbase.query.conditions import OneOf
+from knowbase.query.conditions import Compare, OneOf
 from knowbase.store.acting import as_one
-from knowbase.values.documents import ALL
+from knowbase.values.documents import ALL, Document
 from knowbase.values.kinds import clean_tags
 from knowbase.values.times import timestamp
 
 TYPE = "commit"
+COMMIT, HISTORY = "commit", "history_of"
+"""In a document's metadata: the commit's name, and the path that it was asked for by."""
 MOST_MESSAGE = 1 << 20  # bytes of a commit that are read
 MOST_LISTED = 200  # files that a commit's text names …
 MOST_LINKED = 500  # … and that it is linked to
@@ -39,6 +41,7 @@ class Wanted(NamedTuple):
     path: str
     since: str | None = None  # a moment
     limit: int | None = None
+    after: tuple[str, ...] = ()  # neither these nor what came before them
 
 
 class Commit(NamedTuple):
@@ -73,12 +76,45 @@ def add_history(
     return joined(Report(unchanged=known), taken)
 
 
+def refresh_histories(services: IngestServices, progress: Callable[[Progress], None]) -> Report:
+    """What was committed since, in every repository whose history was added; each commit gets the
+    tags that all those before it have."""
+    report = Report()
+    for path, known in _histories(services).items():
+        wanted = Wanted(path, after=tuple(str(one.metadata[COMMIT]) for one in known))
+        tags = set.intersection(*(set(one.tags) for one in known))
+        try:
+            taken = add_history(services, wanted, tuple(sorted(tags)), progress)
+        except KnowbaseError as error:
+            told = f"{path}: {error.message}; its commits stay as they were"
+            taken = Report(warnings=(told,))
+        report = joined(report, taken._replace(unchanged=0))
+        if report.interrupted:
+            break
+    return report
+
+
+def _histories(services: IngestServices) -> dict[str, list[Document]]:
+    """The commits that are there, by the path that somebody has named. The id of a commit is made
+    of its name, which no file and no note can say of itself: theirs are not believed."""
+    found: dict[str, list[Document]] = {}
+    for one in services.store.documents(Compare("type", "=", TYPE), ALL):
+        path, sha = one.metadata.get(HISTORY), one.metadata.get(COMMIT)
+        is_ours = one.path is None and str(sha).isalnum() and one.id == id_of(_key(str(sha)))
+        if is_ours and isinstance(path, str):
+            found.setdefault(services.home.absolute(path), []).append(one)
+    return found
+
+
 def _known(services: IngestServices, group: list[str], tags: tuple[str, ...]) -> set[str]:
     """Those that are there, with these tags; what was forgotten gets none."""
     ids = tuple(id_of(_key(sha)) for sha in group)
     found = services.store.documents(OneOf("id", ids), ALL)
     wanted = set(clean_tags(tags))
-    return {one.id for one in found if one.deleted_at is not None or wanted <= set(one.tags)}
+    return {
+        one.id for one in found
+        if one.deleted_at is not None or (HISTORY in one.metadata and wanted <= set(one.tags))
+    }  # fmt: skip
 
 
 def _key(sha: str) -> str:
@@ -114,8 +150,15 @@ class _Repository:
         arguments += [f"--max-count={wanted.limit}"] if wanted.limit else []
         real = os.path.realpath(self._path)
         limits = [] if real == os.path.realpath(self.top) else [self._path]
-        with self._started(*arguments, "HEAD", "--", *limits) as process:
+        # Of what the repository no longer has, nothing is left to leave out.
+        named = ["--ignore-missing", "--stdin"] if wanted.after else []
+        with self._started(
+            *arguments, *named, "HEAD", "--", *limits, asks=bool(wanted.after)
+        ) as process:
             assert process.stdout is not None
+            if process.stdin is not None:
+                process.stdin.write("".join(f"^{sha}\n" for sha in wanted.after).encode("ascii"))
+                process.stdin.close()
             group: list[str] = []
             for line in process.stdout:
                 group.append(line.decode("ascii", "replace").strip())
@@ -151,9 +194,10 @@ class _Repository:
         parts += [f"Files:\n{listed}"] if listed else []
         linked = [self._stored(one) for one in commit.files[:MOST_LINKED]]
         metadata = {
-            "commit": commit.sha,
+            COMMIT: commit.sha,
             "author": commit.author,
             "repository": self.name,
+            HISTORY: self._home.stored(self._path),
             "changes": [f"[[{one}]]" for one in linked if not _NO_LINK & set(one)],
         }
         text = "\n\n".join(parts).rstrip() + "\n"

@@ -43,6 +43,7 @@ _MARKER = re.compile(
 )
 _HEAD = 2000  # bytes in which a file says that it was generated
 _SAMPLE = 1 << 16
+PRIVATE = "looks like a secret"
 _LONG = 400  # bytes of an average line that nobody has written
 _LARGE = 20_000  # bytes from which a file of numbers is data
 _MOSTLY = 0.85
@@ -58,7 +59,7 @@ def noise_by_name(path: str) -> str | None:
     if name in _LOCKS or name.endswith(".lock"):
         return "a lock file"
     if _SECRETS.fullmatch(name) and not name.endswith(_SAMPLES):
-        return "looks like a secret"
+        return PRIVATE
     if _MINIFIED.search(name):
         return "minified"
     return "generated" if _MADE.search(name) else None
@@ -74,7 +75,7 @@ def noise_in(path: str, data: bytes) -> str | None:
     if kind not in ("code", "text"):
         return None
     if kind == "text" and _is_secret(PurePath(path).name.lower(), data[:_SAMPLE]):
-        return "looks like a secret"
+        return PRIVATE
     # In a comment: code may well speak of generated files.
     if kind == "code" and _MARKER.search(_comments(data[:_HEAD])):
         return "generated"

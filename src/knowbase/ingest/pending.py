@@ -225,3 +225,16 @@ def _stat_differs(item: FoundFile, record: FileRecord) -> bool:
         return True
     pairs = ((item.inode, record.inode), (item.ctime_ns, record.ctime_ns))
     return any(now and before and now != before for now, before in pairs)
+
+
+def only(each: Pending, documents: set[str], home: Home) -> Pending:
+    """Of the work, what concerns these documents."""
+    paths = {record.path for record in each.records.values() if record.document in documents}
+    files = (one for one in each.to_read if home.stored(one.path) in paths)
+    return each._replace(to_read=tuple(files), missing=(), noted=())
+
+
+def same_content(old: FileRecord, sha256: str, scope: Scope) -> bool:
+    """Touched, but not changed."""
+    usable = old.document is not None and old.problem is None and not old.excluded
+    return usable and (old.sha256, old.source) == (sha256, scope.source.path)

@@ -66,6 +66,8 @@ class Progress(NamedTuple):
     work: float = 0.0  # tokens that are done …
     stored: float = 0.0  # … for good
     left: float = 0.0  # … and those that wait, or are expected of files that are still to be read
+    pages: int = 0  # of pictures that were looked at …
+    pages_left: float = 0.0  # … and that are expected
 
     @property
     def text(self) -> str:

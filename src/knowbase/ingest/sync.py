@@ -9,19 +9,27 @@ from knowbase.errors import ReadError, TookTooLong
 from knowbase.ingest import succession
 from knowbase.ingest.ahead import Loaded, Noise, read_ahead, record_of
 from knowbase.ingest.batch import Batch, Prepared, is_of_one_file, reason_of
-from knowbase.ingest.drafts import Drafter
+from knowbase.ingest.drafts import out_of_step
+from knowbase.ingest.gone import removal_of, too_many
 from knowbase.ingest.hierarchy import parent_of
 from knowbase.ingest.parts import holders, pieces_of, stored_parts
-from knowbase.ingest.pending import UNREAD, FileProblem, Pending, Scope, by_readers, pending
-from knowbase.ingest.places import Home
+from knowbase.ingest.pending import (
+    UNREAD,
+    FileProblem,
+    Pending,
+    Scope,
+    by_readers,
+    only,
+    pending,
+    same_content,
+)  # fmt: skip
 from knowbase.ingest.report import Progress, Report
 from knowbase.ingest.services import IngestServices
 from knowbase.ingest.splitting_again import split_again
-from knowbase.ingest.telling import grouped, heavy, unseen
-from knowbase.ingest.walk import UNLISTED, FoundFile
+from knowbase.ingest.telling import Pictures, grouped, heavy
+from knowbase.ingest.walk import FoundFile
 from knowbase.ingest.workload import Workload
 from knowbase.logs import log
-from knowbase.query.conditions import AllOf, AnyOf, Compare, Condition, Not, OneOf
 from knowbase.read.decode import BinaryFile, NeedsReader
 from knowbase.store.acting import as_one
 from knowbase.values.changes import Changes
@@ -74,14 +82,6 @@ def sync(
     return run.report()
 
 
-def out_of_step(drafter: Drafter) -> Condition:
-    """What was read and split otherwise than it would be today."""
-    files = Not(OneOf("split_by", drafter.in_step(is_file=True)))
-    notes = Not(OneOf("split_by", drafter.in_step(is_file=False)))
-    is_file = Compare("path", "present")
-    return AnyOf((AllOf((is_file, files)), AllOf((Not(is_file), notes))))
-
-
 class Run:
     """One sync under way: what waits to be written, and what to report."""
 
@@ -97,7 +97,8 @@ class Run:
         self._total = sum(len(each.to_read) for each in work)
         self._done = 0
         self._batch = Batch(services.store, services.drafter, services.clock, defer=services.defer)
-        self._load = Workload((found.path, found.size) for each in work for found in each.to_read)
+        coming = ((found.path, found.size) for each in work for found in each.to_read)
+        self._load = Workload(coming, sees=services.drafter.reader.scanner.is_on)
         self._batch.each = self._made_one
         self._gone: dict[str, list[FileRecord]] = {}
         for each in work:
@@ -118,7 +119,7 @@ class Run:
             for noted in each.noted:
                 self._batch.note(noted)
         self._alone = {each.scope.root for each in work}  # files that were named
-        self._unseen: list[Reading] = []  # what has pictures that nothing looks at
+        self._pictures = Pictures(services.drafter.reader.scanner)
         self._told: list[tuple[str, str]] = []  # paths, and what is to be said of them
         self._written: dict[str, str] = {}  # documents, and their paths
         self._added: list[str] = []
@@ -137,16 +138,12 @@ class Run:
             skipped=tuple(self._skipped),
             skipped_before=sum(each.skipped_before for each in self._work),
             failed_before=sum(each.failed_before for each in self._work),
-            warnings=(*grouped(self._told), *self._scanned(), *self._warnings),
+            warnings=(*grouped(self._told), *self._pictures.told(), *self._warnings),
             chunks_embedded=self._batch.embedded,
             chunks_reused=self._batch.reused,
             chunks_waiting=self._batch.waiting,
             interrupted=self.interrupted,
         )
-
-    def _scanned(self) -> list[str]:
-        wanted = self._services.drafter.reader.scanner.is_wanted
-        return unseen(self._unseen) if wanted else []
 
     def add_sources(self, sources: Sequence[Source], *, new: bool) -> None:
         """Remember new sources at once, new tags of known ones when all their files have them."""
@@ -185,7 +182,7 @@ class Run:
         if arrived:
             self._settling, reused = True, self._batch.reused
             found = pending(store, scopes, self._services.disk, arrived)
-            self.read_all([_only(each, arrived, self._services.home) for each in found])
+            self.read_all([only(each, arrived, self._services.home) for each in found])
             self._batch.reused = reused  # they were counted when they came in
         for one in wait:
             if one.id in self._written and one.id not in arrived:
@@ -195,10 +192,10 @@ class Run:
         def is_known(found: FoundFile, sha256: str) -> bool:
             old = each.records.get(self._services.home.stored(found.path))
             again = each.scope.reread or (old is not None and old.document in each.out_of_step)
-            return old is not None and not again and _same_content(old, sha256, each.scope)
+            return old is not None and not again and same_content(old, sha256, each.scope)
 
         reader = self._services.drafter.reader
-        with closing(read_ahead(reader, each.to_read, is_known, self._tell)) as files:
+        with closing(read_ahead(reader, each.to_read, is_known, self._look)) as files:
             for loaded in files:
                 self._take(each, loaded)
                 self._load.read(loaded.found.path, loaded.found.size)
@@ -254,23 +251,17 @@ class Run:
         warnings = reading.warnings
         if read.value("parent") is None:
             read = read.stating(parent=parent_of(record.path, source, self._services.home))
-        self._unseen += [read] if read.scans and record.path not in self._alone else []
+        alone = record.path in self._alone
+        if not self._settling:
+            self._pictures.note(read, alone=alone)
         if read.sections:
             warnings = (*warnings, *self._prepare(record, old, read))
-        elif read.scans:
-            self._not_seen(record, old, read)
+        elif read.scans:  # an image, or a PDF of nothing else
+            leave = self._fail if alone else self._skip
+            leave(record, old, self._pictures.why(read, alone=alone))
         else:
             self._skip(record, old, "no text in it" if record.size else "empty")
         self._told += [(record.path, warning) for warning in warnings if not self._settling]
-
-    def _not_seen(self, record: FileRecord, old: FileRecord | None, reading: Reading) -> None:
-        """A picture, or a PDF of nothing else, that nothing here looks at."""
-        kind = "an image" if reading.type == "image" else "a scanned PDF"
-        scanner = self._services.drafter.reader.scanner
-        if record.path in self._alone:
-            self._fail(record, old, f"{kind}: {scanner.missing}")
-        else:
-            self._skip(record, old, f"{kind}: {scanner.needed}")
 
     def _prepare(
         self, record: FileRecord, old: FileRecord | None, reading: Reading
@@ -378,9 +369,8 @@ class Run:
         """Say which of the files that came in make a large part of the base."""
         written = self._written
         for document, told in heavy(self._services.store, written).items() if written else ():
-            path = self._written.get(document)
-            if path is not None:
-                self._told.append((path, told))
+            if document in written:
+                self._told.append((written[document], told))
 
     @property
     def has_written(self) -> bool:
@@ -396,48 +386,23 @@ class Run:
         missing = [record for record in each.missing if record.path not in self._moved_from]
         if not missing:
             return
-        gone, known = (
-            sum(_is_file(one) for one in files) for files in (missing, each.records.values())
-        )
-        if gone * 2 > known and not prune:
-            self._warnings.append(
-                f"{gone} of {known} files of {each.scope.source.path} are"
-                " gone; nothing was removed. If that is right, run: kb sync --prune"
-            )
+        if not prune and (told := too_many(each, missing)) is not None:
+            self._warnings.append(told)
             return
-        parts = stored_parts(self._services.store, [record.path for record in missing])
-        documents = [record.document for record in missing if record.document]
-        self._batch.apply(
-            Changes(
-                removed=(*documents, *(part.id for part in parts.values())),
-                forgotten=tuple(record.path for record in missing),
-            )
-        )
+        self._batch.apply(removal_of(self._services.store, missing))
         self._removed += [record.path for record in missing if record.document]
 
     def _made_one(self) -> None:
         self._load.embedded(self._batch.share)
         self._tell(self._batch.last)
 
+    def _look(self, path: str, page: int, pages: int) -> None:
+        """A page of a file is looked at, which takes its time."""
+        self._load.look(path, page, pages)
+        self._tell(path if pages == 1 else f"{path}, page {page} of {pages}")
+
     def _tell(self, path: str) -> None:
         load = self._load
         far = Progress(self._done, self._total, self._batch.embedded, path)
-        self._progress(far._replace(work=load.work, stored=load.done, left=load.left))
-
-
-def _is_file(record: FileRecord) -> bool:
-    """One that counts: not what was left out, nor a folder that could not be listed."""
-    return record.skipped is None and not (record.problem or "").startswith(UNLISTED)
-
-
-def _only(each: Pending, documents: set[str], home: Home) -> Pending:
-    """Of the work, what concerns these documents."""
-    paths = {record.path for record in each.records.values() if record.document in documents}
-    files = (one for one in each.to_read if home.stored(one.path) in paths)
-    return each._replace(to_read=tuple(files), missing=(), noted=())
-
-
-def _same_content(old: FileRecord, sha256: str, scope: Scope) -> bool:
-    """Touched, but not changed."""
-    usable = old.document is not None and old.problem is None and not old.excluded
-    return usable and (old.sha256, old.source) == (sha256, scope.source.path)
+        far = far._replace(work=load.work, stored=load.done, left=load.left)
+        self._progress(far._replace(pages=load.pages, pages_left=load.pages_left))

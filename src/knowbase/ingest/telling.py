@@ -7,15 +7,17 @@ from typing import NamedTuple
 
 from knowbase.ingest.noise import noise_by_name
 from knowbase.query.conditions import EVERYTHING, OneOf
-from knowbase.read.scanned import INSTALL
+from knowbase.read.scanned import INSTALL, Scanner
 from knowbase.store.contract import DocumentStore
 from knowbase.values.files import FileRecord
 from knowbase.values.reading import Reading
 
 MOST_ALIKE = 3  # warnings that are the same and each said
-LEAST_CHUNKS = 2_000  # in a smaller base, every file is a large part of it
-MANY_CHUNKS = 20_000
-HEAVY, HEAVY_AMONG_FEW = 0.05, 0.5  # of many chunks, and of fewer: a long manual may be half of it
+LEAST_CHUNKS = 2_000  # in a smaller base of few documents, every file is a large part of it
+MANY_CHUNKS, MANY_DOCUMENTS = 20_000, 100
+HEAVY, HEAVY_AMONG_FEW = 0.05, 0.5  # of many, and of fewer: a long manual may be half of it
+LARGE = 1_000  # chunks of a file that is weighed however little came in with it …
+SMALL = 20  # … and of one that never is
 MOST_HEAVY = 10
 MOST_NAMED = 500  # documents that are asked for by name
 
@@ -51,13 +53,45 @@ def grouped(told: Sequence[tuple[str, str]]) -> list[str]:
     return lines
 
 
-def unseen(readings: Sequence[Reading]) -> list[str]:
-    """What pictures would have to be looked at with."""
-    images = sum(one.type == "image" for one in readings)
-    pages = sum(len(one.scans) for one in readings if one.type != "image")
-    counts = ((images, "image"), (pages, "scanned PDF page"))
-    told = [f"{number} {noun}{'s' * (number > 1)}" for number, noun in counts if number]
-    return [f"{', '.join(told)}: {INSTALL}"] if told else []
+class Pictures:
+    """What a run finds that would have to be looked at, where nothing does."""
+
+    def __init__(self, scanner: Scanner) -> None:
+        self._scanner = scanner
+        self._readings: list[Reading] = []  # images and PDFs
+        self._within: list[int] = []  # pictures in the text of each file that has some
+
+    def note(self, reading: Reading, *, alone: bool) -> None:
+        """A file was read; of one that was named `alone`, its own reason is said."""
+        if reading.scans and not alone:
+            self._readings.append(reading)
+        if reading.pictures:
+            self._within.append(reading.pictures)
+
+    def why(self, reading: Reading, *, alone: bool) -> str:
+        """Why nothing is known of a picture, or of a PDF of nothing else."""
+        kind = "an image" if reading.type == "image" else "a scanned PDF"
+        return f"{kind}: {self._scanner.missing if alone else self._scanner.needed}"
+
+    def told(self) -> list[str]:
+        """What they would have to be looked at with."""
+        if not self._scanner.is_wanted:
+            return []
+        images = sum(one.type == "image" for one in self._readings)
+        pages = sum(len(one.scans) for one in self._readings if one.type != "image")
+        counts = ((images, "image"), (pages, "scanned PDF page"))
+        told = [_number(number, noun) for number, noun in counts if number]
+        lines = [f"{', '.join(told)}: {INSTALL}"] if told else []
+        if self._within:
+            pictures = _number(sum(self._within), "picture")
+            files = _number(len(self._within), "office file or book")
+            lines.append(f"{pictures} in the text of {files}: words in them are not read")
+        return lines
+
+
+def _number(number: int, noun: str) -> str:
+    words = noun if number == 1 else " or ".join(f"{word}s" for word in noun.split(" or "))
+    return f"{number} {words}"
 
 
 def unread(records: Iterable[FileRecord]) -> tuple[Unread, ...]:
@@ -78,16 +112,18 @@ def heavy(store: DocumentStore, among: Collection[str] | None = None) -> dict[st
     is."""
     few = among is not None and len(among) <= MOST_NAMED
     found = store.heaviest(OneOf("id", tuple(among or ())) if few else EVERYTHING, MOST_HEAVY)
-    if not found or found[0][1] < min(LEAST_CHUNKS * HEAVY_AMONG_FEW, MANY_CHUNKS * HEAVY):
+    one_by_one = among is not None and len(among) < MANY_DOCUMENTS
+    if not found or found[0][1] < (LARGE if one_by_one else SMALL):  # counting takes its time
         return {}
-    total = store.counts().chunks
-    if total < LEAST_CHUNKS:
+    counts = store.counts()
+    total, is_many = counts.chunks, counts.documents >= MANY_DOCUMENTS
+    if total < LEAST_CHUNKS and not is_many:
         return {}
-    share = HEAVY if total >= MANY_CHUNKS else HEAVY_AMONG_FEW
+    share = HEAVY if is_many or total >= MANY_CHUNKS else HEAVY_AMONG_FEW
     return {
         document: f"makes {number / total:.0%} of the base: {number} of {total} chunks"
         for document, number in found
-        if number > total * share
+        if number > total * share and number >= SMALL
     }
 
 

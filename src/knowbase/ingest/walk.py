@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from knowbase.ingest.ignore import Patterns, decide, parse_patterns
-from knowbase.ingest.noise import GENERATED, noise_by_name
+from knowbase.ingest.noise import GENERATED, PRIVATE, noise_by_name
 from knowbase.ingest.places import inside
 
 # Their content is somebody else's, or made by a program.
@@ -206,6 +206,11 @@ class _Walk:
             if _is_folder(entry) and not ignored:
                 yield Skipped(entry.path, "hidden folder; index.hidden = true reads it")
 
+    def _wants_hidden(self, entry: "os.DirEntry[str]") -> bool:
+        """Secrets are come upon wherever they lie, so that it is said that they are left out."""
+        is_secret = noise_by_name(entry.name) == PRIVATE and not _is_folder(entry)
+        return self._rules.include_hidden or is_secret
+
     def _leads_there(self, path: str) -> bool:
         """Whether it is one of those looked for, lies in one, or has one in it."""
         among = self._rules.among
@@ -213,7 +218,7 @@ class _Walk:
 
     def _wants(self, entry: "os.DirEntry[str]", ignores: tuple[_Ignores, ...]) -> bool:
         name = entry.name
-        if name.startswith(".") and (not self._rules.include_hidden or name in _NEVER):
+        if name.startswith(".") and (name in _NEVER or not self._wants_hidden(entry)):
             return False
         if self._rules.own and entry.path.startswith(self._rules.own):
             return False

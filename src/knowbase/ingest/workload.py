@@ -3,6 +3,7 @@
 Files say nothing of that: one is a line, another a book. Nearly all of the time goes into vectors,
 and those take as long as their text has tokens; so what is left is the tokens that wait, and those
 that the files still to be read will have: by their bytes, as far as files of that kind have shown.
+Pictures that are looked at have a pace of their own: they are counted in pages.
 """
 
 import os
@@ -17,6 +18,7 @@ BINARY = frozenset(("pdf", "docx", "pptx", "xlsx", "odt", "ods", "odp", "epub", 
 DENSITY = 0.25  # tokens of a byte, of a kind that was not seen yet
 BINARY_DENSITY = 0.03
 DOUBT = 20_000  # bytes of a kind that count as much as what was expected of it
+SCAN = 10_000  # tokens that take as long as a page, before either was seen
 MOST_OF_ONE = 4_000_000  # bytes of a file: what is longer is cut, or most of it is no text
 
 
@@ -32,12 +34,23 @@ class Advancing(Protocol):
     @property
     def stored(self) -> float: ...
 
+    @property
+    def pages(self) -> int: ...
+
+    @property
+    def pages_left(self) -> float: ...
+
 
 class Workload:
     """What waits, and what it is expected to become."""
 
-    def __init__(self, files: Iterable[tuple[str, int]]) -> None:
-        """Of files by path, and how many bytes each has."""
+    def __init__(self, files: Iterable[tuple[str, int]], *, sees: bool = False) -> None:
+        """Of files by path, and how many bytes each has; `sees`: pictures are looked at."""
+        self._images = 0  # that are still to be looked at
+        self._looking = (0, 0)  # the page that is looked at, and how many its file has
+        self._sizes: dict[str, int] = {}  # of files whose pages may be looked at
+        self._scanned: Counter[str] = Counter()
+        self.pages = 0  # that were looked at
         self._left: Counter[str] = Counter()
         self._seen: Counter[str] = Counter()
         self._tokens: Counter[str] = Counter()
@@ -46,12 +59,34 @@ class Workload:
         self.done = 0.0
         for path, size in files:
             self._left[_kind(path)] += _counting(size)
+            self._images += sees and _kind(path) in IMAGES
+            if sees:
+                self._sizes[path] = size
+
+    def look(self, path: str, page: int, pages: int) -> None:
+        """From now on, this page of a file that is being read is looked at."""
+        if page == 1:
+            kind = _kind(path)
+            self._scanned[kind] += pages
+            self._images -= self._images > 0 and kind in IMAGES
+            self._begun(kind, _counting(self._sizes.get(path, 0)))
+        self.pages += page - max(1, self._looking[0])
+        self._looking = (page, pages)
+
+    def _begun(self, kind: str, counting: int) -> None:
+        self._left[kind] = max(0, self._left[kind] - counting)
+        self._seen[kind] += counting
 
     def read(self, path: str, size: int) -> None:
         """A file was read, whatever came of it."""
         kind, counting = _kind(path), _counting(size)
-        self._left[kind] = max(0, self._left[kind] - counting)
-        self._seen[kind] += counting
+        page, pages = self._looking
+        self._looking = (0, 0)
+        if pages:
+            self.pages += pages - page + 1
+        else:
+            self._images -= self._images > 0 and kind in IMAGES
+            self._begun(kind, counting)
 
     def drafted(self, path: str, tokens: int) -> None:
         """Text that waits to be embedded and stored."""
@@ -78,6 +113,18 @@ class Workload:
         coming = sum(number * self._density(kind) for kind, number in self._left.items() if number)
         return (1 - self._part) * self._waiting + coming
 
+    @property
+    def pages_left(self) -> float:
+        """Pages that are expected: of each image one, and of other files as many as their kind has
+        shown; of the file that is looked at, those that it has."""
+        page, pages = self._looking
+        begun = pages - page + 1 if pages else 0
+        kinds = (kind for kind in self._left if kind not in IMAGES)
+        others = sum(
+            self._left[kind] * self._scanned[kind] / (self._seen[kind] + DOUBT) for kind in kinds
+        )
+        return begun + self._images + others
+
     def _density(self, kind: str) -> float:
         expected = BINARY_DENSITY if kind in BINARY else DENSITY
         if kind in IMAGES or not has_name(f"x.{kind}"):  # nor of most fonts, archives
@@ -93,19 +140,45 @@ def _counting(size: int) -> int:
     return min(size, MOST_OF_ONE)
 
 
+def share_of(progress: Advancing) -> float:
+    """How much of the whole is done, from 0 to 1."""
+    done = progress.work + SCAN * progress.pages
+    whole = done + progress.left + SCAN * progress.pages_left
+    return done / whole if whole else 0.0
+
+
 class Pace:
     """The time that is left, from what was done in the time that has passed.
 
     Vectors of a batch come when the slowest of it are made, so only what is stored is counted; in
-    between, the clock runs. What is loaded before the first of them counts for nothing.
+    between, the clock runs. What is loaded before the first of them counts for nothing. The time
+    in which pages were looked at is counted apart.
     """
 
     def __init__(self) -> None:
         self._start: tuple[float, float] | None = None  # when, and how much was done
         self._stored: tuple[float, float] | None = None  # … when something was stored last
+        self._pages = 0
+        self._paged = 0.0  # seconds in which pages were looked at
+        self._before: float | None = None
 
     def left(self, now: float, progress: Advancing) -> float | None:
         """Seconds; None while nobody can say."""
+        if self._before is not None and progress.pages > self._pages:
+            self._paged += now - self._before
+        self._before, self._pages = now, progress.pages
+        a_token = self._of_a_token(now - self._paged, progress)
+        a_page = self._paged / self._pages if self._pages and self._paged else None
+        if a_page is None:
+            a_page = None if a_token is None else a_token[0] * SCAN
+        if a_page is None:
+            return None
+        seconds, tokens, passed = a_token or (a_page / SCAN, progress.left, 0.0)
+        return max(0.0, seconds * tokens - passed) + a_page * progress.pages_left
+
+    def _of_a_token(self, now: float, progress: Advancing) -> tuple[float, float, float] | None:
+        """How long one takes, how many are left since something was stored, and how long ago that
+        is."""
         if progress.work <= 0:
             return None
         if self._start is None:
@@ -118,5 +191,4 @@ class Pace:
         passed, made = at - self._start[0], done - self._start[1]
         if made <= 0 or passed <= 0:
             return None
-        total = progress.work + progress.left
-        return max(0.0, passed / made * (total - done) - (now - at))
+        return passed / made, progress.work + progress.left - done, now - at

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.errors import Conflict, InvalidInput, ReadError
 from knowbase.ingest.services import IngestServices, read_again
@@ -94,6 +94,21 @@ def merged(services: NoteServices, one: Document, another: Document, text: str) 
 def _whole_text(store: DocumentStore, document: Document) -> str:
     sections = sections_of(store.chunks(document.id), document.code)
     return "".join(section.text for section in sections).strip()
+
+
+class Tagged(NamedTuple):
+    """The documents whose tags were changed, as they are now."""
+
+    documents: tuple[Document, ...]
+    notices: tuple[str, ...] = ()  # tags to be taken away that none of them had
+
+
+def untagged(documents: Sequence[Document], remove: Sequence[str]) -> tuple[str, ...]:
+    """What is said of tags that are to be taken away and that nothing has."""
+    had = {tag for one in documents for tag in one.tags}
+    which = documents[0].code if len(documents) == 1 else "none of them"
+    verb = "has no" if len(documents) == 1 else "has the"
+    return tuple(f"{which} {verb} tag {tag!r}" for tag in clean_tags(remove) if tag not in had)
 
 
 def retagged(

@@ -9,7 +9,7 @@ from knowbase.values.parameters import Param
 
 if TYPE_CHECKING:
     from knowbase.base import Base
-    from knowbase.memory.lifecycle import Changed
+    from knowbase.memory.notes import Tagged
     from knowbase.values.folders import Folder
 
 DOCUMENTS = Param("codes, ids, numbers or paths", positional=True, metavar="DOCUMENT")
@@ -54,7 +54,7 @@ class Tag(NamedTuple):
     remove: Annotated[tuple[str, ...], Param("tags to take from them", metavar="TAG,TAG")] = ()
 
 
-def tag(base: "Base", request: Tag) -> "Changed":
+def tag(base: "Base", request: Tag) -> "Tagged":
     return base.tag(request.references, add=request.add, remove=request.remove)
 
 

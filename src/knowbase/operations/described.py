@@ -273,6 +273,7 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "notices": "that another one held its place before",
     },
     "Changed": {"documents": "as they are now"},
+    "Tagged": {"documents": "as they are now", "notices": "tags to be taken that none has"},
     "Removal": {
         "documents": "that are removed",
         "sources": "folders that are no longer kept in step",

@@ -35,6 +35,10 @@ def read_file(file: File) -> Reading:
     chosen, told = _chosen(file)
     reading = _reader(chosen)(file, *((read_file,) if chosen.holds and _is_mail(chosen) else ()))
     warnings = (*told, *file.warnings, *reading.warnings)
+    if chosen.type in ("office", "book"):
+        from knowbase.read.archive import pictures_in
+
+        reading = reading._replace(pictures=pictures_in(file.data))
     return _titled(without_binary(reading._replace(warnings=warnings)), file)
 
 

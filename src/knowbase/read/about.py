@@ -9,6 +9,7 @@ from knowbase.read.archive import Archive
 from knowbase.read.markup import optional_tree
 
 _LONGEST = 1000  # characters of a value
+_TEMPLATE = re.compile(r"(?i)\.(?:dot|dotx|dotm|pot|potx)$")  # what it was made from
 _SEPARATORS = re.compile(r"[,;]")
 
 
@@ -23,8 +24,9 @@ def stated(
     }
     tags = [" ".join(word.split()) for word in _SEPARATORS.split(keywords)]
     found: dict[str, Any] = {"metadata": kept} if kept else {}
-    if any(tags):
-        found["tags"] = tuple(dict.fromkeys(tag for tag in tags if tag and "$" not in tag))
+    if any(tags):  # neither placeholders nor addresses
+        said = (tag for tag in tags if tag and "$" not in tag and "://" not in tag)
+        found["tags"] = tuple(dict.fromkeys(said))
     if written is not None:
         found["updated_at"] = written
     return found
@@ -66,7 +68,8 @@ def properties(archive: Archive, name: str) -> tuple[str | None, dict[str, Any]]
     }
     words = values.get("keywords") or values.get("keyword") or ""
     # Not when it was written: programs leave there what their template says.
-    return values.get("title") or None, stated(fields, words)
+    title = values.get("title") or ""
+    return (None if _TEMPLATE.search(title) else title or None), stated(fields, words)
 
 
 def _by_person(text: str | None) -> str | None:

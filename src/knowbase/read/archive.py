@@ -10,9 +10,22 @@ from knowbase.errors import ReadError
 MOST_UNPACKED = 128 << 20  # bytes, over all that is read of an archive
 MOST_MEMBERS = 100_000
 _STEP = 1 << 16
+_PICTURE = (".png", ".jpg", ".jpeg", ".webp", ".tif", ".tiff", ".gif", ".bmp")
+_ICON = 4096  # bytes: a picture of fewer is decoration
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError)
+
+
+def pictures_in(data: bytes) -> int:
+    """How many pictures lie in an archive that may have text in them; in anything else, none."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as found:
+            members = found.infolist()
+    except _DAMAGED:
+        return 0
+    names = [one.filename.lower() for one in members if one.file_size >= _ICON]
+    return sum(name.endswith(_PICTURE) and "thumbnail" not in name for name in names)
 
 
 class Allowance:

@@ -21,6 +21,7 @@ _MACRO = re.compile(
 )
 _URL = re.compile(r"(https?://[^\s\[\]]{1,500})\[([^\]]{0,500})\]")
 _CROSS = re.compile(r"<<([^<>,\n]{1,500})(?:,\s*([^<>]{1,500}))?>>")
+_EMPHASIS = re.compile(r"(?<!\w)(\*\*?|__?|``?|\+\+?|##?)(?=[^\s*_`+#])(.+?)(?<=\S)\1(?!\w)")
 _ANCHOR = re.compile(r"\[\[[^\[\]]{0,500}\]\]|\[#[^\[\]]{0,500}\]")
 _REFERENCE = re.compile(r"\{([\w-]+)\}")
 
@@ -61,7 +62,9 @@ class _Text:
             # An empty line is no end of a paragraph here.
             self.paragraphs.add(line or " ", number) if line.strip() else None
         elif match := _HEADING.fullmatch(line):
-            self.paragraphs.heading(self._shown(match[2]), len(match[1]), number)
+            self.paragraphs.heading(
+                _EMPHASIS.sub(r"\2", self._shown(match[2])), len(match[1]), number
+            )
         elif match := _ATTRIBUTE.fullmatch(line):
             self.attributes[match[1].lower()] = match[2] or ""
         elif match := _INCLUDE.fullmatch(line):

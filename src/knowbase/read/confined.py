@@ -29,7 +29,7 @@ class ReadLimits(NamedTuple):
     data_kb: int = 1024
 
 
-def _silent(_told: str) -> None:
+def _silent(_page: int, _pages: int) -> None:
     """For those who need not know how far it is."""
 
 
@@ -210,4 +210,5 @@ def _from_plain(told: Mapping[str, Any]) -> Reading:
         tuple(told["warnings"]),
         tuple(Part(name, _from_plain(part)) for name, part in told["parts"]),
         tuple(told["scans"]),
+        told["pictures"],
     )

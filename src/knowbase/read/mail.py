@@ -25,7 +25,9 @@ _FROM = re.compile(rb"(?m)(?:\A|(?<=\n\n)|(?<=\r\n\r\n))From [^\r\n]*\r?\n")
 _QUOTED_FROM = re.compile(rb"(?m)^>(>*From )")
 _REPLY = re.compile(r"(?:(?:re|aw|sv|antw|fwd?|wg|tr|rv)(?:\[\d+\])?\s*:\s*)+", re.IGNORECASE)
 _SHOWN = ("From", "To", "Cc", "Date")
-_HEADER = re.compile(rb"[!-9;-~]+:(?!//)")
+_HEADER = re.compile(rb"[!-9;-~]+[ \t]*:(?!//)")
+_HEAD = re.compile(rb"\A(?:[^\r\n]+\r?\n)+")
+_HEADER_LINE = re.compile(rb"(?:([!-9;-~]+)[ \t]*:|[ \t])")
 _MOST_ATTACHMENTS = 200
 
 
@@ -92,18 +94,28 @@ class _Message:
     """A message whose headers are read once each: that takes the library long."""
 
     def __init__(self, data: bytes) -> None:
-        self.parsed: Any = BytesParser(policy=policy.default).parsebytes(data)
+        self.parsed: Any = BytesParser(policy=policy.default).parsebytes(_mended(data))
         self._headers: dict[str, str] = {}
 
     def header(self, name: str) -> str:
         """A header as text; some are so broken that the library gives up."""
         if name not in self._headers:
             try:
-                found = " ".join(str(self.parsed.get(name, "")).split())
+                found = str(self.parsed.get(name, ""))
+                found = self._as_bytes_say(name) or found if "\ufffd" in found else found
             except Exception:
                 found = ""
-            self._headers[name] = found
+            self._headers[name] = " ".join(found.split())
         return self._headers[name]
+
+    def _as_bytes_say(self, name: str) -> str:
+        """A header that is not in ASCII and does not say in what: mostly as the text is."""
+        raw = next(text for key, text in self.parsed.raw_items() if key.lower() == name.lower())
+        data = str(raw).encode("utf-8", "surrogateescape")
+        try:
+            return data.decode(self.parsed.get_content_charset() or "utf-8")
+        except (LookupError, ValueError):
+            return decode(data)
 
     @property
     def id(self) -> str:
@@ -119,6 +131,20 @@ class _Message:
     def name(self, number: int) -> str:
         """By which it is known in its mailbox."""
         return slugify(self.id or f"{self.header('Subject')} {number}")[:80]
+
+
+def _mended(data: bytes) -> bytes:
+    """Without what breaks off the headers: lines that are none, blanks before a colon."""
+    head = _HEAD.match(data)
+    if head is None:
+        return data
+    lines = head[0].splitlines(keepends=True)
+    kept = [
+        _HEADER_LINE.sub(rb"\1:", line, count=1) if line[:1] not in b" \t" else line
+        for line in lines
+        if _HEADER_LINE.match(line)
+    ]
+    return b"".join(kept) + data[head.end() :]
 
 
 def _references(message: _Message) -> list[str]:
@@ -158,6 +184,8 @@ def _document(message: _Message, file: File, read_inside: ReadInside) -> Reading
         message.header("Keywords"),
         _moment(date),
     )
+    if "updated_at" in fields:  # it is written once
+        fields["created_at"] = fields["updated_at"]
     section = Section("_preamble", None, "", text, 1)
     title = message.header("Subject") or file.stem
     return Reading("mail", title, (section,), fields, warnings=told, parts=parts)
@@ -187,7 +215,7 @@ def _body(message: _Message) -> str:
 def _content(part: Any) -> str:
     try:
         found = part.get_content()
-        if isinstance(found, str):
+        if isinstance(found, str) and "\ufffd" not in found:
             return found.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")
     except Exception:
         found = None

@@ -1,15 +1,15 @@
 """Markdown: sections at the top-level headings, front matter, tags and links."""
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from knowbase.read.dialects import ATTRIBUTES, anchor_of, cleaned, plain_title
+from knowbase.read.dialects import anchor_of, cleaned, plain_title
 from knowbase.read.file import File
 from knowbase.read.frontmatter import Matter, front_matter
+from knowbase.read.hashtags import tags_in
 from knowbase.read.links import document_link, typed_link, wiki_link
 from knowbase.read.observations import categories, inlines
 from knowbase.text.slugs import unique_slugs
@@ -23,24 +23,6 @@ if TYPE_CHECKING:
 
 # The same line ends as the parser's, so that its line numbers fit.
 _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
-_URL = re.compile(r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,30}://\S+|\bwww\.\S+", re.IGNORECASE)
-_TAG_START = re.compile(r"""(?:^|(?<=[\s(\[,;"'“‘«]))(?<!\]\()#(?=[^\W\d_])""")
-_NOT_TEXT = "\ufffc"
-_CHAT = re.compile(r"\b(?:slack|discord|mattermost|irc|zulip|channels?)\b", re.IGNORECASE)
-_BEFORE_CHANNEL = re.compile(
-    r"(?:\b(?:in|to|on|at|via|into|through|from|the|our|an?|join|or|and|channels?:?)|[,/]) "
-    r"[(\[\"'“]*#$",
-    re.IGNORECASE,
-)
-# What one does where people talk, in a page that does not say where that is: "post it in #help".
-_TALKING = re.compile(
-    r"\b(?:ask|post|ping|contact|message|notif(?:y|ies)|announce|reach out|let us know|"
-    r"slack)(?:s|d|ed|ing)?(?: \w+){0,4}? (?:(?:in|to|on|via) )[\"'“(]*#[^\W\d_]"
-    r"|\b(?:ask|ping|contact|message|notif(?:y|ies)) [\"'“(]*#[^\W\d_]",
-    re.IGNORECASE,
-)
-_HASHED = re.compile(r"#[^\W\d_][\w/-]*")
-_TAGS_TO_THE_END = re.compile(r"(?:[ \t,]*#[^\W\d_][\w/-]*)*[ \t]*(?:\n|$)")
 # Headings by the look of a line; some that look so stand in a block of code.
 _HEADING_LINE = re.compile(r" {0,3}(?:#{1,6}(?:\s|$)|=+\s*$|-+\s*$)")
 _LOOK_LIKE_ONE = 4
@@ -95,7 +77,9 @@ def _reading(
 ) -> Reading:
     stated = dict(matter.stated)
     running = [token.children or [] for token in tokens if token.type == "inline"]
-    tags = tuple(dict.fromkeys((*stated.get("tags", ()), *_tags(running))))
+    stated_tags = stated.get("tags", ())
+    found = tags_in(running, tags_elsewhere=bool(stated_tags))
+    tags = tuple(dict.fromkeys((*stated_tags, *found)))
     if (observed := categories(tokens)) and "observations" not in stated.get("metadata", {}):
         stated["metadata"] = {**stated.get("metadata", {}), "observations": observed}
     return Reading(
@@ -235,59 +219,6 @@ def _header(source: str) -> str:
         return source
     first, end, rest = source.partition("\n")
     return anchor_of(first)[0].rstrip(" \t") + end + rest
-
-
-def _tags(running: Sequence[Sequence["Token"]]) -> Iterator[str]:
-    texts = [_URL.sub(_NOT_TEXT, "".join(_outside_links(children))) for children in running]
-    # Elsewhere "in #ideas" is a tag.
-    chats = any(_CHAT.search(_HASHED.sub("", one)) or _TALKING.search(one) for one in texts)
-    for text, children in zip(texts, running, strict=True):
-        text = ATTRIBUTES.sub("", text)
-        for match in _TAG_START.finditer(text):
-            tag = _tag_at(text, match.end())
-            if not (chats and _is_channel(text, match.end(), match.end() + len(tag))):
-                yield tag
-        for before, token in pairwise(children):
-            if token.type == "wiki_link" and before.content.endswith("#"):  # #[[two words]]
-                yield " ".join(token.content.split())
-
-
-def _outside_links(children: Sequence["Token"]) -> Iterator[str]:
-    """What is not shown for something else, as `[#general](https://…)` is."""
-    depth = 0
-    for token in children:
-        depth += token.nesting if token.type in ("link_open", "link_close") else 0
-        yield _NOT_TEXT if depth else _running(token)
-
-
-def _is_channel(text: str, start: int, end: int) -> bool:
-    """Whether a word behind a hash is where people talk: "the #help channel", "ask in #help", or
-    whatever stands alone or within a sentence. Tags stand together, or at a line's end."""
-    line = text[text.rfind("\n", 0, start) + 1 : start - 1]
-    if _BEFORE_CHANNEL.search(text[:start]) or not _TAGS_TO_THE_END.match(text, end):
-        return True
-    return not line.strip() and not _HASHED.search(text[end:].partition("\n")[0])
-
-
-def _running(token: "Token") -> str:
-    """The part of an inline token in which a tag may stand."""
-    if token.type in ("softbreak", "hardbreak"):
-        return "\n"
-    if token.type == "text" or (token.type == "text_special" and "#" not in token.content):
-        return token.content
-    # Nothing for emphasis, so that **#tag** counts; a placeholder where something stands.
-    return _NOT_TEXT if token.content and token.type != "html_inline" else ""
-
-
-def _tag_at(text: str, start: int) -> str:
-    end = start
-    while end < len(text) and _in_tag(text[end]):
-        end += 1
-    return text[start:end].rstrip("-/")
-
-
-def _in_tag(char: str) -> bool:
-    return char.isalnum() or char in "_-/" or unicodedata.category(char) in ("Mn", "Mc")
 
 
 def _links(tokens: Sequence["Token"]) -> Iterator[Link]:

@@ -11,6 +11,10 @@ from knowbase.read.links import document_link
 from knowbase.values.reading import Link, Reading
 
 _HEADING = re.compile(r"(\*+)\s+(.*?)(?:\s+:([\w@#%:]+):)?\s*$")
+_NOT_SAID = re.compile(r"\[#\w\]|\[\d*(?:/\d*|%)\]|(?<!<)<<[^<>]+>>(?!>)")  # what Org itself needs
+_RADIO = re.compile(r"<<<?([^<>]+)>>>?")
+_EMPHASIS = re.compile(r"(?<![^\s(\[{'\"-])([=~*/_+])(?=\S)([^=~\n]*?\S)\1(?![^\s)\]}'\".,;:!?-])")
+_ITS_OWN = frozenset(("noexport", "export", "ignore", "attach", "archive", "crypt"))  # tags
 _KEYWORD = re.compile(r"\s*#\+(\w+):\s*(.*)$")
 _BLOCK = re.compile(r"\s*#\+(?:begin|end)_?\w*\b.*$|\s*#\+\w+(?:\[.*\])?:?.*$", re.IGNORECASE)
 _DRAWER = re.compile(r"\s*:(?!END:)[\w-]+:\s*$", re.IGNORECASE)
@@ -37,7 +41,7 @@ def read_org(file: File) -> Reading:
         elif _DRAWER.match(line):
             in_drawer = True
         elif match := _HEADING.match(line):
-            paragraphs.heading(plain_title(match[2]), len(match[1]), number)
+            paragraphs.heading(_said(match[2]), len(match[1]), number)
             tags += (match[3] or "").split(":")
         elif match := _KEYWORD.match(line):
             key = match[1].lower()
@@ -46,14 +50,24 @@ def read_org(file: File) -> Reading:
             paragraphs.add(line, number)
     paragraphs.end()
     tags += re.split(r"[:\s]+", said.get("filetags", ""))
+    tags = [tag for tag in tags if tag.lower() not in _ITS_OWN and not tag.lstrip("#").isdecimal()]
+    keywords = said.get("keywords", "")
+    tags += re.split(r"[,;]" if re.search(r"[,;]", keywords) else r"\s", keywords)
     date = _DATE.search(said.get("date", ""))
     fields: dict[str, Any] = stated(
         {"author": said.get("author"), "date": said.get("date")},
-        ",".join([*tags, said.get("keywords", "")]),
+        ",".join(tags),
         moment(date[0]) if date else None,
     )
-    reading = reading_of("text", paragraphs.blocks, said.get("title"), file.called)
+    reading = reading_of("text", paragraphs.blocks, _said(said.get("title", "")), file.called)
     return reading._replace(stated=fields, links=tuple(dict.fromkeys(links)))
+
+
+def _said(heading: str) -> str:
+    """A heading as it is shown: without priorities, counts, targets and marks of emphasis."""
+    text = " ".join(_NOT_SAID.sub("", heading).split())
+    text = _RADIO.sub(r"\1", text or heading)
+    return plain_title(_EMPHASIS.sub(r"\2", text))
 
 
 def _linked(match: re.Match[str], links: list[Link]) -> str:

@@ -46,7 +46,7 @@ def _title(text: str) -> str | None:
             continue
         page = _MANUAL_PAGE.match(line)
         words = page[1] if page else _MARKS.sub("", line).strip()
-        if words:
+        if any(map(str.isalnum, words)):
             is_title = len(words) <= _LONGEST_TITLE and not _MARKUP.match(words)
             return words if is_title else None
     return None

@@ -20,7 +20,7 @@ AT_ONCE = 2
 SETTINGS = {"overstayed": "read.ocr_timeout", "overgrown": "read.memory_mb"}
 IN_A_ROW = 3  # pages that fail: the others would, too
 
-Told = Callable[[str], None]
+Told = Callable[[int, int], None]  # the page that is looked at, and how many there are
 
 
 @cache
@@ -88,8 +88,7 @@ class Scanner(NamedTuple):
         failed: dict[int, str] = {}
         in_a_row = 0
         for number, page in enumerate(pages, 1):
-            if len(pages) > 1:
-                tell(f"page {number} of {len(pages)}")
+            tell(number, len(pages))
             try:
                 texts[page] = self._children().call({"type": kind, "page": page}, data)
                 in_a_row = 0

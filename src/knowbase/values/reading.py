@@ -35,6 +35,7 @@ class Reading(NamedTuple):
     warnings: tuple[str, ...] = ()  # what its reader could not make sense of
     parts: tuple["Part", ...] = ()  # documents of their own that lie in the file
     scans: tuple[int, ...] = ()  # pages that are pictures, and not looked at yet
+    pictures: int = 0  # that stand in its text, and are not looked at
 
     def value(self, field: str) -> Any:
         """What it states of a field of its document; else the field's default."""

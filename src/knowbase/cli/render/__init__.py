@@ -45,6 +45,7 @@ RENDERERS = {
     "knowbase.memory.inbox.Inbox": "judging.render_inbox",
     "knowbase.memory.judging.Judged": "judging.render_judged",
     "knowbase.memory.lifecycle.Changed": "memory.render_changed",
+    "knowbase.memory.notes.Tagged": "memory.render_tagged",
     "knowbase.memory.lifecycle.Superseded": "memory.render_superseded",
     "knowbase.memory.sessions.DocumentContext": "memory.render_context",
     "knowbase.memory.sessions.SessionList": "memory.render_sessions",

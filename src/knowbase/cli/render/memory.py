@@ -8,6 +8,7 @@ from knowbase.cli.terminal import Painter, counted, ending, safe, safe_lines, st
 if TYPE_CHECKING:
     from knowbase.memory.brief import Brief
     from knowbase.memory.lifecycle import Changed, Superseded
+    from knowbase.memory.notes import Tagged
     from knowbase.memory.sessions import DocumentContext, SessionList, SessionView, Timeline
     from knowbase.memory.use import Feedback
     from knowbase.values.documents import Document
@@ -51,8 +52,17 @@ def render_remembered(paint: Painter, result: "Remembered") -> Iterable[str]:
 def render_changed(paint: Painter, result: "Changed") -> Iterable[str]:
     for document in result.documents:
         tags = "".join(f" #{safe(tag)}" for tag in document.tags)
-        states = ", ".join(states_of(document)) or "shown"
+        states = ", ".join(states_of(document)) or "shown again"
         yield f"{_line(paint, document)}{paint('dim', tags)} · {states}"
+
+
+def render_tagged(paint: Painter, result: "Tagged") -> Iterable[str]:
+    for document in result.documents:
+        tags = "".join(f" #{safe(tag)}" for tag in document.tags) or " · no tags"
+        states = "".join(f" · {state}" for state in states_of(document))
+        yield f"{_line(paint, document)}{paint('dim', tags)}{states}"
+    for notice in result.notices:
+        yield paint("red", "note: ") + safe(notice)
 
 
 def render_superseded(paint: Painter, result: "Superseded") -> Iterable[str]:

@@ -1,0 +1,38 @@
+"""Files that are gone: what becomes of their documents, or why nothing does."""
+
+from collections.abc import Sequence
+
+from knowbase.ingest.parts import stored_parts
+from knowbase.ingest.pending import Pending
+from knowbase.ingest.walk import UNLISTED
+from knowbase.store.contract import Store
+from knowbase.values.changes import Changes
+from knowbase.values.files import FileRecord
+
+
+def too_many(each: Pending, missing: Sequence[FileRecord]) -> str | None:
+    """Why nothing is removed: so much is gone that the folder itself may be away."""
+    gone, known = (
+        sum(_is_file(one) for one in files) for files in (missing, each.records.values())
+    )
+    if gone * 2 <= known:
+        return None
+    return (
+        f"{gone} of {known} files of {each.scope.source.path} are"
+        " gone; nothing was removed. If that is right, run: kb sync --prune"
+    )
+
+
+def removal_of(store: Store, missing: Sequence[FileRecord]) -> Changes:
+    """Without these files, their documents, and those that lay in them."""
+    parts = stored_parts(store, [record.path for record in missing])
+    documents = [record.document for record in missing if record.document]
+    return Changes(
+        removed=(*documents, *(part.id for part in parts.values())),
+        forgotten=tuple(record.path for record in missing),
+    )
+
+
+def _is_file(record: FileRecord) -> bool:
+    """One that counts: not what was left out, nor a folder that could not be listed."""
+    return record.skipped is None and not (record.problem or "").startswith(UNLISTED)
