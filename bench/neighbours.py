@@ -1,4 +1,5 @@
-"""Neighbours when ranking: whether what stands before and after a chunk should count for it.
+"""Neighbours when ranking: whether what stands before and after a chunk should count for it; and
+whether words should be trusted by what more than the first hit has of them.
 
     python bench/neighbours.py talk=locomo/conv-26,locomo/conv-30 pages=BASE:QUESTIONS,… …
 
@@ -27,6 +28,7 @@ from knowbase.evaluate.metrics import mean, ndcg
 from knowbase.evaluate.own import resolved
 from knowbase.query.conditions import EVERYTHING
 from knowbase.ranking.rank import rank
+from knowbase.ranking.trust import coverage
 from knowbase.search.rank import rank_all
 from knowbase.search.request import SearchRequest
 from knowbase.search.understand import understand
@@ -87,12 +89,14 @@ def ways(text: Text, question: Question) -> Iterator[tuple[str, float]]:
     vector = np.frombuffer(base.embedder.embed_query(inquiry.query.text), "<f4")
     own = dict(zip(text.chunks, (text.vectors @ vector).tolist(), strict=True))
 
-    def ranked(similar: Mapping[int, float]) -> list[tuple[int, float]]:
+    def ranked(
+        similar: Mapping[int, float], trust: Mapping[str, float] = outcome.trust
+    ) -> list[tuple[int, float]]:
         ordered = sorted(similar, key=lambda one: -similar[one])[: 4 * DEPTH]
         near = cut([Candidate(one, similar[one]) for one in ordered], text.passages, DEPTH)
         legs = {"keyword": words, "semantic": near}
         used = {one.chunk: text.passages[one.chunk] for found in legs.values() for one in found}
-        hits = rank(legs, used, inquiry.profile, WRITTEN, "keyword", outcome.trust)
+        hits = rank(legs, used, inquiry.profile, WRITTEN, "keyword", trust)
         return [(hit.chunk, hit.score) for hit in hits]
 
     def value(order: Sequence[int]) -> float:
@@ -102,6 +106,13 @@ def ways(text: Text, question: Question) -> Iterator[tuple[str, float]]:
     plain = ranked(own)
     scores = dict(plain)
     yield "as it is", value([chunk for chunk, _ in plain])
+    keyword = inquiry.query.keyword
+    beside = [(one.of, one.word) for one in keyword.also]
+    covered = [coverage(keyword.words, text.passages[one.chunk], beside) for one in words[:3]]
+    for name, of_all in (("mean", mean), ("best", max)):
+        trust = {**outcome.trust, "keyword": of_all(covered)} if covered else outcome.trust
+        way = f"coverage: the {name} of the first three"
+        yield way, value([chunk for chunk, _ in ranked(own, trust)])
     for share in SHARES:
         for name, of_both in (("mean", mean), ("better", max)):
             mixed = {

@@ -16,6 +16,7 @@ BOUNDS = {name: least for least, name in LEVELS}
 UNLEARNT = 0.15  # the bound of "nothing found" where nothing is known of the base itself
 LEAST_SPREAD = 0.02
 MOST = 4.0  # what one signal can say at most, in log odds
+FORM = 2.0  # raised when what was learnt before means something else now
 STEEPEST = 1.0  # signals say much of the same: together they never say more than their sum
 LEAST_HERE, MOST_HERE = 0.4, 0.95
 """Whether the answer itself is among what a base has on a topic is hard to tell: between these."""
@@ -102,14 +103,20 @@ def _apart(evidence: Evidence, numbers: Numbers, low: str, high: str) -> float:
             continue
         spread = numbers[f"{name}.{low}.spread"]
         said = (value - (below + above) / 2) * (above - below) / spread**2
-        total += min(MOST, max(-MOST, said))
+        total += min(_most(name, evidence), max(-MOST, said))
     return total
+
+
+def _most(name: str, evidence: Evidence) -> float:
+    """That a base knows the words speaks for nothing where their meaning is compared, too: a base
+    about software knows those of any question about software. That it does not speaks against."""
+    return 0.0 if name == "known" and evidence.similarity is not None else MOST
 
 
 def learn(examples: Examples) -> dict[str, float]:
     """The numbers of a base, from questions whose answers are known."""
     answered, missing, strange = examples
-    numbers: dict[str, float] = {}
+    numbers: dict[str, float] = {"form": FORM}
     for name in Evidence._fields:
         _compare(numbers, name, ("strange", strange), ("own", [*answered, *missing]))
         if name in TELLS_WHETHER_HERE:
@@ -197,7 +204,7 @@ PRIOR: Numbers = {
     "shared.strange": 0.059, "shared.own": 0.501, "shared.strange.spread": 0.344,
     "keyword.slope": 0.49, "keyword.offset": 0.502,
     "semantic.slope": 0.955, "semantic.offset": 0.751,
-    "both.slope": 0.419, "both.offset": 0.786,
+    "both.slope": 0.47, "both.offset": 1.4,
 }  # fmt: skip
 """What holds until a base is calibrated: the mean of six (docs/ranking.md). Similarities are those
 of the packaged model."""

@@ -8,6 +8,7 @@ from knowbase.query.query import Query
 from knowbase.query.words import KeywordQuery
 from knowbase.ranking.trust import has_stems, stems_of
 from knowbase.ranking.verdict import (
+    FORM,
     LEGS,
     STRONG,
     Evidence,
@@ -102,6 +103,7 @@ def _is_named(text: str, passage: Passage) -> bool:
 
 def _judged(evidence: Evidence, numbers: Numbers | None, services: Services) -> Verdict:
     """By what was learnt with the model that is used, or else by what holds of the packaged one."""
+    numbers = numbers if numbers and numbers.get("form") == FORM else None
     if evidence.similarity is None:  # what words say does not depend on a model
         return judge(evidence, numbers)
     model = services.store.model()
