@@ -1,7 +1,6 @@
 """Asking judged questions: each system is charged alike."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -25,7 +24,7 @@ class Listening(FarApart):
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Base, Listening]]:
     embedder = Listening()
-    folder: Path = tmp_path_factory.mktemp("asking")
+    folder = tmp_path_factory.mktemp("asking")
     with Base(create(str(folder / "b.db")).path, embedder=embedder) as made:
         made.note(Note("refresh tokens are valid for thirty days", code="A-1"))
         yield made, embedder

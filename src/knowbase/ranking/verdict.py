@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 STRONG, LIKELY, WEAK, NOTHING = "strong", "likely", "weak", "nothing found"
-LEVELS = ((0.75, STRONG), (0.5, LIKELY), (0.3, WEAK))
+LEVELS = ((0.75, STRONG), (0.5, LIKELY), (0.4, WEAK))
 BOUNDS = {name: least for least, name in LEVELS}
-UNLEARNT = 0.15  # the bound of "nothing found" where nothing is known of the base itself
+UNLEARNT = 0.3  # the bound of "nothing found" where nothing is known of the base itself
 LEAST_SPREAD = 0.02
 MOST = 4.0  # what one signal can say at most, in log odds
 FORM = 2.0  # raised when what was learnt before means something else now
@@ -64,7 +64,7 @@ def at_least_likely(verdict: Verdict) -> Verdict:
 
 def at_most_weak(verdict: Verdict) -> Verdict:
     """Of a query that asks for nothing, whatever is found."""
-    return _named(min(verdict.probability, BOUNDS[WEAK]), verdict.calibrated)
+    return _named(min(verdict.probability, UNLEARNT), verdict.calibrated)
 
 
 def _named(probability: float, calibrated: bool) -> Verdict:
@@ -204,7 +204,7 @@ PRIOR: Numbers = {
     "shared.strange": 0.059, "shared.own": 0.501, "shared.strange.spread": 0.344,
     "keyword.slope": 0.49, "keyword.offset": 0.502,
     "semantic.slope": 0.955, "semantic.offset": 0.751,
-    "both.slope": 0.47, "both.offset": 1.4,
+    "both.slope": 0.535, "both.offset": 1.634,
 }  # fmt: skip
 """What holds until a base is calibrated: the mean of six (docs/ranking.md). Similarities are those
 of the packaged model."""
