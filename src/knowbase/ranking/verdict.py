@@ -206,5 +206,5 @@ PRIOR: Numbers = {
     "semantic.slope": 0.955, "semantic.offset": 0.751,
     "both.slope": 0.535, "both.offset": 1.634,
 }  # fmt: skip
-"""What holds until a base is calibrated: the mean of six (docs/ranking.md). Similarities are those
-of the packaged model."""
+"""What holds until a base is calibrated: the mean of six (docs/ranking.md), the last two of three.
+Similarities are those of the packaged model."""

@@ -24,6 +24,7 @@ LEAST_SHARE = 12  # one word in so many is of those that every text of a languag
 _LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+(?![\w+#])")
 _ACCENTED = re.compile("[\u00c0-\u017f]")
 _VIETNAMESE = re.compile("[\u01a0\u01a1\u01af\u01b0\u1ea0-\u1ef9]")
+_APART = re.compile("[\u0302\u0306\u031b\u0323]")  # marks of its letters that stand by themselves
 _ARABIC = re.compile("[\u0620-\u064a]")
 _ARTICLES = ("وال", "بال", "كال", "فال", "لل", "ال")
 _ARABIC_ENDINGS = ("ها", "ان", "ات", "ون", "ين", "يه", "ه", "ي")
@@ -158,6 +159,8 @@ def is_foreign(text: str) -> bool:
 
 
 def _is_vietnamese(text: str) -> bool:
+    if _APART.search(text):
+        text = unicodedata.normalize("NFC", text)
     if not _VIETNAMESE.search(text):
         return False
     found = [bool(_VIETNAMESE.search(match[0])) for match in _first(text)]
