@@ -12,6 +12,7 @@ from conftest import Kb
 from knowbase import Base, Note, SearchRequest, config
 from knowbase.base.background import embedding
 from knowbase.ranking.verdict import NOTHING, Evidence, Examples, Verdict, judge, learn
+from knowbase.search.calibrate import is_due
 from linked import FarApart
 from postgres import new_base
 from servers import PATIENCE, serving
@@ -114,10 +115,12 @@ def test_what_was_learnt_of_another_model_is_not_used(tmp_path: Path) -> None:
         assert base.search(query).verdict.calibrated
         learnt = base.store.calibration()
         assert learnt is not None
-        numbers = {**learnt.numbers, "model": 1.0}
-        base.store.put_calibration(learnt._replace(numbers=numbers))
-        found = base.search(query).verdict
-        assert (found.calibrated, found.probability) == (False, by_words.probability)
+        for older in ("model", "form"):
+            numbers = {**learnt.numbers, older: 1.0}
+            base.store.put_calibration(learnt._replace(numbers=numbers))
+            found = base.search(query).verdict
+            assert (found.calibrated, found.probability) == (False, by_words.probability)
+            assert is_due(base.search_services, base.store.calibration())
 
 
 @pytest.mark.parametrize("engine", ["sqlite", "postgres"])
@@ -246,3 +249,12 @@ def test_the_probability_falls_with_the_evidence() -> None:
     numbers = learn(Examples([good] * 12, [good._replace(margin=0.05)] * 12, [poor] * 12))
     assert judge(good, numbers).name in ("strong", "likely")
     assert judge(poor, numbers) == Verdict(NOTHING, judge(poor, numbers).probability, True)
+
+
+def test_words_that_are_known_speak_for_nothing_where_meaning_does_not() -> None:
+    """A base about software knows the words of any question about software."""
+    far = Evidence(rarity=0.7, known=1.0, similarity=0.6, margin=0.05, shared=0.2)
+    some, none = far._replace(known=0.7), far._replace(known=0.1)
+    assert judge(far).probability == judge(some).probability < 0.5
+    assert judge(none).name == NOTHING
+    assert judge(Evidence(0.7, 1.0)).probability > judge(Evidence(0.7, 0.7)).probability

@@ -1,5 +1,6 @@
 """What is looked for beside the words: forms, what was meant, synonyms, short forms."""
 
+import unicodedata
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -36,6 +37,8 @@ TEXTS = {
     "A-18": "Boats with a diesel engine (DEN) and boats with a diesel engine",
     "A-19": "A diesel engine is loud",
     "A-20": "DEN is short",
+    "A-21": "Ba má tôi ở quê, và ba làm ruộng",
+    "A-22": "Bà của tôi ở quê, và bà làm ruộng",
 }
 
 
@@ -82,6 +85,20 @@ def test_other_forms_of_a_word_are_found_in_other_languages(
         assert answer.notices == ()
 
 
+@pytest.mark.parametrize(("query", "code"), [("ba làm ruộng", "A-21"), ("bà làm ruộng", "A-22")])
+def test_vietnamese_words_are_told_apart_by_their_accents(
+    base: Base, query: str, code: str
+) -> None:
+    """C34: the tokenizer drops them."""
+    apart = unicodedata.normalize("NFD", query)
+    assert base.search(SearchRequest(apart, mode="keyword")).hits[0].code == code
+    answer = base.search(SearchRequest(query, mode="keyword", explain=True))
+    assert answer.hits[0].code == code
+    assert "<mark>ruộng</mark>" in answer.hits[0].snippet
+    assert "ruộng beside ruộng (form, × 1)" in str(answer)
+    assert answer.notices == ()
+
+
 def test_a_mistyped_word_is_searched_as_what_was_meant_and_it_is_said(base: Base) -> None:
     for typed in ("deploymnt", "Deplyoment", "depoyment"):
         hits, notices = asked(base, typed)
@@ -96,6 +113,12 @@ def test_a_word_that_no_text_has_is_never_told(base: Base, typed: str, nobody: s
     """Its stem is one of the base: `quarterely` has that of quarter."""
     answer = base.search(SearchRequest(typed, mode="keyword"))
     assert nobody not in f"{answer.notices} {answer.suggestions}"
+
+
+def test_another_word_of_one_other_letter_is_suggested_and_not_searched(base: Base) -> None:
+    answer = base.search(SearchRequest("goats", mode="keyword"))
+    assert (answer.hits, answer.notices) == ((), ())
+    assert [one.nearest[0] for one in answer.suggestions] == ["boats"]
 
 
 def test_what_was_meant_is_told_as_the_text_has_it(base: Base) -> None:

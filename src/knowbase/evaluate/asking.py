@@ -14,6 +14,7 @@ from knowbase.search.answer import Answer
 from knowbase.search.filling_up import filled_up
 from knowbase.search.rank import rank_all
 from knowbase.search.request import SearchRequest
+from knowbase.search.retrieve import texts_to_embed
 from knowbase.search.search import search
 from knowbase.search.understand import Inquiry, understand
 
@@ -65,9 +66,9 @@ def ask(
     for system in systems[: bool(questions)]:
         _search(base, questions[0], system)  # loads the model, which no time should count
     for question in questions:
-        embedding = _embedding(base, question) if any(map(_embeds, systems)) else 0.0
+        embedding = _embedding(base, question, systems)
         results = {
-            system.name: _result(base, question, system, embedding * _embeds(system))
+            system.name: _result(base, question, system, embedding[system.name])
             for system in systems
         }
         asked.append(QuestionResults(question, group, results))
@@ -75,16 +76,22 @@ def ask(
     return asked
 
 
-def _embeds(system: System) -> bool:
-    return system.mode != "keyword"
+def _embedding(base: Base, question: Question, systems: Sequence[System]) -> dict[str, float]:
+    """How long it takes each system to embed what it reads of a question: with its marks or
+    without. It is remembered then: each that wants it is charged for it, not the first alone."""
+    read = {
+        system.name: texts_to_embed(asked_as(base, question, system).query)
+        for system in systems
+        if system.mode != "keyword"
+    }
+    took = {text: _timed(base, text) for texts in read.values() for text in texts}
+    return {one.name: sum(took[text] for text in read.get(one.name, ())) for one in systems}
 
 
-def _embedding(base: Base, question: Question) -> float:
-    """How long it takes to embed a question. It is remembered then: each system that wants it is
-    charged for it, not the first one alone."""
+def _timed(base: Base, text: str) -> float:
     started = time.perf_counter()
     try:
-        base.embedder.embed_query(question.text)
+        base.embedder.embed_query(text)
     except EmbeddingError:
         return 0.0  # a search will tell
     return (time.perf_counter() - started) * 1000

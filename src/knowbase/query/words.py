@@ -33,6 +33,7 @@ class Also(NamedTuple):
     def __str__(self) -> str:
         """As an explanation has it."""
         shown = self.word.surface.lstrip("\ue002") + "…" * (self.why == "form")
+        shown = self.of if shown.endswith("\ue002…") else shown  # a word as it is written
         return f"{shown} beside {self.of} ({self.why}, × {self.weight:g})"
 
 

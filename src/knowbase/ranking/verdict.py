@@ -11,11 +11,13 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 STRONG, LIKELY, WEAK, NOTHING = "strong", "likely", "weak", "nothing found"
-LEVELS = ((0.75, STRONG), (0.5, LIKELY), (0.3, WEAK))
-BOUNDS = {name: least for least, name in LEVELS}
-UNLEARNT = 0.15  # the bound of "nothing found" where nothing is known of the base itself
+LEAST_STRONG, LEAST_LIKELY, MOST_WEAK = 0.75, 0.5, 0.3
+NOTHING_UNDER = {"both": (0.4, 0.3), "keyword": (0.3, 0.15), "semantic": (0.3, 0.15)}
+"""The bound of "nothing found" by the legs that ran: of a base that has learnt, and of others. One
+leg alone tells less, and must not lose more than one in twenty answers either."""
 LEAST_SPREAD = 0.02
 MOST = 4.0  # what one signal can say at most, in log odds
+FORM = 2.0  # raised when what was learnt before means something else now
 STEEPEST = 1.0  # signals say much of the same: together they never say more than their sum
 LEAST_HERE, MOST_HERE = 0.4, 0.95
 """Whether the answer itself is among what a base has on a topic is hard to tell: between these."""
@@ -53,24 +55,23 @@ def judge(evidence: Evidence, numbers: Numbers | None = None) -> Verdict:
     """The verdict on one answer, by what its base has learnt of itself."""
     known = PRIOR if numbers is None else numbers
     probability = round(topic(evidence, known) * here(evidence, known), 4)
-    return _named(probability, numbers is not None)
+    least = NOTHING_UNDER[legs_of(evidence)][numbers is None]
+    levels = ((LEAST_STRONG, STRONG), (LEAST_LIKELY, LIKELY), (least, WEAK))
+    name = next((name for bound, name in levels if probability >= bound), NOTHING)
+    return Verdict(name, probability, numbers is not None)
 
 
 def at_least_likely(verdict: Verdict) -> Verdict:
     """Of a hit that is what was asked for, whatever its signals say."""
-    return _named(max(verdict.probability, BOUNDS[LIKELY]), verdict.calibrated)
+    if verdict.probability >= LEAST_LIKELY:
+        return verdict
+    return verdict._replace(name=LIKELY, probability=LEAST_LIKELY)
 
 
 def at_most_weak(verdict: Verdict) -> Verdict:
     """Of a query that asks for nothing, whatever is found."""
-    return _named(min(verdict.probability, BOUNDS[WEAK]), verdict.calibrated)
-
-
-def _named(probability: float, calibrated: bool) -> Verdict:
-    name = next((name for least, name in LEVELS if probability >= least), NOTHING)
-    if name == NOTHING and not calibrated and probability >= UNLEARNT:
-        name = WEAK
-    return Verdict(name, probability, calibrated)
+    name = NOTHING if verdict.name == NOTHING else WEAK
+    return verdict._replace(name=name, probability=min(verdict.probability, MOST_WEAK))
 
 
 def topic(evidence: Evidence, numbers: Numbers) -> float:
@@ -102,14 +103,20 @@ def _apart(evidence: Evidence, numbers: Numbers, low: str, high: str) -> float:
             continue
         spread = numbers[f"{name}.{low}.spread"]
         said = (value - (below + above) / 2) * (above - below) / spread**2
-        total += min(MOST, max(-MOST, said))
+        total += min(_most(name, evidence), max(-MOST, said))
     return total
+
+
+def _most(name: str, evidence: Evidence) -> float:
+    """That a base knows the words speaks for nothing where their meaning is compared, too: a base
+    about software knows those of any question about software. That it does not speaks against."""
+    return 0.0 if name == "known" and evidence.similarity is not None else MOST
 
 
 def learn(examples: Examples) -> dict[str, float]:
     """The numbers of a base, from questions whose answers are known."""
     answered, missing, strange = examples
-    numbers: dict[str, float] = {}
+    numbers: dict[str, float] = {"form": FORM}
     for name in Evidence._fields:
         _compare(numbers, name, ("strange", strange), ("own", [*answered, *missing]))
         if name in TELLS_WHETHER_HERE:
@@ -197,7 +204,7 @@ PRIOR: Numbers = {
     "shared.strange": 0.059, "shared.own": 0.501, "shared.strange.spread": 0.344,
     "keyword.slope": 0.49, "keyword.offset": 0.502,
     "semantic.slope": 0.955, "semantic.offset": 0.751,
-    "both.slope": 0.419, "both.offset": 0.786,
+    "both.slope": 0.535, "both.offset": 1.634,
 }  # fmt: skip
-"""What holds until a base is calibrated: the mean of six (docs/ranking.md). Similarities are those
-of the packaged model."""
+"""What holds until a base is calibrated: the mean of six (docs/ranking.md), the last two of three.
+Similarities are those of the packaged model."""

@@ -13,7 +13,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from knowbase.query.conditions import EVERYTHING, Condition, Not, OneOf, Visible
 from knowbase.query.predicate import passes
 from knowbase.ranking.profile import PROFILES
-from knowbase.ranking.verdict import LEGS, PRIOR, Evidence, Examples, Numbers, learn, only, topic
+from knowbase.ranking.verdict import (
+    FORM,
+    LEGS,
+    PRIOR,
+    Evidence,
+    Examples,
+    Numbers,
+    learn,
+    only,
+    topic,
+)
 from knowbase.search.changed import MOST_CHANGED, changed_share, sample_of
 from knowbase.search.evidence import as_prior_knows, evidence_of, mark_of
 from knowbase.search.request import SearchRequest
@@ -132,7 +142,8 @@ def is_due(services: Services, known: Calibration | None) -> bool:
     if known is None:
         return state["chunks"] >= FEWEST
     is_other = changed_share(known, services.store) > MOST_CHANGED
-    return is_other or known.numbers.get("model") != state["model"]
+    learnt = known.numbers
+    return is_other or learnt.get("model") != state["model"] or learnt.get("form") != FORM
 
 
 def _state(services: Services) -> dict[str, float]:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from knowbase.query.conditions import EVERYTHING, Condition
 from knowbase.query.query import Query
 from knowbase.query.words import KeywordQuery
-from knowbase.ranking.trust import has_stems, stems_of
+from knowbase.ranking.trust import fluency, has_stems, stems_of
 from knowbase.ranking.verdict import (
+    FORM,
     LEGS,
     STRONG,
     Evidence,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from knowbase.values.vectors import Model
 
 NEIGHBOURS = 10  # the nearest is held against the last of so many
+FLUENT = 0.5  # how well a model must know a language for its similarities to be evidence
 FEW = 30  # chunks: idf is nearly nothing for half of them, and BM25 with it
 _MARKS = ".,;:!?()[]{}\"'"  # that stand around a code in a sentence
 OUTDATED = "{:.0%} of the base changed since it learnt how its answers look: kb calibrate"
@@ -103,6 +105,7 @@ def _is_named(text: str, passage: Passage) -> bool:
 
 def _judged(evidence: Evidence, numbers: Numbers | None, services: Services) -> Verdict:
     """By what was learnt with the model that is used, or else by what holds of the packaged one."""
+    numbers = numbers if numbers and numbers.get("form") == FORM else None
     if evidence.similarity is None:  # what words say does not depend on a model
         return judge(evidence, numbers)
     model = services.store.model()
@@ -124,7 +127,7 @@ def as_prior_knows(evidence: Evidence, model: "Model | None") -> Evidence:
     from knowbase_granite import NAME
 
     is_packaged = model is not None and model.name == NAME
-    return evidence if is_packaged else only(evidence, LEGS["keyword"])
+    return evidence if is_packaged else _by_words(evidence)
 
 
 def evidence_of(
@@ -157,7 +160,26 @@ def evidence_of(
     if nearest is not None:
         shared = _had(asked, weights, stems_of(nearest)) / total
         evidence = evidence._replace(shared=shared)
-    return evidence
+    if evidence.similarity is None or _is_in_known_language(inquiry.query, services):
+        return evidence
+    return _by_words(evidence)
+
+
+def _by_words(evidence: Evidence) -> Evidence:
+    return only(evidence, LEGS["keyword"])
+
+
+def _is_in_known_language(query: Query, services: Services) -> bool:
+    """Whether similarities say anything of it: those of a language that the model never learnt are
+    nearly all alike."""
+    if not query.text or query.similar:
+        return True
+    from knowbase.embed import tokens_in
+    from knowbase.ranking.profile import PROFILES
+
+    tokens = tokens_in(query.text, services.embedder())
+    best = PROFILES["best"]
+    return fluency(tokens, len(query.text), best.fluent_at, best.foreign_at) >= FLUENT
 
 
 class _Asked(NamedTuple):

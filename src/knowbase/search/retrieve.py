@@ -16,6 +16,7 @@ from knowbase.values.documents import Candidate, Passage
 
 if TYPE_CHECKING:
     from knowbase.embed import Embedder
+    from knowbase.query.query import Query
     from knowbase.values.vectors import Model, Vector
 
 BATCH = 1000  # documents that are asked for by name at once
@@ -192,12 +193,11 @@ class _Retrieval:
         query = self._query
         likes = [like.document.id for like in query.like]
         vectors = [vector for like in likes for vector in self._vectors_of(like, stored)]
-        texts = query.similar or (() if query.like else (query.text,))
-        if texts:
+        if texts := texts_to_embed(query):
             embedder = self._services.embedder()
             if embedder.model != stored:
                 raise ModelMismatch.between(stored, embedder.model)
-            vectors += self._embedded(embedder, [_calmly(text) for text in texts])
+            vectors += self._embedded(embedder, texts)
         return vectors[0] if len(vectors) == 1 else _between(vectors)
 
     def _embedded(self, embedder: "Embedder", texts: Sequence[str]) -> "list[Vector]":
@@ -212,6 +212,12 @@ class _Retrieval:
         """S3-11: a document's own vectors; nothing is embedded."""
         hashes = [passage.chunk.hash for passage in self._store.chunks(document)]
         return list(self._store.vectors(hashes, model).values())
+
+
+def texts_to_embed(query: "Query") -> list[str]:
+    """What a model reads of a query."""
+    texts = query.similar or (() if query.like or not query.text else (query.text,))
+    return [_calmly(text) for text in texts]
 
 
 def _calmly(text: str) -> str:

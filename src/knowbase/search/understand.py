@@ -104,6 +104,7 @@ def softened(inquiry: Inquiry, language: Language) -> Softer | None:
         return None
     context = language.context(inquiry.now)
     query = understand(inquiry.request.query, inquiry.profile.match, context, soft=True)
+    query = query._replace(text=inquiry.query.text)  # what a model reads has no marks either way
     return Softer(inquiry._replace(query=query), found.required)
 
 

@@ -1,8 +1,10 @@
 """Forms of words beyond English: a word's beginning, looked for beside the word itself.
 
 The tokenizer's stems are English ones. Other languages that write spaces between words bend them
-mostly at their ends: the first letters, without accents, stand for all of a word's forms. They are
-indexed behind a private mark, so that they never meet a plain word.
+mostly at their ends: the first letters, without accents, stand for all of a word's forms.
+Vietnamese bends nothing, and tells syllables apart by the accents that the tokenizer drops: there
+the word as it is written stands for itself. Both are indexed behind a private mark, so that they
+never meet a plain word.
 """
 
 import re
@@ -23,6 +25,7 @@ LEAST_SHARE = 12  # one word in so many is of those that every text of a languag
 _LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+(?![\w+#])")
 _ACCENTED = re.compile("[\u00c0-\u017f]")
 _VIETNAMESE = re.compile("[\u01a0\u01a1\u01af\u01b0\u1ea0-\u1ef9]")
+_APART = re.compile("[\u0302\u0306\u031b\u0323]")  # marks of its letters that stand by themselves
 _ARABIC = re.compile("[\u0620-\u064a]")
 _ARTICLES = ("وال", "بال", "كال", "فال", "لل", "ال")
 _ARABIC_ENDINGS = ("ها", "ان", "ات", "ون", "ين", "يه", "ه", "ي")
@@ -39,13 +42,27 @@ class Form(NamedTuple):
 
 
 def forms(text: str, *, latin: bool) -> Iterator[Form]:
-    """The form of each word that has one; of Latin words only where that is asked for."""
+    """The form of each word that has one; of Latin words only where that is asked for, or where
+    the text is Vietnamese."""
     if text.isascii() and not latin:
         return
+    of_latin = as_written if _is_vietnamese(text) else form_of if latin else None
     for match in (_LATIN_WORD if text.isascii() else _word()).finditer(text):
-        found = form_of(match[0]) if latin or not _LATIN_WORD.match(match[0]) else None
+        form = of_latin if _LATIN_WORD.match(match[0]) else form_of
+        found = form(match[0]) if form else None
         if found:
             yield Form(found, match.start(), match.end())
+
+
+@lru_cache(maxsize=20_000)
+def as_written(word: str) -> str:
+    """A word with its accents, between marks: the tokenizer would drop them, and stem it."""
+    letters = unicodedata.normalize("NFD", word[:LONGEST].lower())
+    return FORM_MARK + "".join(map(_with_accent, letters)) + FORM_MARK
+
+
+def _with_accent(character: str) -> str:
+    return _private(character) if unicodedata.combining(character) else character
 
 
 @lru_cache(maxsize=20_000)
@@ -75,8 +92,11 @@ def _is_kept(character: str) -> bool:
 
 
 def _as_letter(character: str) -> str:
-    if character.isalnum() or not _is_indic(character):
-        return character
+    return character if character.isalnum() or not _is_indic(character) else _private(character)
+
+
+def _private(character: str) -> str:
+    """A letter that no text has."""
     return chr(0xE000 + (ord(character) & 0xFFF))
 
 
@@ -131,14 +151,18 @@ def is_foreign(text: str) -> bool:
     ones of its own."""
     words, english, foreign = tally(text)
     is_no_english = english * LEAST_SHARE < words and not text.isascii()
-    if is_no_english and not _is_vietnamese(text, words):
+    if is_no_english and not _is_vietnamese(text):
         foreign += sum(bool(_ACCENTED.search(match[0])) for match in _first(text))
     return foreign > english and foreign * LEAST_SHARE >= words
 
 
-def _is_vietnamese(text: str, words: int) -> bool:
-    found = sum(bool(_VIETNAMESE.search(match[0])) for match in _first(text))
-    return found * LEAST_SHARE >= max(1, words)
+def _is_vietnamese(text: str) -> bool:
+    if _APART.search(text):
+        text = unicodedata.normalize("NFC", text)
+    if not _VIETNAMESE.search(text):
+        return False
+    found = [bool(_VIETNAMESE.search(match[0])) for match in _first(text)]
+    return sum(found) * LEAST_SHARE >= max(1, len(found))
 
 
 def is_english(text: str) -> bool:

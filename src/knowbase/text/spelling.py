@@ -14,6 +14,8 @@ SHORTEST = 4  # letters of a word that may be mistyped; of so few, only two may 
 LONGEST = 32  # longer ones are no words
 LIKELY = 0.5  # what the likeliest mistakes cost: two letters changed places, one doubled or not
 CLEARLY = math.log(3)  # how much likelier than the next one a word must be
+UNLIKELY = 1.0  # what a mistake costs that leaves doubt in a word of fewer than LONG letters
+LONG = 7
 A_MISTAKE = 4.0  # a mistake that costs 1 is as unlikely as a word e⁴ times rarer
 
 _ROWS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
@@ -98,7 +100,13 @@ def clear(word: str, known: Mapping[str, int]) -> str | None:
     if not found or (len(found) > 1 and found[0][1] - found[1][1] < CLEARLY):
         return None
     best = found[0][0]
-    return best if len(word) > SHORTEST or edits(word)[best] <= LIKELY else None
+    return best if edits(word)[best] <= _doubtless(len(word)) else None
+
+
+def _doubtless(letters: int) -> float:
+    """What a mistake may cost: the shorter the words, the more of them differ in one letter, and
+    yeast was not meant to be least."""
+    return math.inf if letters >= LONG else LIKELY if letters <= SHORTEST else UNLIKELY
 
 
 def _weighed(word: str, known: Mapping[str, int]) -> list[tuple[str, float]]:
