@@ -12,6 +12,7 @@ from knowbase.values.times import timestamp
 
 if TYPE_CHECKING:
     from knowbase.base.base import Base
+    from knowbase.base.evaluations import Evaluation
 
 KINDS = ("add", "sync", "embed", "eval")
 MOST_KEPT = 20  # tasks that have ended
@@ -48,6 +49,7 @@ class TaskList(NamedTuple):
     """The last started first."""
 
     tasks: tuple[TaskLine, ...]
+    evaluations: "tuple[Evaluation, ...]" = ()  # of earlier servers too, the last one first
 
 
 class _Stopped(KeyboardInterrupt):

@@ -6,7 +6,7 @@ import { Failure, tell, useAsked } from "../parts/said";
 import { documentAddress } from "../place";
 import { forgetRendered } from "../rendered";
 import { openInEditor } from "../search/editor";
-import { age, count, grouped, pieces } from "../words";
+import { age, count, grouped, pieces, readable } from "../words";
 
 const LIKE = 5;
 
@@ -30,9 +30,7 @@ export function Rail({ code, context }: { code: string; context: DocumentContext
                   {hit.title}
                 </a>
                 <p class="faint excerpt" dir="auto">
-                  {pieces(hit.snippet)
-                    .map((piece) => piece.text)
-                    .join("")}
+                  {readable(pieces(hit.snippet).map((piece) => piece.text).join(""))}
                 </p>
               </li>
             ))}

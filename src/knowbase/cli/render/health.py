@@ -40,6 +40,9 @@ def render_searches(paint: Painter, result: "Searches") -> Iterable[str]:
         yield f"by meaning too: {result.semantic_share:.0%}"
     for one in result.last_without_hits:
         yield f"found nothing: {safe(one.query)} {paint('dim', one.at[:16])}"
+    for judged in result.feedback:
+        told = f"{judged.verdict}: {safe(judged.code)} {safe(judged.title)}"
+        yield f"{told} {paint('dim', f'for {safe(judged.query)}' if judged.query else '')}".rstrip()
 
 
 def render_task(paint: Painter, task: "TaskLine") -> Iterable[str]:

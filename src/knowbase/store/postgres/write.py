@@ -17,7 +17,7 @@ from knowbase.store.postgres.rows import clean
 from knowbase.store.postgres.sealing import seal, seal_fields, seal_use
 from knowbase.store.postgres.vector_tables import as_text, vector_table
 from knowbase.store.postgres.words import Counts, counted
-from knowbase.store.rules import check_chain, known_text
+from knowbase.store.rules import check_chain, check_unchanged, known_text
 from knowbase.store.seals import vector_seal
 from knowbase.text.indexed import index_terms
 from knowbase.values.changes import Changes, Draft, assigned_codes, renamed
@@ -222,6 +222,8 @@ class Writing(Postings):
         return seq
 
     def _update_document(self, seq: int, draft: Draft, values: dict[str, Any]) -> None:
+        changed_at = "SELECT updated_at FROM documents WHERE base_id = %s AND seq = %s"
+        check_unchanged(draft, str(self._value(changed_at, seq)))
         values |= self.said(draft.id) or {}
         wanted = clean(draft.reading.value("code"))
         if wanted is not None and self._is_free(wanted, seq):
