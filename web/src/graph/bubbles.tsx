@@ -46,6 +46,7 @@ function lines(text: string, radius: number): string[] {
   return made.length > most ? [...made.slice(0, most - 1), `${(made[most - 1] ?? "").slice(0, wide - 1)}…`] : made;
 }
 
+/** The list below says the same, and is what keys and screen readers use. */
 export function Bubbles({ all, address }: { all: Community[]; address: (code: string) => string }) {
   const bubbles = packed(all.filter((one) => one.central.length > 0));
   if (!bubbles.length) return null;
@@ -54,12 +55,12 @@ export function Bubbles({ all, address }: { all: Community[]; address: (code: st
   const right = Math.max(...bubbles.map((one) => one.x + one.radius)) + GAP;
   const bottom = Math.max(...bubbles.map((one) => one.y + one.radius)) + GAP;
   return (
-    <svg class="bubbles" viewBox={[left, top, right - left, bottom - top].map(Math.round).join(" ")} aria-label="What belongs together; the list below says the same">
+    <svg class="bubbles" viewBox={[left, top, right - left, bottom - top].map(Math.round).join(" ")} aria-hidden="true">
       {bubbles.map(({ one, x, y, radius }) => {
         const title = one.central[0]?.title ?? one.label;
         const told = lines(title, radius);
         return (
-          <a key={one.label + title} href={address(one.central[0]?.code ?? "")} aria-label={`${title}: ${count(one.size, "document")}`}>
+          <a key={one.label + title} href={address(one.central[0]?.code ?? "")} tabIndex={-1}>
             <title>{`${title}: ${one.label}, ${count(one.size, "document")}`}</title>
             <circle cx={x} cy={y} r={radius} />
             {told.map((line, at) => (

@@ -18,15 +18,15 @@ export function Ignore({ folders = [] }: { folders?: string[] }) {
       <div class="row">
         <input value={pattern} aria-label="Pattern of files to leave out" aria-describedby="ignored" placeholder="*.min.js, build/, /archive/**" autocomplete="off" spellcheck={false} onInput={(event) => set(event.currentTarget.value)} />
         {folders.length > 0 && (
-          <label>
+          <span>
             in{" "}
-            <select value={folder} onChange={(event) => choose(event.currentTarget.value)}>
+            <select value={folder} aria-label="The folder that it is written for" onChange={(event) => choose(event.currentTarget.value)}>
               <option value="">the base's home</option>
               {folders.map((one) => (
                 <option key={one}>{one}</option>
               ))}
             </select>
-          </label>
+          </span>
         )}
       </div>
       <Taken pattern={pattern.trim()} folder={folder} done={() => set("")} />
