@@ -130,7 +130,7 @@ def test_no_hits_says_which_filter_took_them(window: Visit) -> None:
 
 def test_communities_are_bubbles_and_a_list(window: Visit) -> None:
     page = window.open("/g?communities=1")
-    bubbles = page.locator(".bubbles a")
+    bubbles = page.locator(".bubble")
     expect(bubbles.first).to_be_visible()
     titles = page.locator(".bubbles + ol a").all_inner_texts()
     told = page.locator(".bubbles title").all_text_contents()

@@ -1,5 +1,6 @@
 // Documents that belong together, as bubbles: as large as they are many, the same picture each time.
 import type { Communities } from "../operations";
+import { go } from "../place";
 import { count } from "../words";
 
 type Community = Communities["communities"][number];
@@ -60,7 +61,7 @@ export function Bubbles({ all, address }: { all: Community[]; address: (code: st
         const title = one.central[0]?.title ?? one.label;
         const told = lines(title, radius);
         return (
-          <a key={one.label + title} href={address(one.central[0]?.code ?? "")} tabIndex={-1}>
+          <g key={one.label + title} class="bubble" onClick={() => go(address(one.central[0]?.code ?? ""))}>
             <title>{`${title}: ${one.label}, ${count(one.size, "document")}`}</title>
             <circle cx={x} cy={y} r={radius} />
             {told.map((line, at) => (
@@ -71,7 +72,7 @@ export function Bubbles({ all, address }: { all: Community[]; address: (code: st
             <text class="number" x={x} y={y + 7 * told.length + 8}>
               {one.size}
             </text>
-          </a>
+          </g>
         );
       })}
     </svg>
