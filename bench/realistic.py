@@ -17,7 +17,7 @@ from knowbase.embed.granite import Granite
 REAL_VECTORS = 20_000  # chunks; embedding more takes longer than anybody waits
 ENDINGS = (".md", ".rst", ".txt", ".html")
 SECTIONS, PARAGRAPHS = 6, 3  # of a document that is put together
-AT_ONCE = 400  # files between two looks at the number of chunks
+CHUNKS_OF_ONE = 7  # of such a document, about
 
 
 def build(home: Path, collections: Sequence[Path], chunks: int) -> str:
@@ -28,22 +28,18 @@ def build(home: Path, collections: Sequence[Path], chunks: int) -> str:
     granite = Granite()
     is_real = chunks <= REAL_VECTORS
     with corpus.new_base(home, granite if is_real else corpus.Clustered(granite)) as base:
-        made = 0
-        for batch in _batches([*_copied(files, collections, texts)]):
-            base.add([str(one) for one in batch])
-            if base.status().chunks >= chunks:
-                break
-        invented = _invented(files, texts / "put-together")
-        while base.status().chunks < chunks:
-            batch = [next(invented) for _ in range(AT_ONCE)]
+        base.add([str(_copied(files, collections, texts))])
+        invented, made = _invented(files, home / "put-together"), 0
+        while (missing := chunks - base.status().chunks) > 0:
+            batch = [next(invented) for _ in range(max(1, missing // CHUNKS_OF_ONE))]
             made += len(batch)
-            base.add([str(one) for one in batch])
+            base.add([str(home / "put-together")])
         base.embed()
         status = base.status()
     vectors = "real vectors" if is_real else "made-up vectors in clusters around real ones"
     return (
-        f"{status.chunks:,} chunks of {status.documents:,} documents: {len(files):,} real pages"
-        f" at most, {made:,} put together of their paragraphs; {vectors}"
+        f"{status.chunks:,} chunks of {status.documents - made:,} real pages and of {made:,} that"
+        f" were put together of their paragraphs; {vectors}"
     )
 
 
@@ -51,21 +47,13 @@ def _files(folder: Path) -> Iterator[Path]:
     return (one for one in folder.rglob("*") if one.suffix in ENDINGS and one.is_file())
 
 
-def _copied(files: Sequence[Path], collections: Sequence[Path], target: Path) -> Iterator[Path]:
+def _copied(files: Sequence[Path], collections: Sequence[Path], target: Path) -> Path:
     for file in files:
         root = next(one for one in collections if file.is_relative_to(one))
         place = target / root.name / file.relative_to(root)
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, place)
-        yield place
-
-
-def _batches(files: Sequence[Path]) -> Iterator[Sequence[Path]]:
-    """Few at first: a small base is not to be much larger than was asked for."""
-    at, size = 0, 50
-    while at < len(files):
-        yield files[at : at + size]
-        at += size
+    return target
 
 
 def _invented(files: Sequence[Path], folder: Path) -> Iterator[Path]:

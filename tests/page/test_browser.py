@@ -317,9 +317,17 @@ def test_health_names_what_mends_it_worst_first(window: Visit) -> None:
     assert kinds == sorted(kinds, key=["error", "warning", "info"].index)
 
 
-def test_an_expiring_note_is_seen(window: Visit) -> None:
+def test_an_expiring_note_is_seen_and_going_back_leads_to_where_one_was(window: Visit) -> None:
     page = window.open("/t")
     expect(page.locator(".strip")).to_contain_text("The staging key ends")
+    link = page.locator(".days a").nth(30)
+    link.scroll_into_view_if_needed()
+    top = page.evaluate("scrollY")
+    assert top > 0
+    link.click()
+    expect(page.locator(".document h1").first).to_be_visible()
+    page.go_back()
+    page.wait_for_function("top => Math.abs(scrollY - top) < 2", arg=top)
 
 
 def test_searching_and_reading_work_without_a_script(browser: Browser, site: Served) -> None:
