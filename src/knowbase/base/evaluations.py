@@ -1,9 +1,9 @@
 """The last evaluations of a base, kept beside it: a server that is started anew shows them too."""
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from knowbase.base.tasks import TaskScore
+from knowbase.base.tasks import Evaluation, TaskScore
 from knowbase.logs import log
 from knowbase.process import filing
 from knowbase.store.location import is_url
@@ -12,14 +12,6 @@ if TYPE_CHECKING:
     from knowbase.base.base import Base
 
 MOST_KEPT = 10
-
-
-class Evaluation(NamedTuple):
-    """What came of asking a base questions that were made of it."""
-
-    at: str
-    questions: int
-    scores: tuple[TaskScore, ...]
 
 
 def kept(base: "Base") -> tuple[Evaluation, ...]:

@@ -3,7 +3,7 @@ leaves out: ignore."""
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from knowbase.base.tasks import KINDS, TaskLine, TaskList, tasks_of
+from knowbase.base.tasks import KINDS, Evaluation, TaskLine, TaskList, tasks_of
 from knowbase.errors import InvalidInput, NotAllowed
 from knowbase.operations.declare import NoParameters, Operation
 from knowbase.values.parameters import Param
@@ -55,7 +55,7 @@ def start(base: "Base", request: StartRequest) -> TaskLine:
 
 
 def _evaluated(base: "Base", number: int, step: "Callable[[Progress], None]") -> "Found":
-    from knowbase.base.evaluations import Evaluation, keep
+    from knowbase.base.evaluations import keep
     from knowbase.evaluate.found import ask_itself
 
     found = ask_itself(base, number, step)
