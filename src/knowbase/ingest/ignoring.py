@@ -2,11 +2,13 @@
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.errors import InvalidInput
 from knowbase.ingest.ignore import Patterns, decide, parse_patterns
 from knowbase.process import filing
+from knowbase.store.location import FOLDER
 
 if TYPE_CHECKING:
     from knowbase.store.contract import Store
@@ -34,18 +36,30 @@ def ignore(
     pattern = _checked(pattern)
     place = _folder(store, home, folder)
     path = os.path.join(place, FILE_NAME)
-    before = _read(path)
-    after = f"{before}{'' if not before or before.endswith(chr(10)) else chr(10)}{pattern}\n"
     files = sorted(_files(store, home, place))
+    with nullcontext() if dry_run else _alone_in(home):
+        before = _read(path)
+        after = f"{before}{'' if not before or before.endswith(chr(10)) else chr(10)}{pattern}\n"
+        if not dry_run:
+            _write(path, after)
     found = [*_left_out(files, parse_patterns(before), parse_patterns(after))]
-    if not dry_run:
-        try:
-            filing.replace(path, after, private=False)
-        except OSError as error:
-            told = f"{path} cannot be written: {error.strerror or error}"
-            raise InvalidInput(told, field="folder") from error
     examples = tuple(found[:MOST_EXAMPLES])
     return Ignored(pattern, path, len(found), len(files), examples, dry_run)
+
+
+def _alone_in(home: str) -> AbstractContextManager[None]:
+    """Nobody else writes a line meanwhile, where the base has a folder for its locks."""
+    inside = os.path.join(home, FOLDER)
+    return (
+        filing.locked(os.path.join(inside, "kbignore")) if os.path.isdir(inside) else nullcontext()
+    )
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        filing.replace(path, text, private=False)
+    except (OSError, UnicodeError) as error:
+        raise InvalidInput(f"{path} cannot be written: {error}", field="folder") from error
 
 
 def _checked(pattern: str) -> str:
@@ -63,9 +77,11 @@ def _folder(store: "Store", home: str, folder: str | None) -> str:
     """Where the line is written: the base's home, or a folder that is a source or lies in one."""
     if folder is None:
         return home
-    place = os.path.realpath(os.path.join(home, folder))
-    sources = (os.path.realpath(os.path.join(home, one.path)) for one in store.sources())
-    if not os.path.isdir(place) or not any(_is_below(place, one) for one in sources):
+    place = os.path.normpath(os.path.join(home, folder))
+    sources = [os.path.normpath(os.path.join(home, one.path)) for one in store.sources()]
+    real, roots = os.path.realpath(place), [*map(os.path.realpath, sources)]
+    is_ours = any(_is_below(place, one) for one in sources)
+    if not is_ours or not os.path.isdir(place) or not any(_is_below(real, one) for one in roots):
         hint = "a folder that was added, or one in it; see kb status"
         raise InvalidInput(f"{folder} is not a folder of this base", field="folder", hint=hint)
     return place
@@ -79,7 +95,7 @@ def _files(store: "Store", home: str, folder: str) -> Iterator[str]:
     """Paths of documents, seen from the folder; what was added by its own name is not ignored."""
     named = {one.path for one in store.sources()}
     for path, record in store.files().items():
-        whole = os.path.join(home, path)
+        whole = os.path.normpath(os.path.join(home, path))
         if record.document is not None and path not in named and _is_below(whole, folder):
             yield os.path.relpath(whole, folder).replace(os.sep, "/")
 

@@ -41,8 +41,8 @@ def render_searches(paint: Painter, result: "Searches") -> Iterable[str]:
     for one in result.last_without_hits:
         yield f"found nothing: {safe(one.query)} {paint('dim', one.at[:16])}"
     for judged in result.feedback:
-        told = f"{judged.verdict}: {safe(judged.code)} {safe(judged.title)}"
-        yield f"{told} {paint('dim', f'for {safe(judged.query)}' if judged.query else '')}".rstrip()
+        asked = paint("dim", f" for {safe(judged.query)}") if judged.query else ""
+        yield f"{judged.verdict}: {safe(judged.code)} {safe(judged.title)}{asked}"
 
 
 def render_task(paint: Painter, task: "TaskLine") -> Iterable[str]:
