@@ -132,7 +132,8 @@ def built(store: SqliteStore, path: str) -> list[Row]:
 
 def by_words(sides: dict[str, SqliteStore], condition: Condition, name: str) -> Iterator[Row]:
     """The keyword leg: four words a query."""
-    chance, answers = random.Random(5), {side: [] for side in sides}  # type: dict[str, list[Any]]
+    chance = random.Random(5)
+    answers: dict[str, list[Any]] = {side: [] for side in sides}
     queries = [keyword_query(" ".join(chance.sample(STEMS, 4))) for _ in range(QUERIES)]
 
     def asked(side: str) -> Callable[[], float]:

@@ -48,7 +48,7 @@ OWN: Mapping[str, Any] = {
     "source": "AP-2", "target": "AP-3", "old": "AP-6", "new": "AP-7", "references": ["AP-7"],
     "hit": "AP-3", "verdict": "good", "session": "s-ap", "name": "engines", "entry_id": "AP-1",
     "key": "search.default_top", "value": "5", "task": "sync", "id": "T1", "word": "engine",
-    "words": ["engine", "motor"],
+    "words": ["engine", "motor"], "pattern": "*.zzz",
 }  # fmt: skip
 """What the asker has, for parameters that must be given."""
 PLAIN_PATHS = ("/openapi.json", "/metrics", "/health", "/api/nothing", "/")

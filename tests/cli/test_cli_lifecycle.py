@@ -185,7 +185,17 @@ def test_a_forgotten_successor_is_not_quoted(own: Kb) -> None:
     assert "P-a" in own.codes()
 
 
-# archive, forget, restore
+# extend, archive, forget, restore
+
+
+def test_what_expired_holds_again_until_a_later_day(own: Kb) -> None:
+    assert "P-e" not in own.codes()
+    own("extend", "P-e", "--until", "2199-01-31")
+    assert "P-e" in own.codes()
+    told = own.json("extend", "P-e", "docs/a.md", "--until", "never")["documents"]
+    assert [one["expires_at"] for one in told] == [None, None]
+    assert "until cannot be 'soon'" in own.error("extend", "P-a", "--until", "soon", code=2)
+    assert "has passed" in own.error("extend", "P-a", "--until", "2020-01-01", code=2)
 
 
 def test_documents_are_archived_forgotten_and_restored_together(own: Kb) -> None:

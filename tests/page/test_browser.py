@@ -105,6 +105,41 @@ def test_facets_narrow_and_exclude_in_the_query_language(window: Visit) -> None:
     expect(page.locator("#q")).to_have_value("deploy -type:markdown")
 
 
+def test_a_language_narrows_and_code_has_its_lines(window: Visit) -> None:
+    page = window.open("/?q=berth")
+    page.locator(".facet", has_text="TypeScript").click()
+    expect(page.locator("#q")).to_have_value("berth path:*.ts")
+    window.answered("berth path:*.ts")
+    lines = page.locator(".hit").first.locator(".snippet .line")
+    shown = lines.evaluate_all("all => all.map(one => Number(one.dataset.line))")
+    assert len(shown) > 1
+    assert shown == [*range(shown[0], shown[0] + len(shown))]
+    page.wait_for_selector(".pane .line")
+    marked = lines.filter(has=page.locator("mark")).first
+    whole = page.locator(f".pane .line[data-line='{marked.get_attribute('data-line')}']")
+    assert marked.inner_text().strip() == whole.inner_text().strip()
+
+
+def test_no_hits_says_which_filter_took_them(window: Visit) -> None:
+    page = window.open("/?q=deploy+type%3Acode+path%3A*.md")
+    expect(page.locator(".freed li")).to_contain_text(["type:code takes away", "path:*.md"])
+    page.locator(".freed a").first.click()
+    expect(page.locator("#q")).to_have_value("deploy path:*.md")
+    expect(page.locator(".hit").first).to_be_visible()
+
+
+def test_communities_are_bubbles_and_a_list(window: Visit) -> None:
+    page = window.open("/g?communities=1")
+    bubbles = page.locator(".bubble")
+    expect(bubbles.first).to_be_visible()
+    titles = page.locator(".bubbles + ol a").all_inner_texts()
+    told = page.locator(".bubbles title").all_text_contents()
+    assert all(one.startswith(title) for one, title in zip(told, titles, strict=True))
+    assert window.violations() == []
+    bubbles.first.click()
+    expect(page.locator(".graph h1")).to_have_text(titles[0])
+
+
 def test_why_not_is_answered_in_words(window: Visit) -> None:
     page = window.open("/?q=deploy")
     page.get_by_text("Not what you looked for?").click()
@@ -282,9 +317,17 @@ def test_health_names_what_mends_it_worst_first(window: Visit) -> None:
     assert kinds == sorted(kinds, key=["error", "warning", "info"].index)
 
 
-def test_an_expiring_note_is_seen(window: Visit) -> None:
+def test_an_expiring_note_is_seen_and_going_back_leads_to_where_one_was(window: Visit) -> None:
     page = window.open("/t")
     expect(page.locator(".strip")).to_contain_text("The staging key ends")
+    link = page.locator(".days a").nth(30)
+    link.scroll_into_view_if_needed()
+    top = page.evaluate("scrollY")
+    assert top > 0
+    link.click()
+    expect(page.locator(".document h1").first).to_be_visible()
+    page.go_back()
+    page.wait_for_function("top => Math.abs(scrollY - top) < 2", arg=top)
 
 
 def test_searching_and_reading_work_without_a_script(browser: Browser, site: Served) -> None:

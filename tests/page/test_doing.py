@@ -1,5 +1,6 @@
 """What a person does with a base of their own: mend, measure, change, look back; in a browser."""
 
+import datetime as dt
 import re
 import shutil
 from collections.abc import Iterator
@@ -92,7 +93,7 @@ def test_the_model_is_changed_while_searching_goes_on(mine: Visit, served: Serve
     assert served.json("search", query="lighthouse", mode="semantic")["returned"] > 0
 
 
-def test_the_base_is_measured_in_the_background(mine: Visit, served: Served) -> None:
+def test_the_base_is_measured_in_the_background(mine: Visit, served: Served, own: Kb) -> None:
     page = mine.open("/health-page")
     page.get_by_role("button", name="Measure").click()
     scores = page.locator(".quality tbody tr")
@@ -102,6 +103,8 @@ def test_the_base_is_measured_in_the_background(mine: Visit, served: Served) -> 
     assert told["state"] == "done"
     assert all(0 <= one["first"] <= one["third"] <= 1 for one in told["scores"])
     assert f"{round(told['scores'][0]['first'] * 100)} %" in scores.first.inner_text()
+    kept = own.json("tasks")["evaluations"]  # another process has it, too
+    assert [one["scores"] for one in kept] == [told["scores"]]
 
 
 def test_weeks_are_counted_and_a_stretch_of_them_is_chosen(mine: Visit) -> None:
@@ -201,3 +204,97 @@ def test_a_source_is_taken_out_once_it_is_said_what_goes(mine: Visit, own: Kb) -
     page.get_by_role("button", name="Do it").click()
     expect(page.get_by_role("button", name="Take out spare")).to_have_count(0)
     assert (own.folder / "spare/one.md").exists()
+
+
+def test_nobody_elses_change_is_written_over(mine: Visit, served: Served) -> None:
+    """A note is edited where it is read; what was written meanwhile is shown first."""
+    note = served.json("note", text="# Buoys\n\nRed ones to port.", code="BU-1")
+    page = mine.open("/d/BU-1")
+    page.get_by_role("button", name="Edit").click()
+    text = page.get_by_label("The text of BU-1")
+    expect(text).to_be_focused()
+    expect(text).to_have_value("# Buoys\n\nRed ones to port.")
+    text.fill("# Buoys\n\nGreen ones to starboard.")
+    served.json("note", text="# Buoys\n\nTheirs.", replace=note["id"])
+    page.keyboard.press("Control+s")
+    told = page.get_by_role("alert")
+    expect(told).to_contain_text("Somebody else has written it meanwhile")
+    expect(told).to_contain_text("Theirs.")
+    assert mine.violations() == []
+    page.get_by_role("button", name="Go on with mine").click()
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".document .text")).to_contain_text("Green ones to starboard.")
+    expect(page.get_by_label("The text of BU-1")).to_have_count(0)
+    assert "Green" in served.json("get", reference="BU-1")["sections"][0]["text"]
+    mine.complaints[:] = [one for one in mine.complaints if "409" not in one]
+    mine.open("/d/docs%2Ftimetable.md")
+    expect(page.get_by_role("button", name="Forget")).to_be_visible()
+    expect(page.get_by_role("button", name="Edit", exact=True)).to_have_count(0)  # a file's text
+
+
+def test_the_timeline_says_who_wrote_what_and_what_took_its_place(
+    mine: Visit, served: Served
+) -> None:
+    for number, text in enumerate(("Tea at four.", "Tea at five.", "Tea at six.")):
+        more = {"supersede": f"TEA-{number - 1}"} if number else {}
+        served.json("remember", text=text, code=f"TEA-{number}", session="s7", **more)
+    soon = (dt.datetime.now(dt.UTC) + dt.timedelta(days=3)).date()
+    served.json("remember", text="The pass ends.", code="PASS-1", expires=soon.isoformat())
+    page = mine.open("/t?writer=agent")
+    expect(page.locator(".days a")).to_have_text(["Tea at six."])
+    line = page.locator(".chain", has_text="Tea").locator("a")
+    expect(line).to_have_text(["Tea at six.", "Tea at five.", "Tea at four."])
+    page.get_by_label("Written by").select_option("people")
+    expect(page.locator(".days a", has_text="Tea")).to_have_count(0)
+    expect(page.locator(".days a", has_text="The pass ends.")).to_have_count(1)
+    page.get_by_label("Written by").select_option("anybody")
+    page.get_by_label("Session all").select_option("s7")
+    expect(page).to_have_url(re.compile("session=s7"))
+    expect(page.locator(".days a")).to_have_text(["Tea at six."])
+    assert mine.violations() == []
+    page.get_by_role("button", name="30 days longer: PASS-1").click()
+    later = (soon + dt.timedelta(days=30)).isoformat()
+    expect(page.get_by_role("button", name=f"Undo: PASS-1 holds until {later}")).to_be_visible()
+
+    def expires() -> str:
+        told: str = served.json("get", reference="PASS-1")["document"]["expires_at"]
+        return told[:10]
+
+    assert expires() == later
+    page.get_by_role("button", name="Undo: PASS-1").click()
+    expect(page.locator(".expiring li", has_text="The pass ends.")).to_have_count(1)
+    assert expires() == soon.isoformat()
+
+
+def test_what_was_said_of_a_hit_is_shown_with_its_search(mine: Visit, served: Served) -> None:
+    served.json("search", query="old lighthouse")
+    served.json("feedback", hit="docs/berth-1.md", verdict="bad", session="s8")
+    page = mine.open("/inbox")
+    said = page.locator("section", has=page.get_by_role("heading", name="What was said of hits"))
+    expect(said.locator("li").first).to_contain_text("not what was needed")
+    expect(said.locator("li").first).to_contain_text("session s8")
+    said.get_by_role("link", name="old lighthouse").click()
+    expect(page.locator("#q")).to_have_value("old lighthouse")
+
+
+def test_a_pattern_shows_what_it_leaves_out_before_it_is_written(
+    mine: Visit, served: Served, own: Kb
+) -> None:
+    page = mine.open("/health-page")
+    ignored = own.folder / "docs" / ".kbignore"
+    pattern = page.get_by_label("Pattern of files to leave out")
+    page.get_by_label("The folder that it is written for").select_option("docs")
+    pattern.fill("berth-[")
+    expect(page.locator(".ignore .failure")).to_contain_text("matches nothing")
+    pattern.fill("berth-[45].md")
+    expect(page.locator("#ignored")).to_contain_text("takes 2 of")
+    expect(page.locator("#ignored")).to_contain_text("berth-5.md")
+    assert mine.violations() == []
+    assert not ignored.exists()
+    page.get_by_role("button", name="Write it to .kbignore").click()
+    expect(page.get_by_text("2 removed")).to_be_visible()
+    assert ignored.read_text() == "berth-[45].md\n"
+    left = {one["path"] for one in served.json("list", limit=100)["documents"]}
+    assert "docs/berth-3.md" in left
+    assert "docs/berth-4.md" not in left
+    mine.complaints[:] = [one for one in mine.complaints if "422" not in one]

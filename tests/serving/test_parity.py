@@ -48,6 +48,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "restore": {"references": ["AP-4"]},
     "archive": {"references": ["ZE-6"]},
     "tag": {"references": ["AP-5"], "add": ["parity"]},
+    "extend": {"references": ["AP-5"], "until": "2031-01-01"},
     "expire": {"within": "30d"},
     "sessions": {"project": "apollo"},
     "session start": {"session": "parity", "project": "apollo"},

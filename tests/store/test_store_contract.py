@@ -11,6 +11,7 @@ from knowbase.query.conditions import (
     AnyOf,
     Compare,
     Contains,
+    InSession,
     Not,
     OneOf,
     Tagged,
@@ -25,6 +26,7 @@ from knowbase.text.analysis import Word, query_words
 from knowbase.values.changes import Changes, Edit, Reinforcement
 from knowbase.values.documents import Counts, Page
 from knowbase.values.files import FileRecord, Source
+from knowbase.values.sessions import Session, Use
 from knowbase.values.vectors import Model
 from stores import MODEL, NOW, draft, section, vector
 
@@ -370,13 +372,14 @@ def test_facets_count_documents_with_a_chunk_that_passes(store: Store) -> None:
         ),
         draft("d", section("a kettle"), path="docs/deep/d.md", project="web", tags=("y",)),
     )
-    every = ("type", "tag", "project", "folder", "age", "week")
+    every = ("type", "tag", "project", "folder", "ending", "age", "week")
     ages = Ages((("day", NOW),))
     assert store.facets(Contains(Word("engine")), every, ages) == {
         "type": [("markdown", 3)],
         "tag": [("x", 2), ("y", 1)],
         "project": [("web", 1)],
         "folder": [(".", 1), ("docs/deep", 1)],
+        "ending": [("md", 2)],
         "age": [("day", 2), ("older", 1)],
         "week": [("2025-12-29", 2), ("2025-12-22", 1)],  # by their Mondays
     }
@@ -384,6 +387,31 @@ def test_facets_count_documents_with_a_chunk_that_passes(store: Store) -> None:
     assert store.facets(only, ("folder",), ages) == {"folder": [("docs/deep", 1)]}
     assert store.facets(EVERYTHING, (), ages) == {}
     assert store.facets(Compare("project", "=", "none"), every, ages) == {}
+
+
+def test_the_ending_of_a_file_is_what_follows_its_last_dot(store: Store) -> None:
+    """Not that of a folder; large letters are small ones."""
+    paths = ("a.tar.GZ", "v1.2/Makefile", "b.gz", "none", "c.py", "end.")
+    put(store, *(draft(f"d{at}", section("x"), path=path) for at, path in enumerate(paths)))
+    found = store.facets(EVERYTHING, ("ending",), Ages(()))
+    assert found == {"ending": [("gz", 2), ("py", 1)]}
+
+
+def test_a_draft_for_what_was_changed_meanwhile_is_refused(store: Store) -> None:
+    put(store, draft("a", section("one")))
+    put(store, draft("a", section("two"), updated_at=LATER)._replace(since=NOW))
+    with pytest.raises(Conflict, match="by somebody else"):
+        put(store, draft("a", section("three"))._replace(since=NOW))
+    assert [one.chunk.text for one in store.chunks("a")] == ["two"]
+
+
+def test_what_was_made_in_a_session_is_told_from_what_was_used_there(store: Store) -> None:
+    put(store, draft("a", section("one")), draft("b", section("two")), draft("c", section("x")))
+    uses = (Use("s", "a", "created", NOW), Use("s", "b", "recalled", NOW))
+    store.apply(Changes(sessions=(Session("s", None, NOW),), uses=uses), NOW)
+    made = InSession("", made=True)
+    assert {one.id for one in store.documents(made, Page())} == {"a"}
+    assert {one.id for one in store.documents(Not(made), Page())} == {"b", "c"}
 
 
 def test_a_draft_with_a_mark_is_written_once(store: Store) -> None:

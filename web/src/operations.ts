@@ -10,7 +10,7 @@ export type Contribution = { "leg": string; "rank": number | null; "raw": number
 export type Factor = { "name": string; "value": number; "because": string };
 export type Explanation = { "contributions": (Contribution)[]; "factors": (Factor)[]; "sum": number; "score": number; "clamped": boolean; "beside": (string)[] };
 export type Copy = { "code": string; "section": string; "path": string | null; "project": string | null; "line": number };
-export type Hit = { "id": string; "code": string; "title": string; "type": string; "tags": (string)[]; "path": string | null; "section": string; "heading": string | null; "line": number; "page": number | null; "snippet": string; "score": number; "sources": (string)[]; "created_at": string; "match_type": string; "is_superseded": boolean; "superseded_by": Successor | null; "source_session": Session | null; "related_count": number; "more": number; "explanation": Explanation | null; "is_relaxed": boolean; "copies": (Copy)[] };
+export type Hit = { "id": string; "code": string; "title": string; "type": string; "tags": (string)[]; "path": string | null; "section": string; "heading": string | null; "line": number; "page": number | null; "snippet": string; "score": number; "sources": (string)[]; "created_at": string; "match_type": string; "is_superseded": boolean; "superseded_by": Successor | null; "source_session": Session | null; "related_count": number; "more": number; "explanation": Explanation | null; "is_relaxed": boolean; "copies": (Copy)[]; "snippet_lines": string };
 export type Problem = { "message": string; "at": number; "instead": string };
 export type Suggestion = { "word": string; "nearest": (string)[] };
 export type Community = { "label": string; "size": number; "central": (Document)[]; "codes": (string)[] };
@@ -62,6 +62,7 @@ export type FieldChange = { "field": string; "old": unknown; "new": unknown };
 export type Difference = { "code": string; "old": string; "new": string; "fields": (FieldChange)[]; "words": ([string, string])[] };
 export type Undone = { "changes": (LoggedChange)[]; "restored": (string)[]; "removed": (string)[]; "dry_run": boolean };
 export type Runs = { "runs": (LoggedChange)[] };
+export type Tagged = { "documents": (Document)[]; "notices": (string)[] };
 export type SessionList = { "sessions": (Session)[] };
 export type Used = { "document": Document; "usage": string; "used_at": string };
 export type SessionView = { "session": Session; "used": (Used)[] };
@@ -80,6 +81,7 @@ export type Important = { "document": Document; "score": number; "links_to_it": 
 export type Ranking = { "documents": (Important)[]; "total": number };
 export type Answers = { "rows": (Record<string, unknown>)[] };
 export type Rebuilt = { "documents": number; "links": Record<string, number> };
+export type Ignored = { "pattern": string; "file": string; "documents": number; "of": number; "examples": (string)[]; "dry_run": boolean };
 export type Usable = { "model": string; "about": string; "name": string; "revision": string; "dimensions": number; "max_tokens": number; "size_bytes": number | null; "texts_per_second": number | null; "problem": string | null; "hint": string | null };
 export type Model = { "name": string; "revision": string; "dimensions": number };
 export type StoredModel = { "model": Model; "source": string; "vectors": number; "active": boolean };
@@ -98,10 +100,12 @@ export type KnownClient = { "client": string; "path": string; "command": string;
 export type Diagnosis = { "summary": string; "findings": (Ailment)[]; "versions": Record<string, string>; "base": Examined; "disk": Disk | null; "clients": (KnownClient)[] };
 export type Latency = { "p50": number | null; "p95": number | null };
 export type WithoutHits = { "query": string; "at": string };
-export type Searches = { "count": number; "without_hits": number; "latency_ms": Latency; "last_without_hits": (WithoutHits)[]; "semantic_share": number | null };
+export type JudgedHit = { "query": string | null; "code": string; "title": string; "verdict": string; "session": string | null; "at": string };
+export type Searches = { "count": number; "without_hits": number; "latency_ms": Latency; "last_without_hits": (WithoutHits)[]; "semantic_share": number | null; "feedback": (JudgedHit)[] };
 export type TaskScore = { "system": string; "first": number; "third": number };
 export type TaskLine = { "id": string; "task": string; "state": string; "done": number; "total": number; "rate": number | null; "left_s": number | null; "what": string; "started_at": string; "ended_at": string | null; "result": string; "scores": (TaskScore)[] };
-export type TaskList = { "tasks": (TaskLine)[] };
+export type Evaluation = { "at": string; "questions": number; "scores": (TaskScore)[] };
+export type TaskList = { "tasks": (TaskLine)[]; "evaluations": (Evaluation)[] };
 export type SettingLine = { "key": string; "value": unknown; "origin": string; "about": string; "default": unknown; "least": number | null; "most": number | null; "choices": (string)[]; "variable": string; "in_use": boolean; "by_command": boolean };
 export type Config = { "base": string; "settings": (SettingLine)[] };
 export type SettingChange = { "key": string; "value": unknown; "before": unknown; "origin": string; "file": string; "diff": (string)[]; "dry_run": boolean; "restart": boolean };
@@ -121,7 +125,7 @@ export type Error = { "error": { "code": string; "message": string; "field": str
 export type ProblemDetails = { "type": string; "title": string; "status": number; "detail": string; "code": string; "message"?: string; "field"?: string | null; "hint"?: string | null };
 /** What each operation takes and gives, by its name. */
 export interface Operations {
-  "note": { takes: { "text": string; "code"?: string | null; "title"?: string | null; "type"?: string | null; "tags"?: (string)[] | null; "parent"?: string | null; "project"?: string | null; "roles"?: (string)[] | null; "confidence"?: number | null; "scope"?: string; "sector"?: string; "tier"?: string; "salience"?: number | null; "replace"?: string | null }; gives: Document };
+  "note": { takes: { "text": string; "code"?: string | null; "title"?: string | null; "type"?: string | null; "tags"?: (string)[] | null; "parent"?: string | null; "project"?: string | null; "roles"?: (string)[] | null; "confidence"?: number | null; "scope"?: string; "sector"?: string; "tier"?: string; "salience"?: number | null; "replace"?: string | null; "since"?: string | null }; gives: Document };
   "notes": { takes: { "notes": ({ "text": string; "code"?: string | null; "title"?: string | null; "type"?: string | null; "tags"?: (string)[] | null; "parent"?: string | null; "project"?: string | null; "roles"?: (string)[] | null; "confidence"?: number | null; "scope"?: string; "sector"?: string; "tier"?: string; "salience"?: number | null })[]; "key"?: string | null }; gives: WrittenNotes };
   "remember": { takes: { "text": string; "code"?: string | null; "title"?: string | null; "type"?: string | null; "tags"?: (string)[] | null; "parent"?: string | null; "project"?: string | null; "roles"?: (string)[] | null; "confidence"?: number | null; "scope"?: string; "sector"?: string; "tier"?: string; "salience"?: number | null; "session"?: string | null; "ttl"?: string | null; "expires"?: string | null; "supersede"?: string | null; "replace"?: string | null }; gives: Remembered };
   "search": { takes: { "query"?: string | null; "syntax"?: string; "tags"?: (string)[] | null; "tags_match"?: string; "type"?: (string)[] | null; "top"?: number | null; "offset"?: number | null; "cursor"?: string | null; "facets"?: (string)[] | null; "threshold"?: number | null; "mode"?: string; "unit"?: string; "include"?: (string)[] | null; "path"?: string | null; "created"?: string | null; "updated"?: string | null; "after"?: string | null; "before"?: string | null; "under"?: string | null; "children"?: string | null; "project"?: string | null; "role"?: string | null; "confidence"?: string | null; "scope"?: string | null; "sector"?: string | null; "tier"?: string | null; "salience"?: string | null; "where"?: (string)[] | null; "min_salience"?: number | null; "session"?: string | null; "session_filter"?: string | null; "session_record"?: string | null; "profile"?: string | null; "rerank"?: string; "diverse"?: boolean | null; "explain"?: boolean | null; "draft"?: boolean | null; "strict"?: boolean | null; "explain_query"?: boolean | null }; gives: Answer | QueryPlan };
@@ -136,7 +140,7 @@ export interface Operations {
   "get": { takes: { "reference": string }; gives: Content };
   "render": { takes: { "reference": string; "query"?: string | null; "line"?: number | null }; gives: Rendered };
   "list": { takes: { "tags"?: (string)[] | null; "type"?: (string)[] | null; "where"?: (string)[] | null; "project"?: string | null; "include"?: (string)[] | null; "limit"?: number | null; "offset"?: number | null }; gives: Listing };
-  "browse": { takes: { "folder"?: string | null; "tags"?: (string)[] | null; "type"?: (string)[] | null; "project"?: string | null; "created"?: (string)[] | null; "include"?: (string)[] | null; "limit"?: number | null; "offset"?: number | null }; gives: Folder };
+  "browse": { takes: { "folder"?: string | null; "tags"?: (string)[] | null; "type"?: (string)[] | null; "project"?: string | null; "created"?: (string)[] | null; "session"?: string | null; "writer"?: string; "include"?: (string)[] | null; "limit"?: number | null; "offset"?: number | null }; gives: Folder };
   "tags": { takes: Record<string, unknown>; gives: Tags };
   "timeline": { takes: { "anchor": string; "before"?: number | null; "after"?: number | null; "include"?: (string)[] | null }; gives: Timeline };
   "context": { takes: { "reference": string }; gives: DocumentContext };
@@ -149,13 +153,14 @@ export interface Operations {
   "forget": { takes: { "references": (string)[]; "erase"?: boolean | null }; gives: Changed | Erased };
   "restore": { takes: { "references"?: (string)[] | null; "limit"?: number | null }; gives: Changed | Listing };
   "archive": { takes: { "references": (string)[] }; gives: Changed };
+  "extend": { takes: { "references": (string)[]; "until"?: string | null }; gives: Changed };
   "expire": { takes: { "within"?: string | null; "delete"?: boolean | null; "limit"?: number | null }; gives: Listing | Removal };
   "log": { takes: { "reference"?: string | null; "who"?: string | null; "surface"?: string; "command"?: string | null; "session"?: string | null; "since"?: string | null; "until"?: string | null; "limit"?: number | null }; gives: Log };
   "history": { takes: { "reference": string }; gives: DocumentHistory };
   "history/prune": { takes: { "keep"?: string | null; "dry_run"?: boolean | null }; gives: Pruned };
   "diff": { takes: { "old": string; "new"?: string | null }; gives: Difference };
   "undo": { takes: { "change"?: number | null; "list"?: boolean | null; "dry_run"?: boolean | null; "limit"?: number | null }; gives: Undone | Runs };
-  "tag": { takes: { "references": (string)[]; "add"?: (string)[] | null; "remove"?: (string)[] | null }; gives: Changed };
+  "tag": { takes: { "references": (string)[]; "add"?: (string)[] | null; "remove"?: (string)[] | null }; gives: Tagged };
   "sessions": { takes: { "project"?: string | null; "limit"?: number | null }; gives: SessionList };
   "session/start": { takes: { "session"?: string | null; "project"?: string | null }; gives: Session };
   "session/end": { takes: { "session": string; "summary"?: string | null }; gives: Session };
@@ -169,6 +174,7 @@ export interface Operations {
   "graph/query": { takes: { "query": string }; gives: Answers };
   "graph/rebuild": { takes: Record<string, unknown>; gives: Rebuilt };
   "rm": { takes: { "references": (string)[]; "dry_run"?: boolean | null }; gives: Removal };
+  "ignore": { takes: { "pattern": string; "folder"?: string | null; "dry_run"?: boolean | null }; gives: Ignored };
   "models": { takes: { "folders"?: (string)[] | null; "quick"?: boolean | null }; gives: ModelList };
   "status": { takes: Record<string, unknown>; gives: Status };
   "doctor": { takes: Record<string, unknown>; gives: Diagnosis };

@@ -36,8 +36,28 @@ export const reference = computed(() => decodeURIComponent(place.value.path.slic
 
 export function go(address: string, replace = false): void {
   if (replace) history.replaceState(history.state, "", address);
-  else history.pushState(null, "", address);
+  else {
+    history.replaceState({ top: scrollY }, "");
+    history.pushState(null, "", address);
+  }
   place.value = here();
+}
+
+const PATIENCE = 3000; // ms in which a screen that one comes back to is tall enough again
+const MOVES = ["wheel", "touchstart", "pointerdown", "keydown"];
+
+/** Scroll to where the reader was, once there is so much again; whoever moves meanwhile decides. */
+function comeBackTo(top: number): void {
+  const stopping = new AbortController();
+  for (const name of MOVES) addEventListener(name, () => stopping.abort(), { signal: stopping.signal, passive: true });
+  const until = performance.now() + PATIENCE;
+  const look = (): void => {
+    if (stopping.signal.aborted) return;
+    if (document.documentElement.scrollHeight >= top + innerHeight) scrollTo({ top, behavior: "instant" });
+    if (performance.now() < until && Math.abs(scrollY - top) > 1) requestAnimationFrame(look);
+    else stopping.abort();
+  };
+  requestAnimationFrame(look);
 }
 
 /** This place with other parameters; an empty value takes one away. */
@@ -61,8 +81,10 @@ export function documentAddress(code: string, query = "", anchor = ""): string {
 
 /** Follow links of this page without loading it anew. */
 export function followLinks(): void {
-  addEventListener("popstate", () => {
+  addEventListener("popstate", (event: PopStateEvent) => {
     place.value = here();
+    const top = (event.state as { top?: number } | null)?.top;
+    if (top) comeBackTo(top);
   });
   document.addEventListener("click", (event) => {
     if (event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

@@ -17,6 +17,16 @@ export function pieces(snippet: string): Piece[] {
     );
 }
 
+/** Prose without the marks of Markdown that nobody reads: links by their words, no hashes. */
+export function readable(snippet: string): string {
+  return snippet
+    .replaceAll(/\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]/g, "$1")
+    .replaceAll(/!?\[([^\[\]]*)\]\((?:[^()]|\([^()]*\))*\)/g, "$1")
+    .replaceAll(/(^|\s)#{1,6}\s+/g, "$1")
+    .replaceAll(/`{1,3}([^`]*)`{1,3}/g, "$1")
+    .replaceAll(/\*\*(?=\S)(.*?\S)\*\*/g, "$1");
+}
+
 export function ordinal(number: number): string {
   const rest = number % 100;
   const ending = rest > 10 && rest < 14 ? "th" : (["th", "st", "nd", "rd"][number % 10] ?? "th");

@@ -114,6 +114,7 @@ class AsyncBase(Awaiting[Base]):
     embed = awaited(Base.embed)
     expire = awaited(Base.expire)
     feedback = awaited(Base.feedback)
+    ignore = awaited(Base.ignore)
     get = awaited(Base.get)
     inbox = awaited(Base.inbox)
     note = awaited(Base.note)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from knowbase.base.keywords import Texts
     from knowbase.base.status import Status
     from knowbase.ingest.embedding import Embedding, Step
+    from knowbase.ingest.ignoring import Ignored
     from knowbase.ingest.removal import Removal
     from knowbase.ingest.report import Progress, Report
     from knowbase.memory.brief import Brief
@@ -333,7 +334,21 @@ class Base(Finding):
             document = self.get(reference).document  # a section that is not there is an error
         counts = self.profile_for().record_use != "off"
         amount = REINFORCEMENT if counts else 0.0
-        return feedback_on(self.store, document, verdict, session, self.now(), amount)
+        found = feedback_on(self.store, document, verdict, session, self.now(), amount)
+        if self._searched is not None:
+            self._searched.judge(document, verdict, session, self.now())
+        return found
+
+    def ignore(
+        self, pattern: str, folder: str | None = None, *, dry_run: bool = False
+    ) -> "Ignored":
+        """Leave files out from the next sync on: a line in a .kbignore. With `dry_run`, only what
+        it would leave out."""
+        from knowbase.ingest.ignoring import ignore
+
+        if not self.access.is_full:
+            raise NotAllowed("what is read concerns the whole base")
+        return ignore(self.store, self.home, pattern, folder, dry_run=dry_run)
 
     def relate(
         self,

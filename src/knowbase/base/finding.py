@@ -297,10 +297,14 @@ class Finding(BaseServices):
         types: "Texts" = (),
         project: str | None = None,
         created: "Texts" = (),
+        session: str | None = None,
+        writer: str | None = None,
         include: "Texts" = (),
         page: Page = Page(),  # noqa: B008 - a value, never changed
     ) -> "Folder":
-        """The folders in a folder, and the documents below it, newest first."""
+        """The folders in a folder, and the documents below it, newest first. What an agent wrote
+        was made in a session; what a person wrote, in none, and it has no file."""
+        from knowbase.query.writers import written_by
         from knowbase.store.facets import Ages
         from knowbase.text.folders import folder_name, folders_in
         from knowbase.values.folders import Folder
@@ -308,10 +312,11 @@ class Finding(BaseServices):
         name = folder_name(storable(folder))
         filters = {"path": f"/{name}"} if name else {}
         filters |= {"project": project} if project is not None else {}
+        filters |= {"session": session} if session is not None else {}
         lists = {"tags": tags, "type": types, "include": include}
         asked = self._understand("", {**lists, "tags_match": "all", "filters": filters})
         times = (self._understand("", {"filters": {"created": one}}).filter for one in created)
-        below = both(asked.visible, asked.filter, *times)
+        below = both(asked.visible, asked.filter, *times, *written_by(writer))
         counts = self.store.facets(below, ("folder",), Ages(())).get("folder", [])
         shown = self.store.documents(below, page)
         return Folder(name, folders_in(name, counts), tuple(shown), self.store.count(below))

@@ -44,10 +44,19 @@ class TaskLine(NamedTuple):
     scores: tuple[TaskScore, ...] = ()  # of eval, once it is done
 
 
+class Evaluation(NamedTuple):
+    """What came of asking a base questions that were made of it."""
+
+    at: str
+    questions: int
+    scores: tuple[TaskScore, ...]
+
+
 class TaskList(NamedTuple):
     """The last started first."""
 
     tasks: tuple[TaskLine, ...]
+    evaluations: tuple[Evaluation, ...] = ()  # of earlier servers too, the last one first
 
 
 class _Stopped(KeyboardInterrupt):

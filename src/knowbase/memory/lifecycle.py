@@ -11,6 +11,8 @@ from knowbase.values.arguments import checks_arguments
 from knowbase.values.changes import Changes, Edit
 from knowbase.values.documents import STATES, Document, Listing, Page, is_in
 
+NEVER = "never"
+
 
 class Superseded(NamedTuple):
     """An old document, the one that took its place, and what holds at the end of the chain."""
@@ -64,6 +66,17 @@ class Lifecycle:
         documents = [self._known(reference) for reference in references]
         self._write(*(edit for one in documents if (edit := self._restored(one)).values))
         return Changed(tuple(self._now(one) for one in documents))
+
+    def extend(self, references: Sequence[str], until: str) -> Changed:
+        """Let them expire then and not before, or, with `never`, not at all."""
+        moment = None if until.strip().lower() == NEVER else ahead(until, self.clock())
+        if moment is None and until.strip().lower() != NEVER:
+            hint = "such as 30d, 2030-12-31 or never"
+            raise InvalidInput(f"until cannot be {until!r}", field="until", hint=hint)
+        if moment is not None and moment <= self.clock():
+            told = f"{until} has passed"
+            raise InvalidInput(told, field="until", hint="kb forget takes it out of every answer")
+        return self._edited(references, {"expires_at": moment})
 
     def forgotten(self, page: Page = Page()) -> Listing:  # noqa: B008 - a value, never changed
         """What could be restored."""

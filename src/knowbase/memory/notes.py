@@ -189,7 +189,7 @@ class Writing:
         code = self.reading.value("code")
         _check_code(ingest.store, code, document)
         draft = ingest.drafter.draft(document, self.reading, None, self.now)
-        draft = draft._replace(own_code=code is not None)
+        draft = draft._replace(own_code=code is not None, since=self._note.since or "")
         if ingest.drafter.left_out(draft) is not None:  # nobody has the rest elsewhere
             most = ingest.drafter.reader.limits.chunks
             raise InvalidInput(
@@ -299,6 +299,9 @@ def _lasting_title(store: DocumentStore, old: Document) -> str | None:
 
 def _replaced(services: NoteServices, note: Note) -> Document | None:
     """The note that this one takes the place of, when that may be."""
+    if note.since and not note.replaces:
+        told = "since is for a note that is replaced"
+        raise InvalidInput(told, field="since", hint="replace names it")
     replaced = services.whole(note.replaces) if note.replaces else None
     if replaced is not None and replaced.path is not None:
         raise Conflict(

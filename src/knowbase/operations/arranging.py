@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from knowbase.operations.declare import REFERENCES_KB, Operation
+from knowbase.query.writers import WRITERS
 from knowbase.search.request import INCLUDE, TAGS, TYPE
 from knowbase.values.documents import Page
 from knowbase.values.parameters import Param
@@ -29,6 +30,11 @@ class Browse(NamedTuple):
             blank=True,
         ),
     ] = ()
+    session: Annotated[str | None, Param("only what was made or used in this session")] = None
+    writer: Annotated[
+        str | None,
+        Param("only what this wrote: a file, an agent (in a session), a person", choices=WRITERS),
+    ] = None
     include: Annotated[tuple[str, ...], INCLUDE] = ()
     limit: Annotated[int, Param("how many", least=1, most=10_000, metavar="N", short="n")] = 50
     offset: Annotated[
@@ -43,6 +49,8 @@ def browse(base: "Base", request: Browse) -> "Folder":
         types=request.type,
         project=request.project,
         created=request.created,
+        session=request.session,
+        writer=request.writer,
         include=request.include,
         page=Page(request.limit, request.offset),
     )

@@ -120,12 +120,27 @@ OF_THE_PAGE: Mapping[str, Mapping[str, str]] = {
     "WithoutHits": {
         "at": "when it was asked",
     },
+    "JudgedHit": {
+        "query": "the last search that had it",
+        "verdict": "good or bad",
+        "session": "in which it was said",
+        "at": "when it was said",
+    },
+    "Ignored": {
+        "pattern": "as a .gitignore has it",
+        "file": "that has the line",
+        "documents": "how many leave the base with the next sync",
+        "of": "how many documents there are below that folder",
+        "examples": "paths of some",
+        "dry_run": "nothing was written",
+    },
     "Searches": {
         "count": "since the server started",
         "without_hits": "how many found nothing",
         "latency_ms": "how long they took",
         "last_without_hits": "the last that found nothing",
         "semantic_share": "the share that meaning took part in",
+        "feedback": "what was said of hits, the last first",
     },
     "TaskLine": {
         "task": "add, sync, embed or eval",
@@ -143,8 +158,14 @@ OF_THE_PAGE: Mapping[str, Mapping[str, str]] = {
         "first": "share found as the first hit",
         "third": "share found among the first three",
     },
+    "Evaluation": {
+        "at": "when it was made",
+        "questions": "how many were asked",
+        "scores": "how often each way to search found it",
+    },
     "TaskList": {
         "tasks": "the long work of this server",
+        "evaluations": "the last results of eval, of earlier servers too",
     },
     "SettingLine": {
         "key": "its name",

@@ -148,12 +148,20 @@ class NoteRequest(NamedTuple):
     ] = ""
     stated: Annotated[Mapping[str, Any], Group(_note_parameters)] = {}
     replace: Annotated[str | None, Param("write it in place of this note", metavar="CODE")] = None
+    since: Annotated[
+        str | None,
+        Param(
+            "with replace: only if its updated_at is still this, as it was read",
+            metavar="MOMENT",
+        ),
+    ] = None
 
 
 def note(base: "Base", request: NoteRequest) -> "Document":
     from knowbase.values.notes import Note
 
-    return base.note(Note(request.text, replaces=request.replace, **request.stated))
+    text, stated, replaces, since = request
+    return base.note(Note(text, replaces=replaces, since=since, **stated))
 
 
 class NoteItem(NamedTuple):

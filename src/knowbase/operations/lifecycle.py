@@ -1,4 +1,4 @@
-"""Operations on what becomes of documents: supersede, forget, restore, archive, expire."""
+"""Operations on what becomes of documents: supersede, forget, restore, archive, extend, expire."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -87,6 +87,18 @@ def _of_backup(words: Sequence[str]) -> str | None:
     return "backup restore" if is_database else None
 
 
+class Extend(NamedTuple):
+    references: Annotated[tuple[str, ...], DOCUMENTS]
+    until: Annotated[
+        str,
+        Param("so long from now, a date, or never: 30d, 2030-12-31", metavar="TIME"),
+    ] = "30d"
+
+
+def extend(base: "Base", request: Extend) -> "Changed":
+    return base.lifecycle.extend(request.references, request.until)
+
+
 class Expire(NamedTuple):
     within: Annotated[
         str | None,
@@ -149,6 +161,15 @@ OPERATIONS = {
             writes=True,
             most_kb=REFERENCES_KB,
             examples=("kb archive KB-7", "kb search plans --include archived"),
+        ),
+        Operation(
+            "extend",
+            "Let documents expire later, or never",
+            Extend,
+            extend,
+            writes=True,
+            most_kb=REFERENCES_KB,
+            examples=("kb extend KB-7 --until 30d", "kb extend KB-7 --until never"),
         ),
         Operation(
             "expire",

@@ -1,8 +1,9 @@
-"""Operations on long work that a server does: tasks, task start, task stop."""
+"""Operations on long work that a server does: tasks, task start, task stop; and on what it
+leaves out: ignore."""
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from knowbase.base.tasks import KINDS, TaskLine, TaskList, tasks_of
+from knowbase.base.tasks import KINDS, Evaluation, TaskLine, TaskList, tasks_of
 from knowbase.errors import InvalidInput, NotAllowed
 from knowbase.operations.declare import NoParameters, Operation
 from knowbase.values.parameters import Param
@@ -12,11 +13,14 @@ if TYPE_CHECKING:
 
     from knowbase.base import Base
     from knowbase.evaluate.found import Found
+    from knowbase.ingest.ignoring import Ignored
     from knowbase.ingest.report import Progress
 
 
 def show_tasks(base: "Base", _: NoParameters) -> TaskList:
-    return TaskList(tasks_of(base).all())
+    from knowbase.base.evaluations import kept
+
+    return TaskList(tasks_of(base).all(), kept(base))
 
 
 class StartRequest(NamedTuple):
@@ -51,9 +55,12 @@ def start(base: "Base", request: StartRequest) -> TaskLine:
 
 
 def _evaluated(base: "Base", number: int, step: "Callable[[Progress], None]") -> "Found":
+    from knowbase.base.evaluations import keep
     from knowbase.evaluate.found import ask_itself
 
-    return ask_itself(base, number, step)
+    found = ask_itself(base, number, step)
+    keep(base, Evaluation(base.now(), found.questions, found.scores))
+    return found
 
 
 def check_reader(base: "Base") -> None:
@@ -73,6 +80,24 @@ def _check_files(named: list[str]) -> None:
         raise NotAllowed(
             "a server fetches no pages", field="paths", hint="kb add, where the base is"
         )
+
+
+class IgnoreRequest(NamedTuple):
+    pattern: Annotated[
+        str,
+        Param(
+            "as in a .gitignore: build/, *.min.js", positional=True, single=True, metavar="PATTERN"
+        ),
+    ]
+    folder: Annotated[
+        str | None,
+        Param("a folder that was added, or one in it; else the base's home", metavar="FOLDER"),
+    ] = None
+    dry_run: Annotated[bool, Param("only show what it would leave out")] = False
+
+
+def ignore(base: "Base", request: IgnoreRequest) -> "Ignored":
+    return base.ignore(request.pattern, request.folder, dry_run=request.dry_run)
 
 
 class StopRequest(NamedTuple):
@@ -104,6 +129,16 @@ OPERATIONS = {
             near=True,
             whole=True,
             examples=("kb task start sync --base http://127.0.0.1:8620",),
+        ),
+        Operation(
+            "ignore",
+            "Leave files out of the base from the next sync on: a line in a .kbignore",
+            IgnoreRequest,
+            ignore,
+            writes=True,
+            near=True,
+            whole=True,
+            examples=("kb ignore '*.min.js' --dry-run", "kb ignore build/ --folder docs"),
         ),
         Operation(
             "task stop",

@@ -81,9 +81,10 @@ class InPath(NamedTuple):
 
 
 class InSession(NamedTuple):
-    """A document was made or used in this session."""
+    """A document was made or used in this session; with `made`, made in any."""
 
     session: str
+    made: bool = False
 
 
 class Contains(NamedTuple):
@@ -200,7 +201,7 @@ _LEAVES_TOLD: dict[type, Callable[[Any], str]] = {
     InRole: lambda c: f"role:{c.role}",
     Under: lambda c: f"{'children' if c.direct else 'under'}:{c.names[0]}",
     InPath: lambda c: f"path:{c.pattern}",
-    InSession: lambda c: f"session:{c.session}",
+    InSession: lambda c: "made in a session" if c.made else f"session:{c.session}",
     Contains: lambda c: f'"{c.word.surface}"' + "*" * c.word.prefix,
     Visible: lambda c: " ".join(["visible", *(f"include:{s}" for s in sorted(c.include))]),
 }

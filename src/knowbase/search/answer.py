@@ -75,12 +75,12 @@ class Hit(NamedTuple):
     is_relaxed: bool = False  # it has the words, and not what quotes or + in the query require
     text: str = ""  # of the chunk that was found, whole
     copies: tuple[Copy, ...] = ()  # other documents with exactly this text, the first of them
-    snippet_lines: str = ""  # the snippet with its line breaks
+    snippet_lines: str = ""  # of code: the snippet with its line breaks
 
     @staticmethod
     def unshown() -> tuple[str, ...]:
         """The fields that are no part of its JSON."""
-        return ("document", "text", "snippet_lines")
+        return ("document", "text")
 
     def to_dict(self) -> dict[str, Any]:
         """As `kb search --json` has it."""

@@ -120,7 +120,7 @@ def _hit(ranked: Ranked, passage: Passage, inquiry: Inquiry) -> Hit:
         line=chunk.line + shown.line,
         page=chunk.page,
         snippet=shown.text,
-        snippet_lines=shown.lines,
+        snippet_lines=shown.lines if document.type == "code" else "",
         score=ranked.score,
         sources=tuple(SOURCE_NAMES[leg] for leg in legs),
         document=document,

@@ -11,7 +11,7 @@ MODES = ("hybrid", "keyword", "semantic")
 PAGE = ("offset", "cursor", "facets", "draft")
 """The parameters that say which part of an answer is shown, and what is counted beside it
 or of it."""
-FACETS = ("type", "tag", "project", "folder", "age", "week")
+FACETS = ("type", "tag", "project", "folder", "ending", "age", "week")
 SYNTAXES = ("query", "plain")
 TAGS = Param("only documents with all of these tags", metavar="TAG,TAG")
 TYPE = Param(

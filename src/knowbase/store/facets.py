@@ -31,6 +31,10 @@ def statement(matching: str, wanted: Sequence[str], tags: str, ages: Ages, place
         # Without its last letters that are no slash: the folder of a path.
         "folder": "SELECT 'folder', rtrim(m.path, replace(m.path, '/', '')), count(*)"
         " FROM matching m WHERE m.path IS NOT NULL GROUP BY 2",
+        # What follows the last dot; where that is a folder's, counted() leaves it out.
+        "ending": "SELECT 'ending', lower(substr(m.path, length(rtrim(m.path,"
+        " replace(m.path, '.', ''))) + 1)), count(*) FROM matching m"
+        " WHERE replace(m.path, '.', '') <> m.path GROUP BY 2",
         "age": f"SELECT 'age', CASE {cases} ELSE '{OLDER}' END, count(*) FROM matching m"
         " GROUP BY 2",
         "week": "SELECT 'week', substr(m.created_at, 1, 10), count(*) FROM matching m GROUP BY 2",
@@ -44,6 +48,8 @@ def counted(rows: Iterable[Sequence[Any]]) -> Counted:
     """The numbers by facet, the largest first; ages in their own order come out so, too."""
     found: Counted = {}
     for facet, value, number in rows:
+        if facet == "ending" and ("/" in value or not value):
+            continue
         name = (value.rstrip("/") or ".") if facet == "folder" else value
         found.setdefault(facet, []).append((name, int(number)))
     for one in found.values():
@@ -77,6 +83,12 @@ def values_of(document: Document, facet: str, ages: Ages) -> tuple[str, ...]:
         "tag": document.tags,
         "project": (document.project,) if document.project is not None else (),
         "folder": (path.rpartition("/")[0] or ".",) if path is not None else (),
+        "ending": _ending(path) if path is not None else (),
         "age": (ages.of(document.updated_at),),
         "week": (document.created_at[:10],),
     }[facet]
+
+
+def _ending(path: str) -> tuple[str, ...]:
+    dot, ending = path.rpartition(".")[1:]
+    return (ending.lower(),) if dot and ending and "/" not in ending else ()

@@ -41,7 +41,7 @@ class OwnNames:
     def condition(self, condition: Condition) -> Condition:
         """The same, with sessions as they are stored."""
         if isinstance(condition, InSession):
-            return InSession(self.session(condition.session))
+            return condition._replace(session=self.session(condition.session))
         if isinstance(condition, Not):
             return Not(self.condition(condition.part))
         if isinstance(condition, AllOf | AnyOf):

@@ -41,6 +41,16 @@ def check_codes(drafts: Iterable[Draft], written: Iterable[Document]) -> None:
             raise code_taken(wanted)
 
 
+def check_unchanged(draft: Draft, updated_at: str) -> None:
+    """Refuse to write over what somebody else has written meanwhile."""
+    if draft.since and draft.since != updated_at:
+        raise Conflict(
+            f"it was changed by somebody else at {updated_at}",
+            field="since",
+            hint="read it again, and say what it should be",
+        )
+
+
 def check_marks(marked: Iterable[tuple[str, Document]]) -> None:
     """Refuse that a key which has written something is used for something else."""
     if any(document.metadata.get(MARK) != mark for mark, document in marked):

@@ -32,6 +32,7 @@ class Draft(NamedTuple):
     once: bool = False  # unless a shown document of its project and type has this text
     mark: str = ""  # with `once`: unless there is a document of its id, which has the same mark
     own_code: bool = False  # not at all when another document has its code
+    since: str = ""  # not at all when its document was changed after this moment
 
 
 class Edit(NamedTuple):

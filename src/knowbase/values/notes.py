@@ -22,6 +22,7 @@ class _Note(NamedTuple):
     replaces: str | None  # a reference to the note that is written anew
     supersedes: str | None  # a reference to the document that this one takes the place of
     session: str | None  # the session in which it is written
+    since: str | None = None  # of one that replaces: when the note that was read had been changed
 
 
 _OWN = tuple(name for name in _Note._fields if name != "stated")
@@ -42,16 +43,23 @@ class Note(_Note):
         replaces: str | None = None,
         supersedes: str | None = None,
         session: str | None = None,
+        since: str | None = None,
         **stated: Any,
     ) -> "Note":
-        own = {"text": text, "replaces": replaces, "supersedes": supersedes, "session": session}
+        own = {
+            "text": text,
+            "replaces": replaces,
+            "supersedes": supersedes,
+            "session": session,
+            "since": since,
+        }
         for name, value in own.items():
             if not isinstance(value, str) and (name == "text" or value is not None):
                 raise InvalidInput(
                     f"{name} cannot be {value!r}", field=name, hint="it must be text"
                 )
         given = {name: value for name, value in stated.items() if value is not None}
-        return super().__new__(cls, text, _checked(given), replaces, supersedes, session)
+        return super().__new__(cls, text, _checked(given), replaces, supersedes, session, since)
 
     def _replace(self, **changes: Any) -> "Note":
         """The same note with other values, fields of its document included."""

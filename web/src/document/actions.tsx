@@ -18,7 +18,14 @@ const WHAT: Record<Doing, (code: string) => string> = {
 /** A file's tags stand in the file. */
 const offered = (facts: Facts): Doing[] => (Object.keys(WHAT) as Doing[]).filter((one) => one !== "tag" || !facts.path);
 
-export function Actions({ facts, again }: { facts: Facts; again: () => void }) {
+interface Shown {
+  facts: Facts;
+  again: () => void;
+  isEditing: boolean;
+  edit: (on: boolean) => void;
+}
+
+export function Actions({ facts, again, isEditing, edit }: Shown) {
   const [doing, choose] = useState<Doing | "">("");
   const [error, fail] = useState<unknown>(null);
   const [undo, setUndo] = useState<{ text: string; run: () => Promise<unknown> } | null>(null);
@@ -48,6 +55,11 @@ export function Actions({ facts, again }: { facts: Facts; again: () => void }) {
   return (
     <div class="doing">
       <div class="buttons" role="group" aria-label="Actions">
+        {!facts.path && (
+          <button type="button" class="quiet" aria-expanded={isEditing} onClick={() => edit(!isEditing)}>
+            Edit
+          </button>
+        )}
         {offered(facts).map((one) => (
           <button key={one} type="button" class="quiet" aria-expanded={doing === one} onClick={() => open(one)}>
             {one === "archive" && facts.archived ? "Restore" : one.charAt(0).toUpperCase() + one.slice(1)}
@@ -95,7 +107,7 @@ function steps(doing: Doing, facts: Facts, value: string): Step {
     case "forget":
       return [() => call("forget", { references }), `Forgot ${facts.code}`, () => call("restore", { references: ids })];
     case "supersede":
-      return [() => call("supersede", { old: facts.code, new: value }), `${facts.code} is superseded by ${value}`, null];
+      return [() => call("supersede", { old: facts.code, new: value }), `${facts.code} is superseded by ${value}`, () => call("restore", { references: ids })];
     case "relate":
       return [
         () => call("relate", { source: facts.code, target: value }),

@@ -6,7 +6,7 @@ import { Failure, tell, useAsked } from "../parts/said";
 import { documentAddress } from "../place";
 import { forgetRendered } from "../rendered";
 import { openInEditor } from "../search/editor";
-import { age, count, grouped, pieces } from "../words";
+import { age, count, grouped, pieces, readable } from "../words";
 
 const LIKE = 5;
 
@@ -30,16 +30,14 @@ export function Rail({ code, context }: { code: string; context: DocumentContext
                   {hit.title}
                 </a>
                 <p class="faint excerpt" dir="auto">
-                  {pieces(hit.snippet)
-                    .map((piece) => piece.text)
-                    .join("")}
+                  {readable(pieces(hit.snippet).map((piece) => piece.text).join(""))}
                 </p>
               </li>
             ))}
           </ul>
         </section>
       )}
-      {context && <History facts={context.document} context={context} />}
+      {context && <History facts={context.document} context={context} succession={(links.value?.links ?? []).filter((one) => one.relation === "SUPERSEDES")} />}
     </aside>
   );
 }
@@ -151,7 +149,9 @@ function Side({ title, lines }: { title: string; lines: LinkLine[] }) {
   );
 }
 
-function History({ facts, context }: { facts: Facts; context: DocumentContext }) {
+function History({ facts, context, succession }: { facts: Facts; context: DocumentContext; succession: LinkLine[] }) {
+  const before = succession.filter((one) => one.direction === "to");
+  const after = succession.find((one) => one.direction !== "to" && one.document.id === facts.superseded_by);
   return (
     <section>
       <h2>History</h2>
@@ -173,7 +173,24 @@ function History({ facts, context }: { facts: Facts; context: DocumentContext })
           <>
             <dt>Superseded by</dt>
             <dd>
-              <a href={documentAddress(facts.superseded_by)}>{facts.superseded_by.slice(0, 13)}</a>
+              <a href={documentAddress(after?.document.code ?? facts.superseded_by)} dir="auto">
+                {after?.document.title ?? facts.superseded_by.slice(0, 13)}
+              </a>
+            </dd>
+          </>
+        )}
+        {before.length > 0 && (
+          <>
+            <dt>In place of</dt>
+            <dd>
+              {before.map(({ document }, at) => (
+                <>
+                  {at > 0 && ", "}
+                  <a key={document.id} href={documentAddress(document.code)} dir="auto">
+                    {document.title}
+                  </a>
+                </>
+              ))}
             </dd>
           </>
         )}

@@ -7,12 +7,13 @@ import type { Document as Facts, DocumentContext } from "../operations";
 import { Icon } from "../parts/icons";
 import { Copy, Failure, useAsked, useName } from "../parts/said";
 import { Tree, type Node } from "../parts/tree";
-import { place, reference, withParams } from "../place";
+import { go, place, reference, withParams } from "../place";
 import { rendered, type Outline, type Rendered } from "../rendered";
 import { openInEditor } from "../search/editor";
 import { passageNear } from "../search/pane";
 import { age, count, thousands } from "../words";
 import { Actions } from "./actions";
+import { Editing } from "./editing";
 import { Rail } from "./rail";
 import { Selection } from "./selection";
 
@@ -60,15 +61,18 @@ function Shown({ shown, context, again, query }: Page) {
   const facts = context?.document ?? null;
   const body = useRef<HTMLDivElement>(null);
   const section = useReading(body, shown);
+  const isEditing = place.value.params.has("edit") && access.value.write && facts !== null && !facts.path;
+  const edit = (on: boolean): void => go(withParams({ edit: on ? "1" : "" }), !on);
   return (
     <div class="document">
       <Outlined outline={shown.outline} section={section} body={body} />
       <article>
         <Head shown={shown} facts={facts} query={query} />
         {shown.front_matter.length > 0 && <FrontMatter rows={shown.front_matter} />}
-        {access.value.write && facts && <Actions facts={facts} again={again} />}
+        {access.value.write && facts && <Actions facts={facts} again={again} isEditing={isEditing} edit={edit} />}
         <Parts shown={shown} />
-        <div class={`text ${shown.kind}`} ref={body} dir="auto">
+        {isEditing && facts && <Editing facts={facts} done={() => edit(false)} />}
+        <div class={`text ${shown.kind}`} ref={body} dir="auto" hidden={isEditing}>
           <Tree nodes={withoutTitle(shown)} />
         </div>
         <Parts shown={shown} />

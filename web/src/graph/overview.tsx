@@ -1,18 +1,19 @@
 // Before a document is chosen: whose neighbourhood, or which documents belong together.
-import { useState } from "preact/hooks";
 import { call, fresh } from "../api";
-import type { Communities } from "../operations";
 import { Failure, useAsked } from "../parts/said";
-import { go } from "../place";
+import { go, place as here, withParams } from "../place";
 import { count } from "../words";
+import { Bubbles } from "./bubbles";
+
+const MOST = 40; // groups that are shown
 
 const place = (code: string): string => `/g/${encodeURIComponent(code)}`;
 
 export function Overview() {
   const newest = useAsked((stop) => call("list", { limit: 20 }, stop), [fresh.value]);
-  const [groups, set] = useState<Communities | null>(null);
-  const [error, fail] = useState<unknown>(null);
-  const compute = (): void => void call("communities", {}).then(set, fail);
+  const isWanted = here.value.params.has("communities");
+  const groups = useAsked((stop) => (isWanted ? call("communities", {}, stop) : Promise.resolve(null)), [isWanted, fresh.value]);
+  const all = isWanted ? (groups.value?.communities.slice(0, MOST) ?? []) : [];
   return (
     <div class="page">
       <h1>Graph</h1>
@@ -42,17 +43,25 @@ export function Overview() {
         ))}
       </ul>
       <h2>What belongs together</h2>
-      {!groups && (
+      {!isWanted && (
         <p>
-          <button type="button" onClick={compute}>
+          <button type="button" onClick={() => go(withParams({ communities: "1" }))}>
             Compute communities
           </button>
         </p>
       )}
-      {error != null && <Failure error={error} />}
-      {groups && (
+      {isWanted && groups.error != null && <Failure error={groups.error} retry={groups.again} />}
+      {isWanted && !groups.value && groups.error == null && <p aria-busy="true">…</p>}
+      {isWanted && groups.value && (
+        <p class="faint" role="status">
+          {count(groups.value.communities.length, "group")}
+          {groups.value.unlinked > 0 && `; ${count(groups.value.unlinked, "document")} without a link in none`}
+        </p>
+      )}
+      {all.length > 0 && <Bubbles all={all} address={place} />}
+      {all.length > 0 && (
         <ol class="plain columns">
-          {groups.communities.slice(0, 60).map((one) => (
+          {all.map((one) => (
             <li key={one.label}>
               {one.central.slice(0, 1).map((document) => (
                 <a key={document.id} href={place(document.code)} dir="auto">

@@ -2,19 +2,18 @@
 import { useState } from "preact/hooks";
 import { call } from "../api";
 import { begin, ended, progress } from "../events";
-import type { TaskLine } from "../operations";
+import type { Evaluation } from "../operations";
 import { Failure, sentence, useAsked } from "../parts/said";
-import { age } from "../words";
+import { age, count } from "../words";
 
 const NAMES: Record<string, string> = { bm25: "words alone (BM25)", semantic: "meaning alone" };
-const LAST = 10;
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
 export function Quality() {
   const loaded = useAsked((stop) => call("tasks", {}, stop), [progress.value?.id, ended.value]);
   const [error, fail] = useState<unknown>(null);
   const evaluations = (loaded.value?.tasks ?? []).filter((one) => one.task === "eval");
-  const done = evaluations.filter((one) => one.scores.length > 0).slice(0, LAST);
+  const done = loaded.value?.evaluations ?? [];
   const isRunning = evaluations.some((one) => one.state === "running");
   const failed = evaluations[0]?.state === "failed" ? evaluations[0] : null;
   const start = (): void =>
@@ -32,17 +31,17 @@ export function Quality() {
       </p>
       {error != null && <Failure error={error} />}
       {failed && <p class="notice">{sentence(failed.result)}</p>}
-      {done[0] && <Scores task={done[0]} />}
-      {done.length > 1 && <Line tasks={[...done].reverse()} />}
+      {done[0] && <Scores one={done[0]} />}
+      {done.length > 1 && <Line all={[...done].reverse()} />}
     </section>
   );
 }
 
-function Scores({ task }: { task: TaskLine }) {
+function Scores({ one: told }: { one: Evaluation }) {
   return (
     <table class="lines">
       <caption>
-        {sentence(task.result)} <time dateTime={task.started_at}>{age(task.started_at)}</time>
+        {count(told.questions, "question")} made of the base itself, <time dateTime={told.at}>{age(told.at)}</time>
       </caption>
       <thead>
         <tr>
@@ -52,7 +51,7 @@ function Scores({ task }: { task: TaskLine }) {
         </tr>
       </thead>
       <tbody>
-        {task.scores.map((one) => (
+        {told.scores.map((one) => (
           <tr key={one.system}>
             <th scope="row">{NAMES[one.system] ?? `profile ${one.system}`}</th>
             <td>{percent(one.first)}</td>
@@ -64,16 +63,38 @@ function Scores({ task }: { task: TaskLine }) {
   );
 }
 
-/** The last results of this server, the newest at the right. */
-function Line({ tasks }: { tasks: TaskLine[] }) {
-  const shares = tasks.map((one) => one.scores[0]?.first ?? 0);
-  const points = shares.map((share, at) => `${(at * 200) / (shares.length - 1)},${36 - 32 * share}`).join(" ");
+const [WIDE, TALL, LEFT] = [320, 96, 40];
+
+/** The last results, the newest at the right; of earlier servers too. */
+function Line({ all }: { all: Evaluation[] }) {
+  const shares = all.map((one) => one.scores[0]?.first ?? 0);
+  const x = (at: number): number => LEFT + 8 + (at * (WIDE - LEFT - 16)) / (shares.length - 1);
+  const y = (share: number): number => 8 + (TALL - 28) * (1 - share);
   return (
-    <p class="number">
-      <svg class="trend" viewBox="-4 0 208 40" width="208" height="40" aria-hidden="true">
-        <polyline points={points} />
-      </svg>{" "}
-      First hit right, the last {tasks.length} times since the server was started: {shares.map(percent).join(", ")}
-    </p>
+    <figure class="trend">
+      <figcaption>First hit right, the last {all.length} times</figcaption>
+      <svg viewBox={`0 0 ${WIDE} ${TALL}`} width={WIDE} height={TALL} role="img" aria-label={all.map((one, at) => `${one.at.slice(0, 10)}: ${percent(shares[at] ?? 0)}`).join(", ")}>
+        {[0, 0.5, 1].map((share) => (
+          <>
+            <line x1={LEFT} x2={WIDE} y1={y(share)} y2={y(share)} />
+            <text x={LEFT - 6} y={y(share) + 4}>
+              {percent(share)}
+            </text>
+          </>
+        ))}
+        <polyline points={shares.map((share, at) => `${x(at)},${y(share)}`).join(" ")} />
+        {shares.map((share, at) => (
+          <circle key={at} cx={x(at)} cy={y(share)} r="3">
+            <title>{`${all[at]?.at.slice(0, 16).replace("T", " ")}: ${percent(share)}`}</title>
+          </circle>
+        ))}
+        <text class="from" x={LEFT} y={TALL - 4}>
+          {all[0]?.at.slice(0, 10)}
+        </text>
+        <text x={WIDE} y={TALL - 4}>
+          {all.at(-1)?.at.slice(0, 10)}
+        </text>
+      </svg>
+    </figure>
   );
 }

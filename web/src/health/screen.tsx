@@ -1,15 +1,22 @@
 // Base health: one sentence, then what wants attention, worst first, each with what mends it.
+import { useState } from "preact/hooks";
 import { access, call, fresh } from "../api";
 import type { Diagnosis, Status } from "../operations";
-import { Copy, Failure, sentence, useAsked } from "../parts/said";
+import { begin } from "../events";
+import { Copy, Failure, sentence, tell, useAsked } from "../parts/said";
+import { Sorted } from "../parts/table";
 import { count, size, thousands } from "../words";
 import { Growth } from "../timeline/weeks";
+import { Ignore, Taken } from "./ignore";
 import { Progress } from "./progress";
 import { Quality } from "./quality";
 import { Tasks } from "./tasks";
 import { Searches } from "./searches";
 
 const WORDS: Record<string, string> = { error: "Broken", warning: "Wants attention", info: "Good to know" };
+
+/** Who sits at this machine and may do everything. */
+const isMaster = (): boolean => access.value.local && access.value.write && !access.value.project;
 
 export function Health() {
   const doctor = useAsked((stop) => call("doctor", {}, stop), [fresh.value]);
@@ -33,8 +40,9 @@ export function Health() {
       {isThere && status.value && <Numbers told={status.value} />}
       {isThere && <Growth />}
       {isThere && status.value && <Files told={status.value} />}
-      {isThere && access.value.local && access.value.write && !access.value.project && (
+      {isThere && isMaster() && (
         <>
+          <Ignore folders={status.value?.sources.map((one) => one.path) ?? []} />
           <Tasks />
           <Quality />
         </>
@@ -56,7 +64,7 @@ function Findings({ told }: { told: Diagnosis }) {
           {one.detail && <p>{sentence(one.detail)}</p>}
           {one.command && (
             <p>
-              <code>{one.command}</code> <Copy text={one.command} label={`Copy: ${one.command}`} />
+              <code>{one.command}</code> <Copy text={one.command} label={`Copy: ${one.command}`} /> <Mend command={one.command} />
             </p>
           )}
           {one.examples.length > 0 && (
@@ -74,6 +82,20 @@ function Findings({ told }: { told: Diagnosis }) {
         </li>
       ))}
     </ol>
+  );
+}
+
+const TASKS: Record<string, string> = { "kb embed": "embed", "kb sync": "sync" };
+
+/** What this server can do itself, at a press. */
+function Mend({ command }: { command: string }) {
+  const task = TASKS[command];
+  if (!task || !isMaster()) return null;
+  const start = (): void => void begin({ task }).then(() => tell("It has begun; above stands how far it is."), (error: Error) => tell(error.message));
+  return (
+    <button type="button" aria-label={`Do it: ${command}`} onClick={start}>
+      Do it
+    </button>
   );
 }
 
@@ -148,30 +170,11 @@ function Files({ told }: { told: Status }) {
       {told.unread.length > 0 && (
         <section>
           <h2>Not read, and why</h2>
-          <div class="scrolls" tabIndex={0} role="region" aria-label="Files that were not read">
-            <table class="lines">
-              <thead>
-                <tr>
-                  <th scope="col">reason</th>
-                  <th scope="col">files</th>
-                  <th scope="col">kind</th>
-                  <th scope="col">such as</th>
-                </tr>
-              </thead>
-              <tbody>
-                {told.unread.map((one) => (
-                  <tr key={one.reason + one.extension}>
-                    <th scope="row">{one.reason}</th>
-                    <td>{thousands(one.files)}</td>
-                    <td>{one.extension || "–"}</td>
-                    <td>
-                      <bdi class="path">{one.example}</bdi>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Sorted
+            label="Files that were not read"
+            columns={[{ name: "reason" }, { name: "files", isNumber: true }, { name: "kind" }, { name: "such as", isPath: true }]}
+            rows={told.unread.map((one) => [one.reason, one.files, one.extension || "–", one.example])}
+          />
         </section>
       )}
       {told.suspects.length > 0 && (
@@ -180,12 +183,30 @@ function Files({ told }: { told: Status }) {
           <ul class="plain">
             {told.suspects.map((one) => (
               <li key={one.path}>
-                <code>{one.path}</code> <span class="faint">{one.reason}</span> <Copy text={`echo ${JSON.stringify(one.path)} >> .kbignore && kb sync`}>copy the line that leaves it out</Copy>
+                <Suspected path={one.path} reason={one.reason} />
               </li>
             ))}
           </ul>
         </section>
       )}
+    </>
+  );
+}
+
+/** One press shows what leaving it out takes away, the next one writes the line. */
+function Suspected({ path, reason }: { path: string; reason: string }) {
+  const [isOpen, open] = useState(false);
+  return (
+    <>
+      <code>{path}</code> <span class="faint">{reason}</span>{" "}
+      {isMaster() ? (
+        <button type="button" class="quiet" aria-expanded={isOpen} aria-label={`Leave out ${path}`} onClick={() => open(!isOpen)}>
+          Leave out
+        </button>
+      ) : (
+        <Copy text={`kb ignore ${JSON.stringify(`/${path}`)} && kb sync`}>copy the command that leaves it out</Copy>
+      )}
+      {isOpen && <Taken pattern={`/${path}`} done={() => open(false)} />}
     </>
   );
 }

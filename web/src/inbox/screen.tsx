@@ -9,6 +9,7 @@ import { documentAddress, go, place, withParams } from "../place";
 import { age, count, thousands } from "../words";
 import { Brief } from "./brief";
 import { countInbox } from "./count";
+import { Feedback } from "./feedback";
 
 const GROUPS: Record<string, string> = {
   near_duplicate: "near-duplicates",
@@ -85,6 +86,7 @@ export function Inbox() {
         </>
       )}
       <Brief />
+      <Feedback />
     </div>
   );
 }
@@ -236,7 +238,7 @@ function Card({ item, isCurrent, choose, isEditing, edit, judge }: CardShown) {
 /** An edited memory is a new one that supersedes the old. */
 function Edit({ item, done }: { item: InboxItem; done: () => void }) {
   const full = useAsked((stop) => call("get", { reference: item.document.id }, stop), [item.document.id]);
-  const text = full.value?.sections.map((one) => one.text).join("\n\n") ?? null;
+  const text = full.value?.sections.map((one) => one.text).join("").trim() ?? null;
   const save = async (event: Event): Promise<void> => {
     event.preventDefault();
     const said = String(new FormData(event.currentTarget as HTMLFormElement).get("text"));

@@ -37,7 +37,7 @@ export const isOld = computed(() => failure.value != null && answer.value !== nu
 /** From asking to having the answer, in this browser. */
 export const roundTrip = signal(0);
 
-export const FACETS = ["folder", "type", "tag", "project", "age"];
+export const FACETS = ["folder", "type", "ending", "tag", "project", "age"];
 const PATIENCE = 150; // ms before the words alone are asked, too
 const QUICKLY = 60; // ms between keys while an answer is under way
 const SETTLED = 180; // ms after which the counts are asked for

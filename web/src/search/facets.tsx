@@ -6,8 +6,13 @@ import { thousands } from "../words";
 import { asked, facets, FACETS } from "./asking";
 import { has, operatorOf, toggled } from "./language";
 
-const TITLES: Record<string, string> = { folder: "Folder", type: "Type", tag: "Tag", project: "Project", age: "Age" };
+const TITLES: Record<string, string> = { folder: "Folder", type: "Type", ending: "Language", tag: "Tag", project: "Project", age: "Age" };
 const AGES: Record<string, string> = { day: "last day", week: "last week", month: "last month", year: "last year", older: "older" };
+const LANGUAGES: Record<string, string> = {
+  md: "Markdown", py: "Python", ts: "TypeScript", tsx: "TypeScript (JSX)", js: "JavaScript", go: "Go", rs: "Rust", java: "Java", rb: "Ruby", c: "C", h: "C header", cpp: "C++",
+  cs: "C#", php: "PHP", sh: "Shell", sql: "SQL", html: "HTML", css: "CSS", json: "JSON", yml: "YAML", yaml: "YAML", toml: "TOML", xml: "XML", csv: "CSV", txt: "plain text",
+  rst: "reStructuredText", adoc: "AsciiDoc", org: "Org", tex: "LaTeX", pdf: "PDF", docx: "Word", xlsx: "Excel", pptx: "PowerPoint", odt: "OpenDocument", epub: "EPUB", ipynb: "notebook", eml: "mail",
+};
 const STATES = ["archived", "expired", "superseded"];
 
 function narrow(operator: string, exclude: boolean): void {
@@ -45,7 +50,7 @@ function Value({ facet, one }: { facet: string; one: FacetCount }) {
   if (operator === null) return null;
   const isOn = has(asked.value.query, operator);
   const isOut = has(asked.value.query, `-${operator}`);
-  const name = facet === "age" ? (AGES[one.value] ?? one.value) : one.value;
+  const name = facet === "age" ? (AGES[one.value] ?? one.value) : facet === "ending" ? (LANGUAGES[one.value] ?? `.${one.value}`) : one.value;
   const number = one.documents < 0 ? "" : thousands(one.documents);
   return (
     <li class={isOn ? "on" : isOut ? "out" : ""}>

@@ -1,10 +1,11 @@
 // The last line: how many, by what, how long; and the same search elsewhere.
-import { Copy, sentence } from "../parts/said";
+import { search } from "../api";
+import { Copy, sentence, useAsked } from "../parts/said";
 import { documentAddress, go, withParams } from "../place";
-import { milliseconds, thousands } from "../words";
+import { count, milliseconds, thousands } from "../words";
 import { answer, asked, isPartial, plan } from "./asking";
 import { legName } from "../parts/bar";
-import { wordsOf } from "./language";
+import { filtersOf, wordsOf } from "./language";
 
 export function summary(): string {
   const found = answer.value;
@@ -43,12 +44,35 @@ export function Notices() {
   );
 }
 
+const MOST_FILTERS = 6;
+
+/** What each filter takes away: how many there are without it. */
+function Filters({ query, mode }: { query: string; mode: string }) {
+  const filters = filtersOf(query).filter((one) => one.without.trim()).slice(0, MOST_FILTERS);
+  const told = useAsked(
+    (stop) => Promise.all(filters.map(async (one) => (await search({ query: one.without, mode, unit: "document", top: 1, draft: true }, stop)).total)),
+    [query, mode],
+  );
+  const freed = filters.flatMap((one, at) => (told.value?.[at] ? [{ ...one, total: told.value[at] as number }] : []));
+  if (!freed.length) return null;
+  return (
+    <ul class="plain freed">
+      {freed.map((one) => (
+        <li key={one.filter}>
+          <code>{one.filter}</code> takes away <a href={withParams({ q: one.without })}>{count(one.total, "document")}</a>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 export function NoHits() {
   const { query, mode } = asked.value;
   const words = wordsOf(query);
   return (
     <div class="nothing">
       <h2>Nothing fits</h2>
+      <Filters query={query} mode={mode} />
       {words && words !== query && (
         <p>
           <a href={withParams({ q: words })}>The same without filters</a>

@@ -8,7 +8,7 @@ import { Bar, Sum } from "../parts/bar";
 import { Icon } from "../parts/icons";
 import { tell } from "../parts/said";
 import { documentAddress } from "../place";
-import { age, count, day, pieces } from "../words";
+import { age, count, day, pieces, readable } from "../words";
 import { answer, asked, settle, type Stack } from "./asking";
 import { openInEditor } from "./editor";
 
@@ -107,11 +107,29 @@ function Where({ hit, isFirst }: { hit: Hit; isFirst: boolean }) {
 }
 
 function Snippet({ hit }: { hit: Hit }) {
-  const isCode = hit.type === "code";
+  if (hit.snippet_lines) return <CodeSnippet hit={hit} />;
   return (
-    <p class={isCode ? "snippet is-code" : "snippet"} dir="auto">
-      {pieces(hit.snippet).map((piece) => (piece.marked ? <mark>{piece.text}</mark> : piece.text))}
+    <p class="snippet" dir="auto">
+      <Marked text={readable(hit.snippet)} />
     </p>
+  );
+}
+
+const Marked = ({ text }: { text: string }) => <>{pieces(text).map((piece) => (piece.marked ? <mark>{piece.text}</mark> : piece.text))}</>;
+
+/** With its line breaks and numbers; a hit's line is the one of its first mark. */
+function CodeSnippet({ hit }: { hit: Hit }) {
+  const text = hit.snippet_lines.replace(/\s+$/, "");
+  const before = text.includes("<mark>") ? text.slice(0, text.indexOf("<mark>")) : "";
+  const first = hit.line - (before.split("\n").length - 1);
+  return (
+    <pre class="snippet is-code" tabIndex={0}>
+      {text.split("\n").map((line, at) => (
+        <code key={at} class="line" data-line={first + at}>
+          <Marked text={line} />
+        </code>
+      ))}
+    </pre>
   );
 }
 

@@ -8,6 +8,7 @@ const AGES: Record<string, string> = { day: "1d", week: "7d", month: "30d", year
 /** What a facet's value is in the query language; null where it has no words. */
 export function operatorOf(facet: string, value: string): string | null {
   if (facet === "folder") return value === "." ? null : `path:${quoted(`/${value}/`)}`;
+  if (facet === "ending") return `path:${quoted(`*.${value}`)}`;
   if (facet === "age") return value in AGES ? `updated:${AGES[value]}` : "before:365d";
   if (facet === "state") return `include:${value}`;
   return `${facet}:${quoted(value)}`;
@@ -25,6 +26,13 @@ export function toggled(query: string, operator: string, exclude = false): strin
 export const has = (query: string, operator: string): boolean => split(query).includes(operator);
 
 const split = (query: string): string[] => query.match(/-?[\w.]+:"[^"]*"|"[^"]*"|\S+/g) ?? [];
+
+/** The operators of a query, each with the query as it is without it. */
+export const filtersOf = (query: string): { filter: string; without: string }[] => {
+  const parts = split(query);
+  const isFilter = (part: string): boolean => /^-?[\w.]+:./.test(part) || /^-?#\S/.test(part) || /^-\w/.test(part);
+  return parts.flatMap((part, at) => (isFilter(part) ? [{ filter: part, without: parts.filter((_, other) => other !== at).join(" ") }] : []));
+};
 
 /** The query without operators. */
 export const wordsOf = (query: string): string => split(query).filter((part) => !/^-?[\w.]+:./.test(part) && !part.startsWith("#")).join(" ");

@@ -18,6 +18,7 @@ export function BaseSettings() {
       <p class="faint">
         <code>{loaded.value.base}</code>
       </p>
+      <ResetAll lines={loaded.value.settings.filter((one) => one.origin === "kb.toml" && !one.by_command)} again={loaded.again} />
       {[...grouped(loaded.value.settings, (one) => one.key.split(".")[0] as string)].map(([group, lines]) => (
         <details key={group} open={chosen.startsWith(`${group}.`)}>
           <summary>
@@ -31,6 +32,34 @@ export function BaseSettings() {
         </details>
       ))}
     </section>
+  );
+}
+
+/** Every setting that was changed here, back to what it was at first, once it is said which. */
+function ResetAll({ lines, again }: { lines: SettingLine[]; again: () => void }) {
+  const [isSure, ask] = useState(false);
+  if (!lines.length) return null;
+  const run = async (): Promise<void> => {
+    try {
+      for (const line of lines) await call("config/reset", { key: line.key });
+      tell("All are as they were at first: this wants a restart of kb serve");
+    } catch (error) {
+      tell((error as Error).message);
+    }
+    ask(false);
+    again();
+  };
+  return (
+    <p class="row">
+      <button type="button" aria-expanded={isSure} onClick={() => ask(!isSure)}>
+        All as they were at first
+      </button>
+      {isSure && (
+        <button type="button" class="main" onClick={() => void run()}>
+          Yes: {lines.map((one) => one.key).join(", ")}
+        </button>
+      )}
+    </p>
   );
 }
 

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { access, call, fresh, search } from "../api";
 import { dates, density, editor, hitsAPage, recent, theme, usesKeys } from "../kept";
-import { Failure, useAsked } from "../parts/said";
+import { Failure, tell, useAsked } from "../parts/said";
 import { BaseSettings } from "./base";
 import { Agents, Model } from "./model";
 import { Sources } from "./sources";
@@ -96,6 +96,16 @@ interface Compared {
   sides: string[][];
 }
 
+async function keepProfile(name: string, again: () => void): Promise<void> {
+  try {
+    const told = await call("config/set", { key: "search.profile", value: name });
+    tell(`search.profile is ${name}${told.restart ? ": this wants a restart of kb serve" : ""}`);
+    again();
+  } catch (error) {
+    tell((error as Error).message);
+  }
+}
+
 /** The last searches under two profiles, side by side. */
 function Profiles() {
   const told = useAsked((stop) => call("profiles", {}, stop), [fresh.value]);
@@ -174,9 +184,17 @@ function Profiles() {
               ))}
             </tbody>
           </table>
-          <p class="faint">
-            To keep it: <code>search.profile = "{other}"</code> in kb.toml, or <code>KB_SEARCH_PROFILE={other}</code>.
-          </p>
+          {access.value.local && access.value.write && !access.value.project ? (
+            <p>
+              <button type="button" onClick={() => void keepProfile(other, told.again)}>
+                Use {other} from now on
+              </button>
+            </p>
+          ) : (
+            <p class="faint">
+              To keep it: <code>kb config set search.profile {other}</code>
+            </p>
+          )}
         </div>
       )}
     </section>

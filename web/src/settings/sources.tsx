@@ -46,7 +46,7 @@ export function Sources({ sources, again }: { sources: Status["sources"]; again:
         </p>
       )}
       <p class="faint">
-        What is left out stands in a <code>.kbignore</code> beside the files, as in a <code>.gitignore</code>. <code>kb watch</code> follows changes by itself.
+        What is left out stands in a <code>.kbignore</code> beside the files, as in a <code>.gitignore</code>; <a href="/health-page">Health</a> shows what a pattern takes out while it is typed. <code>kb watch</code> follows changes by itself.
       </p>
       {error != null && <Failure error={error} />}
     </section>

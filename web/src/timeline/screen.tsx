@@ -1,15 +1,19 @@
 // What came into the base when: a row a day, the sessions of agents, what expires soon.
 import { useState } from "preact/hooks";
-import { access, call, fresh } from "../api";
+import { call, fresh } from "../api";
 import { dates } from "../kept";
-import type { Document as Facts, Listing, Session } from "../operations";
-import { Failure, tell, useAsked } from "../parts/said";
+import type { Document as Facts } from "../operations";
+import { Failure, useAsked } from "../parts/said";
 import { documentAddress, go, place, withParams } from "../place";
+import { count, day, grouped, thousands } from "../words";
+import { Chains } from "./chains";
+import { Expiring } from "./expiring";
+import { Sessions } from "./sessions";
 import { conditions, range, Weeks } from "./weeks";
-import { age, count, day, grouped, thousands } from "../words";
 
 const PAGE = 50;
-const SOON = 30; // days
+const SESSIONS = 100; // that can be chosen from
+const WRITERS = { file: "files", agent: "agents, in a session", person: "people" };
 
 export function Timeline() {
   const { params } = place.value;
@@ -26,10 +30,13 @@ function Newest() {
   const { params } = place.value;
   const project = params.get("project") ?? "";
   const type = params.get("type") ?? "";
+  const session = params.get("session") ?? "";
+  const writer = params.get("writer") ?? "";
   const shown = Math.min(Math.max(Number(params.get("n")) || PAGE, PAGE), 1000);
   const created = conditions(range());
-  const filters = { ...(project ? { project } : {}), ...(type ? { type: [type] } : {}) };
-  const rows = useAsked((stop) => call("browse", { ...filters, created, limit: shown }, stop), [project, type, created.join(), shown, fresh.value]);
+  const filters = { ...(project ? { project } : {}), ...(type ? { type: [type] } : {}), ...(session ? { session } : {}), ...(writer ? { writer } : {}) };
+  const rows = useAsked((stop) => call("browse", { ...filters, created, limit: shown }, stop), [project, type, session, writer, created.join(), shown, fresh.value]);
+  const sessions = useAsked((stop) => call("sessions", { limit: SESSIONS, ...(project ? { project } : {}) }, stop), [project, fresh.value]);
   const status = useAsked((stop) => call("status", {}, stop), [fresh.value]);
   const documents = rows.value?.documents ?? [];
   const total = rows.value?.total ?? documents.length;
@@ -50,11 +57,34 @@ function Newest() {
             ))}
           </select>
         </label>
+        <label>
+          Written by{" "}
+          <select value={writer} onChange={(event) => go(withParams({ writer: event.currentTarget.value, n: "" }))}>
+            <option value="">anybody</option>
+            {Object.entries(WRITERS).map(([name, label]) => (
+              <option key={name} value={name}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Session{" "}
+          <select value={session} onChange={(event) => go(withParams({ session: event.currentTarget.value, n: "" }))}>
+            <option value="">all</option>
+            {[...new Set([...(session ? [session] : []), ...(sessions.value?.sessions.map((one) => one.id) ?? [])])].map((name) => (
+              <option key={name} value={name}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </label>
       </form>
       <Weeks project={project} type={type} />
       {rows.error != null && <Failure error={rows.error} retry={rows.again} />}
       <Expiring />
-      <Sessions project={project} />
+      <Sessions sessions={(sessions.value?.sessions ?? []).filter((one) => !session || one.id === session).slice(0, 12)} />
+      <Chains project={project} />
       <h2>Documents</h2>
       {rows.value && !documents.length && created.length > 0 && <p>Nothing came in then.</p>}
       {rows.value && !documents.length && !created.length && <p>Nothing yet. A document stands at the day on which it was put in; “changed” is the time of its file, or of its last edit.</p>}
@@ -133,91 +163,6 @@ function happened(one: Facts): string {
 
 function longDay(date: string): string {
   return new Date(`${date}T12:00:00Z`).toLocaleDateString("en", { weekday: "long", day: "numeric", month: "long", year: "numeric" });
-}
-
-function Expiring() {
-  const found = useAsked((stop) => call("expire", { within: `${SOON}d`, limit: 200 }, stop), [fresh.value]);
-  const now = Date.now();
-  const isSoon = ({ expires_at: at }: Facts): boolean => at !== null && Date.parse(at) >= now && Date.parse(at) < now + SOON * 86_400_000;
-  const soon = ((found.value as Listing | null)?.documents ?? []).filter(isSoon).slice(0, 20);
-  if (!soon.length) return null;
-  return (
-    <section class="strip">
-      <h2>Expiring within {SOON} days</h2>
-      <ul class="plain">
-        {soon.map((hit) => (
-          <li key={hit.id}>
-            <a href={documentAddress(hit.code)} dir="auto">
-              {hit.title}
-            </a>{" "}
-            <span class="code faint">{hit.code}</span> <time dateTime={hit.expires_at ?? ""}>{age(hit.expires_at ?? "")}</time>{" "}
-            {access.value.write && (
-              <button type="button" class="quiet" aria-label={`Let go: ${hit.code}`} onClick={() => void letGo(hit)}>
-                Let go
-              </button>
-            )}
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
-}
-
-/** Forgotten before it expires. */
-async function letGo(hit: Facts): Promise<void> {
-  try {
-    await call("forget", { references: [hit.id] });
-    tell(`${hit.code} is forgotten; kb restore ${hit.id} brings it back`);
-    fresh.value++;
-  } catch (error) {
-    tell((error as Error).message);
-  }
-}
-
-function Sessions({ project }: { project: string }) {
-  const told = useAsked((stop) => call("sessions", { limit: 12, ...(project ? { project } : {}) }, stop), [project, fresh.value]);
-  if (!told.value?.sessions.length) return null;
-  return (
-    <section>
-      <h2>Sessions</h2>
-      <ul class="plain cards">
-        {told.value.sessions.map((one) => (
-          <SessionCard key={one.id} session={one} />
-        ))}
-      </ul>
-    </section>
-  );
-}
-
-function SessionCard({ session }: { session: Session }) {
-  const [isOpen, open] = useState(false);
-  const view = useAsked((stop) => (isOpen ? call("session/show", { session: session.id }, stop) : Promise.resolve(null)), [isOpen]);
-  const minutes = session.ended_at ? Math.max(1, Math.round((Date.parse(session.ended_at) - Date.parse(session.started_at)) / 60_000)) : 0;
-  return (
-    <li class="card">
-      <p class="where">
-        <span class="code">{session.id}</span>
-        {session.project && <span>project {session.project}</span>}
-        <time dateTime={session.started_at}>{age(session.started_at)}</time>
-        <span>{session.ended_at ? `${count(minutes, "minute")}, ended` : "under way"}</span>
-        <span class="number">{count(session.uses, "use")}</span>
-      </p>
-      {session.summary && <p dir="auto">{session.summary}</p>}
-      <details onToggle={(event) => open(event.currentTarget.open)}>
-        <summary>What it remembered and recalled</summary>
-        <ul class="plain">
-          {view.value?.used.map((one) => (
-            <li key={one.document.id + one.usage + one.used_at}>
-              <span class="state">{one.usage}</span>{" "}
-              <a href={documentAddress(one.document.code)} dir="auto">
-                {one.document.title}
-              </a>
-            </li>
-          ))}
-        </ul>
-      </details>
-    </li>
-  );
 }
 
 /** Centred on a document: what came before it, and after. */

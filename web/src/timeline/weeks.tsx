@@ -4,11 +4,13 @@ import { fresh, search } from "../api";
 import type { FacetCount } from "../operations";
 import { useAsked } from "../parts/said";
 import { go, place, withParams } from "../place";
-import { count } from "../words";
+import { count, thousands } from "../words";
 
 const WEEK = 7 * 86_400_000;
 const MOST = 104; // bars; with more weeks than that, each stands for several
 const HIGH = 64;
+const TOP = 14; // room for the topmost number
+const TICKS = 8; // dates below a chart, at most
 
 export interface Range {
   from: string;
@@ -107,12 +109,11 @@ function Chart({ all, chosen, choose }: { all: Bar[]; chosen: Range; choose: (on
   };
   const [first, last] = [all[0] as Bar, all.at(-1) as Bar];
   const total = all.reduce((sum, one) => sum + one.documents, 0);
+  const part = 100 / all.length; // of the width, in percent
   return (
     <figure>
       <svg
         ref={picture}
-        viewBox={`0 0 ${all.length * 8} ${HIGH}`}
-        preserveAspectRatio="none"
         role="img"
         aria-label={`${count(total, "document")} from ${first.from} to ${last.to}, at most ${most} in a bar`}
         onPointerDown={(event) => (picture.current?.setPointerCapture(event.pointerId), draw([under(event), under(event)]))}
@@ -120,22 +121,46 @@ function Chart({ all, chosen, choose }: { all: Bar[]; chosen: Range; choose: (on
         onPointerUp={end}
         onPointerCancel={() => draw(null)}
       >
+        {levels(most).map((number) => (
+          <line key={number} class="level" x1="0" x2="100%" y1={TOP + HIGH - (HIGH * number) / most} y2={TOP + HIGH - (HIGH * number) / most} />
+        ))}
         {all.map((one, at) => {
           const tall = one.documents ? Math.max(2, (HIGH * one.documents) / most) : 0;
           return (
             <g key={one.from} class={isIn(one, at) ? "in" : "out"}>
               <title>{`${one.from} to ${one.to}: ${count(one.documents, "document")}`}</title>
-              <rect class="field" x={at * 8} width="8" height={HIGH} />
-              <rect x={at * 8 + 1} width="6" y={HIGH - tall} height={tall} />
+              <rect class="field" x={`${at * part}%`} width={`${part}%`} y={TOP} height={HIGH} />
+              <rect x={`${(at + 0.1) * part}%`} width={`${0.8 * part}%`} y={TOP + HIGH - tall} height={tall} />
             </g>
           );
         })}
+        <line class="ground" x1="0" x2="100%" y1={TOP + HIGH} y2={TOP + HIGH} />
+        {levels(most).map((number) => (
+          <text key={number} x="2" y={TOP + HIGH - (HIGH * number) / most - 3}>
+            {thousands(number)}
+          </text>
+        ))}
+        {ticks(all).map(({ at, name }) => (
+          <text key={at} class="tick" x={`${at * part}%`} y={TOP + HIGH + 15}>
+            {name}
+          </text>
+        ))}
       </svg>
-      <figcaption class="faint number">
-        <span>{first.from}</span>
-        <span>at most {count(most, "document")} in a bar</span>
-        <span>{last.to}</span>
-      </figcaption>
     </figure>
   );
+}
+
+/** The numbers at the side: round ones, at most three. */
+function levels(most: number): number[] {
+  const step = [1, 2, 5].flatMap((one) => [0, 1, 2, 3, 4, 5, 6].map((zeros) => one * 10 ** zeros)).sort((one, other) => one - other).find((one) => most / one <= 3) ?? most;
+  return [1, 2, 3].map((one) => one * step).filter((one) => one <= most);
+}
+
+/** Where a day, a month or a year begins, the finest of these that has room. */
+function ticks(all: Bar[]): { at: number; name: string }[] {
+  const by = (letters: number) => all.flatMap((one, at) => (at === 0 || one.from.slice(0, letters) !== (all[at - 1] as Bar).from.slice(0, letters) ? [{ at, name: one.from.slice(0, letters) }] : []));
+  const found = [10, 7, 4].map(by).find((one) => one.length <= TICKS) ?? by(4);
+  const every = Math.ceil(found.length / TICKS);
+  const apart = all.length / TICKS / 1.5; // bars between two names, so that they do not touch
+  return found.filter((_, at) => at % every === 0).filter((one, at, kept) => one.at < all.length - apart && (at === 0 ? (kept[1]?.at ?? Infinity) - one.at >= apart : true));
 }

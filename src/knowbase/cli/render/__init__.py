@@ -30,6 +30,7 @@ RENDERERS = {
     "knowbase.http.token_commands.TokenList": "serving.render_tokens",
     "knowbase.http.server.Serving": "serving.render_serving",
     "knowbase.ingest.embedding.Embedding": "models.render_embedding",
+    "knowbase.ingest.ignoring.Ignored": "filling.render_ignored",
     "knowbase.ingest.removal.Removal": "filling.render_removal",
     "knowbase.ingest.report.Report": "filling.render_report",
     "knowbase.mcp.install.Installed": "agents.render_installed",

@@ -7,6 +7,7 @@ from knowbase.cli.terminal import Painter, counted, safe
 from knowbase.config import DEFAULTS
 
 if TYPE_CHECKING:
+    from knowbase.ingest.ignoring import Ignored
     from knowbase.ingest.removal import Removal
     from knowbase.ingest.report import Report
     from knowbase.memory.bulk import WrittenNotes
@@ -94,6 +95,16 @@ def _of_one_reason(problems: Any) -> tuple[dict[str, int], list[Any]]:
         counts[problem.reason] = counts.get(problem.reason, 0) + 1
     together = {reason: number for reason, number in counts.items() if number > MOST_ALIKE}
     return together, [problem for problem in problems if problem.reason not in together]
+
+
+def render_ignored(paint: Painter, result: "Ignored") -> Iterable[str]:
+    for path in result.examples:
+        yield f"  {safe(path)}"
+    count = f"{result.documents:,} of {counted(result.of, 'document')}"
+    told = f"{safe(result.pattern)} leaves out {count}"
+    yield f"{told}, from the next kb sync on"
+    verb = "would be" if result.dry_run else "is"
+    yield paint("dim", f"the line {verb} in {safe(result.file)}")
 
 
 def render_removal(paint: Painter, removal: "Removal") -> Iterable[str]:

@@ -53,6 +53,9 @@ def render_searches(paint: Painter, result: "Searches") -> Iterable[str]:
         yield f"by meaning too: {result.semantic_share:.0%}"
     for one in result.last_without_hits:
         yield f"found nothing: {safe(one.query)} {paint('dim', one.at[:16])}"
+    for judged in result.feedback:
+        asked = paint("dim", f" for {safe(judged.query)}") if judged.query else ""
+        yield f"{judged.verdict}: {safe(judged.code)} {safe(judged.title)}{asked}"
 
 
 def render_task(paint: Painter, task: "TaskLine") -> Iterable[str]:

@@ -20,8 +20,9 @@ def resolved(state: State, condition: Condition) -> Condition:
     if isinstance(condition, Under):
         return OneOf("id", tuple(_below(state, condition)))
     if isinstance(condition, InSession):
-        used = (use.document for use in state.uses if use.session == condition.session)
-        return OneOf("id", tuple(used))
+        made, session = condition.made, condition.session
+        uses = (u for u in state.uses if (u.usage == "created" if made else u.session == session))
+        return OneOf("id", tuple(use.document for use in uses))
     if isinstance(condition, Not):
         return Not(resolved(state, condition.part))
     if isinstance(condition, AllOf | AnyOf):

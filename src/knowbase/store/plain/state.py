@@ -5,6 +5,7 @@ from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from knowbase.store.bm25 import Row
+from knowbase.store.rules import check_unchanged
 from knowbase.text.analysis import stems
 from knowbase.text.indexed import index_terms
 from knowbase.values.changes import Draft, SavedSearch, assigned_codes
@@ -90,6 +91,8 @@ def remove(state: State, document: str) -> None:
 def write(state: State, draft: Draft, now: str, model: Model | None) -> None:
     """Write the draft's document; a chunk that stays keeps its number."""
     old = state.documents.get(draft.id)
+    if old is not None:
+        check_unchanged(draft, old.updated_at)
     seq = old.seq if old else state.next_seq
     state.next_seq += old is None
     state.documents[draft.id] = _document(state, draft, old, seq, now)

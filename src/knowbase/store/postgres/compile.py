@@ -71,10 +71,11 @@ class _PostgresCompiler(Compiler):
         return Compiled(test, [expression(pattern, atomic=False)])
 
     def in_session(self, condition: InSession) -> Compiled:
+        test = "u.usage = 'created'" if condition.made else "u.session = %s"
         return Compiled(
             "EXISTS (SELECT 1 FROM uses u WHERE u.base_id = d.base_id AND u.document = d.seq"
-            " AND u.session = %s)",
-            [condition.session],
+            f" AND {test})",
+            [] if condition.made else [condition.session],
         )
 
     def of_document(self, condition: Compiled) -> Compiled:

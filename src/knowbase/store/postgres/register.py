@@ -9,7 +9,7 @@ from psycopg.sql import SQL
 from knowbase.store.rows import from_json
 from knowbase.values.changes import Draft, assigned_codes
 
-_KNOWN = "seq, id, path, code, said"
+_KNOWN = "seq, id, path, code, updated_at, said"
 
 
 class Known(NamedTuple):
@@ -19,6 +19,7 @@ class Known(NamedTuple):
     id: str
     path: str | None
     code: str
+    updated_at: str
     said: dict[str, Any]  # what was said of it; its file cannot say otherwise
 
 
@@ -48,8 +49,8 @@ class Register:
             ),
             (self._base, ids, self._base, paths, self._base, keys),
         )
-        for seq, identity, path, code, said in found:
-            self.note(Known(seq, identity, path, code, from_json(said, dict)))
+        for seq, identity, path, code, changed, said in found:
+            self.note(Known(seq, identity, path, code, changed, from_json(said, dict)))
 
     def by_id(self, identity: str) -> Known | None:
         return self._by_id.get(identity)

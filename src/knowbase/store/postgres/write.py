@@ -20,7 +20,7 @@ from knowbase.store.postgres.links import Linking
 from knowbase.store.postgres.register import Known, Register
 from knowbase.store.postgres.rows import clean
 from knowbase.store.postgres.sealing import seal, seal_fields, seal_use
-from knowbase.store.rules import check_chain, known_text
+from knowbase.store.rules import check_chain, check_unchanged, known_text
 from knowbase.values.changes import Changes, Draft, assigned_codes, renamed
 from knowbase.values.documents import DEFAULT_SALIENCE, Document
 from knowbase.values.files import FileRecord, Source
@@ -225,9 +225,11 @@ class Writing(Chunks):
             new = {"base_id": self._base, "seq": seq, "id": draft.id, "code": code}
             values = {**new, "created_at": self._now, "salience": DEFAULT_SALIENCE, **values}
         else:
+            check_unchanged(draft, known.updated_at)
             values |= known.said
             values["code"] = code
-        self._register.note(Known(seq, draft.id, draft.path, code, known.said if known else {}))
+        said = known.said if known else {}
+        self._register.note(Known(seq, draft.id, draft.path, code, draft.updated_at, said))
         self._planned[seq] = Planned(seq, code, known is None, draft, values)
         return seq
 

@@ -61,6 +61,8 @@ class _SqliteCompiler(Compiler):
         return Compiled(test, [str(pattern)])
 
     def in_session(self, condition: InSession) -> Compiled:
+        if condition.made:
+            return Compiled("d.seq IN (SELECT document FROM uses WHERE usage = 'created')", [])
         sql = "d.seq IN (SELECT document FROM uses WHERE session = ?)"
         return Compiled(sql, [condition.session])
 

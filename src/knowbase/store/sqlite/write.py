@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import apsw
 
 from knowbase.store.rows import damaged
-from knowbase.store.rules import known_text
+from knowbase.store.rules import check_unchanged, known_text
 from knowbase.store.sqlite import rows, vectors
 from knowbase.store.sqlite.compile import compile_condition
 from knowbase.store.sqlite.extension import has_vector_extension
@@ -126,6 +126,8 @@ def _write_document(connection: apsw.Connection, draft: Draft, model: int | None
     if seq is None:
         seq = _insert_document(connection, draft.id, values, now)
     else:
+        changed_at = "SELECT updated_at FROM documents WHERE seq = ?"
+        check_unchanged(draft, str(connection.execute(changed_at, (seq,)).get))
         values |= said_values(connection, seq)
         settings = ", ".join(f"{column} = ?" for column in values)
         connection.execute(
