@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import apsw
 import pytest
 
 import knowbase
@@ -16,9 +17,12 @@ from knowbase.move import move
 from knowbase.query.conditions import EVERYTHING
 from knowbase.store.plain import PlainStore
 from knowbase.store.postgres import create as create_postgres
+from knowbase.store.sqlite import create as create_sqlite
+from knowbase.values.changes import Changes
 from knowbase.values.documents import ALL
 from knowbase.values.history import Wanted
 from postgres import new_base
+from stores import NOW, draft, section
 
 if TYPE_CHECKING:
     from knowbase.store.contract import Store
@@ -303,3 +307,22 @@ def test_a_sync_that_removed_too_much_is_undone_from_the_command_line(
     assert kb.json("history", "docs/a.md")["steps"][0]["command"] == "undo"
     kb("forget", "--erase", "docs/a.md", "--yes")
     assert kb.json("check", "--deep")["findings"] == []
+
+
+def test_a_damaged_document_can_still_be_written_anew_and_removed(tmp_path: Path) -> None:
+    path = str(tmp_path / "base.db")
+    store = create_sqlite(path)
+    for text in ("one", "two"):
+        store.apply(Changes(drafts=(draft("d", section(text)), draft("e", section(text)))), NOW)
+    damage = apsw.Connection(path)
+    damage.execute("UPDATE documents SET roles = 'no JSON \\'")
+    damage.close()
+    store.apply(Changes(drafts=(draft("d", section("three")),), removed=("e",)), NOW)
+    history = store.history()
+    assert history.last() == 3
+    assert [history.version("d", number) for number in (1, 2)] == [None, None]
+    now = history.version("d", 3)
+    assert now is not None
+    assert now.text == "three"
+    assert history.leftovers() == 0
+    store.close()

@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from knowbase.errors import BaseDamaged
 from knowbase.store.versions import NO_CHANGE, standing
 from knowbase.values.access import NOBODY, speaker
 from knowbase.values.changes import Changes
@@ -51,6 +52,7 @@ class Keeping:
         self._whole: set[int] = set()  # those of which the text was read, too
         self._vectors: Mapping[int, tuple[tuple[Model, Vector], ...]] = {}
         self._erased: set[str] = set()
+        self._unreadable: set[int] = set()  # damaged: what they said is not known
 
     # what an engine has to do
 
@@ -108,13 +110,13 @@ class Keeping:
         seqs = self._numbers(ids, paths) if ids else set()
         if not seqs:
             return
-        self._whole = seqs
-        self._kept = self._read(seqs, whole=True)
-        self._kept |= self._read(self._pointing(seqs) - seqs, whole=False)
+        self._kept = self._read_sound(seqs, whole=True)
+        self._whole = set(self._kept)
+        self._kept |= self._read_sound(self._pointing(seqs) - seqs, whole=False)
         staying = {chunk.hash for draft in changes.drafts for chunk in draft.chunks}
         going = [
             one.id
-            for seq in seqs
+            for seq in self._whole
             for one in self._kept[seq].copy.chunks
             if one.chunk.hash not in staying
         ]
@@ -126,7 +128,20 @@ class Keeping:
         ids = {one.document for one in changes.edits} | {one.document for one in changes.codes}
         ids |= {one.source for one in ends}
         seqs = self._numbers(list(ids), ()) if ids else set()
-        self._kept |= self._read(seqs - self._kept.keys() - set(written), whole=False)
+        self._kept |= self._read_sound(seqs - self._kept.keys() - set(written), whole=False)
+
+    def _read_sound(self, seqs: Collection[int], *, whole: bool) -> dict[int, Kept]:
+        """Damage must not be in the way of who mends it, by removing or writing anew."""
+        try:
+            return self._read(seqs, whole=whole)
+        except BaseDamaged:
+            if len(seqs) == 1:
+                self._unreadable |= set(seqs)
+                return {}
+        found: dict[int, Kept] = {}
+        for seq in seqs:
+            found |= self._read_sound([seq], whole=whole)
+        return found
 
     def finish(self, changes: Changes, written: Collection[int]) -> None:
         """Store what was replaced, and what the transaction has done."""
@@ -136,16 +151,19 @@ class Keeping:
         new = sorted(set(written) - self._kept.keys())
         erased = self._past(self._erased) if self._erased else {}
         gone = {seq: one for seq, one in erased.items() if seq not in changed}
-        if not changed and not new and not gone:
+        if not (changed or new or gone or self._unreadable):
             return
         touched = [_touched(one, now.get(seq), self._erased) for seq, one in changed.items()]
         touched += [Touched(ADDED, *one) for one in (self._new(new) if new else ())]
         known = {one.id for one in touched}
         touched += [Touched(ERASED, one, "") for one in sorted(self._erased - known) if gone]
         change = self._change(changes, touched)
-        since = self._since(changed)
+        since = self._since(changed.keys() | self._unreadable)
         versions: list[PastVersion] = []
         chunks: list[PastChunk] = []
+        for seq in self._unreadable:
+            self._drop(seq, change.number)
+            versions.append(PastVersion(seq, "", since[seq], change.number, None, None))
         for seq, old in sorted(changed.items()):
             version = PastVersion(seq, old.document.id, since[seq], change.number, None, None)
             if old.document.id in self._erased or not self._keeps(old.document):

@@ -116,7 +116,9 @@ class PostgresCopying(Connected):
                 "SELECT id FROM documents WHERE base_id = %s", (self._base,)
             ).fetchall()
             gone = Changes(removed=tuple(identity for (identity,) in found))
-            Writing(connection, self._base, "", None).apply(gone)
+            removing = Writing(connection, self._base, "", None)
+            removing.keeping = None  # what was goes, too
+            removing.apply(gone)
             self._begin(connection, source.frame())
             for batch in batches(source.seqs()):
                 Pasting(connection, self._base).paste(source.copies(batch))

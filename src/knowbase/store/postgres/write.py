@@ -56,7 +56,7 @@ class Writing(Chunks):
         keeps: Keeps | None = None,
     ) -> None:
         super().__init__(connection, base, now)
-        self._keeping = PostgresKeeping(connection, base, now, keeps)
+        self.keeping: PostgresKeeping | None = PostgresKeeping(connection, base, now, keeps)
         self._model = model
         row = connection.execute(
             "SELECT next_seq, next_chunk, next_word, chunks FROM bases WHERE id = %s FOR UPDATE",
@@ -76,7 +76,8 @@ class Writing(Chunks):
         """Everything in `changes`; returns the seq of each draft's document."""
         for edit in changes.edits:
             check_chain(edit, self._find)
-        self._keeping.keep_written(changes)
+        if self.keeping is not None:
+            self.keeping.keep_written(changes)
         self._remove(changes.removed)
         ids: dict[str, str] = {}
         written, changed = self._write_drafts(changes.drafts, ids)
@@ -91,10 +92,12 @@ class Writing(Chunks):
         )
         self._write_words()
         said = renamed(changes, ids)
-        self._keeping.keep_said(said, changed)
+        if self.keeping is not None:
+            self.keeping.keep_said(said, changed)
         self.record(said)
         touched = self._link(said, changed)
-        self._keeping.finish(said, changed)
+        if self.keeping is not None:
+            self.keeping.finish(said, changed)
         seal(self._connection, self._base, changed)
         seal_fields(self._connection, self._base, touched - changed)
         seal_use(self._connection, self._base, self._used(changes) - changed - touched)
