@@ -5,12 +5,13 @@ else; what is known already is neither read nor written again.
 """
 
 import os
+import re
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import IO, NamedTuple
 
-from knowbase.errors import InvalidInput, KnowbaseError, NotFound, ReadError, ToolMissing
+from knowbase.errors import InvalidInput, NotFound, ReadError, ToolMissing
 from knowbase.ingest.foreign import AT_ONCE, Foreign, Left, id_of, plain_reading, take
 from knowbase.ingest.places import Home
 from knowbase.ingest.report import Progress, Report, joined
@@ -32,6 +33,7 @@ _QUIET = (
     "-c", "core.fsmonitor=false", "-c", "log.showSignature=false", "-c", "core.quotePath=false",
     "--no-optional-locks", "--no-replace-objects", "--no-pager",
 )  # fmt: skip
+_NAME = re.compile(r"[0-9a-f]{40,64}")
 _NO_LINK = frozenset("[]|#^\n")
 
 
@@ -85,7 +87,7 @@ def refresh_histories(services: IngestServices, progress: Callable[[Progress], N
         tags = set.intersection(*(set(one.tags) for one in known))
         try:
             taken = add_history(services, wanted, tuple(sorted(tags)), progress)
-        except KnowbaseError as error:
+        except (InvalidInput, NotFound, ReadError, ToolMissing) as error:
             told = f"{path}: {error.message}; its commits stay as they were"
             taken = Report(warnings=(told,))
         report = joined(report, taken._replace(unchanged=0))
@@ -100,7 +102,7 @@ def _histories(services: IngestServices) -> dict[str, list[Document]]:
     found: dict[str, list[Document]] = {}
     for one in services.store.documents(Compare("type", "=", TYPE), ALL):
         path, sha = one.metadata.get(HISTORY), one.metadata.get(COMMIT)
-        is_ours = one.path is None and str(sha).isalnum() and one.id == id_of(_key(str(sha)))
+        is_ours = one.path is None and one.id == id_of(_key(str(sha))) and _NAME.fullmatch(str(sha))
         if is_ours and isinstance(path, str):
             found.setdefault(services.home.absolute(path), []).append(one)
     return found

@@ -53,6 +53,17 @@ class Pending(NamedTuple):
     noted: tuple[FileRecord, ...]  # what is to be known of files that are not read
     out_of_step: Collection[str]  # documents that were split by other settings
 
+    def has_same(self, old: FileRecord, sha256: str) -> bool:
+        """Whether a file was touched, but not changed."""
+        usable = old.document is not None and old.problem is None and not old.excluded
+        return usable and (old.sha256, old.source) == (sha256, self.scope.source.path)
+
+    def only(self, documents: set[str], home: Home) -> "Pending":
+        """Of the work, what concerns these documents."""
+        paths = {record.path for record in self.records.values() if record.document in documents}
+        files = (one for one in self.to_read if home.stored(one.path) in paths)
+        return self._replace(to_read=tuple(files), missing=(), noted=())
+
     def has_new(self, home: Home) -> bool:
         """Whether something comes in for the first time."""
         return any(home.stored(found.path) not in self.records for found in self.to_read)
@@ -225,16 +236,3 @@ def _stat_differs(item: FoundFile, record: FileRecord) -> bool:
         return True
     pairs = ((item.inode, record.inode), (item.ctime_ns, record.ctime_ns))
     return any(now and before and now != before for now, before in pairs)
-
-
-def only(each: Pending, documents: set[str], home: Home) -> Pending:
-    """Of the work, what concerns these documents."""
-    paths = {record.path for record in each.records.values() if record.document in documents}
-    files = (one for one in each.to_read if home.stored(one.path) in paths)
-    return each._replace(to_read=tuple(files), missing=(), noted=())
-
-
-def same_content(old: FileRecord, sha256: str, scope: Scope) -> bool:
-    """Touched, but not changed."""
-    usable = old.document is not None and old.problem is None and not old.excluded
-    return usable and (old.sha256, old.source) == (sha256, scope.source.path)

@@ -13,16 +13,7 @@ from knowbase.ingest.drafts import out_of_step
 from knowbase.ingest.gone import removal_of, too_many
 from knowbase.ingest.hierarchy import parent_of
 from knowbase.ingest.parts import holders, pieces_of, stored_parts
-from knowbase.ingest.pending import (
-    UNREAD,
-    FileProblem,
-    Pending,
-    Scope,
-    by_readers,
-    only,
-    pending,
-    same_content,
-)  # fmt: skip
+from knowbase.ingest.pending import UNREAD, FileProblem, Pending, Scope, by_readers, pending
 from knowbase.ingest.report import Progress, Report
 from knowbase.ingest.services import IngestServices
 from knowbase.ingest.splitting_again import split_again
@@ -182,7 +173,7 @@ class Run:
         if arrived:
             self._settling, reused = True, self._batch.reused
             found = pending(store, scopes, self._services.disk, arrived)
-            self.read_all([only(each, arrived, self._services.home) for each in found])
+            self.read_all([each.only(arrived, self._services.home) for each in found])
             self._batch.reused = reused  # they were counted when they came in
         for one in wait:
             if one.id in self._written and one.id not in arrived:
@@ -192,7 +183,7 @@ class Run:
         def is_known(found: FoundFile, sha256: str) -> bool:
             old = each.records.get(self._services.home.stored(found.path))
             again = each.scope.reread or (old is not None and old.document in each.out_of_step)
-            return old is not None and not again and same_content(old, sha256, each.scope)
+            return old is not None and not again and each.has_same(old, sha256)
 
         reader = self._services.drafter.reader
         with closing(read_ahead(reader, each.to_read, is_known, self._look)) as files:

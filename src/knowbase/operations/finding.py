@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
 
 MOST_VALUES = 8  # of a list
-UNTOLD = ("fingerprint", "etag", "last_modified_header")  # what programs alone need of metadata
+UNTOLD = (
+    "fingerprint",
+    "etag",
+    "last_modified_header",
+    "history_of",
+)  # what programs alone need of metadata
 LONGEST_VALUE = 80  # characters of front matter that are shown beside a text
 
 
