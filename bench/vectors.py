@@ -82,8 +82,8 @@ def _write(connection: apsw.Connection, chunks: range) -> None:
     )
     connection.executemany(
         "INSERT INTO chunks (id, document, position, slug, chunk_index, hash, line, tokens,"
-        " overlap, title, header, text, terms) VALUES (?1, ?2, ?3, 's', ?3, ?1, 1, 1, 0, ?4, '',"
-        " ?5, '')",
+        " overlap, title, header, text, terms) VALUES (?1, ?2, ?3, 's' || ?3, 0, ?1, 1, 1, 0, ?4,"
+        " '', ?5, '')",
         _texts(chunks),
     )
     vectors = clustered(chunks.start, len(chunks))

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 Mark: TypeAlias = tuple[int, int]
 
 LOOK_EVERY = 1_000_000  # steps of SQLite's machine, in which few queries are done
+MOST_KEPT = 16  # lists of what passes: a megabyte each in a base of a million chunks
 TIMELESS = ("ROLLBACK", "PRAGMA synchronous = FULL")  # put things back, however late it is
 
 _MEANING: tuple[tuple[tuple[type[apsw.Error], ...], type[KnowbaseError], str, str], ...] = (
@@ -149,6 +150,23 @@ class BaseFile:
         self.journal.closed()
 
 
+class Found:
+    """What was looked for last, by a key: of one state of the base."""
+
+    def __init__(self) -> None:
+        self._state: object = None
+        self._values: dict[object, Any] = {}
+
+    def get(self, state: object, key: object, find: Callable[[], Any]) -> Any:
+        if self._state != state:
+            self._state, self._values = state, {}
+        found = self._values.pop(key) if key in self._values else find()
+        self._values[key] = found  # the last one
+        if len(self._values) > MOST_KEPT:
+            del self._values[next(iter(self._values))]
+        return found
+
+
 class Connections(threading.local):
     """The connection of the current thread to one file, opened when first used, and again
     when another file has taken its place: what is written to the old one would be lost."""
@@ -161,8 +179,7 @@ class Connections(threading.local):
         self._mapped = 0  # bytes of the file that are read through a mapping
         self._is_closed = False  # it could not be rolled back
         self.counted: tuple[object, tuple[int, int]] | None = None  # in which state, and what
-        self.failing: tuple[object, list[int]] | None = None  # which condition, and who
-        self.passing: tuple[object, Any] | None = None  # the same, of all chunks
+        self.found = Found()
         self.words: tuple[object, object, Any] | None = None  # state, index, and what it is then
 
     @property

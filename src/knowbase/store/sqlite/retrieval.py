@@ -7,24 +7,20 @@ from typing import TYPE_CHECKING, Any
 from knowbase.query.conditions import (
     EVERYTHING,
     Condition,
-    Not,
-    has_text,
     is_everything,
-    is_lifecycle,
 )
 from knowbase.query.words import FieldWeights, Frequencies, KeywordQuery
 from knowbase.store.compile import Compiled
 from knowbase.store.nearest import nearest as nearest_vectors
 from knowbase.store.rows import damaged
-from knowbase.store.sqlite import rows, schema
+from knowbase.store.sqlite import rows
 from knowbase.store.sqlite.compile import (
-    compile_condition,
     compile_for_chunks,
     match_expression,
 )
 from knowbase.store.sqlite.connection import translated
+from knowbase.store.sqlite.passing import WithPassing
 from knowbase.store.sqlite.vector_tables import stored_vectors, vector_table
-from knowbase.store.sqlite.vectors import WithIndex
 from knowbase.text.analysis import Word, stems
 from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written, nearest, stem_of
 from knowbase.values.documents import Candidate, Passage
@@ -37,11 +33,10 @@ if TYPE_CHECKING:
     from knowbase.values.vectors import Model, Vector
 
 LAST = "\U0010ffff"  # sorts after every word
-FEW = 1000  # chunks that are compared each for itself; documents that are listed as failing
 MOST_NEIGHBOURS = 4096  # sqlite-vec's own limit for a nearest-neighbour query
 
 
-class SqliteRetrieval(WithIndex):
+class SqliteRetrieval(WithPassing):
     """See `knowbase.store.contract.RetrievalStore` for what each method promises."""
 
     def keyword(
@@ -179,32 +174,6 @@ class SqliteRetrieval(WithIndex):
             return self._by_engine(model, vector, condition)
         return self._compared(model, vector, self._among_them(condition))
 
-    def _among_them(self, condition: Condition) -> "Among | None":
-        """Which chunks pass, or do not, when those are few; None when all of them do. Found once
-        for both legs."""
-        if self._all_pass(condition):
-            return None
-        sql, values = compile_for_chunks(condition)
-        key = (self._connections.state(), sql, *values)
-        known = self._connections.passing
-        if known is None or known[0] != key:
-            known = self._connections.passing = (key, self._find_among(condition))
-        among: Among = known[1]
-        return among
-
-    def _find_among(self, condition: Condition) -> "Among":
-        from knowbase.store.sqlite.scan import Among, numbers_in
-
-        failing = self._failing(condition)
-        words = None if failing or has_text(condition) else self._words()
-        if words is not None:  # it knows whose each chunk is: five documents are listed for 25
-            sql, values = compile_condition(condition)
-            listed = self._read(f"SELECT group_concat(d.seq) FROM documents d WHERE {sql}", values)
-            return Among(words.chunks_of(numbers_in(listed[0][0])), inverted=False)
-        sql, values = failing or compile_for_chunks(condition)
-        listed = self._read(f"SELECT group_concat(c.id) FROM chunks c WHERE {sql}", values)
-        return Among(numbers_in(listed[0][0]), inverted=failing is not None)
-
     def _compared(self, model: int, vector: "Vector", among: "Among | None" = None) -> "Propose":
         from knowbase.store.sqlite.scan import Compared
 
@@ -226,15 +195,6 @@ class SqliteRetrieval(WithIndex):
             return self._read(sql + where, (vector, most, *values))
 
         return propose
-
-    def _few(self, condition: Condition, table: str) -> list[int] | None:
-        """The chunks that pass, when they are so few that each is better read for itself: that
-        takes as long as a scan over twenty, and adding up without numpy ten times as long."""
-        last = self._numbers(f"SELECT coalesce(max(rowid), 0) FROM {table}_rowids LIMIT ?", [])[0]
-        most = min(FEW, last // (20 if "numpy" in sys.modules else 200))
-        sql, values = compile_for_chunks(condition)
-        found = self._numbers(f"SELECT c.id FROM chunks c WHERE {sql} LIMIT ?", values)
-        return found if len(found) <= most else None
 
     def unknown_words(self, words: Sequence[Word]) -> list[Word]:
         """By the places of words: the list of words counts who has each before it says one."""
@@ -317,48 +277,6 @@ class SqliteRetrieval(WithIndex):
             ("[" + ",".join(map(str, chunks)) + "]",),
         )
         return {row[0]: rows.passage(row) for row in found}
-
-    def _passing(self, column: str, condition: Condition) -> Compiled:
-        """`AND column IN` the chunks of documents that pass; nothing when all of them do."""
-        return Compiled("", []) if self._all_pass(condition) else self._among(column, condition)
-
-    def _among(self, column: str, condition: Condition) -> Compiled:
-        """Not those of the documents that fail, when these are few; sqlite-vec knows only IN."""
-        failing = None if column == "chunk_id" else self._failing(condition)
-        sql, values = failing or compile_for_chunks(condition)
-        test = "IN" if failing is None else "NOT IN"
-        return Compiled(f" AND {column} {test} (SELECT c.id FROM chunks c WHERE {sql})", values)
-
-    def _numbers(self, sql: str, values: Sequence[Any]) -> list[int]:
-        """The first of what a query finds, one more than are few."""
-        with translated():
-            found: Any = self._connections.get().execute(sql, (*values, FEW + 1))
-            return [number for (number,) in found]
-
-    def _all_pass(self, condition: Condition) -> bool:
-        return is_lifecycle(condition) and (is_everything(condition) or not self._has_lifecycle())
-
-    def _failing(self, condition: Condition) -> Compiled | None:
-        """The chunks of the documents that fail, when those are few: they are listed sooner
-        than what all others have. Looked for once for both legs."""
-        if has_text(condition):
-            return None
-        sql, values = compile_condition(Not(condition))
-        with translated():
-            key = (self._connections.state(), sql, *values)
-        known = self._connections.failing
-        if known is None or known[0] != key:
-            query = f"SELECT d.seq FROM documents d WHERE {sql} LIMIT ?"
-            known = self._connections.failing = (key, self._numbers(query, values))
-        if len(known[1]) > FEW:
-            return None
-        listed = "[" + ",".join(map(str, known[1])) + "]"
-        return Compiled("c.document IN (SELECT value FROM json_each(?))", [listed])
-
-    def _has_lifecycle(self) -> bool:
-        """Whether any document could be hidden: one look at a partial index."""
-        found = self._read(f"SELECT 1 FROM documents WHERE {schema.HAS_A_LIFECYCLE} LIMIT 1")
-        return bool(found)
 
 
 def _candidates(found: Iterable[tuple[Any, ...]]) -> list[Candidate]:

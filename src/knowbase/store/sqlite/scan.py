@@ -159,21 +159,40 @@ def numbers_in(listed: str | None) -> "Integers":
 
 
 class Among:
-    """The chunks that pass, by their numbers; or, if most do, those that do not."""
+    """Which chunks pass: a flag for each number, the last one for all behind it."""
 
-    def __init__(self, named: "Integers", *, inverted: bool) -> None:
-        self.named = named  # rising
-        self.inverted = inverted
+    def __init__(self, flags: "Flags") -> None:
+        self._flags = flags
 
-    def are_few(self, most: int) -> bool:
-        return not self.inverted and len(self.named) <= most
+    @classmethod
+    def of(cls, named: "Integers", *, inverted: bool) -> "Among":
+        """Those that are named; or, if most pass, all but those."""
+        flags = np.full(int(named.max(initial=0)) + 2, inverted)
+        flags[named] = not inverted
+        return cls(flags)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether those pass that are behind all that are known."""
+        return bool(self._flags[-1])
 
     @cached_property
-    def _flags(self) -> "Flags":
-        flags = np.full(int(self.named.max(initial=0)) + 2, self.inverted)
-        flags[self.named] = not self.inverted
-        return flags
+    def number(self) -> int:
+        return int(np.count_nonzero(self._flags))
+
+    @cached_property
+    def named(self) -> "Integers":
+        """Those that pass, rising."""
+        return np.flatnonzero(self._flags)
+
+    def others(self) -> "Among":
+        """All that do not pass here."""
+        return Among(~self._flags)
+
+    def are_few(self, most: int) -> bool:
+        return not self.is_open and self.number <= most
 
     def passing(self, chunks: "Integers") -> "Flags":
-        """Behind the last one that is named, the flags end with what holds for all others."""
+        if int(chunks.max(initial=0)) < len(self._flags):
+            return self._flags[chunks]
         return self._flags[np.minimum(chunks, len(self._flags) - 1)]

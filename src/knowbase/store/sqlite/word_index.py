@@ -13,6 +13,7 @@ import numpy as np
 from knowbase.store.bm25 import K1, B, Population
 from knowbase.store.sqlite.change_log import WORDS
 from knowbase.store.sqlite.mapped import Loading
+from knowbase.store.sqlite.scan import Among
 from knowbase.store.sqlite.word_segments import (
     FIELDS,
     MAGIC,
@@ -67,6 +68,11 @@ class Part:
         at = np.searchsorted(self.chunks, some)
         there: Integers = at[self.chunks[at] == some].astype("u2")
         return there if self.alive is None else there[self.alive[there]]
+
+    def passing(self, among: "Among") -> "Integers":
+        """The rows that pass."""
+        flags = among.passing(self.chunks)
+        return np.flatnonzero(flags if self.alive is None else flags & self.alive).astype("u2")
 
     def norms(self, average: float) -> "Floats":
         """What BM25 adds below the line for each row."""
@@ -204,17 +210,18 @@ class InStep(NamedTuple):
     parts: tuple[Part, ...]
     population: Population
 
-    def chunks_of(self, documents: "Integers") -> "Integers":
+    def among(self, documents: "Integers") -> "Among":
         """The chunks of some documents."""
-        found = [np.empty(0, "i8")]
+        last = max((int(part.chunks[-1]) for part in self.parts), default=0)
+        flags = np.zeros(last + 2, bool)
         for part in self.parts:
-            flags = np.zeros(int(part.documents.max()) + 1, bool)
-            flags[documents[: np.searchsorted(documents, len(flags))]] = True
-            there = flags[part.documents]
+            wanted = np.zeros(int(part.documents.max()) + 1, bool)
+            wanted[documents[documents < len(wanted)]] = True
+            there = wanted[part.documents]
             if part.alive is not None:
                 there &= part.alive
-            found.append(part.chunks[there])
-        return np.sort(np.concatenate(found))
+            flags[part.chunks[there]] = True
+        return Among(flags)
 
 
 class WordIndex(Loading[Loaded]):
