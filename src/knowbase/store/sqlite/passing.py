@@ -52,7 +52,7 @@ class WithPassing(WithIndex):
         return self._connections.found.get(state, key, find)
 
     def _among_documents(self, condition: Condition, words: "WordsInStep") -> "Among":
-        parts = _flattened(condition)
+        parts = flattened(condition)
         timeless = [listing(part) for part in parts if not is_lifecycle(part)]
         hidden = self._hidden(AllOf(tuple(part for part in parts if is_lifecycle(part))))
         named = tuple((sql, *values) for sql, values in timeless)
@@ -155,8 +155,8 @@ class WithPassing(WithIndex):
         return bool(found)
 
 
-def _flattened(condition: Condition) -> list[Condition]:
+def flattened(condition: Condition) -> list[Condition]:
     """The parts of which all are to hold."""
     if isinstance(condition, AllOf):
-        return [one for part in condition.parts for one in _flattened(part)]
+        return [one for part in condition.parts for one in flattened(part)]
     return [condition]

@@ -2,11 +2,15 @@
 
 import sys
 from collections.abc import Collection, Iterable, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from knowbase.query.conditions import (
     EVERYTHING,
     Condition,
+    Contains,
+    both,
+    has_text,
     is_everything,
 )
 from knowbase.query.words import FieldWeights, Frequencies, KeywordQuery
@@ -19,7 +23,7 @@ from knowbase.store.sqlite.compile import (
     match_expression,
 )
 from knowbase.store.sqlite.connection import translated
-from knowbase.store.sqlite.passing import WithPassing
+from knowbase.store.sqlite.passing import WithPassing, flattened
 from knowbase.store.sqlite.vector_tables import stored_vectors, vector_table
 from knowbase.text.analysis import Word, stems
 from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written, nearest, stem_of
@@ -32,6 +36,7 @@ if TYPE_CHECKING:
     from knowbase.store.sqlite.word_index import InStep as WordsInStep
     from knowbase.values.vectors import Model, Vector
 
+MANY = 2_000  # documents that have a word: more are not put in order for a few of them
 LAST = "\U0010ffff"  # sorts after every word
 MOST_NEIGHBOURS = 4096  # sqlite-vec's own limit for a nearest-neighbour query
 
@@ -88,6 +93,10 @@ class SqliteRetrieval(WithPassing):
         if not query.words:
             return 0
         with translated(), self._connections.get():
+            words = self._words()
+            stem = _only_stem(query)
+            if words is not None and stem and not has_text(condition):
+                return len(set(words.having(stem, self._among_them(condition))[1].tolist()))
             where, values = self._passing("+rowid", condition)
             found = self._read(
                 "SELECT count(DISTINCT document) FROM chunks WHERE id IN"
@@ -246,7 +255,34 @@ class SqliteRetrieval(WithPassing):
             return connection.execute(sql, values).fetchall()
 
     def newest(self, condition: Condition, limit: int) -> list[Passage]:
-        sql, values = compile_for_chunks(condition)
+        with translated(), self._connections.get():
+            passing = self._newest_of_many(condition, limit) or compile_for_chunks(condition)
+            found = self._newest(passing, limit)
+        return found  # noqa: RET504 - within, it would not be a return for type checkers
+
+    def _newest_of_many(self, condition: Condition, limit: int) -> Compiled | None:
+        """The chunks that pass of the newest documents alone, where so many have a word that to
+        order them all would take longer than to go over documents from the newest on."""
+        parts = flattened(condition)
+        asked = [part.word for part in parts if isinstance(part, Contains)]
+        rest = [part for part in parts if not isinstance(part, Contains)]
+        words = self._words() if len(asked) == 1 and not any(map(has_text, rest)) else None
+        stem = _only_stem(KeywordQuery(tuple(asked))) if words is not None else None
+        if words is None or stem is None:
+            return None
+        chunks, documents = words.having(stem, self._among_them(both(*rest)))
+        having = set(documents.tolist())
+        if len(having) <= MANY:
+            return None
+        rows: Any = self._connections.get().execute(
+            "SELECT seq FROM documents ORDER BY updated_at DESC, seq"
+        )
+        first = list(islice((seq for (seq,) in rows if seq in having), limit))
+        listed = [c for seq in first for c in chunks[documents == seq].tolist()]
+        return Compiled("c.id IN (SELECT value FROM json_each(?))", [str(listed)])
+
+    def _newest(self, passing: Compiled, limit: int) -> list[Passage]:
+        sql, values = passing
         found = self._read(
             f"SELECT c.id, {rows.CHUNK}, {rows.DOCUMENT} FROM"
             f" (SELECT c.document, min(c.position) AS position FROM chunks c WHERE {sql}"
@@ -277,6 +313,14 @@ class SqliteRetrieval(WithPassing):
             ("[" + ",".join(map(str, chunks)) + "]",),
         )
         return {row[0]: rows.passage(row) for row in found}
+
+
+def _only_stem(query: KeywordQuery) -> str | None:
+    """What is looked for, when that is one plain word."""
+    found = [(word, stems(word.surface)) for word, _ in query.weighed]
+    if len(found) != 1 or found[0][0].prefix or len(found[0][1]) != 1:
+        return None
+    return found[0][1][0]
 
 
 def _candidates(found: Iterable[tuple[Any, ...]]) -> list[Candidate]:

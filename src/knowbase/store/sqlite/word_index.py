@@ -210,6 +210,17 @@ class InStep(NamedTuple):
     parts: tuple[Part, ...]
     population: Population
 
+    def having(self, stem: str, among: "Among | None") -> "tuple[Integers, Integers]":
+        """The chunks that pass and have a stem, and the document of each."""
+        chunks, documents = [np.empty(0, "i8")], [np.empty(0, "i8")]
+        for part in self.parts:
+            rows = part.postings(stem, (1.0,) * FIELDS, prefix=False).rows
+            if among is not None:
+                rows = rows[among.passing(part.chunks[rows])]
+            chunks.append(part.chunks[rows])
+            documents.append(part.documents[rows])
+        return np.concatenate(chunks), np.concatenate(documents)
+
     def among(self, documents: "Integers") -> "Among":
         """The chunks of some documents."""
         last = max((int(part.chunks[-1]) for part in self.parts), default=0)

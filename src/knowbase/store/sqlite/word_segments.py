@@ -130,7 +130,7 @@ def made_of(rows: "Iterable[Row]", gone: "Sequence[int]" = ()) -> Words:
         chunks.append(chunk)
         documents.append(document)
         for field in fields:
-            found = stems_alone(field)
+            found = stems_alone(field) if field else ()
             numbers.extend(map(known.__getitem__, found))
             sizes.append(len(found))
     if len(chunks) > MOST_ROWS:
