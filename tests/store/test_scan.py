@@ -114,7 +114,7 @@ def test_a_filter_never_changes_what_is_nearest(
     if way in ("index", "behind"):
         store = indexed[way]
     if way == "engine":
-        for module in (nearest, retrieval, who_passes):  # as in a process that has not loaded numpy
+        for module in (nearest, retrieval):  # as in a process that has not loaded numpy
             monkeypatch.setattr(module, "sys", SimpleNamespace(modules={}))
     for query in queries():
         for limit in (1, 10, 300):

@@ -14,7 +14,7 @@ from knowbase.values.edges import Edge
 from knowbase.values.findings import Finding
 from knowbase.values.history import HistoryPart
 from knowbase.values.sessions import Session
-from knowbase.values.vectors import Model, StoredModel
+from knowbase.values.vectors import Model, StoredModel, as_kept
 
 
 class PlainCopying:
@@ -124,8 +124,9 @@ class PlainCopying:
             state.verdicts |= {(document.id, one.occasion): one for one in verdicts}
             for copy in chunks:
                 row = row_of(copy.title, copy.chunk, copy.terms)
+                kept = {model: as_kept(vector) for model, vector in copy.vectors}
                 state.chunks[copy.id] = Stored(
-                    document.id, copy.position, copy.chunk, copy.terms, row, dict(copy.vectors)
+                    document.id, copy.position, copy.chunk, copy.terms, row, kept
                 )
 
     def shared(self) -> SharedParts:

@@ -11,7 +11,7 @@ from knowbase.text.indexed import index_terms
 from knowbase.values.changes import Draft, SavedSearch, assigned_codes
 from knowbase.values.documents import Chunk, Document, names_of
 from knowbase.values.history import BEFORE, HistoryPart
-from knowbase.values.vectors import Model, Vector
+from knowbase.values.vectors import Model, Vector, as_kept
 
 if TYPE_CHECKING:
     from knowbase.values.calibration import Calibration
@@ -108,7 +108,7 @@ def write(state: State, draft: Draft, now: str, model: Model | None) -> None:
         state.next_chunk += stored is None
         given, vectors = draft.vectors[position], {}
         if model is not None and given is not None:
-            vectors[model] = given
+            vectors[model] = as_kept(given)
         if stored is not None and stored.chunk.hash == chunk.hash:
             vectors |= stored.vectors
         terms = _terms(draft, chunk, state.documents[draft.id].code)

@@ -10,7 +10,7 @@ from psycopg.sql import SQL, Composable, Composed, Identifier
 from knowbase import deadline
 from knowbase.store.postgres.vector_tables import packed, vector_table
 from knowbase.store.seals import vector_seal
-from knowbase.values.vectors import Vector
+from knowbase.values.vectors import Vector, as_kept
 
 _START = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _END = b"\xff\xff"
@@ -52,7 +52,8 @@ def copy_vectors(
     """Of a model, by its number and its dimensions: chunks that have no vector of it yet."""
     number, dimensions = model
     rows = []
-    for chunk, vector in vectors:
+    for chunk, given in vectors:
+        vector = as_kept(given)
         sent, seal = packed(vector), vector_seal(vector)
         rows += [
             *(_VECTOR.pack(5, 4, base, 4, number, 8, chunk), _LENGTH.pack(len(sent)), sent),

@@ -13,7 +13,7 @@ from knowbase.store.postgres.vector_tables import vector_table
 from knowbase.store.versions import from_the_start, text_key, touched_json, unpacked, version_seal
 from knowbase.values.edges import Relation
 from knowbase.values.history import Change, HistoryPart, Kept, PastChunk, PastVersion
-from knowbase.values.vectors import Model, Vector
+from knowbase.values.vectors import Model, Vector, as_kept
 
 _TABLES = ("versions", "past_chunks", "past_texts", "past_vectors", "changes")
 
@@ -203,7 +203,9 @@ def write(connection: Connection, base: int, part: HistoryPart) -> None:
             [(base, keys[id(one)], one.heading, one.header, one.text) for one in part.chunks],
         )
     vectors = [
-        (one.hash, vector, base, *model[:2]) for one in part.chunks for model, vector in one.vectors
+        (one.hash, as_kept(vector), base, *model[:2])
+        for one in part.chunks
+        for model, vector in one.vectors
     ]
     if vectors:
         cursor.executemany(

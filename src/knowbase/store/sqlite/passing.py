@@ -5,7 +5,6 @@ each part is a list of documents, from which the index of words knows the chunks
 of what it would have to list of chunks, and reads no row where an index has the answer.
 """
 
-import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -112,20 +111,11 @@ class WithPassing(WithIndex):
         return Compiled("", []) if self._all_pass(condition) else self._among(column, condition)
 
     def _among(self, column: str, condition: Condition) -> Compiled:
-        """Not those of the documents that fail, when these are few; sqlite-vec knows only IN."""
-        failing = None if column == "chunk_id" else self._failing(condition)
+        """Not those of the documents that fail, when these are few."""
+        failing = self._failing(condition)
         sql, values = failing or compile_for_chunks(condition)
         test = "IN" if failing is None else "NOT IN"
         return Compiled(f" AND {column} {test} (SELECT c.id FROM chunks c WHERE {sql})", values)
-
-    def _few(self, condition: Condition, table: str) -> list[int] | None:
-        """The chunks that pass, when they are so few that each is better read for itself: that
-        takes as long as a scan over twenty, and adding up without numpy ten times as long."""
-        last = self._numbers(f"SELECT coalesce(max(rowid), 0) FROM {table}_rowids LIMIT ?", [])[0]
-        most = min(FEW, last // (20 if "numpy" in sys.modules else 200))
-        sql, values = compile_for_chunks(condition)
-        found = self._numbers(f"SELECT c.id FROM chunks c WHERE {sql} LIMIT ?", values)
-        return found if len(found) <= most else None
 
     def _failing(self, condition: Condition) -> Compiled | None:
         """The chunks of the documents that fail, when those are few: they are listed sooner

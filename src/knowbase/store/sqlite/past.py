@@ -7,7 +7,7 @@ import apsw
 
 from knowbase.store.versions import text_key, touched_of, version_seal
 from knowbase.values.history import Change, HistoryPart, PastChunk, PastVersion
-from knowbase.values.vectors import Model
+from knowbase.values.vectors import Model, whole
 
 _VERSION = "document, id, since, until, data, places"
 _CHUNK = (
@@ -96,4 +96,4 @@ def _vectors(connection: apsw.Connection, digest: str) -> tuple[tuple[Model, byt
         " JOIN models m ON m.id = v.model WHERE v.hash = ? ORDER BY m.id",
         (digest,),
     )
-    return tuple((Model(*model), vector) for *model, vector in rows)
+    return tuple((Model(*model), whole(half)) for *model, half in rows)

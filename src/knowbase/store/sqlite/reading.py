@@ -18,7 +18,7 @@ from knowbase.values.findings import Finding
 from knowbase.values.history import HistoryPart
 from knowbase.values.reading import Link
 from knowbase.values.sessions import Session, Use
-from knowbase.values.vectors import Model, StoredModel, Vector
+from knowbase.values.vectors import Model, StoredModel, Vector, whole
 
 _IN = "IN (SELECT value FROM json_each(?))"
 _PAGES_A_STEP = 2000
@@ -195,7 +195,7 @@ def _vectors(connection: apsw.Connection, wanted: str) -> dict[int, list[tuple[M
             (wanted,),
         )
         for chunk, vector in embedded:
-            found.setdefault(chunk, []).append((model, vector))
+            found.setdefault(chunk, []).append((model, whole(vector)))
     return found
 
 

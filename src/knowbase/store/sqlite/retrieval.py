@@ -23,11 +23,12 @@ from knowbase.store.sqlite.compile import (
     match_expression,
 )
 from knowbase.store.sqlite.connection import translated
-from knowbase.store.sqlite.passing import WithPassing, flattened
+from knowbase.store.sqlite.passing import FEW, WithPassing, flattened
 from knowbase.store.sqlite.vector_tables import stored_vectors, vector_table
 from knowbase.text.analysis import Word, stems
 from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written, nearest, stem_of
 from knowbase.values.documents import Candidate, Passage
+from knowbase.values.vectors import whole
 
 if TYPE_CHECKING:
     from knowbase.store.facets import Ages, Counted
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 MANY = 2_000  # documents that have a word: more are not put in order for a few of them
 LAST = "\U0010ffff"  # sorts after every word
-MOST_NEIGHBOURS = 4096  # sqlite-vec's own limit for a nearest-neighbour query
+WITHOUT_NUMPY = 2_000  # vectors that are compared sooner than numpy is loaded
 
 
 class SqliteRetrieval(WithPassing):
@@ -157,53 +158,44 @@ class SqliteRetrieval(WithPassing):
     ) -> list[Candidate]:
         if not vector or limit < 1:
             return []
-        with translated(), self._connections.with_vectors() as connection:  # one state
+        with translated(), self._connections.get() as connection:  # one state
             number = self._model_id(connection, model)
             propose = self._proposing(number, vector, condition) if number is not None else None
             found = nearest_vectors(vector, limit, propose) if propose else []
         return found  # noqa: RET504 - within, it would not be a return for type checkers
 
     def _proposing(self, model: int, vector: "Vector", condition: Condition) -> "Propose":
-        indexed = self._indexed(model, vector, lambda: self._among_them(condition))
-        if indexed is not None:
-            return indexed
-        if "numpy" not in sys.modules or not self._all_pass(condition):
-            return self._proposing_among(model, vector, condition)
-        return self._compared(model, vector)
+        """Few are each read for itself, above all where numpy would have to be loaded for more;
+        many are chosen by the index, or all are compared."""
+        is_loaded = "numpy" in sys.modules
+        few = None if is_loaded else self._few(model, condition, WITHOUT_NUMPY)
+        if few is None:
+            indexed = self._indexed(model, vector, lambda: self._among_them(condition))
+            if indexed is not None:
+                return indexed
+        if is_loaded and not self._all_pass(condition) and not self._failing(condition):
+            last = self._read(f"SELECT coalesce(max(chunk_id), 0) FROM {vector_table(model)}")
+            few = self._few(model, condition, min(FEW, last[0][0] // 20))
+        if few is None:
+            return self._compared(model, vector, self._among_them(condition))
+        found = [(chunk, whole(half)) for chunk, half in few]
+        return lambda _: found
 
-    def _proposing_among(self, model: int, vector: "Vector", condition: Condition) -> "Propose":
-        """Few that pass are each read for itself; else all are compared but those that fail."""
+    def _few(self, model: int, condition: Condition, most: int) -> list[tuple[int, bytes]] | None:
+        """The vectors that pass, when there are no more than that."""
         if self._all_pass(condition):
-            return self._by_engine(model, vector, condition)
-        few = None if self._failing(condition) else self._few(condition, vector_table(model))
-        if few is not None:
-            found = self._read(stored_vectors(vector_table(model)), (str(few),))
-            return lambda _: found
-        if "numpy" not in sys.modules:
-            return self._by_engine(model, vector, condition)
-        return self._compared(model, vector, self._among_them(condition))
+            sql, values = "SELECT chunk FROM embedded WHERE model = ? LIMIT ?", [model]
+        else:
+            where, values = compile_for_chunks(condition)
+            sql = f"SELECT c.id FROM chunks c WHERE {where} LIMIT ?"
+        chunks = [chunk for (chunk,) in self._read(sql, (*values, most + 1))]
+        return self._read(stored_vectors(model), (str(chunks),)) if len(chunks) <= most else None
 
-    def _compared(self, model: int, vector: "Vector", among: "Among | None" = None) -> "Propose":
+    def _compared(self, model: int, vector: "Vector", among: "Among | None") -> "Propose":
         from knowbase.store.sqlite.scan import Compared
 
         self._connections.map_file()
         return Compared(self._connections.get(), model, vector, among).nearest
-
-    def _by_engine(self, model: int, vector: "Vector", condition: Condition) -> "Propose":
-        where, values = self._passing("chunk_id", condition)
-        table = vector_table(model)
-
-        def propose(most: int) -> list[tuple[Any, ...]]:
-            if most > MOST_NEIGHBOURS:
-                sql = (
-                    f"SELECT chunk_id, embedding FROM {table} WHERE 1{where}"
-                    " ORDER BY vec_distance_cosine(embedding, ?) LIMIT ?"
-                )
-                return self._read(sql, (*values, vector, most))
-            sql = f"SELECT chunk_id, embedding FROM {table} WHERE embedding MATCH ? AND k = ?"
-            return self._read(sql + where, (vector, most, *values))
-
-        return propose
 
     def unknown_words(self, words: Sequence[Word]) -> list[Word]:
         """By the places of words: the list of words counts who has each before it says one."""

@@ -13,9 +13,9 @@ from knowbase.store.seals import vector_seal
 from knowbase.store.sqlite import rows
 from knowbase.store.sqlite.beside import index_of, words_of
 from knowbase.store.sqlite.connection import Connected, as_json, translated
-from knowbase.store.sqlite.extension import remove_vector
 from knowbase.store.sqlite.vector_tables import create_vector_table, vector_table
 from knowbase.values.documents import Passage
+from knowbase.values.vectors import as_kept, halved, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     Propose = Callable[[int], list[tuple[int, Vector]]]
 
 INDEX_AFTER = 20_000  # vectors; fewer are compared in a moment
-WORTH_NUMPY = 150_000  # vectors; to load it takes as long as to compare them without
 
 
 class WithIndex(Connected):
@@ -72,10 +71,6 @@ class WithIndex(Connected):
         """The index, when there is one that can be used in this transaction."""
         if not self._has_index():
             return None
-        if "numpy" not in sys.modules:
-            last = self._read(f"SELECT max(rowid) FROM {vector_table(model)}_rowids")
-            if (last[0][0] or 0) < WORTH_NUMPY:
-                return None
         found = self._index.in_step(self._connections.get(), model)
         if found is not None:
             self._connections.map_file()
@@ -122,8 +117,6 @@ class SqliteVectors(WithIndex):
     def use_model(self, model: "Model", source: str = "") -> None:
         if self.model() == model:
             return
-        with translated():
-            self._connections.with_vectors()
         with translated(), self._connections.writing() as connection:
             known = self.model()  # again: another process may have been faster
             if known == model:
@@ -134,14 +127,12 @@ class SqliteVectors(WithIndex):
             connection.execute("UPDATE models SET active = (id = ?)", (number,))
 
     def put_vectors(self, model: "Model", source: str, vectors: "Mapping[str, Vector]") -> None:
-        with translated():
-            self._connections.with_vectors()
-            with self._connections.writing() as connection:
-                number = registered(connection, model, source)
-                for digest, vector in vectors.items():
-                    for chunk in _chunks_without(connection, number, digest):
-                        insert(connection, number, chunk, vector)
-                _compare_anew(connection)
+        with translated(), self._connections.writing() as connection:
+            number = registered(connection, model, source)
+            for digest, vector in vectors.items():
+                for chunk in _chunks_without(connection, number, digest):
+                    insert(connection, number, chunk, vector)
+            _compare_anew(connection)
 
     def unembedded(self, model: "Model", after: int, limit: int) -> list[Passage]:
         with translated():
@@ -175,7 +166,6 @@ class SqliteVectors(WithIndex):
 
     def drop_model(self, model: "Model") -> None:
         with translated():
-            self._connections.with_vectors()
             with self._connections.writing() as connection:
                 number = self._model_id(connection, model)
                 if number is None:
@@ -189,7 +179,7 @@ class SqliteVectors(WithIndex):
         self, hashes: Collection[str], model: "Model | None" = None
     ) -> "Mapping[str, Vector]":
         with translated():
-            connection = self._connections.with_vectors()
+            connection = self._connections.get()
             number = self._model_id(connection, model)
             if number is None:
                 return {}
@@ -200,7 +190,7 @@ class SqliteVectors(WithIndex):
                 " e.chunk = c.id WHERE c.hash = wanted.value LIMIT 1)",
                 (as_json(hashes), number),
             )
-            return dict(found)
+            return {str(digest): whole(half) for digest, half in found}
 
     def renew_index(
         self,
@@ -270,7 +260,7 @@ def registered(connection: apsw.Connection, model: "Model", source: str) -> int:
         (*model, source),
     )
     number = connection.last_insert_rowid()
-    create_vector_table(connection, number, model.dimensions)
+    create_vector_table(connection, number)
     return number
 
 
@@ -297,23 +287,23 @@ def insert(connection: apsw.Connection, model: int, chunk: int, vector: "Vector"
     """The first vector of a chunk."""
     connection.execute(
         f"INSERT INTO {vector_table(model)} (chunk_id, embedding) VALUES (?, ?)",
-        (chunk, vector),
+        (chunk, halved(vector)),
     )
     connection.execute(
         "INSERT INTO embedded (model, chunk, seal) VALUES (?, ?, ?)",
-        (model, chunk, vector_seal(vector)),
+        (model, chunk, vector_seal(as_kept(vector))),
     )
 
 
 def update(connection: apsw.Connection, model: int, chunk: int, vector: "Vector") -> None:
-    """Another vector in the same place: sqlite-vec never refills the hole of a deleted one."""
+    """Another vector in the same place."""
     connection.execute(
         f"UPDATE {vector_table(model)} SET embedding = ? WHERE chunk_id = ?",
-        (vector, chunk),
+        (halved(vector), chunk),
     )
     connection.execute(
         "UPDATE embedded SET seal = ? WHERE model = ? AND chunk = ?",
-        (vector_seal(vector), model, chunk),
+        (vector_seal(as_kept(vector)), model, chunk),
     )
 
 
@@ -325,7 +315,7 @@ def remove(connection: apsw.Connection, chunk: int, kept: int | None = None) -> 
         sql = "DELETE FROM embedded WHERE model = ? AND chunk = ?"
         connection.execute(sql, (model, chunk))
         if connection.changes():
-            remove_vector(connection, model, chunk)
+            connection.execute(f"DELETE FROM {vector_table(model)} WHERE chunk_id = ?", (chunk,))
 
 
 def numbers(connection: apsw.Connection) -> list[int]:

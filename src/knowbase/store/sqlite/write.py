@@ -1,6 +1,6 @@
 """Writing: a document, its chunks, index rows and vectors change together.
 
-A changed chunk is updated in place: sqlite-vec never refills the hole of a deleted vector.
+A changed chunk is updated in place, and keeps its number.
 """
 
 from collections.abc import Iterable
@@ -13,11 +13,9 @@ from knowbase.store.rows import damaged
 from knowbase.store.rules import check_unchanged, known_text
 from knowbase.store.sqlite import rows, vectors
 from knowbase.store.sqlite.compile import compile_condition
-from knowbase.store.sqlite.extension import has_vector_extension
 from knowbase.store.sqlite.links import note_loss, refresh
 from knowbase.store.sqlite.record import record, said_values, used
 from knowbase.store.sqlite.sealing import seal, seal_fields, seal_use
-from knowbase.store.sqlite.vector_tables import compact_vectors
 from knowbase.text.indexed import index_terms
 from knowbase.values.changes import Changes, Draft, assigned_codes, renamed
 from knowbase.values.documents import DEFAULT_SALIENCE, Chunk, names_of
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from knowbase.store.sqlite.keeping import SqliteKeeping
 
 _INDEXED = ("title", "heading", "text", "terms")
-COMPACTED_AFTER = 16  # removals
 MOST_CODES = 1000  # that are tried: in a damaged base, each may seem to be taken
 
 
@@ -43,9 +40,6 @@ def apply(
     if keeping is not None:
         keeping.keep_written(changes)
     remove(connection, changes.removed)
-    if _is_time_to_compact(connection, changes) and has_vector_extension(connection):
-        for number in vectors.numbers(connection):
-            compact_vectors(connection, number)
     written: list[int] = []
     changed: set[int] = set()
     ids: dict[str, str] = {}
@@ -82,14 +76,6 @@ def apply(
     seal_fields(connection, touched - changed)
     seal_use(connection, used(connection, changes) - changed - touched)
     return written
-
-
-def _is_time_to_compact(connection: apsw.Connection, changes: Changes) -> bool:
-    """After many removals, or after some of few: to see whether it is needed takes counting."""
-    if len(changes.removed) >= COMPACTED_AFTER:
-        return True
-    version: Any = connection.execute("SELECT version FROM graph").get
-    return bool(changes.removed) and version % COMPACTED_AFTER == 0
 
 
 def _known(connection: apsw.Connection, draft: Draft, now: str) -> tuple[str, int] | None:
