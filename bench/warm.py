@@ -3,9 +3,10 @@
 `Base.search` in each mode, with and without a tag that one in ten or one in a hundred
 documents have: the time of 200 different queries, the query's embedding included. Against
 it, SQL written by hand for FTS5 and sqlite-vec: a plain apsw connection to the same file, its
-vectors in a table of sqlite-vec in memory, the same MATCH expression and the same vector, the embedding left out on both sides. The SQL
-fuses by places and joins, and returns title, heading and text; it makes no snippets. So what
-it is compared with is the profile `kb`, which does the same; times are those of the default.
+vectors in a table of sqlite-vec in memory, the same MATCH expression and the same vector, the
+embedding left out on both sides. The SQL fuses by places and joins, and returns title, heading
+and text; it makes no snippets. So what it is compared with is the profile `kb`, which does the
+same; times are those of the default.
 
 "Part" is where a hybrid search spends its time.
 """
@@ -158,15 +159,11 @@ def plain_connection(path: str) -> apsw.Connection:
         "PRAGMA temp_store = MEMORY; CREATE VIRTUAL TABLE temp.nearest USING vec0 (chunk_id"
         f" INTEGER PRIMARY KEY, embedding float[{dimensions:d}] distance_metric=cosine)"
     )
+    found: Any = connection.execute("SELECT chunk_id, embedding FROM chunks_vec_1").fetchall()
     with connection:
         connection.executemany(
             "INSERT INTO temp.nearest VALUES (?, ?)",
-            [
-                (chunk, whole(half))  # type: ignore[arg-type]
-                for chunk, half in connection.execute(
-                    "SELECT chunk_id, embedding FROM chunks_vec_1"
-                )
-            ],
+            [(chunk, whole(half)) for chunk, half in found],
         )
     return connection
 

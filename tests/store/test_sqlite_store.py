@@ -211,7 +211,7 @@ def test_vectors_of_an_older_file_stay_and_belong_to_its_model(path: str) -> Non
     old.execute("PRAGMA journal_mode = WAL").fetchall()
     old.execute(f"PRAGMA application_id = {schema.APPLICATION_ID:d}")
     for step in STEPS[:2]:
-        old.execute(str(step))
+        old.execute(step)
     old.execute("PRAGMA user_version = 2")
     old.execute("INSERT INTO models VALUES (1, 'test', '1', 4)")
     create_blocks(old, 1, 4)

@@ -367,7 +367,7 @@ INSERT INTO changes SELECT 0, iif(documents, strftime('%Y-%m-%dT%H:%M:%f000Z'), 
     coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'chunks'), 0) AS chunks);
 """
 
-STEPS: tuple[str | Callable[[apsw.Connection], None], ...] = (
+STEPS = (
     _STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8, _STEP_9, _STEP_10,
     _STEP_11, _STEP_12, _STEP_13, _STEP_14, _STEP_15, halve_vectors,
 )  # fmt: skip
