@@ -47,5 +47,6 @@ OF_HISTORY: Mapping[str, Mapping[str, str]] = {
     "Erased": {
         "codes": "of documents that were there",
         "number": "with those of which only versions were left",
+        "is_swept": "whether the file was written anew, so that no free page has the text",
     },
 }
