@@ -359,3 +359,13 @@ def test_a_damaged_document_can_still_be_written_anew_and_removed(tmp_path: Path
     assert now.text == "three"
     assert history.leftovers() == 0
     store.close()
+
+
+def test_a_sync_prunes_where_that_is_set(kb: Kb) -> None:
+    kb("note", "one", "--code", "P-1")
+    kb("note", "two", "--replace", "P-1")
+    keep = {"KB_HISTORY_KEEP": "off"}
+    kb("sync", env=keep)
+    assert [one["is_kept"] for one in kb.json("history", "P-1")["steps"]] == [True, True]
+    kb("sync", env={**keep, "KB_HISTORY_PRUNE": "true"})
+    assert [one["is_kept"] for one in kb.json("history", "P-1")["steps"]] == [True, False]

@@ -232,6 +232,8 @@ class Base(Finding):
             from knowbase.ingest.history import refresh_histories
 
             report = joined(report, refresh_histories(services, progress))
+        if asks and not report.interrupted and self.settings.history_prune:
+            self.history.prune()
         return report
 
     def watch(self) -> "Iterator[Report]":
