@@ -16,6 +16,7 @@ import sqlite_vec
 from knowbase.errors import BaseDamaged, BaseLocked, BaseMissing, BaseTooNew, DiskFull, NotABase
 from knowbase.query.conditions import EVERYTHING, Tagged
 from knowbase.query.words import FieldWeights, KeywordQuery
+from knowbase.store.nearest import similarities
 from knowbase.store.seals import vector_seal
 from knowbase.store.sqlite import SqliteStore, create, halving, schema
 from knowbase.store.sqlite.schema import STEPS
@@ -136,72 +137,84 @@ def create_blocks(connection: apsw.Connection, model: int, dimensions: int) -> N
     )
 
 
-def with_blocks(path: str) -> None:
-    """A base as the version before halves left it: what it has, in the tables of then."""
+def old_base(path: str) -> dict[int, bytes]:
+    """One as the version before halves left it, with 300 vectors in blocks, of which some are gone;
+    what it holds."""
     connection = apsw.Connection(path)
-    step = STEPS.index(halving.halve_vectors)
-    assert connection.pragma("user_version") == len(STEPS) == step + 1  # later ones: undo them, too
-    found: Any = connection.execute("SELECT chunk_id, embedding FROM chunks_vec_1").fetchall()
-    dimensions: Any = connection.execute("SELECT dimensions FROM models").get
-    connection.execute("DROP TABLE chunks_vec_1")
-    create_blocks(connection, 1, dimensions)
-    for chunk, half in found:
-        given = np.frombuffer(half, "<f2").astype("<f4") * np.float32(1.0001)  # no half is that
-        connection.execute("INSERT INTO chunks_vec_1 VALUES (?, ?)", (chunk, given.tobytes()))
+    connection.execute("PRAGMA journal_mode = WAL").fetchall()
+    connection.execute(f"PRAGMA application_id = {schema.APPLICATION_ID:d}")
+    number = STEPS.index(halving.halve_vectors)
+    for step in STEPS[:number]:
+        if isinstance(step, str):
+            connection.execute(step)
+    connection.execute(f"PRAGMA user_version = {number}")
+    connection.execute("INSERT INTO models (id, name, revision, dimensions, active)"
+                       " VALUES (1, ?, ?, ?, 1)", MODEL)  # fmt: skip
+    create_blocks(connection, 1, MODEL.dimensions)
+    connection.execute(
+        "INSERT INTO documents (seq, id, code, title, type, created_at, updated_at, roles,"
+        " archived, scope, salience, metadata) VALUES (1, 'one', 'X-1', 'One', 'note',"
+        " '2026-01-01T', '2026-01-01T', '[]', 0, 'global', 0.5, '{}')"
+    )
+    chance = np.random.default_rng(1)
+    held = {chunk: chance.standard_normal(4).astype("<f4").tobytes() for chunk in range(1, 301)}
+    for chunk, given in held.items():
         connection.execute(
-            "UPDATE embedded SET seal = ? WHERE chunk = ?", (vector_seal(given.tobytes()), chunk)
+            "INSERT INTO chunks (id, document, position, slug, chunk_index, hash, line, tokens,"
+            " overlap, title, header, text, terms)"
+            " VALUES (?1, 1, ?1, 's', ?1, 'h' || ?1, 1, 1, 0, 'One', '', 'alpha', '')",
+            (chunk,),
         )
-    past: Any = connection.execute("SELECT hash, embedding FROM past_vectors").fetchall()
-    for digest, half in past:
-        single = np.frombuffer(half, "<f2").astype("<f4").tobytes()
-        connection.execute("UPDATE past_vectors SET embedding = ? WHERE hash = ?", (single, digest))
-    connection.execute(f"PRAGMA user_version = {step}")
+        connection.execute("INSERT INTO chunks_vec_1 VALUES (?, ?)", (chunk, given))
+        connection.execute("INSERT INTO embedded VALUES (1, ?, ?)", (chunk, vector_seal(given)))
+    connection.execute("INSERT INTO past_vectors VALUES ('h', 1, ?)", (held[1],))
+    for chunk in range(7, 300, 7):
+        del held[chunk]
+        for table, column in (
+            ("chunks_vec_1", "chunk_id"),
+            ("embedded", "chunk"),
+            ("chunks", "id"),
+        ):
+            connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (chunk,))
     connection.close()
+    return held
 
 
-def old_base(path: str) -> tuple[list[Any], list[Any]]:
-    """One with 300 vectors in blocks, some of them gone, and one that was damaged."""
-    store = create(path)
-    store.use_model(MODEL)
-    put(store, *(f"d{n}" for n in range(300)))
-    store.apply(Changes(removed=tuple(f"d{n}" for n in range(0, 300, 7))), NOW)
-    changed = draft("d1", section("another"), vectors=(vector(1, 2, 3, 4),))
-    store.apply(Changes(drafts=(changed,)), NOW)
-    nearest = store.semantic(vector(1, 2, 0, 0), EVERYTHING, 300)
-    store.close()
-    with_blocks(path)
-    return nearest, rows(path, "SELECT chunk FROM embedded ORDER BY chunk")
+def vectors_found(store: SqliteStore, path: str) -> list[str]:
+    """What a deep check says of vectors."""
+    found = check(store, path, "/nowhere", deep=True).findings
+    return [one.message for one in found if one.part == "vectors"]
 
 
 def test_vectors_in_blocks_become_halves_when_a_base_is_upgraded(path: str) -> None:
     """The answers stay, sqlite-vec is not needed, and what was damaged is still known to be."""
-    nearest, chunks = old_base(path)
+    held = old_base(path)
     blocks = apsw.Connection(path)
     table = "chunks_vec_1_vector_chunks00"
-    held: Any = blocks.execute(f"SELECT vectors FROM {table} WHERE rowid = 1").get
-    spoilt = held[:16] + bytes((held[16] ^ 1,)) + held[17:]  # of the first that was not removed
+    block: Any = blocks.execute(f"SELECT vectors FROM {table} WHERE rowid = 1").get
+    spoilt = bytes((block[0] ^ 1,)) + block[1:]
     blocks.execute(f"UPDATE {table} SET vectors = ? WHERE rowid = 1", (spoilt,))
     blocks.close()
     store = SqliteStore(path)
-    found = store.semantic(vector(1, 2, 0, 0), EVERYTHING, 300)
-    assert [one.chunk for one in found] == [one.chunk for one in nearest]
-    assert [one.score for one in found] == pytest.approx([one.score for one in nearest], abs=1e-3)
-    assert rows(path, "SELECT chunk_id FROM chunks_vec_1 ORDER BY 1") == chunks
+    query = vector(1, 2, 0, 0)
+    wanted = dict(zip(held, similarities(query, [*held.values()]), strict=True))
+    found = {one.chunk: one.score for one in store.semantic(query, EVERYTHING, 300)}
+    assert found == pytest.approx(wanted, abs=1e-2)
     assert rows(path, "SELECT DISTINCT length(embedding) FROM chunks_vec_1") == [(8,)]
+    assert rows(path, "SELECT DISTINCT length(embedding) FROM past_vectors") == [(8,)]
     assert rows(path, "SELECT name FROM sqlite_schema WHERE name LIKE 'chunks_vec_1_%'") == []
     assert rows(path, "PRAGMA integrity_check") == [("ok",)]
-    told = check(store, path, "/nowhere", deep=True).findings
-    assert [one.part for one in told] == ["vectors"]
+    assert [one[:3] for one in vectors_found(store, path)] == ["1 ×"]
     store.close()
 
 
 def test_a_damaged_base_of_an_earlier_version_keeps_its_vectors(path: str) -> None:
     """Repairing reads them out of their blocks, without upgrading what is damaged."""
-    _, chunks = old_base(path)
+    held = old_base(path)
     done = repair(path, NOW)
     store = SqliteStore(done.base)
-    assert store.counts().embedded == len(chunks)
-    assert check(store, done.base, "/nowhere", deep=True).is_sound
+    assert store.counts().embedded == len(held)
+    assert vectors_found(store, done.base) == []
     store.close()
 
 
