@@ -1,7 +1,7 @@
 """Warm searches, on a base of 1,000 documents with several thousand chunks.
 
 `Base.search` in each mode, with and without a tag that one in ten or one in a hundred
-documents have: the time of 200 different queries, the query's embedding included. Against
+documents have: the CPU time of 200 different queries, the query's embedding included. Against
 it, SQL written by hand for FTS5 and sqlite-vec: a plain apsw connection to the same file, its
 vectors in a table of sqlite-vec in memory, the same MATCH expression and the same vector, the
 embedding left out on both sides. The SQL fuses by places and joins, and returns title, heading
@@ -35,7 +35,16 @@ from knowbase.search.request import MODES, SearchRequest
 from knowbase.store.sqlite import SqliteStore
 from knowbase.store.sqlite.compile import match_expression
 from knowbase.values.vectors import Vector, whole
-from measure import Row, arguments, interleaved, milliseconds, percentile, report, seconds
+from measure import (
+    Row,
+    arguments,
+    cpu_seconds,
+    interleaved,
+    milliseconds,
+    percentile,
+    report,
+    seconds,
+)
 
 DOCUMENTS, SHAPE = 1000, Shape(sections=5, words=90)
 QUERIES = 200
@@ -189,9 +198,9 @@ def compared(sides: Sides, asked: Sequence[Asked], case: Case, rounds: int) -> l
 
 
 def _each(asked: Sequence[Asked], ask: Callable[[Asked], object]) -> Callable[[], float]:
-    """The seconds that the next query takes, at each call."""
+    """The CPU seconds that the next query takes, at each call."""
     left = iter(asked)
-    return lambda: seconds(partial(ask, next(left)))
+    return lambda: cpu_seconds(partial(ask, next(left)))
 
 
 def _median_of_rounds(taken: Sequence[float], queries: int) -> list[float]:

@@ -145,15 +145,18 @@ class BaseFile:
 
 
 class Found:
-    """What was looked for last, by a key: of one state of the base."""
+    """What was looked for last, by a key: of the state that the base is in."""
 
-    def __init__(self) -> None:
-        self._state: object = None
+    def __init__(self, state: Callable[[], object]) -> None:
+        self._state = state
+        self._of: object = None
         self._values: dict[object, Any] = {}
 
-    def get(self, state: object, key: object, find: Callable[[], Any]) -> Any:
-        if self._state != state:
-            self._state, self._values = state, {}
+    def get(self, key: object, find: Callable[[], Any]) -> Any:
+        """What was found for a key, as long as nobody has written; else what is found now."""
+        state = self._state()
+        if self._of != state:
+            self._of, self._values = state, {}
         found = self._values.pop(key) if key in self._values else find()
         self._values[key] = found  # the last one
         if len(self._values) > MOST_KEPT:
@@ -172,7 +175,7 @@ class Connections(threading.local):
         self._mapped = 0  # bytes of the file that are read through a mapping
         self._is_closed = False  # it could not be rolled back
         self.counted: tuple[object, tuple[int, int]] | None = None  # in which state, and what
-        self.found = Found()
+        self.found = Found(self.state)
         self.words: tuple[object, object, Any] | None = None  # state, index, and what it is then
 
     @property

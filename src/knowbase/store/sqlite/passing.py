@@ -45,10 +45,8 @@ class WithPassing(WithIndex):
         return among
 
     def _kept(self, key: tuple[Any, ...], find: Callable[[], Any]) -> Any:
-        """What was found for a key, as long as nobody writes; else what is found now."""
         with translated():
-            state = self._connections.state()
-        return self._connections.found.get(state, key, find)
+            return self._connections.found.get(key, find)
 
     def _among_documents(self, condition: Condition, words: "WordsInStep") -> "Among":
         parts = flattened(condition)

@@ -25,6 +25,7 @@ from knowbase.store.sqlite.compile import (
 from knowbase.store.sqlite.connection import translated
 from knowbase.store.sqlite.passing import FEW, WithPassing, flattened
 from knowbase.store.sqlite.vector_tables import stored_vectors, vector_table
+from knowbase.store.sqlite.vectors import INDEX_AFTER
 from knowbase.text.analysis import Word, stems
 from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written, nearest, stem_of
 from knowbase.values.documents import Candidate, Passage
@@ -194,8 +195,11 @@ class SqliteRetrieval(WithPassing):
     def _compared(self, model: int, vector: "Vector", among: "Among | None") -> "Propose":
         from knowbase.store.sqlite.scan import Compared
 
-        self._connections.map_file()
-        return Compared(self._connections.get(), model, vector, among).nearest
+        connections = self._connections
+        connections.map_file()
+        last = self._read(f"SELECT max(chunk_id) FROM {vector_table(model)}")[0][0] or 0
+        kept = connections.found if last < INDEX_AFTER else None
+        return Compared(connections.get(), model, vector, among, kept).nearest
 
     def unknown_words(self, words: Sequence[Word]) -> list[Word]:
         """By the places of words: the list of words counts who has each before it says one."""

@@ -12,12 +12,13 @@ from knowbase.store.rows import damaged
 from knowbase.store.sqlite.vector_tables import stored_vectors, vector_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     import apsw
     from numpy import bool_, floating, integer
     from numpy.typing import NDArray
 
+    from knowbase.store.sqlite.connection import Found
     from knowbase.values.vectors import Vector
 
     Floats = NDArray[floating]
@@ -32,7 +33,12 @@ _EXPONENTS = np.float32(2.0**112)
 
 
 def blocks(connection: "apsw.Connection", model: int) -> "Iterator[tuple[Integers, Floats]]":
-    """Some chunks and their vectors at a time, in order. To be read within a transaction.
+    """Some chunks and their vectors at a time, in order. To be read within a transaction."""
+    return ((chunks, floats(halves)) for chunks, halves in halves_of(connection, model))
+
+
+def halves_of(connection: "apsw.Connection", model: int) -> "Iterator[tuple[Integers, Floats]]":
+    """The same, at half precision as they are kept.
 
     SQLite puts the vectors of a block together: to get each as a value of its own takes twice as
     long.
@@ -52,7 +58,7 @@ def blocks(connection: "apsw.Connection", model: int) -> "Iterator[tuple[Integer
         chunks = np.fromstring(listed, "i8", sep=",")
         if len(held) != 2 * dimensions * len(chunks):
             raise damaged("a vector has another size")
-        yield chunks, floats(np.frombuffer(held, "<f2").reshape(len(chunks), dimensions))
+        yield chunks, np.frombuffer(held, "<f2").reshape(len(chunks), dimensions)
         last = int(chunks[-1])
 
 
@@ -98,17 +104,20 @@ class Compared:
         model: int,
         vector: "Vector",
         among: "Among | None" = None,
+        kept: "Found | None" = None,
     ) -> None:
         self._connection = connection
         self._model = model
         self._query = np.frombuffer(vector, "<f4")
         self._among = among
+        self._kept = kept
 
     def nearest(self, most: int) -> "list[tuple[int, Vector]]":
         """The most similar ones that pass, by single-precision products, with their vectors."""
         best = _Best(most, len(self._query))
         with self._connection:  # one state of the base
-            for chunks, matrix in blocks(self._connection, self._model):
+            for chunks, halves in self._blocks():
+                matrix = floats(halves)
                 if matrix.shape[1] != len(self._query):
                     raise damaged("the vectors have another length")
                 scores = matrix @ self._query
@@ -116,6 +125,16 @@ class Compared:
                     scores[~self._among.passing(chunks)] = -np.inf
                 best.take(chunks, scores, matrix)
         return best.found()
+
+    def _blocks(self) -> "Iterable[tuple[Integers, Floats]]":
+        """All of a small base are kept until somebody writes: to read them takes most of a
+        search."""
+        if self._kept is None:
+            return halves_of(self._connection, self._model)
+        found: Iterable[tuple[Integers, Floats]] = self._kept.get(
+            ("halves", self._model), lambda: [*halves_of(self._connection, self._model)]
+        )
+        return found
 
 
 class _Best:
