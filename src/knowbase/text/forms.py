@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import islice
+from operator import itemgetter
 from typing import NamedTuple
 
 from knowbase.text.stopwords import FOREIGN_WORDS, STOP_WORDS
@@ -127,6 +128,9 @@ def _word() -> re.Pattern[str]:
     return re.compile(rf"{letter}(?:{letter}|[{marks}])*(?![\w+#])")
 
 
+_WHOLE = itemgetter(0)  # of a match
+
+
 class Tally(NamedTuple):
     """How many words of a text every English one has, and every one of other languages."""
 
@@ -136,7 +140,7 @@ class Tally(NamedTuple):
 
 
 def tally(text: str) -> Tally:
-    words = " ".join(match[0] for match in _first(text)).lower().split()
+    words = " ".join(map(_WHOLE, _first(text))).lower().split()
     english = sum(map(STOP_WORDS.__contains__, words))
     return Tally(len(words), english, sum(map(FOREIGN_WORDS.__contains__, words)))
 
