@@ -152,16 +152,21 @@ class Found:
         self._of: object = None
         self._values: dict[object, Any] = {}
 
-    def get(self, key: object, find: Callable[[], Any]) -> Any:
-        """What was found for a key, as long as nobody has written; else what is found now."""
+    def get(self, key: object) -> Any:
+        """What was kept for a key, as long as nobody has written; else None."""
         state = self._state()
         if self._of != state:
             self._of, self._values = state, {}
-        found = self._values.pop(key) if key in self._values else find()
-        self._values[key] = found  # the last one
+        if key in self._values:
+            self._values[key] = self._values.pop(key)  # the last one
+        return self._values.get(key)
+
+    def keep(self, key: object, value: Any) -> Any:
+        """Keep what was found in the state that it was asked for in: in the same transaction."""
+        self._values[key] = value
         if len(self._values) > MOST_KEPT:
             del self._values[next(iter(self._values))]
-        return found
+        return value
 
 
 class Connections(threading.local):

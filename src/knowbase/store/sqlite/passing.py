@@ -5,7 +5,7 @@ each part is a list of documents, from which the index of words knows the chunks
 of what it would have to list of chunks, and reads no row where an index has the answer.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from knowbase.query.conditions import (
@@ -40,23 +40,20 @@ class WithPassing(WithIndex):
         if words is not None:
             return self._among_documents(condition, words)
         sql, values = compile_for_chunks(condition)
-        key = ("chunks", sql, *values)
-        among: Among = self._kept(key, lambda: self._among_chunks(condition))
+        kept, key = self._connections.found, ("chunks", sql, *values)
+        among: Among = kept.get(key) or kept.keep(key, self._among_chunks(condition))
         return among
-
-    def _kept(self, key: tuple[Any, ...], find: Callable[[], Any]) -> Any:
-        with translated():
-            return self._connections.found.get(key, find)
 
     def _among_documents(self, condition: Condition, words: "WordsInStep") -> "Among":
         parts = flattened(condition)
         timeless = [listing(part) for part in parts if not is_lifecycle(part)]
         hidden = self._hidden(AllOf(tuple(part for part in parts if is_lifecycle(part))))
         named = tuple((sql, *values) for sql, values in timeless)
-        among: Among = self._kept(
-            ("documents", named, hidden.tobytes()),
-            lambda: self._among_listed([self._listed(one) for one in timeless], hidden, words),
-        )
+        kept, key = self._connections.found, ("documents", named, hidden.tobytes())
+        among: Among | None = kept.get(key)
+        if among is None:
+            lists = [self._listed(one) for one in timeless]
+            among = kept.keep(key, self._among_listed(lists, hidden, words))
         return among
 
     def _among_listed(
@@ -79,9 +76,10 @@ class WithPassing(WithIndex):
         from knowbase.store.sqlite.scan import numbers_in
 
         sql = f"SELECT group_concat(seq) FROM ({listed.sql})"
-        found: Integers = self._kept(
-            (sql, *listed.values), lambda: numbers_in(self._read(sql, listed.values)[0][0])
-        )
+        kept, key = self._connections.found, (sql, *listed.values)
+        found: Integers | None = kept.get(key)
+        if found is None:
+            found = kept.keep(key, numbers_in(self._read(sql, listed.values)[0][0]))
         return found
 
     def _hidden(self, lifecycle: Condition) -> "Integers":
@@ -122,7 +120,10 @@ class WithPassing(WithIndex):
             return None
         sql, values = compile_condition(Not(condition))
         query = f"SELECT d.seq FROM documents d WHERE {sql} LIMIT ?"
-        found = self._kept((query, *values), lambda: self._numbers(query, values))
+        kept, key = self._connections.found, (query, *values)
+        found = kept.get(key)
+        if found is None:
+            found = kept.keep(key, self._numbers(query, values))
         if len(found) > FEW:
             return None
         listed = "[" + ",".join(map(str, found)) + "]"

@@ -23,9 +23,8 @@ from knowbase.store.sqlite.compile import (
     match_expression,
 )
 from knowbase.store.sqlite.connection import translated
-from knowbase.store.sqlite.passing import FEW, WithPassing, flattened
-from knowbase.store.sqlite.vector_tables import stored_vectors, vector_table
-from knowbase.store.sqlite.vectors import INDEX_AFTER
+from knowbase.store.sqlite.passing import WithPassing, flattened
+from knowbase.store.sqlite.vector_tables import stored_vectors
 from knowbase.text.analysis import Word, stems
 from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written, nearest, stem_of
 from knowbase.values.documents import Candidate, Passage
@@ -166,40 +165,30 @@ class SqliteRetrieval(WithPassing):
         return found  # noqa: RET504 - within, it would not be a return for type checkers
 
     def _proposing(self, model: int, vector: "Vector", condition: Condition) -> "Propose":
-        """Few are each read for itself, above all where numpy would have to be loaded for more;
-        many are chosen by the index, or all are compared."""
-        is_loaded = "numpy" in sys.modules
-        few = None if is_loaded else self._few(model, condition, WITHOUT_NUMPY)
-        if few is None:
-            indexed = self._indexed(model, vector, lambda: self._among_them(condition))
-            if indexed is not None:
-                return indexed
-        if is_loaded and not self._all_pass(condition) and not self._failing(condition):
-            last = self._read(f"SELECT coalesce(max(chunk_id), 0) FROM {vector_table(model)}")
-            few = self._few(model, condition, min(FEW, last[0][0] // 20))
-        if few is None:
-            return self._compared(model, vector, self._among_them(condition))
-        found = [(chunk, whole(half)) for chunk, half in few]
-        return lambda _: found
+        """Few are compared sooner than numpy is loaded; else the index chooses, or all are."""
+        if "numpy" not in sys.modules:
+            few = self._few(model, condition)
+            if few is not None:
+                return lambda _: few
+        among = self._among_them(condition)
+        return self._indexed(model, vector, among) or self._compared(model, vector, among)
 
-    def _few(self, model: int, condition: Condition, most: int) -> list[tuple[int, bytes]] | None:
-        """The vectors that pass, when there are no more than that."""
-        if self._all_pass(condition):
-            sql, values = "SELECT chunk FROM embedded WHERE model = ? LIMIT ?", [model]
-        else:
-            where, values = compile_for_chunks(condition)
-            sql = f"SELECT c.id FROM chunks c WHERE {where} LIMIT ?"
-        chunks = [chunk for (chunk,) in self._read(sql, (*values, most + 1))]
-        return self._read(stored_vectors(model), (str(chunks),)) if len(chunks) <= most else None
+    def _few(self, model: int, condition: Condition) -> "list[tuple[int, Vector]] | None":
+        """The vectors that pass, when there are not many."""
+        where, values = compile_for_chunks(condition)
+        sql = f"SELECT c.id FROM chunks c WHERE {where} LIMIT {WITHOUT_NUMPY + 1}"
+        chunks = [chunk for (chunk,) in self._read(sql, values)]
+        if len(chunks) > WITHOUT_NUMPY:
+            return None
+        found = self._read(stored_vectors(model), (str(chunks),))
+        return [(chunk, whole(half)) for chunk, half in found]
 
     def _compared(self, model: int, vector: "Vector", among: "Among | None") -> "Propose":
         from knowbase.store.sqlite.scan import Compared
 
-        connections = self._connections
-        connections.map_file()
-        last = self._read(f"SELECT max(chunk_id) FROM {vector_table(model)}")[0][0] or 0
-        kept = connections.found if last < INDEX_AFTER else None
-        return Compared(connections.get(), model, vector, among, kept).nearest
+        self._connections.map_file()
+        connection, kept = self._connections.get(), self._connections.found
+        return Compared(connection, model, vector, among, kept).nearest
 
     def unknown_words(self, words: Sequence[Word]) -> list[Word]:
         """By the places of words: the list of words counts who has each before it says one."""

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 
 _BLOCK = 512  # vectors that are read at once: as floats they fit into the processor's cache
+_FEW = 1_000  # that pass are each read for itself
+_SMALL = 20_000  # chunks: their vectors are kept in memory, 15 MB of 384 numbers each
 _FINITE, _INFINITE = np.int16(0x7FFF), 0x7C00
 _MOVED = np.int32(0x8FFFFFFF - 2**32)  # sign, exponent and fraction
 _EXPONENTS = np.float32(2.0**112)
@@ -116,10 +118,14 @@ class Compared:
         """The most similar ones that pass, by single-precision products, with their vectors."""
         best = _Best(most, len(self._query))
         with self._connection:  # one state of the base
+            if _dimensions(self._connection, self._model) != len(self._query):
+                raise damaged("the vectors have another length")
+            if self._among is not None and self._among.are_few(_FEW):
+                chunks, matrix = vectors_of(self._connection, self._model, self._among.named)
+                best.take(chunks, matrix @ self._query, matrix)
+                return best.found()
             for chunks, halves in self._blocks():
                 matrix = floats(halves)
-                if matrix.shape[1] != len(self._query):
-                    raise damaged("the vectors have another length")
                 scores = matrix @ self._query
                 if self._among is not None:
                     scores[~self._among.passing(chunks)] = -np.inf
@@ -129,11 +135,14 @@ class Compared:
     def _blocks(self) -> "Iterable[tuple[Integers, Floats]]":
         """All of a small base are kept until somebody writes: to read them takes most of a
         search."""
-        if self._kept is None:
+        sql = f"SELECT coalesce(max(chunk_id), 0) FROM {vector_table(self._model)}"
+        last: Any = self._connection.execute(sql).get
+        if self._kept is None or last > _SMALL:
             return halves_of(self._connection, self._model)
-        found: Iterable[tuple[Integers, Floats]] = self._kept.get(
-            ("halves", self._model), lambda: [*halves_of(self._connection, self._model)]
-        )
+        key = ("halves", self._model)
+        found: Iterable[tuple[Integers, Floats]] | None = self._kept.get(key)
+        if found is None:
+            found = self._kept.keep(key, [*halves_of(self._connection, self._model)])
         return found
 
 

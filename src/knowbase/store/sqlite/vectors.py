@@ -76,16 +76,14 @@ class WithIndex(Connected):
             self._connections.map_file()
         return found
 
-    def _indexed(
-        self, model: int, vector: "Vector", among: "Callable[[], Among | None]"
-    ) -> "Propose | None":
+    def _indexed(self, model: int, vector: "Vector", among: "Among | None") -> "Propose | None":
         """The nearest by the index, when there is one that can be used."""
         in_step = self._in_step(model)
         if in_step is None:
             return None
         from knowbase.store.sqlite.vector_index import Indexed
 
-        return Indexed(self._connections.get(), in_step, vector, among()).nearest
+        return Indexed(self._connections.get(), in_step, vector, among).nearest
 
     def _has_index(self) -> bool:
         current = os.path.join(index_of(self._connections.path), "current")
