@@ -12,7 +12,7 @@ first ten, against comparing every vector. Plain SQL is what one would write for
 import argparse
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from statistics import mean
 from tempfile import TemporaryDirectory
@@ -26,7 +26,9 @@ from engines import server
 from knowbase.query.conditions import EVERYTHING, Condition, Tagged
 from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.postgres import PostgresStore, create, retrieval
-from knowbase.store.postgres.bulk import copy_postings, copy_rows, copy_vectors
+from knowbase.store.postgres.blocks import NARROW, WIDE, Packed
+from knowbase.store.postgres.bulk import copy_rows, copy_vectors
+from knowbase.store.postgres.segments import Segments
 from knowbase.store.postgres.vector_tables import as_text
 from knowbase.text.analysis import Word, stems
 from knowbase.values.vectors import Model
@@ -90,7 +92,9 @@ def fill(store: PostgresStore, chunks: int) -> None:
     def finish(connection: psycopg.Connection) -> None:
         connection.execute(
             "INSERT INTO words (base_id, id, stem, chunks) SELECT %s, n.id, n.stem,"
-            " (SELECT count(*) FROM postings p WHERE p.base_id = %s AND p.word = n.id)"
+            " (SELECT coalesce(sum(octet_length(b.narrow) / 8), 0) FROM word_segments s"
+            " JOIN word_blocks b ON b.base_id = s.base_id AND b.segment = s.id"
+            " WHERE s.base_id = %s AND b.word = n.id)"
             " FROM unnest(%s::text[]) WITH ORDINALITY AS n (stem, id)",
             (base, base, names),
         )
@@ -99,7 +103,7 @@ def fill(store: PostgresStore, chunks: int) -> None:
             " WHERE id = %s",
             (chunks, chunks * WORDS, chunks + 1, chunks // SECTIONS + 2, base),
         )
-        connection.execute("ANALYZE documents, chunks, words, postings, vectors_384")
+        connection.execute("ANALYZE documents, chunks, words, word_blocks, vectors_384")
 
     store._connections.writing(finish)
     store.renew_index()
@@ -145,15 +149,20 @@ def _batch(
             for n in range(size)
         ],
     )
-    copy_postings(connection, base, _postings(drawn, start))
+    segments = Segments(connection, base)
+    segments.add(_postings(drawn, start))
     numbered = enumerate(made.vectors(size), start + 1)
     copy_vectors(connection, base, (1, MODEL.dimensions), numbered)
 
 
-def _postings(drawn: "np.ndarray[Any, Any]", start: int) -> Iterator[tuple[int, ...]]:
-    for n, row in enumerate(drawn):
-        for word, count in zip(*np.unique(row, return_counts=True), strict=True):
-            yield int(word) + 1, start + n + 1, WORDS, 0, 0, int(count), 0
+def _postings(drawn: "np.ndarray[Any, Any]", start: int) -> Packed:
+    """As `blocks.packed` makes them, of whole arrays."""
+    keys = np.repeat(np.arange(len(drawn)), WORDS) << 32 | drawn.ravel() + 1
+    keys, counts = np.unique(keys, return_counts=True)
+    narrow = np.empty(len(keys), NARROW)
+    narrow["word"] = keys & 0xFFFFFFFF
+    narrow["record"] = (keys >> 32) + start + 1 << 32 | WORDS << 16 | counts << 8
+    return Packed(narrow, np.empty(0, WIDE))
 
 
 def measured(store: PostgresStore, spent: Callable[[], float]) -> list[Row]:

@@ -16,7 +16,7 @@ MOST_ROWS = 16  # of them
 SIZES = (2048, 16384)  # a part below either is made one with others of its kind
 TOGETHER = 8  # so many of a kind become one
 MOST_GONE = 8  # a part of which one chunk in so many is gone is written anew
-_BLOCK = struct.Struct(">hiiiiiii")  # five columns, each behind its length
+_BLOCK = struct.Struct(">hiiiiii")  # the first three of five columns, each behind its length
 _LENGTH = struct.Struct(">i")
 BLOCK = ("base_id", "segment", "word", "narrow", "wide")
 

@@ -68,7 +68,7 @@ class Spelling(Connected):
     def _first(self, connection: Connection, stem: str) -> int | None:
         from knowbase.store.postgres.wordlists import WordLists
 
-        found = ids_of(connection, self._base, [stem])
+        found = ids_of(connection, self._base, [key_of(stem)])
         lists = WordLists(connection, self._base).of_words([word for word, _ in found.values()])
         chunks = [int(one.chunks[0]) for one in lists.values() if one.having]
         return min(chunks, default=None)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from psycopg import Connection
+from psycopg.sql import SQL
 
 from knowbase.store.bm25 import occurrences
 from knowbase.store.postgres.blocks import (
@@ -43,12 +44,12 @@ class WordLists:
             return self._with_phrase(phrase, word.prefix)
         if not phrase:
             return Details.nothing()
-        ids = self._beginning(phrase[0]) if word.prefix else self._exactly(phrase)
+        ids = self._beginning(phrase[0]) if word.prefix else self._exactly([key_of(phrase[0])])
         found = self.of_words(ids)
         return found[ids[0]] if len(ids) == 1 else summed([*found.values()])
 
-    def _exactly(self, found: Collection[str]) -> list[int]:
-        return [word for word, _ in ids_of(self._connection, self._base, found).values()]
+    def _exactly(self, keys: Collection[str]) -> list[int]:
+        return [word for word, _ in ids_of(self._connection, self._base, keys).values()]
 
     def _beginning(self, stem: str) -> list[int]:
         rows = self._connection.execute(
@@ -74,8 +75,10 @@ class WordLists:
     def _blocks(self, ids: Sequence[int]) -> Iterator[tuple[int, int, bytes, bytes]]:
         with self._connection.cursor(binary=True) as cursor:
             cursor.execute(
-                "SELECT word, segment, narrow, wide FROM word_blocks"
-                " WHERE base_id = %s AND segment = ANY(%s::int[]) AND word = ANY(%s::int[])",
+                SQL(
+                    "SELECT word, segment, narrow, wide FROM word_blocks"
+                    " WHERE base_id = %s AND segment = ANY(%s::int[]) AND word = ANY(%s::int[])"
+                ),
                 (self._base, numbers(self._segments), numbers(ids)),
             )
             yield from cursor

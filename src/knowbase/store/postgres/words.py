@@ -49,10 +49,10 @@ def _four(numbers: Sequence[int]) -> Counts:
     return title, heading, text, terms
 
 
-def ids_of(connection: Connection, base: int, found: Collection[str]) -> dict[str, tuple[int, int]]:
+def ids_of(connection: Connection, base: int, keys: Collection[str]) -> dict[str, tuple[int, int]]:
     """For each stem that is known, by its key: its id, and how many chunks have it."""
     rows = connection.execute(
         "SELECT stem, id, chunks FROM words WHERE base_id = %s AND stem = ANY(%s::text[])",
-        (base, texts(map(key_of, found))),
+        (base, texts(keys)),
     )
     return {stem: (word, chunks) for stem, word, chunks in rows}
