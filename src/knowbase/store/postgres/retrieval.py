@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psycopg import Connection
-from psycopg.sql import SQL
+from psycopg.sql import SQL, Composable
 
 from knowbase.query.conditions import EVERYTHING, Condition, is_everything
 from knowbase.query.words import FieldWeights, Frequencies, KeywordQuery
@@ -25,6 +25,7 @@ from knowbase.store.postgres.filtering import Filtered
 from knowbase.store.postgres.spelling import Spelling
 from knowbase.store.postgres.vector_tables import (
     as_text,
+    is_of_halves,
     lists_of,
     probes_of,
     unpacked,
@@ -40,8 +41,9 @@ if TYPE_CHECKING:
 
 MOST = 2**31 - 1  # as many as there are
 EXACT = 20_000  # up to so many vectors that pass are compared one by one
-BY_INDEX = "v.embedding <=> %s::vector"
-ONE_BY_ONE = f"({BY_INDEX}) + 0"  # an order that no index has
+BY_INDEX = SQL("v.embedding <=> %s::vector")
+BY_HALVES = "v.embedding::halfvec({size}) <=> %s::halfvec({size})"
+ONE_BY_ONE = SQL("(v.embedding <=> %s::vector) + 0")  # an order that no index has
 
 
 class PostgresRetrieval(Connected):
@@ -186,17 +188,14 @@ class PostgresRetrieval(Connected):
         by_index = few is None and self._has_many(connection, known)
         statement = SQL("SELECT v.chunk, v.embedding {} ORDER BY {} LIMIT %s")
 
-        def ordered(order: str, number: int) -> list[tuple[int, Vector]]:
+        def ordered(order: Composable, number: int) -> list[tuple[int, Vector]]:
             with connection.cursor(binary=True) as cursor:
-                cursor.execute(
-                    statement.format(where, SQL(order)), (*scope, as_text(vector), number)
-                )
+                cursor.execute(statement.format(where, order), (*scope, as_text(vector), number))
                 return [(chunk, unpacked(given)) for chunk, given in cursor]
 
         def propose(number: int) -> list[tuple[int, Vector]]:
             if by_index:
-                self._widen(connection, model, number)
-                found = ordered(BY_INDEX, number)
+                found = ordered(self._widened(connection, model, number), number)
                 if len(found) >= min(number, EXACT):
                     return found  # else it gave up too early: more than that pass
             return ordered(ONE_BY_ONE, number)
@@ -213,8 +212,8 @@ class PostgresRetrieval(Connected):
         row = connection.execute(statement, (self._base, number, EXACT + 1)).fetchone()
         return row is not None and row[0] > EXACT
 
-    def _widen(self, connection: Connection, model: Model, number: int) -> None:
-        """Let the index look as far as it must for so many that pass."""
+    def _widened(self, connection: Connection, model: Model, number: int) -> Composable:
+        """The order that an index has, which is to look as far as it must for so many."""
         breadth = min(max(200, 2 * number), 1000)
         connection.execute(SQL("SET LOCAL hnsw.ef_search = {}").format(breadth))
         lists = lists_of(connection, model.dimensions)
@@ -223,6 +222,8 @@ class PostgresRetrieval(Connected):
         if self._vectors_known >= (0, 8):
             connection.execute("SET LOCAL hnsw.iterative_scan = strict_order")
             connection.execute("SET LOCAL ivfflat.iterative_scan = relaxed_order")
+        size = model.dimensions
+        return SQL(BY_HALVES).format(size=size) if is_of_halves(connection, size) else BY_INDEX
 
     def unknown_words(self, words: Sequence[Word]) -> list[Word]:
         return Spelling(self._connections, self._base).unknown(words)

@@ -447,7 +447,8 @@ INSERT INTO word_segments (base_id, id, chunks, first, last)
 INSERT INTO word_blocks
     SELECT base_id, chunk / 16384 + 1, word,
         coalesce(string_agg(int8send((chunk << 32) | (length::bigint << 16)
-            | (text::bigint << 8) | (title << 6) | (heading << 4) | terms), ''::bytea ORDER BY chunk) FILTER (WHERE fits), ''),
+            | (text::bigint << 8) | (title << 6) | (heading << 4) | terms),
+            ''::bytea ORDER BY chunk) FILTER (WHERE fits), ''),
         coalesce(string_agg(int4send(word) || int8send(chunk) || int4send(length)
             || int2send(title) || int2send(heading) || int2send(text) || int2send(terms),
             ''::bytea ORDER BY chunk) FILTER (WHERE NOT fits), '')
