@@ -2,7 +2,7 @@
 become one. Everything happens in the transaction of whoever writes, which has locked the base."""
 
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from psycopg import Connection
@@ -44,8 +44,10 @@ class Segments:
         self._connection = connection
         self._base = base
 
-    def drop(self, chunks: Iterable[int]) -> None:
+    def drop(self, chunks: Collection[int]) -> None:
         """What the parts say of these chunks holds no longer."""
+        if not chunks:
+            return
         given = numbers(chunks)
         self._connection.execute(
             "UPDATE word_segments s SET gone = ARRAY(SELECT unnest(s.gone) UNION"
@@ -62,12 +64,14 @@ class Segments:
         chunks = len(new.chunks()) + sum(one.chunks - one.gone for one in fresh)
         if chunks >= FEW:
             self._write_blocks(self._taken(fresh, new))
+            there = self._there()
         elif len(fresh) >= MOST_ROWS or any(one.is_worn for one in fresh):
-            self._write_row(self._taken(fresh, new))
+            self._register(self._taken(fresh, new), is_fresh=True)
         else:
-            self._write_row(new)
-        while due := _due(self._there()):
+            self._register(new, is_fresh=True)
+        while due := _due(there):
             self._write_blocks(self._taken(due, Packed.nothing()))
+            there = self._there()
 
     def _there(self) -> list[_Segment]:
         rows = self._connection.execute(
@@ -77,23 +81,17 @@ class Segments:
         )
         return [_Segment(*row) for row in rows]
 
-    def _write_row(self, new: Packed) -> None:
-        if number := self._register(new):
-            self._connection.execute(
-                "UPDATE word_segments SET fresh = %b, wide = %b WHERE base_id = %s AND id = %s",
-                (new.narrow.tobytes(), new.wide.tobytes(), self._base, number),
-            )
-
-    def _register(self, new: Packed) -> int:
-        """The number of a new part; 0 when it would be empty."""
+    def _register(self, new: Packed, *, is_fresh: bool = False) -> int:
+        """The number of a new part, which may be kept whole; 0 when it would be empty."""
         chunks = new.chunks()
         if not len(chunks):
             return 0
+        kept = (new.narrow.tobytes(), new.wide.tobytes()) if is_fresh else (None, None)
         row = self._connection.execute(
-            "INSERT INTO word_segments (base_id, id, chunks, first, last)"
-            " SELECT %s, coalesce(max(id), 0) + 1, %s, %s, %s FROM word_segments"
+            "INSERT INTO word_segments (base_id, id, chunks, first, last, fresh, wide)"
+            " SELECT %s, coalesce(max(id), 0) + 1, %s, %s, %s, %b::bytea, %b::bytea FROM word_segments"
             " WHERE base_id = %s RETURNING id",
-            (self._base, len(chunks), int(chunks[0]), int(chunks[-1]), self._base),
+            (self._base, len(chunks), int(chunks[0]), int(chunks[-1]), *kept, self._base),
         ).fetchone()
         return int(row[0]) if row else 0
 
