@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
+from psycopg import Connection
 from psycopg.sql import SQL
 
 from knowbase.store.postgres.connection import Connected, Connections
-from knowbase.store.postgres.words import LAST, key_of
+from knowbase.store.postgres.words import LAST, ids_of, key_of
 from knowbase.text.analysis import Word
 from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written, stem_of
 from knowbase.text.spelling import nearest as nearest_stems
@@ -53,12 +54,21 @@ class Spelling(Connected):
         ]
 
     def _as_written(self, stem: str) -> str:
+        """As the first chunk has it."""
+        chunk = self._connections.consistently(lambda connection: self._first(connection, stem))
         found = self._read(
             SQL(
                 "SELECT c.title || ' ' || coalesce(c.heading, '') || ' ' || c.text FROM chunks c"
-                " WHERE c.base_id = %s AND c.id = (SELECT min(p.chunk) FROM words w JOIN postings p"
-                " ON p.base_id = w.base_id AND p.word = w.id WHERE w.base_id = %s AND w.stem = %s)"
+                " WHERE c.base_id = %s AND c.id = %s"
             ),
-            (self._base, self._base, key_of(stem)),
+            (self._base, chunk),
         )
         return as_written(stem, found[0][0]) if found else stem
+
+    def _first(self, connection: Connection, stem: str) -> int | None:
+        from knowbase.store.postgres.wordlists import WordLists
+
+        found = ids_of(connection, self._base, [key_of(stem)])
+        lists = WordLists(connection, self._base).of_words([word for word, _ in found.values()])
+        chunks = [int(one.chunks[0]) for one in lists.values() if one.having]
+        return min(chunks, default=None)
