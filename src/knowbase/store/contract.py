@@ -445,6 +445,14 @@ class Store(
 
     def history(self) -> HistoryStore: ...
 
+    def as_of(self, number: int) -> "Store":
+        """The base as it was after a change: every read answers so, and nothing is written.
+
+        Words are counted among what was there. What use a document was, sessions, saved searches
+        and settings are those of today; what is forgotten today is forgotten there, and what is
+        no longer kept is not there. Whoever asks for it closes it.
+        """
+
     def close(self) -> None: ...
 
     def replicas(self) -> list[ReplicaState]:

@@ -358,6 +358,14 @@ class ScopedStore:
 
         return scoped_history(self._store.history(), self._access, self._names)
 
+    @stated(Policy.PROJECT)
+    def as_of(self, number: int) -> Store:
+        from knowbase.store.scoped_history import real_number
+
+        real = real_number(self.history(), number)
+        view: Store = ScopedStore(self._store.as_of(real), self._access)
+        return view
+
     # what is ours
 
     def _of_ours(self, condition: Condition) -> Condition:

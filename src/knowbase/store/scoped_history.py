@@ -22,6 +22,11 @@ def scoped_history(history: HistoryStore, access: Access, names: OwnNames) -> Hi
     return ScopedHistory(history, access.project, names)
 
 
+def real_number(history: HistoryStore, number: int) -> int:
+    """The base's number of a change that a project has by its own."""
+    return history._real(number) if isinstance(history, ScopedHistory) else number
+
+
 def _refused() -> NotAllowed:
     return NotAllowed("this needs access to the whole base")
 

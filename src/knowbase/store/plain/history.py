@@ -133,7 +133,9 @@ def read(state: "State", seqs: Collection[int], *, whole: bool) -> dict[int, Kep
             if whole and stored.document == one.id
         )
         copies = [
-            ChunkCopy(number, place, state.chunks[number].chunk, one.title, "", ())
+            ChunkCopy(
+                number, place, state.chunks[number].chunk, one.title, state.chunks[number].terms, ()
+            )
             for place, number in chunks
         ]
         said = dict(sorted(state.said.get(one.id, {}).items()))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from knowbase.store.sqlite.scan import Among
     from knowbase.store.sqlite.vector_index import InStep, VectorIndex
     from knowbase.store.sqlite.word_index import InStep as WordsInStep
+    from knowbase.store.sqlite.word_index import Loaded as LoadedWords
     from knowbase.store.sqlite.word_index import WordIndex
     from knowbase.values.vectors import IndexState, Model, StoredModel, Vector
 
@@ -63,10 +64,15 @@ class WithIndex(Connected):
         loaded, state = self._word_index.loaded(), self._connections.state()
         known = self._connections.words
         if known is None or known[0] != state or known[1] is not loaded:
-            found = self._word_index.in_step(connection, loaded) if loaded else None
+            found = self._words_in_step(connection, loaded) if loaded else None
             known = self._connections.words = (state, loaded, found)
         in_step: WordsInStep | None = known[2]
         return in_step
+
+    def _words_in_step(
+        self, connection: apsw.Connection, loaded: "LoadedWords"
+    ) -> "WordsInStep | None":
+        return self._word_index.in_step(connection, loaded)
 
     def _in_step(self, model: int) -> "InStep | None":
         """The index, when there is one that can be used in this transaction."""
