@@ -363,7 +363,7 @@ class ScopedStore:
         from knowbase.store.scoped_history import real_number
 
         real = real_number(self.history(), number)
-        view: Store = ScopedStore(self._store.as_of(real), self._access)
+        view: Store = _ScopedAsOf(self._store.as_of(real), self._access)
         return view
 
     # what is ours
@@ -387,3 +387,10 @@ class ScopedStore:
         )
         ours = {document.id for document in found}
         return [one for one in ids if one in ours]
+
+
+class _ScopedAsOf(ScopedStore):
+    """One that was opened for itself alone."""
+
+    def close(self) -> None:
+        self._store.close()

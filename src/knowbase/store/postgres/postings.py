@@ -2,11 +2,22 @@
 
 from collections import Counter
 
+from psycopg import Connection
+
 from knowbase.store.postgres.bulk import copy_postings, copy_rows, numbers
 from knowbase.store.postgres.record import Recording
 from knowbase.store.postgres.words import Counts, ids_of
 
 MANY_CHUNKS = 50  # a transaction that writes so many may want another index or plan
+
+
+def drop_unused(connection: Connection, base: int) -> None:
+    """Forget words that nothing has, nor had."""
+    connection.execute(
+        "DELETE FROM words w WHERE w.base_id = %s AND w.chunks <= 0 AND NOT EXISTS"
+        " (SELECT 1 FROM past_postings p WHERE p.base_id = w.base_id AND p.word = w.id)",
+        (base,),
+    )
 
 
 class Postings(Recording):
@@ -36,7 +47,7 @@ class Postings(Recording):
         if self._indexed:
             self._write_postings(self._known_words())
         if self._unindexed:
-            connection.execute("DELETE FROM words WHERE base_id = %s AND chunks <= 0", (base,))
+            drop_unused(connection, base)
         connection.execute(
             "UPDATE bases SET next_seq = %s, next_chunk = %s, next_word = %s,"
             " chunks = chunks + %s, length = length + %s WHERE id = %s",

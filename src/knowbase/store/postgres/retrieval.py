@@ -5,7 +5,7 @@ counts as FTS5 computes it: `postings` has them for each word of each chunk.
 """
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, LiteralString
 
 from psycopg import Connection
 from psycopg.sql import SQL
@@ -44,6 +44,8 @@ LIFECYCLE = (
 
 class PostgresRetrieval(Connected):
     """See `knowbase.store.contract.RetrievalStore` for what each method promises."""
+
+    _of_words: LiteralString = ""  # how postings are found beside being joined
 
     def keyword(
         self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
@@ -89,7 +91,7 @@ class PostgresRetrieval(Connected):
             " %s::float8 * p.title + %s::float8 * p.heading + %s::float8 * p.text"
             " + %s::float8 * p.terms AS tf"
             " FROM unnest(%s::int[], %s::int[], %s::float8[]) AS w (number, word, idf)"
-            " JOIN postings p ON p.base_id = %s AND p.word = w.word"
+            f" JOIN postings p ON p.base_id = %s AND p.word = w.word{self._of_words}"
             " UNION ALL SELECT * FROM"
             " unnest(%s::int[], %s::float8[], %s::bigint[], %s::int[], %s::float8[])"
             ") AS f (number, idf, chunk, length, tf) WHERE {passing}"
@@ -104,6 +106,7 @@ class PostgresRetrieval(Connected):
                 [word for _, word, _ in plain],
                 [counts[number] * idf(population.rows, having) for number, _, having in plain],
                 self._base,
+                *([[word for _, word, _ in plain]] if self._of_words else []),
                 *_columns(found, weights),
                 *values,
                 len(query.words) if query.match == "all" else 1,

@@ -6,7 +6,7 @@ is not as it was, and of those of what was replaced.
 """
 
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +25,8 @@ from knowbase.store.asked_of_the_past import refused
 from knowbase.store.compile import Compiled
 from knowbase.store.sqlite import SqliteStore, then, then_words
 from knowbase.store.sqlite.compile import compile_condition
-from knowbase.store.sqlite.connection import BaseFile, Connections, translated
-from knowbase.store.sqlite.vector_tables import vector_table
+from knowbase.store.sqlite.connection import BaseFile, Connections, as_json, translated
+from knowbase.store.sqlite.vector_tables import stored_by_hash, vector_table
 from knowbase.text.analysis import Word, stems
 from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written, nearest, stem_of
 from knowbase.values.documents import Candidate, Document
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from knowbase.store.sqlite.word_index import Loaded as LoadedWords
     from knowbase.values.edges import Edge, Wiring
     from knowbase.values.reading import Link
-    from knowbase.values.vectors import Vector
+    from knowbase.values.vectors import Model, Vector
 
 LAST = "\U0010ffff"  # sorts after every word
 
@@ -246,6 +246,22 @@ class SqliteAsOf(SqliteStore):
             return [*now(most), *((chunk, given) for chunk, given in past)]
 
         return propose
+
+    def vectors(
+        self, hashes: Collection[str], model: "Model | None" = None
+    ) -> "Mapping[str, Vector]":
+        """By the text alone, whenever it was there."""
+        with translated(), self._connections.with_vectors() as connection:
+            number = self._model_id(connection, model)
+            if number is None:
+                return {}
+            past: Any = connection.execute(
+                "SELECT hash, embedding FROM main.past_vectors WHERE model = ?"
+                " AND hash IN (SELECT value FROM json_each(?))",
+                (number, as_json(hashes)),
+            ).fetchall()
+            now: Any = connection.execute(stored_by_hash(number), (as_json(hashes), number))
+            return {**dict(past), **dict(now.fetchall())}
 
     def _proposing_now(self, model: int, vector: "Vector", condition: Condition) -> "Propose":
         """Among what is as it was."""

@@ -14,7 +14,11 @@ from knowbase.store.sqlite import rows
 from knowbase.store.sqlite.beside import index_of, words_of
 from knowbase.store.sqlite.connection import Connected, as_json, translated
 from knowbase.store.sqlite.extension import remove_vector
-from knowbase.store.sqlite.vector_tables import create_vector_table, vector_table
+from knowbase.store.sqlite.vector_tables import (
+    create_vector_table,
+    stored_by_hash,
+    vector_table,
+)
 from knowbase.values.documents import Passage
 
 if TYPE_CHECKING:
@@ -199,14 +203,7 @@ class SqliteVectors(WithIndex):
             number = self._model_id(connection, model)
             if number is None:
                 return {}
-            found = connection.execute(
-                "SELECT wanted.value, v.embedding FROM json_each(?) wanted"
-                f" CROSS JOIN {vector_table(number)} v ON v.chunk_id ="
-                " (SELECT c.id FROM chunks c CROSS JOIN embedded e ON e.model = ? AND"
-                " e.chunk = c.id WHERE c.hash = wanted.value LIMIT 1)",
-                (as_json(hashes), number),
-            )
-            return dict(found)
+            return dict(connection.execute(stored_by_hash(number), (as_json(hashes), number)))
 
     def renew_index(
         self,
