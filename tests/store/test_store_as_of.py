@@ -3,6 +3,7 @@ moment is compared with what a plain store answers that is made of a snapshot ta
 the answers that were given then. On every store; through moves, erasures and prunings."""
 
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -84,10 +85,8 @@ def answers(store: Store) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for number, condition in enumerate(CONDITIONS):
         for place, query in enumerate(QUERIES):
-            found[f"keyword {place} {number}"] = scored(
-                store.keyword(query, condition, 20, WEIGHTS)
-            )
             part = both(query.among, condition)  # as whoever is held to a project asks
+            found[f"keyword {place} {number}"] = scored(store.keyword(query, part, 20, WEIGHTS))
             found[f"matching {place} {number}"] = store.matching(query, part)
         for place in (0, 1):
             near = store.semantic(vector(1, place, 0.5, 0), condition, 20)
@@ -153,9 +152,7 @@ class Taken:
             if one.document.id not in unknown
         ]
         ids = {one.document.id for one in copies}
-        relations = tuple(
-            one for one in self.shared.relations if {one.source, one.target} <= ids
-        )
+        relations = tuple(one for one in self.shared.relations if {one.source, one.target} <= ids)
         shared = self.shared._replace(relations=relations, uses=(), similar=())
         store = PlainStore()
         copy = store.copying()
@@ -203,25 +200,16 @@ class AsOf(RuleBasedStateMachine):
         project=st.none() | st.just("web"),
         now=st.sampled_from(TIMES),
     )
-    def write(
-        self,
-        identity: str,
-        texts: list[str],
-        title: str,
-        path: str | None,
-        linked: list[str],
-        project: str | None,
-        now: str,
-    ) -> None:
+    def write(self, identity: str, texts: list[str], now: str, **fields: Any) -> None:
+        title, path = fields["title"], fields["path"]
         sections = [section(text, f"s{place}") for place, text in enumerate(texts)]
-        links = tuple(Link(one, "wiki") for one in sorted(set(linked)))
+        links = tuple(Link(one, "wiki") for one in sorted(set(fields["linked"])))
         vectors = tuple(  # the same for the same text
             vector(1, len(text), TEXTS.index(text), TITLES.index(title)) for text in texts
         )
-        made = draft(
-            identity, *sections, vectors=vectors, path=path, title=title, tags=(texts[0].split()[0],),
-            links=links, project=project,
-        )  # fmt: skip
+        named = {"path": path, "title": title, "project": fields["project"], "links": links}
+        tags = (texts[0].split()[0],)
+        made = draft(identity, *sections, vectors=vectors, tags=tags, **named)
         self.apply(Changes(drafts=(made,)), now)
 
     @rule(identity=st.sampled_from(IDS), now=st.sampled_from(TIMES))
@@ -239,10 +227,8 @@ class AsOf(RuleBasedStateMachine):
     )  # fmt: skip
     def edit(self, identity: str, values: dict[str, str | bool | None]) -> None:
         if values.get("superseded_by") != identity:
-            try:
+            with suppress(Conflict):  # a circle
                 self.apply(Changes(edits=(Edit(identity, values),)))
-            except Conflict:
-                pass  # a circle
 
     @rule(ends=st.permutations(IDS), drop=st.booleans())
     def relate(self, ends: list[str], drop: bool) -> None:
@@ -352,4 +338,3 @@ TestPostgres.settings = sized(2, 10)
 @pytest.mark.parametrize("machine", [AsOf, SqliteStores, PostgresStores])
 def test_for_longer(machine: type[AsOf]) -> None:
     run_state_machine_as_test(machine, settings=sized(300, 40))
-

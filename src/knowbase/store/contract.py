@@ -345,6 +345,9 @@ class HistoryStore(Protocol):
         """The document of this id as it was after a change; None when it was not, or that is no
         longer kept."""
 
+    def lost(self, number: int) -> int:
+        """How many documents were there after a change, and what they were is not kept."""
+
     def past(self, reference: str) -> str | None:
         """The id of the document that last was called so: an id, a code in any case, a path."""
 

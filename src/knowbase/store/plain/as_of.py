@@ -1,6 +1,5 @@
 """The plain store as it was after a change: a store of its own, made of the versions."""
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from knowbase.store.asked_of_the_past import refused
@@ -11,6 +10,8 @@ from knowbase.store.seals import OF_USE
 from knowbase.values.documents import Document
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from knowbase.values.copies import ChunkCopy
     from knowbase.values.vectors import Model, Vector
 
@@ -32,6 +33,9 @@ class PlainAsOf(PlainStore):
 
     def link_similar(self, *_: Any, **__: Any) -> int:
         return 0
+
+    def as_of(self, number: int) -> PlainStore:
+        return self._now.as_of(number)
 
     def history(self) -> PlainHistory:
         return self._now.history()

@@ -197,6 +197,10 @@ class PlainHistory:
             return None
         return read(state, [current.seq], whole=True)[current.seq]
 
+    def lost(self, number: int) -> int:
+        known = past(self._state)
+        return sum(one.data is None and one.since <= number < one.until for one in known)
+
     def past(self, reference: str) -> str | None:
         known = [version_of(one) for one in past(self._state)]
         known.sort(key=lambda one: one.until or 0)

@@ -21,6 +21,7 @@ from knowbase.values.documents import Candidate, Document
 from knowbase.values.vectors import Model, Vector
 
 if TYPE_CHECKING:
+    from knowbase.store.postgres.history import PostgresHistory
     from knowbase.values.replicas import ReplicaState
 
 
@@ -31,13 +32,12 @@ class PastConnections(Connections):
         self.url = connections.url
         self._timeouts = connections._timeouts
         self._lock = threading.RLock()
-        self._end = weakref.finalize(self, _nothing)
         with translated():
-            self._connection = connections._taken()
-            self._end = weakref.finalize(self, _put_back, connections, self._connection)
+            self._held = connections._taken()
+            self._end = weakref.finalize(self, _put_back, connections, self._held)
             try:
-                self._connection.execute(SQL(connections.beginning_to_read()))
-                self.then = Then(self._connection, base, number)
+                self._held.execute(SQL(connections.beginning_to_read()))
+                self.then = Then(self._held, base, number)
                 self.then.prepare()
             except BaseException:
                 self._end()
@@ -54,17 +54,13 @@ class PastConnections(Connections):
 
     def run(self, work: Callable[[Connection], Result]) -> Result:
         with self._lock, translated():
-            return work(self._connection)
+            return work(self._held)
 
     def writing(self, work: Callable[[Connection], Result], *, wait: bool = True) -> Result:  # noqa: ARG002
         raise refused()
 
     def replicas(self) -> "list[ReplicaState]":
         return []
-
-
-def _nothing() -> None:
-    """There is nothing to end."""
 
 
 def _put_back(connections: Connections, connection: Connection) -> None:
@@ -81,11 +77,18 @@ class PostgresAsOf(PostgresStore):
     _of_words = " AND p.word = ANY(%s)"  # said twice: a view is not searched by what is joined
 
     def __init__(self, store: PostgresStore, number: int) -> None:
+        self._now = store
         self.url = store.url
         self._base = store._base
         self._vectors_known = store._vectors_known
         self._vector_index = store._vector_index
         self._connections = PastConnections(store._connections, self._base, number)
+
+    def history(self) -> "PostgresHistory":
+        return self._now.history()
+
+    def as_of(self, number: int) -> PostgresStore:
+        return self._now.as_of(number)
 
     def apply(self, *_: Any, **__: Any) -> list[Document]:
         raise refused()
@@ -130,8 +133,10 @@ class PostgresAsOf(PostgresStore):
         wanted = SQL(
             "FROM was_replaced r JOIN chunks c ON c.id = r.chunk {} WHERE c.base_id = %s AND {}"
         )
-        kept = SQL("JOIN past_vectors v ON v.base_id = c.base_id AND v.hash = c.hash AND v.model = %s")
-        found = dict(
+        kept = SQL(
+            "JOIN past_vectors v ON v.base_id = c.base_id AND v.hash = c.hash AND v.model = %s"
+        )
+        found: dict[int, Vector] = dict(
             connection.execute(
                 SQL("SELECT c.id, v.embedding {}").format(wanted.format(kept, test)),
                 (number, self._base, *values),

@@ -209,8 +209,10 @@ def write(connection: Connection, base: int, part: HistoryPart) -> None:
         cursor.executemany(
             "INSERT INTO past_chunks VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
             [
-                (*(base, one.chunk, one.until, one.document, *one[3:8], keys[id(one)]),
-                 *(one.title, one.terms, length))
+                (
+                    *(base, one.chunk, one.until, one.document, *one[3:8], keys[id(one)]),
+                    *(one.title, one.terms, length),
+                )
                 for one, (length, _) in zip(part.chunks, found, strict=True)
             ],
         )

@@ -114,7 +114,10 @@ def chunks(connection: Connection, base: int, test: str, values: Sequence[Any]) 
     ).fetchall()
     vectors = _vectors(connection, base, {row[7] for row in found})
     return [
-        PastChunk(*row[:11], tuple(vectors.get(row[7], ())), *row[11:]) for row in found
+        PastChunk(*row[:11])._replace(
+            vectors=tuple(vectors.get(row[7], ())), title=row[11], terms=row[12]
+        )
+        for row in found
     ]
 
 

@@ -25,7 +25,10 @@ _CHUNK = (
 _EDGES = "base_id, source, target, relation, weight, origin"
 _MENTIONS = "base_id, document, name, relation, target, origin, reach, inverse, weight"
 _UNCHANGED = "NOT EXISTS (SELECT 1 FROM was_gone g WHERE g.seq = {})"
-_KEPT = "FROM was_gone g JOIN versions v ON v.base_id = {base} AND v.document = g.seq" " AND v.until = g.until"
+_KEPT = (
+    "FROM was_gone g JOIN versions v ON v.base_id = {base} AND v.document = g.seq"
+    " AND v.until = g.until"
+)
 
 
 class Then:
@@ -132,10 +135,11 @@ class Then:
             " OR (SELECT v.places FROM versions v WHERE v.base_id = {base} AND v.document = g.seq"
             " AND v.until >= g.until AND v.places IS NOT NULL ORDER BY v.until LIMIT 1) = '[]'",
         )
-        self._make(
-            "was_replaced", "SELECT chunk, until FROM was_places WHERE until IS NOT NULL"
+        self._make("was_replaced", "SELECT chunk, until FROM was_places WHERE until IS NOT NULL")
+        placed = (
+            "p.position, c.slug, c.chunk_index, c.hash, p.line, p.page, c.tokens, c.overlap,"
+            " c.title"
         )
-        placed = "p.position, c.slug, c.chunk_index, c.hash, p.line, p.page, c.tokens, c.overlap, c.title"
         self._make(
             "was_chunks",
             "SELECT {base}::integer AS base_id, p.chunk AS id, p.seq AS document, "
@@ -170,9 +174,7 @@ class Then:
         ):
             links.setdefault(seq, []).append(Link(target, kind))
         for table in ("names", "mentions", "edges"):
-            self._run(
-                f"CREATE TEMP TABLE was_{table} (LIKE {{schema}}.{table}) ON COMMIT DROP"
-            )
+            self._run(f"CREATE TEMP TABLE was_{table} (LIKE {{schema}}.{table}) ON COMMIT DROP")
         names, mentions = [], {}
         for seq, deleted_at, *fields in self._run(
             f"SELECT seq, deleted_at, {', '.join(Named._fields)} FROM was_documents"
@@ -186,9 +188,7 @@ class Then:
             for one in reversed(mentions_of(named, links.get(seq, ()))):
                 line = (self._base_id, seq, *one, one.weight)
                 mentions[line[1:6]] = line
-        copy_rows(
-            self._connection, "was_names", ("base_id", "name", "kind", "document"), names
-        )
+        copy_rows(self._connection, "was_names", ("base_id", "name", "kind", "document"), names)
         copy_rows(self._connection, "was_mentions", _MENTIONS.split(", "), [*mentions.values()])
 
     def _views(self) -> None:

@@ -32,6 +32,7 @@ from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written, nearest, stem_
 from knowbase.values.documents import Candidate, Document
 
 if TYPE_CHECKING:
+    from knowbase.store.sqlite.history import SqliteHistory
     from knowbase.store.sqlite.scan import Among
     from knowbase.store.sqlite.vectors import Propose
     from knowbase.store.sqlite.word_index import InStep as WordsInStep
@@ -85,11 +86,20 @@ class SqliteAsOf(SqliteStore):
 
     _connections: PastConnections
 
-    def __init__(self, store: SqliteStore, file: BaseFile, busy_timeout: float, number: int) -> None:
+    def __init__(
+        self, store: SqliteStore, file: BaseFile, busy_timeout: float, number: int
+    ) -> None:
+        self._now = store
         self.path = store.path
         self._index_after = store._index_after
         with translated():
             self._connections = PastConnections(file, busy_timeout, number)
+
+    def history(self) -> "SqliteHistory":
+        return self._now.history()
+
+    def as_of(self, number: int) -> SqliteStore:
+        return self._now.as_of(number)
 
     def close(self) -> None:
         """The connections are the base's: it closes them."""
@@ -106,12 +116,18 @@ class SqliteAsOf(SqliteStore):
     def lease(self, *_: Any) -> bool:
         return False
 
-    def _read(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    @contextmanager
+    def _one_state(self) -> Iterator[apsw.Connection]:
+        """All that is read meanwhile is of one state of the base."""
         with translated(), self._connections.get():
-            return self._connections.get().execute(sql, values).fetchall()
+            yield self._connections.get()
+
+    def _read(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        with self._one_state() as connection:
+            return connection.execute(sql, values).fetchall()
 
     def find(self, reference: str) -> Document | None:
-        with translated(), self._connections.get():
+        with self._one_state():
             return super().find(reference)
 
     # words
@@ -136,8 +152,7 @@ class SqliteAsOf(SqliteStore):
         query.check_rule()
         if not query.words or limit < 1:
             return []
-        with translated(), self._connections.get():
-            self._connections.get()
+        with self._one_state():
             if is_everything(query.among):
                 indexed = self._keyword_by_index(query, condition, limit, weights)
                 if indexed is not None:
@@ -167,8 +182,7 @@ class SqliteAsOf(SqliteStore):
         return int(found[0][0])
 
     def frequencies(self, words: Sequence[Word], among: Condition = EVERYTHING) -> Frequencies:
-        with translated(), self._connections.get():
-            self._connections.get()
+        with self._one_state():
             rows = then_words.population(self._connections, among).rows
             return Frequencies(rows, tuple(self._count(word, among) for word in words))
 
@@ -187,15 +201,13 @@ class SqliteAsOf(SqliteStore):
         return int(found[0][0])
 
     def unknown_words(self, words: Sequence[Word]) -> list[Word]:
-        with translated(), self._connections.get():
-            self._connections.get()
+        with self._one_state():
             return [one for one in words if stem_of(one.surface) and not self._count(one)]
 
     def nearest_words(self, word: Word, limit: int) -> list[str]:
         stem = stem_of(word.surface)
         start = stem[:ALIKE]
-        with translated(), self._connections.get():
-            connection = self._connections.get()
+        with self._one_state() as connection:
             then_words.open_vocabulary(connection)
             having = then_words.having_terms(self._connections.next_chunk)
             found: Any = connection.execute(
@@ -229,8 +241,8 @@ class SqliteAsOf(SqliteStore):
         sql, values = self._for_chunks(condition)
         now = self._proposing_now(model, vector, condition)
         told = (
-            "SELECT c.id, coalesce((SELECT v.embedding FROM main.past_chunks p"
-            " JOIN main.past_vectors v ON v.hash = p.hash AND v.model = e.model WHERE p.id = r.row),"
+            "SELECT c.id, coalesce((SELECT v.embedding FROM main.past_vectors v"
+            " WHERE v.hash = c.hash AND v.model = e.model),"
             f" (SELECT n.embedding FROM main.chunks o CROSS JOIN {vector_table(model)} n"
             " ON n.chunk_id = o.id WHERE o.hash = c.hash LIMIT 1)) AS embedding"
             " FROM temp.was_embedded e CROSS JOIN temp.was_replaced r ON r.chunk = e.chunk"
@@ -251,7 +263,8 @@ class SqliteAsOf(SqliteStore):
         self, hashes: Collection[str], model: "Model | None" = None
     ) -> "Mapping[str, Vector]":
         """By the text alone, whenever it was there."""
-        with translated(), self._connections.with_vectors() as connection:
+        self._with_vectors()
+        with self._one_state() as connection:
             number = self._model_id(connection, model)
             if number is None:
                 return {}
@@ -262,6 +275,10 @@ class SqliteAsOf(SqliteStore):
             ).fetchall()
             now: Any = connection.execute(stored_by_hash(number), (as_json(hashes), number))
             return {**dict(past), **dict(now.fetchall())}
+
+    def _with_vectors(self) -> None:
+        with translated():
+            self._connections.with_vectors()
 
     def _proposing_now(self, model: int, vector: "Vector", condition: Condition) -> "Propose":
         """Among what is as it was."""
@@ -318,7 +335,7 @@ class SqliteAsOf(SqliteStore):
         from knowbase.values.edges import Edge
 
         sql, values = compile_condition(both(Not(FORGOTTEN), condition))
-        with translated(), self._connections.get():
+        with self._one_state():
             self._connections.with_graph()
             starts = self._read(
                 "SELECT d.seq FROM documents d WHERE d.deleted_at IS NULL"

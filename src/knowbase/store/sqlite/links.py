@@ -95,9 +95,7 @@ def _resolve(connection: apsw.Connection, owners: Iterable[int]) -> None:
         " ORDER BY n.kind, n.document LIMIT 1)"
     )
     owned = "(SELECT value AS seq FROM json_each(?2))"
-    connection.execute(
-        f"INSERT INTO edges {resolving(called, owned)}", (json_weights(), wanted)
-    )
+    connection.execute(f"INSERT INTO edges {resolving(called, owned)}", (json_weights(), wanted))
 
 
 def resolving(called: str, owners: str) -> str:

@@ -91,7 +91,10 @@ def chunks(connection: apsw.Connection, test: str, values: Sequence[Any]) -> lis
         f"SELECT {_CHUNK} WHERE {test} ORDER BY c.chunk, c.until", values
     ).fetchall()
     return [
-        PastChunk(*row[:11], _vectors(connection, row[7]), *row[11:]) for row in found
+        PastChunk(*row[:11])._replace(
+            vectors=_vectors(connection, row[7]), title=row[11], terms=row[12]
+        )
+        for row in found
     ]
 
 

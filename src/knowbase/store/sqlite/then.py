@@ -63,7 +63,9 @@ CREATE INDEX temp.was_edges_target ON was_edges (target, source);
 """
 _UNCHANGED = "NOT IN (SELECT seq FROM temp.was_gone)"
 _KINDS = 1 << 48  # more than there will be documents
-_KEPT = "FROM temp.was_gone g CROSS JOIN main.versions v ON v.document = g.seq AND v.until = g.until"
+_KEPT = (
+    "FROM temp.was_gone g CROSS JOIN main.versions v ON v.document = g.seq AND v.until = g.until"
+)
 
 
 def open_views(connection: apsw.Connection, number: int) -> tuple[int, int]:
@@ -72,11 +74,11 @@ def open_views(connection: apsw.Connection, number: int) -> tuple[int, int]:
         "SELECT next_seq, next_chunk FROM main.changes WHERE number = ?", (number,)
     ).fetchone()
     seqs, chunks = row or (1, 1)
-    made: Any = connection.execute("SELECT sql FROM main.sqlite_schema WHERE name = 'documents'").get
+    made: Any = connection.execute(
+        "SELECT sql FROM main.sqlite_schema WHERE name = 'documents'"
+    ).get
     alike = made.replace("CREATE TABLE documents", "CREATE TEMP TABLE was_documents", 1)
-    connection.execute(
-        f"PRAGMA temp_store = MEMORY;{alike.replace('AUTOINCREMENT', '')};{_TABLES}"
-    )
+    connection.execute(f"PRAGMA temp_store = MEMORY;{alike.replace('AUTOINCREMENT', '')};{_TABLES}")
     columns = [name for _, name, *_ in connection.execute("PRAGMA main.table_info(documents)")]
     ended = f"< {seqs:d} AND {{}} {_UNCHANGED}"
     parts = {
