@@ -59,7 +59,7 @@ class Finding(BaseServices):
         profile = self._profile_of(request)
         answer = search(request, profile, self.search_services, self.now())
         if self.moment is not None:  # that something is found again is no use of today
-            return answer._replace(notices=(*answer.notices, self.told_moment()))
+            return answer._replace(notices=(*answer.notices, self._told_moment()))
         if request.draft:
             return answer
         self._noted(request, answer)
@@ -73,8 +73,9 @@ class Finding(BaseServices):
             self._searched.note(request.query, answer, self.now())
         return answer
 
-    def moment_of(self, request: SearchRequest) -> str | None:
+    def moment_of(self, request: SearchRequest | str) -> str | None:
         """The moment that a search asks of, by a parameter or in its query."""
+        request = self._request(request, {})
         if self.moment is not None:
             return None  # it is asked of another one already
         when = request.as_of
@@ -99,7 +100,7 @@ class Finding(BaseServices):
         with self.as_of(when) as then:
             return then.search(request)
 
-    def told_moment(self) -> str:
+    def _told_moment(self) -> str:
         """Of which moment this base answers, and what of it is no longer kept."""
         if self.moment is None:
             return ""
@@ -355,7 +356,7 @@ class Finding(BaseServices):
 
             notices = tuple(unknown_names(asked, self.store, keys_alone=total > 0))
         if self.moment is not None:
-            notices = (*notices, self.told_moment())
+            notices = (*notices, self._told_moment())
         return Listing(tuple(self.store.documents(condition, page)), total, notices)
 
     def browse(  # noqa: PLR0913 - what can be asked for
