@@ -114,7 +114,9 @@ def compare(home: Path) -> list[Row]:
                 for name in numbers
             ]
         rows.append(_new_moments(base, range(first, last), asked[0].text))
-        size = {name: Path(one.path).stat().st_size / 1e6 for name, one in (("a", base), ("b", bare))}
+        size = {
+            name: Path(one.path).stat().st_size / 1e6 for name, one in (("a", base), ("b", bare))
+        }
         rows.append(Row("the file, with history", [size["a"]], "MB"))
         rows.append(Row("the file, without", [size["b"]], "MB"))
         print(f"{last} changes, {len(base.store.history().versions())} versions")

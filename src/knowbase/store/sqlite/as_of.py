@@ -157,7 +157,8 @@ class SqliteAsOf(SqliteStore):
                 indexed = self._keyword_by_index(query, condition, limit, weights)
                 if indexed is not None:
                     return indexed
-            scores = then_words.scores(self._connections, query, weights)
+            allowed = self._passing("+rowid", condition)
+            scores = then_words.scores(self._connections, query, weights, allowed, limit)
             sql, values = self._for_chunks(condition)
             passing = self._read(
                 "SELECT c.id FROM json_each(?) scored CROSS JOIN chunks c ON c.id = scored.value"
@@ -229,6 +230,11 @@ class SqliteAsOf(SqliteStore):
     # vectors
 
     def _passing(self, column: str, condition: Condition) -> Compiled:
+        """Of the entries of today, those that are of what was said then."""
+        if column != "chunk_id":
+            sql, values = super()._passing(column, condition)
+            then = then_words.as_they_are(self._connections.next_chunk, column)
+            return Compiled(f" AND {then}{sql}", values)
         sql, values = self._for_chunks(condition)
         return Compiled(
             f" AND {column} IN (SELECT c.id FROM chunks c WHERE {sql}"

@@ -110,6 +110,8 @@ def statement_by_weight(query: KeywordQuery, weights: FieldWeights, passing: Com
     values: list[str | int | float] = []
     for weight, words in groups.items():
         values += [*weights, weight, expression(words), *passing.values]
+    if len(groups) == 1:  # FTS5 scores within no other query that could be one with its own
+        return Compiled(part, values)
     parts = " UNION ALL ".join([part] * len(groups))
     return Compiled(f"SELECT id, sum(score) AS score FROM ({parts}) GROUP BY id", values)
 

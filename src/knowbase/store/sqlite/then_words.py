@@ -2,21 +2,22 @@
 was replaced since. BM25 counts among these."""
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import apsw
 
 from knowbase.query.conditions import EVERYTHING, Condition, is_everything
 from knowbase.query.words import FieldWeights, KeywordQuery
-from knowbase.store.bm25 import Population, weighed
+from knowbase.store.bm25 import Population, idf, weighed
 from knowbase.store.compile import Compiled
 from knowbase.store.sqlite import scoring
 from knowbase.store.sqlite.compile import SqliteCompiler, match_expression
-from knowbase.text.analysis import Word
+from knowbase.text.analysis import Word, stems
 
 if TYPE_CHECKING:
     from knowbase.store.sqlite.as_of import PastConnections
 
+ROUNDING = 1e-9  # more than another order of adding up is ever off by
 Populations: TypeAlias = "dict[Condition, Population]"
 
 
@@ -51,37 +52,116 @@ class _PastCompiler(SqliteCompiler):
         return Compiled(f"c.id IN ({having.sql})", having.values)
 
 
+class Found(NamedTuple):
+    """Chunks with how long they are, and how often they have each word."""
+
+    lengths: dict[int, int]
+    frequencies: list[dict[int, float]]
+
+
 def scores(
-    connections: "PastConnections", query: KeywordQuery, weights: FieldWeights
+    connections: "PastConnections",
+    query: KeywordQuery,
+    weights: FieldWeights,
+    passing: Compiled,
+    limit: int,
 ) -> dict[int, float]:
-    """The score of every chunk of the part that had any, or all, of the words."""
-    connection = connections.get()
+    """The scores of the best chunks that pass, and of some others."""
     words = [word for word, _ in query.weighed]
+    past = _replaced(connections, words, weights, query.among)
+    people = population(connections, query.among)
+    counted = [_counted(connections, word, query.among) for word in words]
+    having = [one.then + len(more) for one, more in zip(counted, past.frequencies, strict=True)]
     among = _among(connections, query.among)
-    test = f" AND {as_they_are(connections.next_chunk, '+rowid')}"
-    now = scoring.tallied(
-        connection,
-        "chunks_fts",
-        words,
-        weights,
-        Compiled(test + among.sql.format("+rowid"), among.values),
+    test = Compiled(passing.sql + among.sql.format("+rowid"), [*passing.values, *among.values])
+    if query.match == "any" and is_everything(query.among):
+        test = _candidates(connections, query, weights, (test, limit), (counted, having))
+    now = scoring.tallied(connections.get(), "chunks_fts", words, weights, test)
+    lengths = {**now.lengths, **past.lengths}
+    frequencies = [
+        {**one, **more} for one, more in zip(now.frequencies, past.frequencies, strict=True)
+    ]
+    return weighed(frequencies, lengths, people, query, having)
+
+
+def _replaced(
+    connections: "PastConnections", words: list[Word], weights: FieldWeights, among: Condition
+) -> Found:
+    """Of what was replaced since, all that has any of the words."""
+    connection = connections.get()
+    part = _among(connections, among)
+    within = f" AND +rowid IN (SELECT row FROM temp.was_replaced WHERE 1{part.sql.format('chunk')})"
+    found = scoring.tallied(connection, "past_fts", words, weights, Compiled(within, part.values))
+    chunks: dict[int, int] = dict(
+        connection.execute("SELECT row, chunk FROM temp.was_replaced").fetchall()  # type: ignore[arg-type]
     )
-    lengths, frequencies = dict(now.lengths), [dict(one) for one in now.frequencies]
-    inner = among.sql.format("chunk")
-    past = scoring.tallied(
-        connection,
-        "past_fts",
-        words,
-        weights,
-        Compiled(
-            f" AND +rowid IN (SELECT row FROM temp.was_replaced WHERE 1{inner})", among.values
-        ),
+    return Found(
+        {chunks[row]: length for row, length in found.lengths.items()},
+        [{chunks[row]: often for row, often in one.items()} for one in found.frequencies],
     )
-    chunks = _chunks_of(connection)
-    lengths |= {chunks[row]: length for row, length in past.lengths.items()}
-    for own, more in zip(frequencies, past.frequencies, strict=True):
-        own |= {chunks[row]: number for row, number in more.items()}
-    return weighed(frequencies, lengths, population(connections, query.among), query)
+
+
+class _Counted(NamedTuple):
+    """How many chunks have a word today, and how many of these are as they were."""
+
+    now: int
+    then: int
+
+
+def _counted(connections: "PastConnections", word: Word, among: Condition) -> _Counted:
+    if not stems(word.surface):
+        return _Counted(0, 0)
+    part = _among(connections, among)
+    is_then = as_they_are(connections.next_chunk) + part.sql.format("rowid")
+    row: Any = (
+        connections.get()
+        .execute(
+            f"SELECT count(*), total({is_then}) FROM chunks_fts WHERE chunks_fts MATCH ?",
+            (*part.values, match_expression(KeywordQuery((word,)))),
+        )
+        .fetchone()
+    )
+    return _Counted(int(row[0]), int(row[1]))
+
+
+def _candidates(
+    connections: "PastConnections",
+    query: KeywordQuery,
+    weights: FieldWeights,
+    wanted: tuple[Compiled, int],
+    counts: tuple[list[_Counted], list[int]],
+) -> Compiled:
+    """Those that may be among the best. FTS5 scores by what is there today, in no time; a score of
+    then is that times something between two bounds, which are near each other."""
+    connection = connections.get()
+    passing, limit = wanted
+    today, then = scoring.population(connection), population(connections)
+    least, most = _bounds(today, then, counts)
+    sql, given = scoring.statement_by_weight(query, weights, passing)
+    number = 2 * limit
+    while True:
+        found: Any = connection.execute(
+            f"{sql} ORDER BY score DESC, id LIMIT ?", (*given, number)
+        ).fetchall()
+        floor = found[limit - 1][1] * least / most if len(found) >= limit else 0.0
+        if len(found) < number or found[-1][1] < floor:
+            break
+        number *= 4
+    chunks = ",".join(str(chunk) for chunk, score in found if score >= floor)
+    return Compiled(" AND +rowid IN (SELECT value FROM json_each(?))", [f"[{chunks}]"])
+
+
+def _bounds(
+    today: Population, then: Population, counts: tuple[list[_Counted], list[int]]
+) -> tuple[float, float]:
+    """How much more or less a word may count then: by how rare it was, and how long chunks were."""
+    rarity = [
+        idf(then.rows, number) / idf(today.rows, one.now)
+        for one, number in zip(*counts, strict=True)
+        if one.now
+    ] or [1.0]
+    length = then.average / today.average
+    return min(rarity) * min(1.0, length) * (1 - ROUNDING), max(rarity) * max(1.0, length)
 
 
 def _among(connections: "PastConnections", among: Condition) -> Compiled:
@@ -89,11 +169,6 @@ def _among(connections: "PastConnections", among: Condition) -> Compiled:
         return Compiled("", [])
     sql, values = compiler(connections.next_chunk).for_chunks(among)
     return Compiled(f" AND {{}} IN (SELECT c.id FROM chunks c WHERE {sql})", values)
-
-
-def _chunks_of(connection: apsw.Connection) -> dict[int, int]:
-    found: Any = connection.execute("SELECT row, chunk FROM temp.was_replaced")
-    return dict(found.fetchall())
 
 
 def population(connections: "PastConnections", among: Condition = EVERYTHING) -> Population:
