@@ -109,7 +109,10 @@ class Finding(BaseServices):
             f"as of {shown}" if shown == f"#{number}" else f"as of {shown}, after change #{number}"
         )
         lost = self.store.history().lost(number)
-        return f"{told}; {lost} documents of then are no longer kept" if lost else told
+        if not lost:
+            return told
+        are = "document of then is" if lost == 1 else "documents of then are"
+        return f"{told}; {lost} {are} no longer kept"
 
     def count_search(self, query: str, answer: Any) -> None:
         """Count one that another process made for this one."""
