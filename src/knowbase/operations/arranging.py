@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from knowbase.operations.declare import REFERENCES_KB, Operation
+from knowbase.operations.declare import REFERENCES_KB, Operation, as_it_was
 from knowbase.query.writers import WRITERS
-from knowbase.search.request import INCLUDE, TAGS, TYPE
+from knowbase.search.request import AS_OF, INCLUDE, TAGS, TYPE
 from knowbase.values.documents import Page
 from knowbase.values.parameters import Param
 
@@ -40,8 +40,10 @@ class Browse(NamedTuple):
     offset: Annotated[
         int, Param("how many to leave out first", least=0, most=10**9, metavar="N")
     ] = 0
+    as_of: Annotated[str | None, AS_OF] = None
 
 
+@as_it_was
 def browse(base: "Base", request: Browse) -> "Folder":
     return base.browse(
         request.folder,
