@@ -26,7 +26,8 @@ _RELATIONS = frozenset({
     "blocked_by", "blocks", "depends_on", "depends", "dependencies", "requires", "required_by",
     "related", "related_to", "relates_to", "see_also", "implements", "implemented_by", "extends",
     "part_of", "derived_from", "based_on", "caused_by", "causes", "duplicates", "duplicate_of",
-    "replaces", "replaced_by", "follows", "followed_by", "tracks", "references", "builds_on",
+    "replaces", "replaced_by", "supersedes", "follows", "followed_by", "tracks",
+    "references", "builds_on",
 })  # fmt: skip
 """Keys whose values are other documents, whichever way they are written."""
 _IS_LINK = re.compile(r"\[\[[^\[\]\n]{1,300}\]\]")
