@@ -165,6 +165,15 @@ def test_a_mistake_costs_one_key(block: str, metadata: dict[str, object], lost: 
     )
 
 
+def test_what_a_template_is_to_fill_in_says_nothing() -> None:
+    filled = "created: {{date}}\ndue: '{{date:YYYY-MM-DD}}'\nupdated: <% tp.date.now() %>\n"
+    reading = of(f"---\n{filled}title: '{{{{title}}}}'\nrank: 3\n---\ntext\n")
+    assert (reading.value("metadata"), reading.warnings) == ({"rank": 3}, ())
+    assert not reading.value("created_at")
+    alone = of(f"---\n{filled}---\ntext\n")
+    assert (alone.sections[0].text, alone.warnings) == ("text\n", ())
+
+
 def test_prose_between_two_rules_is_text() -> None:
     text = "---\nHello there\n\nNote: this is prose: really\n---\n\nmore\n"
     assert shown(text) == text
