@@ -287,6 +287,11 @@ def test_a_workbook_in_one_xml_says_what_the_archive_says() -> None:
     assert from_file("libreoffice.fods").sections == from_file("libreoffice.ods").sections
 
 
+def test_what_sphinx_takes_from_code_is_named() -> None:
+    text = "Flashing\n========\n\n.. autofunction:: flash\n   :noindex:\n\n.. autoclass:: Markup\n"
+    assert text_of(read("a.rst", text.encode())).split() == ["#", "Flashing", "flash", "Markup"]
+
+
 def test_headings_of_notebooks_are_as_a_reader_sees_them() -> None:
     """Code marks are none of it, underlined ones count, and comments in code do not."""
     text = "# The ``x`` of [it](a.md)\n\n```sh\n# no heading\n```\n\nUnderlined `y`\n---\nwords\n"
