@@ -140,7 +140,7 @@ export interface Operations {
   "get": { takes: { "reference": string }; gives: Content };
   "render": { takes: { "reference": string; "query"?: string | null; "line"?: number | null }; gives: Rendered };
   "list": { takes: { "tags"?: (string)[] | null; "type"?: (string)[] | null; "where"?: (string)[] | null; "project"?: string | null; "include"?: (string)[] | null; "limit"?: number | null; "offset"?: number | null }; gives: Listing };
-  "browse": { takes: { "folder"?: string | null; "tags"?: (string)[] | null; "type"?: (string)[] | null; "project"?: string | null; "created"?: (string)[] | null; "session"?: string | null; "writer"?: string; "include"?: (string)[] | null; "limit"?: number | null; "offset"?: number | null }; gives: Folder };
+  "browse": { takes: { "folder"?: string | null; "tags"?: (string)[] | null; "type"?: (string)[] | null; "project"?: string | null; "created"?: (string)[] | null; "session"?: string | null; "writer"?: string; "include"?: (string)[] | null; "limit"?: number | null; "offset"?: number | null; "order"?: string }; gives: Folder };
   "tags": { takes: Record<string, unknown>; gives: Tags };
   "timeline": { takes: { "anchor": string; "before"?: number | null; "after"?: number | null; "include"?: (string)[] | null }; gives: Timeline };
   "context": { takes: { "reference": string }; gives: DocumentContext };

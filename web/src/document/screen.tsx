@@ -10,6 +10,7 @@ import { Tree, type Node } from "../parts/tree";
 import { go, place, reference, withParams } from "../place";
 import { rendered, type Outline, type Rendered } from "../rendered";
 import { openInEditor } from "../search/editor";
+import { operatorOf } from "../search/language";
 import { passageNear } from "../search/pane";
 import { age, count, thousands } from "../words";
 import { Actions } from "./actions";
@@ -199,7 +200,7 @@ function Head({ shown, facts, query, changes }: { shown: Rendered; facts: Facts 
         <span>{shown.language ?? shown.type}</span>
         {shown.path && (
           <span class="path">
-            <bdi>{shown.path}</bdi> <Copy text={shown.path} label="Copy the path" />
+            <Crumbs path={shown.path} /> <Copy text={shown.path} label="Copy the path" />
             {access.value.local && editor.value && (
               <button type="button" class="quiet" onClick={() => void openInEditor(shown.path as string, 1)}>
                 <Icon name="open" /> Editor
@@ -220,6 +221,26 @@ function Head({ shown, facts, query, changes }: { shown: Rendered; facts: Facts 
         {shown.marks > 0 && <span>{count(shown.marks, "passage")} hit: n, N</span>}
       </p>
     </header>
+  );
+}
+
+/** A path whose folders lead to what is in them. */
+function Crumbs({ path }: { path: string }) {
+  const names = path.split("/");
+  return (
+    <bdi>
+      {names.slice(0, -1).map((name, at) => {
+        const folder = names.slice(0, at + 1).join("/");
+        return name ? (
+          <span key={folder}>
+            <a href={`/?q=${encodeURIComponent(operatorOf("folder", folder) ?? "")}`}>{name}</a>/
+          </span>
+        ) : (
+          "/"
+        );
+      })}
+      {names.at(-1)}
+    </bdi>
   );
 }
 

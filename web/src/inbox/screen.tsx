@@ -218,7 +218,7 @@ function Card({ item, isCurrent, choose, isEditing, edit, judge }: CardShown) {
           <p>
             Very like <a href={documentAddress(like.code)}>{like.code}</a> <span dir="auto">{like.title}</span>, <span class="number">{like.similarity.toFixed(2)}</span>:
           </p>
-          <Differing pieces={like.diff as Piece[]} glue=" " />
+          <Differing pieces={like.diff as Piece[]} />
         </div>
       )}
       {access.value.write && (

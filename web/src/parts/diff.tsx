@@ -5,11 +5,11 @@ export type Piece = [string, string]; // = both have it, - the old one alone, + 
 
 const AROUND = 3; // lines that are shown of a long stretch that is the same, at each end
 
-export function Differing({ pieces, glue = "" }: { pieces: Piece[]; glue?: string }) {
+export function Differing({ pieces }: { pieces: Piece[] }) {
   const joined = together(pieces);
   return (
     <div class="diff" dir="auto">
-      {joined.map(([sign, text], at) => (sign === "=" ? <Same key={at} text={text + glue} isFirst={at === 0} isLast={at === joined.length - 1} /> : sign === "-" ? <del key={at}>{text + glue}</del> : <ins key={at}>{text + glue}</ins>))}
+      {joined.map(([sign, text], at) => (sign === "=" ? <Same key={at} text={text} isFirst={at === 0} isLast={at === joined.length - 1} /> : sign === "-" ? <del key={at}>{text}</del> : <ins key={at}>{text}</ins>))}
     </div>
   );
 }

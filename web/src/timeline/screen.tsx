@@ -46,7 +46,7 @@ function Newest() {
   const shown = Math.min(Math.max(Number(params.get("n")) || PAGE, PAGE), 1000);
   const created = conditions(range());
   const filters = { ...(project ? { project } : {}), ...(type ? { type: [type] } : {}), ...(session ? { session } : {}), ...(writer ? { writer } : {}) };
-  const rows = useAsked((stop) => call("browse", { ...filters, created, limit: shown }, stop), [project, type, session, writer, created.join(), shown, fresh.value]);
+  const rows = useAsked((stop) => call("browse", { ...filters, created, order: "created", limit: shown }, stop), [project, type, session, writer, created.join(), shown, fresh.value]);
   const sessions = useAsked((stop) => call("sessions", { limit: SESSIONS, ...(project ? { project } : {}) }, stop), [project, fresh.value]);
   const status = useAsked((stop) => call("status", {}, stop), [fresh.value]);
   const documents = rows.value?.documents ?? [];
