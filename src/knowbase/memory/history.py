@@ -172,9 +172,10 @@ class Records:
         front, at, when = reference.rpartition(_AT)
         if not at or not front or not when or self.find(reference) is not None:
             return reference, None
-        with suppress(NotFound):
-            self.named(reference)  # the end of a path: icons/a@2x.svg
-            return reference, None
+        if self.find(reference.rpartition(":")[0]) is None:  # no section's name has an @
+            with suppress(NotFound):
+                self.named(reference)  # the end of a path: icons/a@2x.svg
+                return reference, None
         return front, when
 
     def identify(self, reference: str) -> str:
