@@ -59,9 +59,7 @@ def test_a_document_shows_its_versions_and_what_each_changed(window: Visit) -> N
     expect(page.locator(".document .text")).to_contain_text("Monday")
 
 
-def test_a_document_as_it_was_is_an_address_and_can_be_again(
-    window: Visit, served: Served
-) -> None:
+def test_a_document_as_it_was_is_an_address_and_can_be_again(window: Visit, served: Served) -> None:
     """And that is undone, after it is said what undoing does."""
     first = served.json("history", reference="N-1")["steps"][-1]["number"]
     page = window.open(f"/d/N-1@%23{first}")

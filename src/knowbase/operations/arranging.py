@@ -78,7 +78,11 @@ OPERATIONS = {
             "List what is in a folder: its folders with their numbers, and its documents",
             Browse,
             browse,
-            examples=("kb browse", "kb browse docs/api --type markdown", "kb browse --order created"),
+            examples=(
+                "kb browse",
+                "kb browse docs/api --type markdown",
+                "kb browse --order created",
+            ),
         ),
         Operation(
             "tag",

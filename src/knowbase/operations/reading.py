@@ -14,8 +14,8 @@ class RenderRequest(NamedTuple):
     reference: Annotated[
         str,
         Param(
-            "a code, id, number or path; :slug behind it for the part from there on, @ a moment for "
-            "what it was",
+            "a code, id, number or path; :slug behind it for the part from there on, @ a moment "
+            "for what it was",
             positional=True,
             single=True,
             metavar="DOCUMENT",

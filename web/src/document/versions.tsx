@@ -68,7 +68,7 @@ function Moment({ code, step, isNow }: { code: string; step: Step; isNow: boolea
   return <a href={documentAddress(isNow ? code : atChange(code, step.number))}>{text}</a>;
 }
 
-export const moment = (at: string): string => (dates.value === "ago" ? age(at) : at.slice(0, 16).replace("T", " "));
+export const moment = (at: string): string => (!at ? "before there was a history" : dates.value === "ago" ? age(at) : at.slice(0, 16).replace("T", " "));
 
 const said = (step: Step): string => `${step.what} by ${step.who}, ${[step.surface, step.command].filter(Boolean).join(" ")}${step.session ? ` in ${step.session}` : ""}`;
 

@@ -9,7 +9,7 @@ import { longDay } from "./days";
 import { range } from "./weeks";
 
 const PAGE = 50;
-const NAMED = 6; // documents of a line
+const NAMED = 4; // documents of a line
 const SURFACES = { cli: "the command", http: "HTTP, this page", mcp: "agents (MCP)", python: "Python" };
 
 interface Run {
@@ -79,7 +79,7 @@ export function Changes() {
                 </thead>
                 <tbody>
                   {all.map((one) => (
-                    <Line key={one.last.number} run={one} />
+                    <Line key={one.last.number} run={one} titles={told.value?.titles ?? {}} />
                   ))}
                 </tbody>
               </table>
@@ -98,7 +98,9 @@ export function Changes() {
   );
 }
 
-function Line({ run: { last, touched } }: { run: Run }) {
+const shortened = (title: string): string => (title.length > 60 ? `${title.slice(0, 58)}…` : title);
+
+function Line({ run: { last, touched }, titles }: { run: Run; titles: Record<string, string> }) {
   const through = [last.surface, last.command].filter(Boolean).join(" ");
   return (
     <tr>
@@ -115,7 +117,13 @@ function Line({ run: { last, touched } }: { run: Run }) {
       <td>
         {[...grouped(touched, (one) => one.what)].map(([what, all]) => (
           <div key={what}>
-            <span class={`what is-${what}`}>{what}</span> {all.slice(0, NAMED).map((one, at) => [at > 0 && ", ", <a key={one.id} class="code" href={documentAddress(one.code)}>{one.code}</a>])}
+            <span class={`what is-${what}`}>{what}</span>{" "}
+            {all.slice(0, NAMED).map((one, at) => [
+              at > 0 && ", ",
+              <a key={one.id} href={documentAddress(one.code)} title={one.code} dir="auto">
+                {shortened(titles[one.id] ?? one.code)}
+              </a>,
+            ])}
             {all.length > NAMED && <span class="faint"> and {count(all.length - NAMED, "more document")}</span>}
           </div>
         ))}
