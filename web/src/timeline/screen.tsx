@@ -28,7 +28,7 @@ export function Timeline() {
             What came in
           </a>
           <a href="/t?show=changes" aria-current={isLog ? "page" : undefined}>
-            What was changed
+            Changes
           </a>
         </nav>
       )}
