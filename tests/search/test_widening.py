@@ -41,7 +41,7 @@ TEXTS = {
     "A-22": "Bà của tôi ở quê, và bà làm ruộng",
     "A-23": "A dolgozók a szabadságkérelmeiket a vezetőjüknek adják be a hónap végén",
     "A-24": "העובדים מגישים את הבקשות למנהלת",
-    "A-25": "Pracownicy składają w biurze wnioski, i to do końca miesiąca, a kierownik je podpisuje",
+    "A-25": "Pracownicy składają wnioski, i to do końca miesiąca, a kierownik je podpisuje",
     "A-26": "کارمندان درخواست مرخصی را می‌نویسند",
     "A-27": "Çalışanların dilekçeleri",
     "A-28": "يدفع المدير رواتب الموظفين في نهاية السنة",
