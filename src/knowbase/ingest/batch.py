@@ -51,6 +51,7 @@ class Batch:
         self._clock = clock
         self._defer = defer
         self._prepared: list[Prepared] = []
+        self._chunks = self._chunks_under_way = 0
         self._records: list[FileRecord] = []
         self._emptied: list[str] = []
         self.embedded = self.reused = self.waiting = self._before = 0
@@ -60,8 +61,7 @@ class Batch:
 
     @property
     def is_full(self) -> bool:
-        chunks = sum(len(prepared.draft.chunks) for prepared in self._prepared)
-        return chunks >= BATCH_CHUNKS or len(self._prepared) >= BATCH_DOCUMENTS
+        return self._chunks >= BATCH_CHUNKS or len(self._prepared) >= BATCH_DOCUMENTS
 
     @property
     def last(self) -> str:
@@ -72,11 +72,12 @@ class Batch:
     @property
     def share(self) -> float:
         """How much of what is being written has its vectors."""
-        chunks = sum(len(one.draft.chunks) for one in self.under_way)
+        chunks = self._chunks_under_way
         return (self.embedded - self._before) / chunks if chunks else 0.0
 
     def add(self, prepared: Prepared) -> None:
         self._prepared.append(prepared)
+        self._chunks += len(prepared.draft.chunks)
 
     def note(self, record: FileRecord) -> None:
         """What is known of a file, without a new text."""
@@ -90,6 +91,7 @@ class Batch:
         """Write what waits; what was written, and what could not be."""
         prepared, self._prepared = self._prepared, []
         self.under_way = prepared
+        self._chunks_under_way, self._chunks = self._chunks, 0
         aside = Changes(files=tuple(self._records), removed=tuple(self._emptied))
         self._records, self._emptied = [], []
         try:

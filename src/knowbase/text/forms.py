@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import islice
+from operator import itemgetter
 from typing import NamedTuple
 
 from knowbase.text.stopwords import FOREIGN_WORDS, STOP_WORDS
@@ -23,6 +24,7 @@ MOST_LOOKED_AT = 600  # words by which the language of a text is told
 LEAST_SHARE = 12  # one word in so many is of those that every text of a language has
 
 _LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+(?![\w+#])")
+_WHOLE = itemgetter(0)  # of a match
 _ACCENTED = re.compile("[\u00c0-\u017f]")
 _VIETNAMESE = re.compile("[\u01a0\u01a1\u01af\u01b0\u1ea0-\u1ef9]")
 _APART = re.compile("[\u0302\u0306\u031b\u0323]")  # marks of its letters that stand by themselves
@@ -136,7 +138,7 @@ class Tally(NamedTuple):
 
 
 def tally(text: str) -> Tally:
-    words = " ".join(match[0] for match in _first(text)).lower().split()
+    words = " ".join(map(_WHOLE, _first(text))).lower().split()
     english = sum(map(STOP_WORDS.__contains__, words))
     return Tally(len(words), english, sum(map(FOREIGN_WORDS.__contains__, words)))
 
