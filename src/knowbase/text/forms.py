@@ -21,6 +21,7 @@ FORM_MARK = "\ue002"
 CUT = 5  # letters
 LONGEST = 64  # letters of a word that are looked at
 MOST_LOOKED_AT = 600  # words by which the language of a text is told
+SHORT = 10_000  # letters of a text that are looked at all at once
 LEAST_SHARE = 12  # one word in so many is of those that every text of a language has
 
 _LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+(?![\w+#])")
@@ -138,7 +139,10 @@ class Tally(NamedTuple):
 
 
 def tally(text: str) -> Tally:
-    words = " ".join(map(_WHOLE, _first(text))).lower().split()
+    if text.isascii() and len(text) < SHORT:  # most chunks: in one go
+        words = _LATIN_WORD.findall(text.lower())[:MOST_LOOKED_AT]
+    else:
+        words = " ".join(map(_WHOLE, _first(text))).lower().split()
     english = sum(map(STOP_WORDS.__contains__, words))
     return Tally(len(words), english, sum(map(FOREIGN_WORDS.__contains__, words)))
 
