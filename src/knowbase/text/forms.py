@@ -47,7 +47,7 @@ class Form(NamedTuple):
 def forms(text: str, *, latin: bool) -> Iterator[Form]:
     """The form of each word that has one; of Latin words only where that is asked for, or where
     the text is Vietnamese."""
-    if text.isascii() and not latin:
+    if not latin and (text.isascii() or not (_has_others(text) or _is_vietnamese(text))):
         return
     of_latin = as_written if _is_vietnamese(text) else form_of if latin else None
     for match in (_LATIN_WORD if text.isascii() else _word()).finditer(text):
@@ -55,6 +55,20 @@ def forms(text: str, *, latin: bool) -> Iterator[Form]:
         found = form(match[0]) if form else None
         if found:
             yield Form(found, match.start(), match.end())
+
+
+def is_spaced(text: str) -> bool:
+    """Whether nothing in it may be of a script that is written without spaces, or be as wide as its
+    letters are: dashes, quotation marks and the like lie between."""
+    return not any(one >= "\u0e00" and not "\u2000" <= one < "\u2c00" for one in set(text))
+
+
+def _has_others(text: str) -> bool:
+    """Whether it has letters that are not Latin ones; looking for words of all scripts takes its
+    time, and an English text needs but a dash to be more than ASCII."""
+    return any(
+        one > "\x7f" and one.isalnum() and not _LATIN_WORD.fullmatch(one) for one in set(text)
+    )
 
 
 @lru_cache(maxsize=20_000)
