@@ -145,5 +145,5 @@ def file_records(rows: Iterable[Sequence[Any]]) -> "list[FileRecord]":
     records = []
     for row in rows:
         check(row)
-        records.append(make(*row[:before], bool(row[before]), *row[after:]))
+        records.append(make(*(*row[:before], bool(row[before]), *row[after:])))
     return records
