@@ -24,7 +24,7 @@ import corpus
 from knowbase.base import Base
 from knowbase.search.request import MODES, SearchRequest
 from knowbase.values.vectors import Vector
-from measure import Row, cpu_seconds, interleaved, milliseconds, report
+from measure import Row, cpu, interleaved, milliseconds, report
 from vectors import MODEL, clustered, fill
 
 QUERIES = 40
@@ -74,7 +74,7 @@ class Kind(NamedTuple):
         tags = () if self.filter in ("all", "a type that all have") else (self.filter,)
         types = ("markdown",) if self.filter == "a type that all have" else ()
         request = SearchRequest(text, mode=self.mode, tags=tags, type=types, top=10)
-        return cpu_seconds(lambda: base.search(request))
+        return cpu(lambda: base.search(request))
 
 
 KINDS = [

@@ -45,8 +45,8 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-def cpu_seconds(work: Callable[[], object]) -> float:
-    """The CPU seconds of this process that something takes: the machine is never quiet."""
+def cpu(work: Callable[[], object]) -> float:
+    """The CPU seconds of this process that something takes."""
     started = time.process_time()
     work()
     return time.process_time() - started

@@ -28,7 +28,7 @@ from knowbase.query.words import FieldWeights, keyword_query
 from knowbase.store.sqlite import SqliteStore, codes, create
 from knowbase.store.sqlite.vector_tables import vector_table
 from knowbase.values.vectors import Model
-from measure import Row, cpu_seconds, interleaved, milliseconds, ratios, report
+from measure import Row, cpu, interleaved, milliseconds, ratios, report
 
 MODEL = Model("made-up", "1", 384)
 A_DOCUMENT = 5  # chunks
@@ -108,7 +108,7 @@ def _texts(chunks: range) -> Iterator[tuple[int, int, int, str, str]]:
 
 
 def built(store: SqliteStore, path: str) -> list[Row]:
-    taken = cpu_seconds(lambda: store.renew_index(anew=True))
+    taken = cpu(lambda: store.renew_index(anew=True))
     state = store.vector_index()
     assert state is not None
     held = sum(one.stat().st_size for one in Path(path + ".index").glob("*.codes"))
@@ -132,7 +132,7 @@ def by_words(sides: dict[str, SqliteStore], condition: Condition, name: str) -> 
 
         def ask() -> float:
             query = next(left)
-            return cpu_seconds(lambda: answers[side].append(
+            return cpu(lambda: answers[side].append(
                 sides[side].keyword(query, condition, LIMIT, FieldWeights())
             ))  # fmt: skip
 
@@ -162,7 +162,7 @@ def compared(sides: dict[str, SqliteStore], condition: Condition, name: str) -> 
                 codes._kernel = lambda: None  # type: ignore[assignment]
             try:
                 query = next(left)
-                return cpu_seconds(lambda: answers[side].append(
+                return cpu(lambda: answers[side].append(
                     sides[side].semantic(query, condition, LIMIT)
                 ))  # fmt: skip
             finally:

@@ -38,7 +38,7 @@ from knowbase.values.vectors import Vector, whole
 from measure import (
     Row,
     arguments,
-    cpu_seconds,
+    cpu,
     interleaved,
     milliseconds,
     percentile,
@@ -200,7 +200,7 @@ def compared(sides: Sides, asked: Sequence[Asked], case: Case, rounds: int) -> l
 def _each(asked: Sequence[Asked], ask: Callable[[Asked], object]) -> Callable[[], float]:
     """The CPU seconds that the next query takes, at each call."""
     left = iter(asked)
-    return lambda: cpu_seconds(partial(ask, next(left)))
+    return lambda: cpu(partial(ask, next(left)))
 
 
 def _median_of_rounds(taken: Sequence[float], queries: int) -> list[float]:

@@ -39,7 +39,7 @@ class WithPassing(WithIndex):
         words = None if has_text(condition) else self._words()
         if words is not None:
             return self._among_documents(condition, words)
-        sql, values = compile_for_chunks(condition)
+        sql, values = self._for_chunks(condition)
         kept, key = self._connections.found, ("chunks", sql, *values)
         among: Among = kept.get(key) or kept.keep(key, self._among_chunks(condition))
         return among
@@ -98,7 +98,7 @@ class WithPassing(WithIndex):
         from knowbase.store.sqlite.scan import Among, numbers_in
 
         failing = self._failing(condition)
-        sql, values = failing or compile_for_chunks(condition)
+        sql, values = failing or self._for_chunks(condition)
         listed = self._read(f"SELECT group_concat(c.id) FROM chunks c WHERE {sql}", values)
         return Among.of(numbers_in(listed[0][0]), inverted=failing is not None)
 
@@ -109,7 +109,7 @@ class WithPassing(WithIndex):
     def _among(self, column: str, condition: Condition) -> Compiled:
         """Not those of the documents that fail, when these are few."""
         failing = self._failing(condition)
-        sql, values = failing or compile_for_chunks(condition)
+        sql, values = failing or self._for_chunks(condition)
         test = "IN" if failing is None else "NOT IN"
         return Compiled(f" AND {column} {test} (SELECT c.id FROM chunks c WHERE {sql})", values)
 
@@ -134,6 +134,10 @@ class WithPassing(WithIndex):
         with translated():
             found: Any = self._connections.get().execute(sql, (*values, FEW + 1))
             return [number for (number,) in found]
+
+    def _for_chunks(self, condition: Condition) -> Compiled:
+        """The condition over `chunks AS c`."""
+        return compile_for_chunks(condition)
 
     def _all_pass(self, condition: Condition) -> bool:
         return is_lifecycle(condition) and (is_everything(condition) or not self._has_lifecycle())

@@ -19,7 +19,6 @@ from knowbase.store.nearest import nearest as nearest_vectors
 from knowbase.store.rows import damaged
 from knowbase.store.sqlite import rows
 from knowbase.store.sqlite.compile import (
-    compile_for_chunks,
     match_expression,
 )
 from knowbase.store.sqlite.connection import translated
@@ -144,7 +143,7 @@ class SqliteRetrieval(WithPassing):
 
         with translated():
             scores = scores_among(self._connections.get(), query, weights)
-        sql, values = compile_for_chunks(condition)
+        sql, values = self._for_chunks(condition)
         passing = self._read(
             "SELECT c.id FROM json_each(?) scored CROSS JOIN chunks c ON c.id = scored.value"
             f" WHERE {sql}",
@@ -175,7 +174,7 @@ class SqliteRetrieval(WithPassing):
 
     def _few(self, model: int, condition: Condition) -> "list[tuple[int, Vector]] | None":
         """The vectors that pass, when there are not many."""
-        where, values = compile_for_chunks(condition)
+        where, values = self._for_chunks(condition)
         sql = f"SELECT c.id FROM chunks c WHERE {where} LIMIT {WITHOUT_NUMPY + 1}"
         chunks = [chunk for (chunk,) in self._read(sql, values)]
         if len(chunks) > WITHOUT_NUMPY:
@@ -241,7 +240,7 @@ class SqliteRetrieval(WithPassing):
 
     def newest(self, condition: Condition, limit: int) -> list[Passage]:
         with translated(), self._connections.get():
-            passing = self._newest_of_many(condition, limit) or compile_for_chunks(condition)
+            passing = self._newest_of_many(condition, limit) or self._for_chunks(condition)
             found = self._newest(passing, limit)
         return found  # noqa: RET504 - within, it would not be a return for type checkers
 
@@ -282,7 +281,7 @@ class SqliteRetrieval(WithPassing):
     def facets(self, condition: Condition, wanted: Sequence[str], ages: "Ages") -> "Counted":
         from knowbase.store.facets import counted, statement
 
-        sql, values = compile_for_chunks(condition)
+        sql, values = self._for_chunks(condition)
         matching = (
             "SELECT d.seq, d.type, d.project, d.path, d.updated_at, d.created_at FROM documents d"
             f" WHERE d.seq IN (SELECT c.document FROM chunks c WHERE {sql})"

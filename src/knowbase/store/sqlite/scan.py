@@ -215,6 +215,11 @@ class Among:
         """All that do not pass here."""
         return Among(~self._flags)
 
+    def and_(self, other: "Among") -> "Among":
+        """Those that pass both."""
+        numbers = np.arange(max(len(self._flags), len(other._flags)))
+        return Among(self.passing(numbers) & other.passing(numbers))
+
     def are_few(self, most: int) -> bool:
         return not self.is_open and self.number <= most
 

@@ -8,6 +8,9 @@ import apsw
 from knowbase.store.sqlite.connection import Connected, translated
 
 KINDS = {
+    "past_": "history",
+    "versions": "history",
+    "changes": "history",
     "chunks_vec_": "vectors",
     "embedded": "vectors",
     "chunks_fts": "words",
