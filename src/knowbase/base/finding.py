@@ -275,6 +275,7 @@ class Finding(BaseServices):
         from knowbase.text.sections import content_of
 
         if as_of is not None:
+            self._moment_named(as_of)
             return self._get_at(reference, as_of)
         front, when = self.history.split(reference) if "@" in reference else (reference, None)
         if when is not None:
