@@ -435,6 +435,7 @@ CREATE TABLE past_postings (
     PRIMARY KEY (base_id, word, chunk, until)
 );
 CREATE INDEX past_postings_chunk ON past_postings (base_id, chunk, until);
+CREATE INDEX versions_lost ON versions (base_id, until) WHERE data IS NULL;
 """
 
 STEPS = (

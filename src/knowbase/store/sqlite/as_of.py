@@ -6,6 +6,7 @@ is not as it was, and of those of what was replaced.
 """
 
 import sys
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,7 @@ from knowbase.store.compile import Compiled
 from knowbase.store.sqlite import SqliteStore, then, then_words
 from knowbase.store.sqlite.compile import compile_condition
 from knowbase.store.sqlite.connection import BaseFile, Connections, as_json, translated
-from knowbase.store.sqlite.vector_tables import stored_by_hash, vector_table
+from knowbase.store.sqlite.vector_tables import stored_by_hash
 from knowbase.text.analysis import Word, stems
 from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written, nearest, stem_of
 from knowbase.values.documents import Candidate, Document
@@ -55,6 +56,7 @@ class PastConnections(Connections):
         self.population: then_words.Populations = {}
         self._prepared: tuple[apsw.Connection, int] | None = None
         self._has_graph = False
+        self._past_vectors: int | None = None  # of which model
 
     def get(self) -> apsw.Connection:
         """Within a transaction, asking for the version also makes it see one state from now on."""
@@ -65,8 +67,16 @@ class PastConnections(Connections):
                 self.next_seq, self.next_chunk = then.open_views(connection, self.number)
             then.fill_views(connection, self.number, self.next_chunk)
             self._prepared, self._has_graph = (connection, version), False
+            self._past_vectors = None
             self.population = {}
         return connection
+
+    def with_past_vectors(self, model: int) -> None:
+        """Those of what was replaced; to be asked for when sqlite-vec is loaded."""
+        connection = self.get()
+        if self._past_vectors != model:
+            then.fill_vectors(connection, model)
+            self._past_vectors = model
 
     def with_graph(self) -> apsw.Connection:
         connection = self.get()
@@ -193,6 +203,11 @@ class SqliteAsOf(SqliteStore):
             return 0
         having = then_words.matching(KeywordQuery((word,)), self._connections.next_chunk)
         if is_everything(among):
+            index = self._words()
+            if index is not None and len(stems(word.surface)) == 1 and not word.prefix:
+                from knowbase.store.sqlite.then_index import having as having_by_index
+
+                return having_by_index(index, stems(word.surface)[0], word)
             return int(self._read(f"SELECT count(*) FROM ({having.sql})", having.values)[0][0])
         sql, values = self._for_chunks(among)
         found = self._read(
@@ -243,22 +258,18 @@ class SqliteAsOf(SqliteStore):
         )
 
     def _proposing(self, model: int, vector: "Vector", condition: Condition) -> "Propose":
-        self._connections.get()
-        sql, values = self._for_chunks(condition)
+        self._connections.with_past_vectors(model)
         now = self._proposing_now(model, vector, condition)
-        told = (
-            "SELECT c.id, coalesce((SELECT v.embedding FROM main.past_vectors v"
-            " WHERE v.hash = c.hash AND v.model = e.model),"
-            f" (SELECT n.embedding FROM main.chunks o CROSS JOIN {vector_table(model)} n"
-            " ON n.chunk_id = o.id WHERE o.hash = c.hash LIMIT 1)) AS embedding"
-            " FROM temp.was_embedded e CROSS JOIN temp.was_replaced r ON r.chunk = e.chunk"
-            f" CROSS JOIN chunks c ON c.id = e.chunk WHERE e.model = {model:d} AND {sql}"
-        )
+        test = ""
+        values: list[Any] = []
+        if not self._all_pass(condition):
+            sql, values = self._for_chunks(condition)
+            test = f" WHERE v.chunk IN (SELECT c.id FROM chunks c WHERE {sql})"
 
         def propose(most: int) -> "list[tuple[int, Vector]]":
             past = self._read(
-                f"SELECT id, embedding FROM ({told}) WHERE embedding IS NOT NULL"
-                " ORDER BY vec_distance_cosine(embedding, ?) LIMIT ?",
+                f"SELECT v.chunk, v.embedding FROM temp.was_vectors v{test}"
+                " ORDER BY vec_distance_cosine(v.embedding, ?) LIMIT ?",
                 (*values, vector, most),
             )
             return [*now(most), *((chunk, given) for chunk, given in past)]
@@ -311,7 +322,22 @@ class SqliteAsOf(SqliteStore):
             return Among(np.union1d(among.named, stale), inverted=True)
         return Among(np.setdiff1d(among.named, stale), inverted=False)
 
-    # the graph
+    # relations and the graph
+
+    def related_counts(self, documents: Collection[str], shown: Condition) -> dict[str, int]:
+        """Counted here: to count a view, SQLite would read it whole."""
+        sql, values = compile_condition(shown)
+        way = (
+            "SELECT o.id FROM json_each(?) wanted CROSS JOIN documents o ON o.id = wanted.value"
+            " CROSS JOIN relations r ON r.{} = o.seq CROSS JOIN documents d ON d.seq = r.{}"
+            f" WHERE {sql}"
+        )
+        found = [
+            identity
+            for ends in (("source", "target"), ("target", "source"))
+            for (identity,) in self._read(way.format(*ends), (as_json(documents), *values))
+        ]
+        return dict(Counter(found))
 
     def _with_graph(self) -> None:
         with translated():

@@ -409,6 +409,7 @@ INSERT INTO past_chunks SELECT NULL, c.chunk, c.until, c.document, c.slug, c.chu
     FROM versions v WHERE v.document = c.document AND v.until = c.until), ''), ''
     FROM former_chunks c;
 DROP TABLE former_chunks;
+CREATE INDEX versions_lost ON versions (until) WHERE data IS NULL;
 """
 
 STEPS = (

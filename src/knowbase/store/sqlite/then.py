@@ -12,6 +12,7 @@ import apsw
 from knowbase.store.seals import OF_USE
 from knowbase.store.sqlite import rows
 from knowbase.store.sqlite.links import json_weights, resolving
+from knowbase.store.sqlite.vector_tables import vector_table
 from knowbase.text.names import Named, mentions_of, names_of_document
 from knowbase.values.documents import FIELDS, Document
 from knowbase.values.reading import Link
@@ -45,6 +46,9 @@ CREATE INDEX temp.was_relations_target ON was_relations (target, source);
 CREATE TEMP TABLE was_embedded (
     model INTEGER NOT NULL, chunk INTEGER NOT NULL, PRIMARY KEY (model, chunk)
 ) WITHOUT ROWID;
+CREATE TEMP TABLE was_vectors (
+    chunk INTEGER PRIMARY KEY, model INTEGER NOT NULL, embedding BLOB NOT NULL
+);
 CREATE TEMP TABLE was_names (
     name TEXT NOT NULL, kind INTEGER NOT NULL, document INTEGER NOT NULL,
     PRIMARY KEY (name, kind, document)
@@ -229,6 +233,21 @@ def _copy_chunks(connection: apsw.Connection, source: tuple[str, str], joined: s
         " c.chunk_index, c.hash, json_extract(e.value, '$[1]'), json_extract(e.value, '$[2]'),"
         f" c.tokens, c.overlap, c.title, {text}.heading, {text}.header, {text}.text, c.terms"
         f" FROM temp.was_places w CROSS JOIN json_each(w.places) e {joined}"
+    )
+
+
+def fill_vectors(connection: apsw.Connection, model: int) -> None:
+    """The vectors of what was replaced: its own, or those of the same text today."""
+    connection.execute("DELETE FROM temp.was_vectors")
+    connection.execute(
+        "INSERT INTO temp.was_vectors SELECT id, ?1, embedding FROM (SELECT c.id,"
+        " coalesce((SELECT v.embedding FROM main.past_vectors v"
+        " WHERE v.hash = c.hash AND v.model = ?1),"
+        f" (SELECT n.embedding FROM main.chunks o CROSS JOIN {vector_table(model)} n"
+        " ON n.chunk_id = o.id WHERE o.hash = c.hash LIMIT 1)) AS embedding"
+        " FROM temp.was_embedded e CROSS JOIN temp.was_chunks c ON c.id = e.chunk"
+        " WHERE e.model = ?1) WHERE embedding IS NOT NULL",
+        (model,),
     )
 
 
