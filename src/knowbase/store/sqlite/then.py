@@ -263,16 +263,17 @@ def fill_graph(connection: apsw.Connection, next_seq: int) -> None:
     found: Any = connection.execute(
         f"SELECT seq, deleted_at, {', '.join(Named._fields)} FROM temp.was_documents"
     ).fetchall()
+    names: list[tuple[Any, ...]] = []
+    mentions: list[tuple[Any, ...]] = []
     for seq, deleted_at, *fields in found:
         named = Named(*fields)
-        names = {} if deleted_at else names_of_document(named)
-        connection.executemany(
-            "INSERT INTO temp.was_names VALUES (?, ?, ?)", [(*one, seq) for one in names.items()]
-        )
-        connection.executemany(
-            "INSERT OR IGNORE INTO temp.was_mentions VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            [(seq, *one, one.weight) for one in mentions_of(named, links.get(seq, ()))],
-        )
+        if not deleted_at:
+            names += [(*one, seq) for one in names_of_document(named).items()]
+        mentions += [(seq, *one, one.weight) for one in mentions_of(named, links.get(seq, ()))]
+    connection.executemany("INSERT INTO temp.was_names VALUES (?, ?, ?)", names)
+    connection.executemany(
+        "INSERT OR IGNORE INTO temp.was_mentions VALUES (?, ?, ?, ?, ?, ?, ?, ?)", mentions
+    )
     connection.execute(
         "INSERT OR IGNORE INTO temp.was_owners SELECT seq FROM temp.was_gone UNION"
         " SELECT m.document FROM (SELECT name FROM temp.was_names UNION SELECT name"
