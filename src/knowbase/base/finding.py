@@ -1,7 +1,7 @@
 """What is asked of a base: searches, lists, documents."""
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from knowbase.base import given
 from knowbase.base.services import BaseServices
@@ -16,10 +16,10 @@ from knowbase.store.asked_of_the_past import refused
 from knowbase.store.lagging import may_lag
 from knowbase.values.arguments import checks_arguments
 from knowbase.values.characters import storable
-from knowbase.values.documents import Page
+from knowbase.values.documents import Document, Page, Passage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Unpack
 
     from knowbase.base.keywords import SearchKeywords, Texts
@@ -34,11 +34,20 @@ if TYPE_CHECKING:
     from knowbase.search.understand import Inquiry
     from knowbase.search.whynot import WhyNot
     from knowbase.text.sections import Content
-    from knowbase.values.documents import Document, Listing
+    from knowbase.values.documents import Listing
     from knowbase.values.folders import Folder
 
 
 AS_OF = "as_of:"
+
+
+class _Read(NamedTuple):
+    """What a reference names."""
+
+    document: Document
+    chunks: "Sequence[Passage]"
+    slug: str | None
+    when: str | None = None  # None: as it is
 
 
 @may_lag("search", "plan", "why_not", "get", "render", "documents", "browse", "tags")
@@ -274,40 +283,43 @@ class Finding(BaseServices):
         moment what it was, as `as_of` does."""
         from knowbase.text.sections import content_of
 
-        if as_of is not None:
-            self._moment_named(as_of)
-            return self._get_at(reference, as_of)
-        front, when = self.history.split(reference) if "@" in reference else (reference, None)
-        if when is not None:
-            return self._get_at(front, when)
-        document, slug = self.references.resolve(reference, by_name=True)
-        content = content_of(document, self.store.chunks(document.id), slug)
-        head = self.store.heads((document.id,)).get(document.id) if document.superseded_by else None
+        found = self._read(reference, as_of)
+        document = found.document
+        content = content_of(document, found.chunks, found.slug)
+        if found.when is not None or not document.superseded_by:
+            return content
+        head = self.store.heads((document.id,)).get(document.id)
         return content._replace(current=head.code if head else None)
 
-    def _get_at(self, reference: str, when: str) -> "Content":
-        """As it was at a moment."""
-        from knowbase.text.sections import content_of
-        from knowbase.values.documents import Passage
-
+    def _read(self, reference: str, as_of: str | None = None) -> _Read:
+        """What a reference names, as it is or, at a moment, with @ behind it too, as it was."""
+        front, when = reference, as_of
+        if as_of is not None:
+            self._moment_named(as_of)
+        if when is None and "@" in reference:
+            front, when = self.history.split(reference)
+        if when is None:
+            document, slug = self.references.resolve(reference, by_name=True)
+            return _Read(document, self.store.chunks(document.id), slug)
         slug = None
-        if self.references.find_any(reference) is None and ":" in reference:
-            reference, _, slug = reference.rpartition(":")
-        kept = self.history.at(reference, when)
+        if self.references.find_any(front) is None and ":" in front:
+            front, _, slug = front.rpartition(":")
+        kept = self.history.at(front, when)
         document = kept.document
-        passages = [Passage(one.id, one.chunk, document) for one in kept.copy.chunks]
-        return content_of(document, passages, slug)
+        chunks = [Passage(one.id, one.chunk, document) for one in kept.copy.chunks]
+        return _Read(document, chunks, slug, when)
 
     def render(self, reference: str, query: str = "", line: int | None = None) -> "Rendered":
         """A document as it is read, with the passages that a query finds in it; of a long one
-        what stands around a line, a section that is named, or the best passage."""
+        what stands around a line, a section that is named, or the best passage. As it was at a
+        moment it is found in by no query."""
         from knowbase.rendering import render
+        from knowbase.rendering.marking import Passages
         from knowbase.rendering.parts import Start
         from knowbase.text.sections import content_of, sections_of
 
-        document, slug = self.references.resolve(reference, by_name=True)
-        chunks = self.store.chunks(document.id)
-        passages = self._passages_in(document, query)
+        document, chunks, slug, when = self._read(reference)
+        passages = self._passages_in(document, query) if when is None else Passages()
         start = Start(line or 1)
         if line is None and slug is not None:
             named = content_of(document, chunks, slug).sections[0].section
@@ -315,7 +327,7 @@ class Finding(BaseServices):
         elif line is None and passages.chunks:
             start = Start(passages.chunks[0].line, passages.chunks[0].slug)
         sections = sections_of(chunks, document.code)
-        return render(self.store, document, sections, passages, start)
+        return render(self.store, document, sections, passages, start)._replace(when=when)
 
     def _passages_in(self, document: "Document", query: str) -> "Passages":
         """What a search finds in one document: what has its words, and the best in any case."""

@@ -1,24 +1,26 @@
 """What a base was: its changes, documents at a moment, what differs, and going back to it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.errors import Conflict, InvalidInput, NotFound
 from knowbase.memory.keep import Rule, ended
+from knowbase.query.conditions import FORGOTTEN, AllOf, Not, OneOf
 from knowbase.query.moments import span
 from knowbase.store.contract import Store
 from knowbase.store.versions import differing_fields, value_of
 from knowbase.text.differences import text_diff
 from knowbase.values.arguments import checks_arguments
-from knowbase.values.documents import Document
+from knowbase.values.documents import ALL, Document
 from knowbase.values.history import Change, Kept, Touched, Version, Wanted
 
 if TYPE_CHECKING:
     from knowbase.ingest.services import IngestServices
 
 _AT = "@"
+_TITLED = 10  # documents of one change that are called by their titles
 _CLOCK = "%Y-%m-%dT%H:%M:%S.%fZ"
 _WHEN = "a date (2026-03-01), 'last friday', 7d, a session, or #12 for a change"
 
@@ -52,6 +54,7 @@ class Log(NamedTuple):
     """Changes, the newest first."""
 
     changes: tuple[LoggedChange, ...]
+    titles: Mapping[str, str] = {}  # by id: what is there of the first that each touched
 
 
 class Step(NamedTuple):
@@ -129,7 +132,11 @@ class Records:
 
     def log(self, wanted: Wanted | None = None) -> Log:
         """Who changed what, when, and through what."""
-        return Log(tuple(map(logged, self.store.history().changes(wanted or Wanted()))))
+        changes = tuple(map(logged, self.store.history().changes(wanted or Wanted())))
+        named = {one.id: None for change in changes for one in change.touched[:_TITLED]}
+        there = AllOf((OneOf("id", tuple(named)), Not(FORGOTTEN)))
+        documents = self.store.documents(there, ALL) if named else []
+        return Log(changes, {one.id: one.title for one in documents})
 
     # moments and names
 
@@ -178,9 +185,10 @@ class Records:
         front, at, when = reference.rpartition(_AT)
         if not at or not front or not when or self.find(reference) is not None:
             return reference, None
-        with suppress(NotFound):
-            self.named(reference)  # the end of a path: icons/a@2x.svg
-            return reference, None
+        if self.find(reference.rpartition(":")[0]) is None:  # no section's name has an @
+            with suppress(NotFound):
+                self.named(reference)  # the end of a path: icons/a@2x.svg
+                return reference, None
         return front, when
 
     def identify(self, reference: str) -> str:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from knowbase.memory.notes import Tagged
     from knowbase.values.folders import Folder
 
+ORDERS = {"changed": "newest", "created": "created last"}
 DOCUMENTS = Param("codes, ids, numbers or paths", positional=True, metavar="DOCUMENT")
 
 
@@ -40,6 +41,9 @@ class Browse(NamedTuple):
     offset: Annotated[
         int, Param("how many to leave out first", least=0, most=10**9, metavar="N")
     ] = 0
+    order: Annotated[
+        str, Param("what stands first: what was changed last, or made last", choices=tuple(ORDERS))
+    ] = "changed"
     as_of: Annotated[str | None, AS_OF] = None
 
 
@@ -54,7 +58,7 @@ def browse(base: "Base", request: Browse) -> "Folder":
         session=request.session,
         writer=request.writer,
         include=request.include,
-        page=Page(request.limit, request.offset),
+        page=Page(request.limit, request.offset, ORDERS[request.order]),
     )
 
 
@@ -76,7 +80,11 @@ OPERATIONS = {
             "List what is in a folder: its folders with their numbers, and its documents",
             Browse,
             browse,
-            examples=("kb browse", "kb browse docs/api --type markdown"),
+            examples=(
+                "kb browse",
+                "kb browse docs/api --type markdown",
+                "kb browse --order created",
+            ),
         ),
         Operation(
             "tag",

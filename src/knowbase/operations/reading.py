@@ -15,7 +15,8 @@ class RenderRequest(NamedTuple):
     reference: Annotated[
         str,
         Param(
-            "a code, id, number or path; :slug behind it for the part from there on",
+            "a code, id, number or path; :slug behind it for the part from there on, @ a moment "
+            "for what it was",
             positional=True,
             single=True,
             metavar="DOCUMENT",
@@ -44,6 +45,7 @@ OPERATIONS = {
             examples=(
                 "kb render KB-12 > KB-12.html",
                 'kb render docs/deploy.md --query "roll back" --json',
+                "kb render KB-12@2026-03-01",
             ),
         ),
     )

@@ -103,7 +103,7 @@ class PostgresStore(
             writing = Writing(connection, self._base, now, known, self.keeps)
             seqs = writing.apply(changes)
             if writing.outgrew_plans:
-                connection.execute("ANALYZE documents, chunks, words, postings")
+                connection.execute("ANALYZE documents, chunks, words, word_blocks")
             if writing.grew:
                 self.index_vectors(connection)
             found = connection.execute(

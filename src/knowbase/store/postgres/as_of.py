@@ -7,13 +7,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from psycopg import Connection
-from psycopg.sql import SQL, Literal
+from psycopg.sql import SQL, Composable, Literal
 
 from knowbase.query.conditions import EVERYTHING, Condition
 from knowbase.store.asked_of_the_past import refused
 from knowbase.store.nearest import nearest
 from knowbase.store.postgres import PostgresStore
-from knowbase.store.postgres.compile import Statement, compile_for_chunks
+from knowbase.store.postgres.compile import compile_for_chunks
 from knowbase.store.postgres.connection import Connections, Query, Result, translated
 from knowbase.store.postgres.then import Then
 from knowbase.store.postgres.vector_tables import unpacked, vector_table
@@ -22,6 +22,7 @@ from knowbase.values.vectors import Model, Vector
 
 if TYPE_CHECKING:
     from knowbase.store.postgres.history import PostgresHistory
+    from knowbase.store.postgres.wordlists import WordLists
     from knowbase.values.replicas import ReplicaState
 
 
@@ -74,7 +75,6 @@ class PostgresAsOf(PostgresStore):
     """See `knowbase.store.contract.Store` for what each method promises."""
 
     _connections: PastConnections
-    _of_words = " AND p.word = ANY(%s)"  # said twice: a view is not searched by what is joined
 
     def __init__(self, store: PostgresStore, number: int) -> None:
         self._now = store
@@ -102,15 +102,15 @@ class PostgresAsOf(PostgresStore):
     def lease(self, *_: Any) -> bool:
         return False
 
-    def _passing(self, connection: Connection, column: str, condition: Condition) -> Statement:
-        """Of vectors, those of today that are of what was said then."""
-        test, values = super()._passing(connection, column, condition)
-        if column != "v.chunk":
-            return test, values
-        now = SQL(
-            "v.chunk < {} AND NOT EXISTS (SELECT 1 FROM was_stale s WHERE s.chunk = v.chunk) AND {}"
-        ).format(Literal(self._connections.then.next_chunk), test)
-        return now, values
+    def _lists(self, connection: Connection) -> "WordLists":
+        from knowbase.store.postgres.then_words import PastWordLists
+
+        return PastWordLists(connection, self._base, self._connections.then.next_chunk)
+
+    def _that_hold(self) -> Composable:
+        return SQL(
+            "v.chunk < {} AND NOT EXISTS (SELECT 1 FROM was_stale s WHERE s.chunk = v.chunk)"
+        ).format(Literal(self._connections.then.next_chunk))
 
     def _nearest(
         self,
@@ -157,10 +157,10 @@ class PostgresAsOf(PostgresStore):
     def _embedded_by(
         self, connection: Connection, number: int, model: Model, condition: Condition = EVERYTHING
     ) -> int:
-        test, values = self._passing(connection, "v.chunk", condition)
+        test, values = self._filtered(connection, condition).of(SQL("v.chunk"))
         statement = SQL(
-            "SELECT count(*) FROM {} v WHERE v.base_id = %s AND v.model = %s AND {}"
-        ).format(vector_table(model.dimensions), test)
+            "SELECT count(*) FROM {} v WHERE v.base_id = %s AND v.model = %s AND {} AND {}"
+        ).format(vector_table(model.dimensions), self._that_hold(), test)
         row = connection.execute(statement, (self._base, number, *values)).fetchone()
         past = self._past_vectors(connection, (number, model), condition)
         return (int(row[0]) if row else 0) + len(past)

@@ -7,7 +7,7 @@ from psycopg import Connection
 from psycopg.sql import SQL
 
 from knowbase.store.keeping import Keeping, Keeps, keep_all
-from knowbase.store.postgres.bulk import POSTING, copy_rows
+from knowbase.store.postgres.bulk import copy_rows
 from knowbase.store.postgres.postings import drop_unused
 from knowbase.store.postgres.reading import Reading
 from knowbase.store.postgres.vector_tables import unpacked as unpacked_vector
@@ -255,7 +255,7 @@ def _write_words(
     copy_rows(
         connection,
         "past_postings",
-        ("base_id", "word", "chunk", "until", *POSTING[3:]),
+        ("base_id", "word", "chunk", "until", "length", "title", "heading", "text", "terms"),
         [
             (base, known[stem], one.chunk, one.until, length, *where)
             for one, (length, counts) in found

@@ -194,7 +194,6 @@ class Then:
     def _views(self) -> None:
         moved = "NOT EXISTS (SELECT 1 FROM {} WHERE {})"
         fresh = f"t.document < {{seqs}} AND {_UNCHANGED.format('t.document')}"
-        stale = moved.format("was_stale s", "s.chunk = t.chunk")
         self._view("names", "base_id, name, kind, document", fresh)
         self._view("mentions", _MENTIONS, fresh)
         self._view(
@@ -208,19 +207,6 @@ class Then:
             f"t.id < {{chunks}} AND {moved.format('was_moved m', 'm.seq = t.document')}",
         )
         self._edges()
-        posting = "length, title, heading, text, terms"
-        self._run(
-            f"CREATE TEMP VIEW postings AS SELECT base_id, word, chunk, {posting}"
-            " FROM {schema}.postings t WHERE t.base_id = {base} AND t.chunk < {chunks}"
-            f" AND {stale} UNION ALL SELECT p.base_id, p.word, p.chunk, p.length, p.title,"
-            " p.heading, p.text, p.terms FROM past_postings p JOIN was_replaced r"
-            " ON r.chunk = p.chunk AND r.until = p.until WHERE p.base_id = {base}"
-        )
-        self._run(
-            "CREATE TEMP VIEW words AS SELECT base_id, id, stem, (SELECT count(*) FROM postings p"
-            " WHERE p.base_id = t.base_id AND p.word = t.id) AS chunks FROM {schema}.words t"
-            " WHERE t.base_id = {base}"
-        )
         row = self._run(
             "SELECT b.chunks - o.number + p.number, b.length - o.length + p.length FROM"
             " {schema}.bases b, (SELECT count(*) AS number, coalesce(sum(length), 0) AS length FROM"

@@ -232,9 +232,9 @@ class SqliteAsOf(SqliteStore):
                 (start, start + LAST, MOST_ALIKE),
             ).fetchall()
             near = nearest(stem, (term for (term,) in found), limit)
-            return [self._written(connection, having, one) for one in near]
+            return [self._spelt(connection, having, one) for one in near]
 
-    def _written(self, connection: apsw.Connection, having: str, stem: str) -> str:
+    def _spelt(self, connection: apsw.Connection, having: str, stem: str) -> str:
         found: Any = connection.execute(
             "SELECT title || ' ' || coalesce(heading, '') || ' ' || text FROM chunks WHERE id ="
             f" (SELECT chunk FROM ({having}) WHERE term = ? LIMIT 1)",

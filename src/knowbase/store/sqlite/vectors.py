@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -305,6 +305,19 @@ def insert(connection: apsw.Connection, model: int, chunk: int, vector: "Vector"
     connection.execute(
         "INSERT INTO embedded (model, chunk, seal) VALUES (?, ?, ?)",
         (model, chunk, vector_seal(vector)),
+    )
+
+
+def insert_all(
+    connection: apsw.Connection, model: int, pairs: "Sequence[tuple[int, Vector]]"
+) -> None:
+    """The first vectors of many chunks."""
+    connection.executemany(
+        f"INSERT INTO {vector_table(model)} (chunk_id, embedding) VALUES (?, ?)", pairs
+    )
+    connection.executemany(
+        "INSERT INTO embedded (model, chunk, seal) VALUES (?, ?, ?)",
+        [(model, chunk, vector_seal(vector)) for chunk, vector in pairs],
     )
 
 
