@@ -294,6 +294,8 @@ class Finding(BaseServices):
     def _read(self, reference: str, as_of: str | None = None) -> _Read:
         """What a reference names, as it is or, at a moment, with @ behind it too, as it was."""
         front, when = reference, as_of
+        if as_of is not None:
+            self._moment_named(as_of)
         if when is None and "@" in reference:
             front, when = self.history.split(reference)
         if when is None:
