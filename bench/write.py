@@ -18,7 +18,7 @@ import corpus
 from corpus import Clustered
 from knowbase.base import Base
 from knowbase.embed.granite import Granite
-from measure import Row, milliseconds, report
+from measure import Row, interleaved, milliseconds, report
 from scale import SHAPE
 
 ROUNDS = 7
@@ -97,12 +97,14 @@ def against_igraph(base: Base) -> list[Row]:
     def rank() -> None:
         base.graph.rank(relations=sorted(set(wiring.relations)))
 
-    return [
-        Row(f"rank, {len(pairs):,} links", [cpu(rank)], "s CPU"),
-        Row("  igraph alone", [cpu(bare_rank)], "s CPU"),
-        Row("communities", [cpu(base.graph.communities)], "s CPU"),
-        Row("  igraph alone ", [cpu(bare_communities)], "s CPU"),
-    ]
+    tasks = {
+        f"rank, {len(pairs):,} links": rank,
+        "  igraph alone": bare_rank,
+        "communities": base.graph.communities,
+        "  igraph alone ": bare_communities,
+    }
+    taken = interleaved(5, {name: lambda task=task: cpu(task) for name, task in tasks.items()})  # type: ignore[misc]
+    return [Row(name, values, "s CPU") for name, values in taken.items()]
 
 
 def main() -> None:
