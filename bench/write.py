@@ -103,7 +103,7 @@ def against_igraph(base: Base) -> list[Row]:
         "communities": base.graph.communities,
         "  igraph alone ": bare_communities,
     }
-    taken = interleaved(5, {name: lambda task=task: cpu(task) for name, task in tasks.items()})  # type: ignore[misc]
+    taken = interleaved(3, {name: lambda task=task: cpu(task) for name, task in tasks.items()})  # type: ignore[misc]
     return [Row(name, values, "s CPU") for name, values in taken.items()]
 
 
