@@ -80,14 +80,15 @@ SHEETS = Format(
     "rows in groups under the header of their sheet; dates as dates",
 )  # fmt: skip
 ODT = Format(
-    "OpenDocument text", ("odt", "ott"), "office", "opendocument:read_text",
+    "OpenDocument text", ("odt", "ott", "fodt"), "office", "opendocument:read_text",
     "sections at headings; lists, tables, notes",
 )  # fmt: skip
 ODS = Format(
-    "OpenDocument workbook", ("ods", "ots"), "office", "opendocument:read_sheets", SHEETS.becomes,
+    "OpenDocument workbook", ("ods", "ots", "fods"), "office", "opendocument:read_sheets",
+    SHEETS.becomes,
 )  # fmt: skip
 ODP = Format(
-    "OpenDocument presentation", ("odp", "otp"), "office", "opendocument:read_slides",
+    "OpenDocument presentation", ("odp", "otp", "fodp"), "office", "opendocument:read_slides",
     "a section a slide, with its title and notes; page: its number",
 )  # fmt: skip
 EPUB = Format("book", ("epub",), "book", "epub:read_epub", "chapters; author, subjects, date")

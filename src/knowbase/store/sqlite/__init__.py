@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from knowbase.values.replicas import ReplicaState
 
 BUSY_TIMEOUT = 5.0
+MOST_PAST = 4  # moments that are kept at hand
 
 
 def create(path: str) -> "SqliteStore":
@@ -155,8 +156,11 @@ class SqliteStore(
     ) -> None:
         self.path = path
         self._index_after = index_after
+        self._busy_timeout = busy_timeout
+        self._past: dict[int, SqliteStore] = {}  # as it was after a change
         with translated():
-            self._connections = Connections(BaseFile(path, _check), busy_timeout)
+            self._file = BaseFile(path, _check)
+            self._connections = Connections(self._file, busy_timeout)
 
     def close(self) -> None:
         self._connections.close()
@@ -227,6 +231,18 @@ class SqliteStore(
         from knowbase.store.sqlite.history import SqliteHistory
 
         return SqliteHistory(self._connections)
+
+    def as_of(self, number: int) -> "SqliteStore":
+        """The last ones are kept: what was is the same for who asks again."""
+        from knowbase.store.sqlite.as_of import SqliteAsOf
+
+        known = self._past.get(number)
+        if known is None:
+            known = SqliteAsOf(self, self._file, self._busy_timeout, number)
+            for other in list(self._past)[: len(self._past) - MOST_PAST + 1]:
+                del self._past[other]
+            self._past[number] = known
+        return known
 
     def _written(self, connection: apsw.Connection, seqs: list[int]) -> list[Document]:
         from knowbase.store.sqlite.links import numbers

@@ -88,19 +88,27 @@ def _resolve(connection: apsw.Connection, owners: Iterable[int]) -> None:
             f" AND relation {which}",
             (wanted,),
         )
-    connection.execute(
-        "INSERT INTO edges SELECT source, target, relation, weight, min(origin) FROM ("
+    called = (
+        "(SELECT n.document FROM names n WHERE n.name = m.name AND n.kind <= m.reach"
+        " ORDER BY n.kind, n.document LIMIT 1)"
+    )
+    owned = "(SELECT value AS seq FROM json_each(?2))"
+    connection.execute(f"INSERT INTO edges {resolving(called, owned)}", (json_weights(), wanted))
+
+
+def resolving(called: str, owners: str) -> str:
+    """The query for the edges of these documents: `called` is who goes by the name of a mention
+    `m`. Its first parameter are the weights of relations."""
+    return (
+        "SELECT source, target, relation, weight, min(origin) FROM ("
         " SELECT iif(inverse, found, document) AS source, iif(inverse, document, found) AS target,"
-        " relation, weight, origin FROM ("
-        "  SELECT m.*, (SELECT n.document FROM names n WHERE n.name = m.name AND n.kind <= m.reach"
-        "  ORDER BY n.kind, n.document LIMIT 1) AS found"
-        "  FROM json_each(?1) o CROSS JOIN mentions m ON m.document = o.value)"
+        f" relation, weight, origin FROM (SELECT m.*, {called} AS found"
+        f"  FROM {owners} o CROSS JOIN mentions m ON m.document = o.seq)"
         " WHERE found IS NOT NULL"
         " UNION ALL SELECT r.source, r.target, r.relation, w.value, r.origin"
-        " FROM json_each(?1) o CROSS JOIN relations r ON r.source = o.value"
-        " JOIN json_each(?2) w ON w.key = r.relation)"
-        " WHERE source <> target GROUP BY source, target, relation, weight",
-        (wanted, _json(WEIGHTS)),
+        f" FROM {owners} o CROSS JOIN relations r ON r.source = o.seq"
+        " JOIN json_each(?1) w ON w.key = r.relation)"
+        " WHERE source <> target GROUP BY source, target, relation, weight"
     )
 
 
@@ -157,7 +165,8 @@ def numbers(values: Iterable[int]) -> str:
     return "[" + ",".join(map(str, values)) + "]"
 
 
-def _json(value: object) -> str:
+def json_weights() -> str:
+    """What each relation counts."""
     import json
 
-    return json.dumps(value)
+    return json.dumps(WEIGHTS)
