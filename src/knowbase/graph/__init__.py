@@ -224,7 +224,13 @@ class Graph:
 def _only(wiring: Wiring, relations: set[str]) -> Wiring:
     """The links of these relations alone."""
     kept = [relation in relations for relation in wiring.relations]
-    return Wiring(wiring.nodes, *(list(compress(column, kept)) for column in wiring[1:]))
+    return Wiring(
+        wiring.nodes,
+        list(compress(wiring.sources, kept)),
+        list(compress(wiring.targets, kept)),
+        list(compress(wiring.relations, kept)),
+        list(compress(wiring.weights, kept)),
+    )
 
 
 def _check_condition(given: Condition) -> None:
