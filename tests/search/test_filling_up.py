@@ -78,7 +78,9 @@ def test_curled_quotes_are_quotes(base: Base, marks: str) -> None:
     assert asked(base, quoted, strict=True) == ([("A-2", False)], ())
     assert asked(base, quoted) == asked(base, '"numbered SQL script"')
     assert asked(base, f"+{quoted} -reviewed") == asked(base, '+"numbered SQL script" -reviewed')
-    assert asked(base, f"{first}numbered script") == asked(base, "numbered script")  # closes nothing
+    assert asked(base, f"{first}numbered script") == asked(
+        base, "numbered script"
+    )  # closes nothing
 
 
 def test_a_full_page_and_a_strict_search_have_nothing_relaxed(base: Base) -> None:

@@ -54,11 +54,8 @@ class _Lexer:
             return self._bracket("open", 1)
         if character == ")":
             return self._bracket("close", -1)
-        if character == '"':
+        if character == '"' or _closing(text, at) > at:
             return self._phrase()
-        if (end := _closing(text, at)) > at:
-            self._at = end + 1
-            return Token("phrase", text[at + 1 : end], at)
         if character in "-+" and _starts_word(text, at + 1, '"(#'):
             self._at += 1
             return Token("minus" if character == "-" else "plus", character, at)
@@ -86,8 +83,8 @@ class _Lexer:
         return Token(kind, self._text[self._at - 1], self._at - 1)
 
     def _phrase(self) -> Token:
-        start = self._at
-        end = self._text.find('"', start + 1)
+        text, start = self._text, self._at
+        end = text.find('"', start + 1) if text[start] == '"' else _closing(text, start)
         if end < 0:
             self.problems.append(
                 Problem("this quote is never closed", start, "what follows is read as words")
@@ -95,7 +92,7 @@ class _Lexer:
             self._at += 1
             return Token("word", "", start)
         self._at = end + 1
-        return Token("phrase", self._text[start + 1 : end], start)
+        return Token("phrase", text[start + 1 : end], start)
 
     def _operator(self, name: str) -> Token:
         start = self._at
