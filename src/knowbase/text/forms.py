@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import islice
+from operator import itemgetter
 from typing import NamedTuple
 
 from knowbase.text.stopwords import ENGLISH_WORDS, FOREIGN_WORDS, STOP_WORDS
@@ -21,10 +22,12 @@ FORM_MARK = "\ue002"
 CUT = 5  # letters
 LONGEST = 64  # letters of a word that are looked at
 MOST_LOOKED_AT = 600  # words by which the language of a text is told
+SHORT = 10_000  # letters of a text that are looked at all at once
 LEAST_SHARE = 12  # one word in so many is of those that every text of a language has
 MANY = 4  # one word in so many: no English text has so many foreign names
 
 _LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+(?![\w+#])")
+_WHOLE = itemgetter(0)  # of a match
 _ACCENTED = re.compile("[\u00c0-\u017f]")
 _VIETNAMESE = re.compile("[\u01a0\u01a1\u01af\u01b0\u1ea0-\u1ef9]")
 _APART = re.compile("[\u0302\u0306\u031b\u0323]")  # marks of its letters that stand by themselves
@@ -56,7 +59,7 @@ class Form(NamedTuple):
 def forms(text: str, *, latin: bool) -> Iterator[Form]:
     """The form of each word that has one; of Latin words only where that is asked for, or where
     the text is Vietnamese."""
-    if text.isascii() and not latin:
+    if not latin and (text.isascii() or not (_has_others(text) or _is_vietnamese(text))):
         return
     of_latin = as_written if _is_vietnamese(text) else form_of if latin else None
     for match in (_LATIN_WORD if text.isascii() else _word()).finditer(text):
@@ -64,6 +67,20 @@ def forms(text: str, *, latin: bool) -> Iterator[Form]:
         found = form(match[0]) if form else None
         if found:
             yield Form(found, match.start(), match.end())
+
+
+def is_spaced(text: str) -> bool:
+    """Whether nothing in it may be of a script that is written without spaces, or be as wide as its
+    letters are: dashes, quotation marks and the like lie between."""
+    return not any(one >= "\u0e00" and not "\u2000" <= one < "\u2c00" for one in set(text))
+
+
+def _has_others(text: str) -> bool:
+    """Whether it has letters that are not Latin ones; looking for words of all scripts takes its
+    time, and an English text needs but a dash to be more than ASCII."""
+    return any(
+        one > "\x7f" and one.isalnum() and not _LATIN_WORD.fullmatch(one) for one in set(text)
+    )
 
 
 @lru_cache(maxsize=20_000)
@@ -162,7 +179,10 @@ class Tally(NamedTuple):
 
 
 def tally(text: str) -> Tally:
-    words = " ".join(match[0] for match in _first(text)).lower().split()
+    if text.isascii() and len(text) < SHORT:  # most chunks: in one go
+        words = _LATIN_WORD.findall(text.lower())[:MOST_LOOKED_AT]
+    else:
+        words = " ".join(map(_WHOLE, _first(text))).lower().split()
     kinds = (STOP_WORDS, ENGLISH_WORDS, FOREIGN_WORDS)
     return Tally(len(words), *(sum(map(kind.__contains__, words)) for kind in kinds))
 
