@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -156,14 +157,12 @@ def ways(text: Text, question: Question, only: str) -> Iterator[tuple[str, float
     }
     for share in SHARES:
         found |= {
-            f"similarity: {share:g} of the mean neighbour": lambda s=share: mixed(s, mean),
-            f"similarity: {share:g} of the better neighbour": lambda s=share: mixed(s, max),
-            f"score: {share:g} of the better neighbour's added": lambda s=share: windowed(s),
-            f"background: {2 * share:g} of it taken off": lambda s=share: without(
-                2 * s, text.usual
-            ),
-            f"background: {share / 2:g} less for short ones": lambda s=share: without(
-                s / 2, text.short
+            f"similarity: {share:g} of the mean neighbour": partial(mixed, share, mean),
+            f"similarity: {share:g} of the better neighbour": partial(mixed, share, max),
+            f"score: {share:g} of the better neighbour's added": partial(windowed, share),
+            f"background: {2 * share:g} of it taken off": partial(without, 2 * share, text.usual),
+            f"background: {share / 2:g} less for short ones": partial(
+                without, share / 2, text.short
             ),
         }
     for name, way in found.items():

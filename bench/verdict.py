@@ -119,12 +119,25 @@ def told(name: str, seen: Mapping[str, Any]) -> Told:
     numbers = learn(examples)
     own = [one for one in evidence(seen["own"]) if one.similarity != 0.0]  # quotes that are there
     foreign = evidence(seen["foreign"])
-    parts = (*examples, own, foreign)
-    found = [
-        mean([float(judge(one, numbers).name != NOTHING) for one in x]) for x in (own, foreign)
-    ]
-    probabilities = ([judge(one, numbers).probability for one in some] for some in parts)
-    return Told(name, seen["kind"], numbers, *probabilities, *found)
+
+    def likely(some: Sequence[Evidence]) -> list[float]:
+        return [judge(one, numbers).probability for one in some]
+
+    def passing(some: Sequence[Evidence]) -> float:
+        return mean([float(judge(one, numbers).name != NOTHING) for one in some])
+
+    return Told(
+        name,
+        seen["kind"],
+        numbers,
+        likely(examples.answered),
+        likely(examples.missing),
+        likely(examples.strange),
+        likely(own),
+        likely(foreign),
+        passing(own),
+        passing(foreign),
+    )
 
 
 def evidence(rows: Sequence[Sequence[float | None]]) -> list[Evidence]:

@@ -73,7 +73,7 @@ def test_what_is_excluded_or_filtered_stays_away(base: Base) -> None:
 @pytest.mark.parametrize("marks", ["“”", "„“", "„”", "«»", "»«", "””"])
 def test_curled_quotes_are_quotes(base: Base, marks: str) -> None:
     """As phones, word processors and other languages set them."""
-    first, last = marks
+    first, last = marks[0], marks[1]
     quoted = f"{first}numbered SQL script{last}"
     assert asked(base, quoted, strict=True) == ([("A-2", False)], ())
     assert asked(base, quoted) == asked(base, '"numbered SQL script"')
