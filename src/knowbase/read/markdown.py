@@ -19,6 +19,7 @@ from knowbase.values.reading import Link, Reading, Section
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.rules_block import StateBlock
+    from markdown_it.rules_core import StateCore
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
@@ -28,6 +29,7 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 _HEADING_LINE = re.compile(r" {0,3}(?:#{1,6}(?:\s|$)|=+\s*$|-+\s*$)")
 _LOOK_LIKE_ONE = 4
 _HREF = re.compile(r"""<a\s[^<>]{0,500}?\bhref\s*=\s*(["'])([^"'<>]{1,500})\1""", re.IGNORECASE)
+_MARK = re.compile(r"[\\`*_~\[!<&]")  # what may be more than text, within a line
 DEEPEST = 100  # levels of lists and quotes; what lies deeper is lost (a list's level is two)
 _LONGEST_FORMULA = 300  # lines
 
@@ -125,7 +127,10 @@ def _title(headings: Sequence[Heading], body: Sequence[str]) -> str | None:
 
 @lru_cache(maxsize=1)
 def parser() -> "MarkdownIt":
-    return new_parser()
+    made = new_parser()
+    made.core.ruler.at("inline", _inline_rule)
+    made.block.ruler.before("table", "plain_paragraph", _paragraph_rule)
+    return made
 
 
 def new_parser() -> "MarkdownIt":
@@ -162,6 +167,44 @@ def _formula_rule(state: "StateBlock", start: int, end: int, silent: bool) -> bo
 
 def _line_at(state: "StateBlock", line: int) -> str:
     return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
+
+
+def _paragraph_rule(state: "StateBlock", start: int, end: int, silent: bool) -> bool:
+    """The parser's rule for a line alone that begins with a letter: no other rule would have it."""
+    at, after = state.bMarks[start] + state.tShift[start], start + 1
+    if not state.src[at : at + 1].isalpha() or state.is_code_block(start):
+        return False
+    if after < state.lineMax and not state.isEmpty(after):
+        return False
+    from markdown_it.rules_block import paragraph
+
+    return paragraph(state, start, end, silent)
+
+
+def _inline_rule(state: "StateCore") -> None:
+    """The parser's rule for running text, which most of the time is nothing but text: what has no
+    mark that another rule looks for is not given to them all, letter by letter."""
+    for token in state.tokens:
+        if token.type == "inline":
+            if _MARK.search(token.content):
+                token.children = []
+                state.md.inline.parse(token.content, state.md, state.env, token.children)
+            else:
+                token.children = list(_lines_of_text(token.content))
+
+
+def _lines_of_text(content: str) -> Iterator["Token"]:
+    from markdown_it.token import Token
+
+    *lines, last = content.split("\n")
+    for number, line in enumerate(lines):
+        begun = line.lstrip(" \t") if number else line
+        text = begun.rstrip(" ")
+        if text:
+            yield Token("text", "", 0, content=text)
+        yield Token("hardbreak" if len(begun) - len(text) > 1 else "softbreak", "br", 0)
+    if last := last.lstrip(" \t") if lines else last:
+        yield Token("text", "", 0, content=last)
 
 
 def _wiki_rule(state: "StateInline", silent: bool) -> bool:
