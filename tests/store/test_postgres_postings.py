@@ -77,6 +77,7 @@ def test_scores_are_the_same_to_the_last_bit_whatever_became_of_the_parts(
 ) -> None:
     """C33: postings are written, replaced, merged and dropped; a plain store is the oracle."""
     monkeypatch.setattr(scores, "_MANY", many)
+    monkeypatch.setattr(scores, "_MOST_DECODED", many)
     chance, oracle = random.Random(seed), PlainStore()
     for number in range(40):
         name = f"d{chance.randrange(20)}"

@@ -89,8 +89,8 @@ class Segments:
         kept = (new.narrow.tobytes(), new.wide.tobytes()) if is_fresh else (None, None)
         row = self._connection.execute(
             "INSERT INTO word_segments (base_id, id, chunks, first, last, fresh, wide)"
-            " SELECT %s, coalesce(max(id), 0) + 1, %s, %s, %s, %b::bytea, %b::bytea FROM word_segments"
-            " WHERE base_id = %s RETURNING id",
+            " SELECT %s, coalesce(max(id), 0) + 1, %s, %s, %s, %b::bytea, %b::bytea"
+            " FROM word_segments WHERE base_id = %s RETURNING id",
             (self._base, len(chunks), int(chunks[0]), int(chunks[-1]), *kept, self._base),
         ).fetchone()
         return int(row[0]) if row else 0
