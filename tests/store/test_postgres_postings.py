@@ -125,7 +125,7 @@ def test_what_does_not_fit_into_a_posting_is_kept_in_full(store: PostgresStore) 
 
 
 def test_a_database_with_a_row_for_each_posting_is_upgraded(store: PostgresStore) -> None:
-    """S4-17: an older database answers the same when it is opened."""
+    """An older database answers the same when it is opened."""
     chance, oracle = random.Random(2), PlainStore()
     for number in range(30):
         changes = written(chance, f"d{number}")

@@ -214,7 +214,7 @@ class PostgresRetrieval(Connected):
 
     def _widened(self, connection: Connection, model: Model, number: int) -> Composable:
         """The order that an index has, which is to look as far as it must for so many."""
-        breadth = min(max(200, 2 * number), 1000)
+        breadth = min(max(400, 4 * number), 1000)
         connection.execute(SQL("SET LOCAL hnsw.ef_search = {}").format(breadth))
         lists = lists_of(connection, model.dimensions)
         if lists:
