@@ -107,5 +107,8 @@ def with_rows_of_postings(connection: psycopg.Connection) -> None:
     with connection.cursor() as cursor, cursor.copy("COPY postings FROM STDIN") as copy:
         for line in lines:
             copy.write_row(line)
-    connection.execute("DROP TABLE word_blocks, word_segments")
+    connection.execute("DROP TABLE word_blocks, word_segments, past_postings")
+    connection.execute(
+        "ALTER TABLE past_chunks DROP COLUMN title, DROP COLUMN terms, DROP COLUMN length"
+    )
     connection.execute("DELETE FROM steps WHERE number >= 15")

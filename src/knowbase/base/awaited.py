@@ -42,6 +42,7 @@ class AsyncLifecycle(Awaiting[Lifecycle]):
 
     archive = awaited(Lifecycle.archive)
     due = awaited(Lifecycle.due)
+    extend = awaited(Lifecycle.extend)
     forget = awaited(Lifecycle.forget)
     forgotten = awaited(Lifecycle.forgotten)
     restore = awaited(Lifecycle.restore)
@@ -134,6 +135,10 @@ class AsyncBase(Awaiting[Base]):
     tags = awaited(Base.tags)
     verdict = awaited(Base.verdict)
     why_not = awaited(Base.why_not)
+
+    def as_of(self, when: str) -> "Opening[AsyncBase]":
+        """The base as it was: `async with base.as_of("2026-03-01") as then`."""
+        return Opening(lambda: _made(lambda: self.held.as_of(when)))
 
     @cached_property
     def graph(self) -> AsyncGraph:

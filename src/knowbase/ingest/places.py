@@ -1,6 +1,7 @@
 """Paths as a base keeps them, so that a folder can be moved together with its base."""
 
 import os
+from functools import lru_cache
 from typing import NamedTuple
 
 
@@ -8,24 +9,37 @@ class Home(NamedTuple):
     """The folder that relative paths start from; none for a base that has no folder."""
 
     folder: str | None
+    below: str = ""  # where a copy of the disk begins, whose files are looked at instead
 
     def stored(self, path: str) -> str:
         """Relative to the home when inside it, else absolute."""
         path = os.path.abspath(path)
+        if self.below:
+            drive = os.path.splitdrive(self.folder or "")[0]
+            path = drive + (path.removeprefix(self.below) or os.sep)
         if self.folder and inside(path, self.folder):
             return path[len(self.folder.rstrip(os.sep)) + 1 :] or os.curdir
         return path
 
     def absolute(self, stored: str) -> str:
         """Where the file is on this machine."""
-        return os.path.normpath(os.path.join(self.folder or "", stored))
+        return self.elsewhere(os.path.normpath(os.path.join(self.folder or "", stored)))
+
+    def elsewhere(self, path: str) -> str:
+        """Where a file of the disk is to be looked for."""
+        return self.below + os.path.splitdrive(path)[1] if self.below else path
 
 
 def inside(path: str, folder: str) -> bool:
     """Whether `path` is `folder` or something in it; '.' holds every relative path."""
     if folder == ".":
         return not os.path.isabs(path)
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+    return path == folder or path.startswith(_beginning(folder))
+
+
+@lru_cache(maxsize=64)
+def _beginning(folder: str) -> str:
+    return folder.rstrip(os.sep) + os.sep
 
 
 def is_address(path: str) -> bool:

@@ -169,7 +169,7 @@ def listed(blocks: Sequence[Block]) -> Postings:
     rest = [
         Packed.read(b"", one.wide).without(one.gone.tolist()).wide for one in blocks if one.wide
     ]
-    return _together([found.taken(slice(None)), *map(_in_full, rest)]) if rest else found
+    return together([found.taken(slice(None)), *map(_in_full, rest)]) if rest else found
 
 
 def _without(block: bytes, gone: Integers) -> bytes:
@@ -185,7 +185,8 @@ def _in_full(wide: Any) -> Details:
     )
 
 
-def _together(parts: Sequence[Details]) -> Details:
+def together(parts: Sequence[Details]) -> Details:
+    """Postings of one word, in the order of the chunks."""
     chunks = np.concatenate([one.chunks for one in parts])
     order = np.argsort(chunks, kind="stable")
     return Details(
@@ -199,7 +200,7 @@ def summed(parts: Sequence[Postings]) -> Details:
     """Several words as if they were one: how often a chunk has any of them."""
     if not parts:
         return Details.nothing()
-    every = _together([one.taken(slice(None)) for one in parts])
+    every = together([one.taken(slice(None)) for one in parts])
     chunks, starts = np.unique(every.chunks, return_index=True)
     if not len(chunks):
         return every

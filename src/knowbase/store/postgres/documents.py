@@ -206,18 +206,19 @@ class PostgresDocuments(Connected):
             if not is_everything(condition):
                 return chunks, self._embedded_by(connection, *known, condition)
             state = (known, self._written(connection))
-            if state != self._covered_at:
-                embedded = self._embedded_by(connection, *known)
-                if embedded < chunks:
-                    return chunks, embedded
+            if state == self._covered_at:
+                return chunks, chunks
+            embedded = self._embedded_by(connection, *known)
+            if state[1] and embedded == chunks:
                 self._covered_at = state
-            return chunks, chunks
+            return chunks, embedded
 
         return self._connections.consistently(covered)
 
     def _written(self, connection: Connection) -> str:
         """Another one after each change of chunks, without which no vector is lost: their counts
-        are kept in this row. To count all vectors for each search takes longer than the search."""
+        are kept in this row. To count all vectors for each search takes longer than the search.
+        Nothing where that cannot be told."""
         row = connection.execute(
             "SELECT xmin::text FROM bases WHERE id = %s", (self._base,)
         ).fetchone()

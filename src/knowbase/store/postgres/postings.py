@@ -3,11 +3,23 @@
 from collections import Counter
 from collections.abc import Collection
 
+from psycopg import Connection
+
 from knowbase.store.postgres.bulk import copy_rows, numbers
 from knowbase.store.postgres.record import Recording
 from knowbase.store.postgres.words import Counts, counted, ids_of
 
 MANY_CHUNKS = 50  # a transaction that writes so many may want another index or plan
+
+
+def drop_unused(connection: Connection, base: int, words: Collection[int] | None = None) -> None:
+    """Forget those of the words, or of all, that nothing has, nor had."""
+    connection.execute(
+        "DELETE FROM words w WHERE w.base_id = %s AND (%s::int[] IS NULL OR w.id = ANY(%s::int[]))"
+        " AND w.chunks <= 0 AND NOT EXISTS"
+        " (SELECT 1 FROM past_postings p WHERE p.base_id = w.base_id AND p.word = w.id)",
+        (base, *(2 * (None if words is None else numbers(words),))),
+    )
 
 
 class Postings(Recording):
@@ -90,10 +102,7 @@ class Postings(Recording):
             (numbers(more), numbers(more.values()), base),
         )
         if self._lost:
-            connection.execute(
-                "DELETE FROM words WHERE base_id = %s AND id = ANY(%s::int[]) AND chunks <= 0",
-                (base, numbers(more)),
-            )
+            drop_unused(connection, base, more)
         new = {
             stem: word
             for word, stem in enumerate((s for s in having if s not in known), self._next_word)

@@ -31,13 +31,14 @@ from knowbase.store.postgres.vector_tables import (
     unpacked,
     vector_table,
 )
-from knowbase.store.postgres.words import ids_of, key_of
+from knowbase.store.postgres.words import key_of
 from knowbase.text.analysis import Word, stems
 from knowbase.values.documents import Candidate, Passage
 from knowbase.values.vectors import Model, Vector
 
 if TYPE_CHECKING:
     from knowbase.store.postgres.blocks import Postings
+    from knowbase.store.postgres.wordlists import WordLists
 
 MOST = 2**31 - 1  # as many as there are
 EXACT = 20_000  # up to so many vectors that pass are compared one by one
@@ -125,16 +126,14 @@ class PostgresRetrieval(Connected):
 
     def _counted(self, connection: Connection, query: KeywordQuery) -> "list[_Counted]":
         """Each word of a query: how many chunks have it, and how it is found out which."""
-        from knowbase.store.postgres.wordlists import WordLists
-
-        lists = WordLists(connection, self._base)
+        lists = self._lists(connection)
         words = [word for word, _ in query.weighed]
         split = [stems(word.surface) for word in words]
         plain = [
             key_of(one[0]) if len(one) == 1 and not word.prefix else None
             for word, one in zip(words, split, strict=True)
         ]
-        known = ids_of(connection, self._base, {key for key in plain if key is not None})
+        known = lists.known({key for key in plain if key is not None})
         found = []
         for word, key in zip(words, plain, strict=True):
             if key is None:
@@ -180,11 +179,12 @@ class PostgresRetrieval(Connected):
         by_index = few is None and self._has_many(connection, known)
         statement = SQL(
             "SELECT v.chunk, v.embedding FROM {} v WHERE v.base_id = %s AND v.model = %s AND {}"
-            " ORDER BY {} LIMIT %s"
+            " AND {} ORDER BY {} LIMIT %s"
         )
 
         def ordered(test: Statement, order: Composable, most: int) -> list[tuple[int, Vector]]:
-            whole = statement.format(vector_table(model.dimensions), test[0], order)
+            table = vector_table(model.dimensions)
+            whole = statement.format(table, self._that_hold(), test[0], order)
             with connection.cursor(binary=True) as cursor:
                 cursor.execute(whole, (self._base, number, *test[1], as_text(vector), most))
                 return [(chunk, unpacked(given)) for chunk, given in cursor]
@@ -201,6 +201,10 @@ class PostgresRetrieval(Connected):
             return ordered((SQL("v.chunk = ANY(%s::bigint[])"), [named]), ONE_BY_ONE, most)
 
         return nearest_vectors(vector, limit, propose)
+
+    def _that_hold(self) -> Composable:
+        """Which of the vectors are of what the chunks say."""
+        return SQL("true")
 
     def _has_many(self, connection: Connection, known: tuple[int, Model]) -> bool:
         """Whether there are so many vectors that comparing each takes long."""
@@ -226,10 +230,10 @@ class PostgresRetrieval(Connected):
         return SQL(BY_HALVES).format(size=size) if is_of_halves(connection, size) else BY_INDEX
 
     def unknown_words(self, words: Sequence[Word]) -> list[Word]:
-        return Spelling(self._connections, self._base).unknown(words)
+        return Spelling(self._connections, self._base, self._lists).unknown(words)
 
     def nearest_words(self, word: Word, limit: int) -> list[str]:
-        return Spelling(self._connections, self._base).nearest(word, limit)
+        return Spelling(self._connections, self._base, self._lists).nearest(word, limit)
 
     def newest(self, condition: Condition, limit: int) -> list[Passage]:
         return self._connections.consistently(
@@ -279,13 +283,16 @@ class PostgresRetrieval(Connected):
 
     # inside
 
+    def _lists(self, connection: Connection) -> "WordLists":
+        from knowbase.store.postgres.wordlists import WordLists
+
+        return WordLists(connection, self._base)
+
     def _having(self, connection: Connection) -> Any:
         """Which chunks have a word, as a condition on `chunks AS c`."""
 
         def having(word: Word) -> Compiled:
-            from knowbase.store.postgres.wordlists import WordLists
-
-            found = WordLists(connection, self._base).of(word).chunks
+            found = self._lists(connection).of(word).chunks
             return Compiled("c.id = ANY(%s::bigint[])", [numbers(found.tolist())])
 
         return having

@@ -458,8 +458,28 @@ INSERT INTO word_blocks
 DROP TABLE postings;
 """
 
+# What chunks said is found by its words, as what they say is.
+_STEP_16 = """
+ALTER TABLE past_chunks ADD COLUMN title text COLLATE "C" NOT NULL DEFAULT '',
+    ADD COLUMN terms text COLLATE "C" NOT NULL DEFAULT '',
+    ADD COLUMN length integer NOT NULL DEFAULT 0;
+CREATE TABLE past_postings (
+    base_id integer NOT NULL REFERENCES bases ON DELETE CASCADE,
+    word integer NOT NULL,
+    chunk bigint NOT NULL,
+    until bigint NOT NULL,
+    length integer NOT NULL,
+    title smallint NOT NULL,
+    heading smallint NOT NULL,
+    text smallint NOT NULL,
+    terms smallint NOT NULL,
+    PRIMARY KEY (base_id, word, chunk, until)
+);
+CREATE INDEX past_postings_chunk ON past_postings (base_id, chunk, until);
+"""
+
 STEPS = (
     _STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8, _STEP_9, _STEP_10,
-    _STEP_11, _STEP_12, _STEP_13, _STEP_14, _STEP_15,
+    _STEP_11, _STEP_12, _STEP_13, _STEP_14, _STEP_15, _STEP_16,
 )  # fmt: skip
 WITH_A_GRAPH = 3

@@ -48,6 +48,28 @@ class WordLists:
         found = self.of_words(ids)
         return found[ids[0]] if len(ids) == 1 else summed([*found.values()])
 
+    def known(self, keys: Collection[str]) -> dict[str, tuple[int, int]]:
+        """Of stems, by their keys: the id of each, and how many chunks have it."""
+        return ids_of(self._connection, self._base, keys)
+
+    def begins(self, key: str) -> bool:
+        """Whether a word begins so."""
+        statement = (
+            "SELECT 1 FROM words WHERE base_id = %s AND stem >= %s AND stem < %s"
+            " AND chunks > 0 LIMIT 1"
+        )
+        given = (self._base, key, key + LAST)
+        return self._connection.execute(statement, given).fetchone() is not None
+
+    def beginning_with(self, key: str, limit: int) -> list[str]:
+        """The first of the stems that begin so."""
+        rows = self._connection.execute(
+            "SELECT stem FROM words WHERE base_id = %s AND stem >= %s AND stem < %s"
+            " AND chunks > 0 ORDER BY stem LIMIT %s",
+            (self._base, key, key + LAST, limit),
+        )
+        return [stem for (stem,) in rows]
+
     def _exactly(self, keys: Collection[str]) -> list[int]:
         return [word for word, _ in ids_of(self._connection, self._base, keys).values()]
 
