@@ -1,7 +1,8 @@
 """Retrieval from a large base in PostgreSQL: each leg, under filters, beside plain SQL.
 
     python bench/postgres_size.py                      30,000 chunks
-    python bench/postgres_size.py --chunks 1000000     some 12 GB, and hours where cores are few
+    python bench/postgres_size.py --chunks 1000000     some 5 GB, half an hour where cores are few
+    python bench/postgres_size.py --keep FOLDER        keeps the data, or measures what is kept
 
 Rows are made up and copied into the tables: words as frequent as in prose, vectors in clusters.
 One document in ten, in a hundred and in a thousand has a tag. Times are CPU time of this process
