@@ -19,7 +19,7 @@ from knowbase.store.facets import Ages, Counted, counted, statement
 from knowbase.store.nearest import nearest as nearest_vectors
 from knowbase.store.postgres import rows
 from knowbase.store.postgres.bulk import numbers
-from knowbase.store.postgres.compile import compile_for_chunks
+from knowbase.store.postgres.compile import Statement, compile_for_chunks
 from knowbase.store.postgres.connection import Connected
 from knowbase.store.postgres.filtering import Filtered
 from knowbase.store.postgres.spelling import Spelling
@@ -176,28 +176,29 @@ class PostgresRetrieval(Connected):
         number, model = known
         filtered = self._filtered(connection, condition)
         few = None if filtered.passes_all else filtered.few(EXACT)
-        if few is None:
-            test, values = filtered.of(SQL("v.chunk"))
-        else:
-            test, values = SQL("v.chunk = ANY(%s::bigint[])"), [numbers(few)]
-        where = SQL("FROM {} v WHERE v.base_id = %s AND v.model = %s AND {} AND {}").format(
-            vector_table(model.dimensions), self._that_hold(), test
-        )
-        scope = (self._base, number, *values)
         by_index = few is None and self._has_many(connection, known)
-        statement = SQL("SELECT v.chunk, v.embedding {} ORDER BY {} LIMIT %s")
+        statement = SQL(
+            "SELECT v.chunk, v.embedding FROM {} v WHERE v.base_id = %s AND v.model = %s AND {}"
+            " AND {} ORDER BY {} LIMIT %s"
+        )
 
-        def ordered(order: Composable, number: int) -> list[tuple[int, Vector]]:
+        def ordered(test: Statement, order: Composable, most: int) -> list[tuple[int, Vector]]:
+            table = vector_table(model.dimensions)
+            whole = statement.format(table, self._that_hold(), test[0], order)
             with connection.cursor(binary=True) as cursor:
-                cursor.execute(statement.format(where, order), (*scope, as_text(vector), number))
+                cursor.execute(whole, (self._base, number, *test[1], as_text(vector), most))
                 return [(chunk, unpacked(given)) for chunk, given in cursor]
 
-        def propose(number: int) -> list[tuple[int, Vector]]:
+        def propose(most: int) -> list[tuple[int, Vector]]:
             if by_index:
-                found = ordered(self._widened(connection, model, number), number)
-                if len(found) >= min(number, EXACT):
+                order = self._widened(connection, model, most)
+                found = ordered(filtered.of(SQL("v.chunk")), order, most)
+                if len(found) >= min(most, EXACT):
                     return found  # else it gave up too early: more than that pass
-            return ordered(ONE_BY_ONE, number)
+            if filtered.passes_all:
+                return ordered((SQL("true"), []), ONE_BY_ONE, most)
+            named = numbers(filtered.all() if few is None else few)
+            return ordered((SQL("v.chunk = ANY(%s::bigint[])"), [named]), ONE_BY_ONE, most)
 
         return nearest_vectors(vector, limit, propose)
 
@@ -217,7 +218,7 @@ class PostgresRetrieval(Connected):
 
     def _widened(self, connection: Connection, model: Model, number: int) -> Composable:
         """The order that an index has, which is to look as far as it must for so many."""
-        breadth = min(max(200, 2 * number), 1000)
+        breadth = min(max(400, 4 * number), 1000)
         connection.execute(SQL("SET LOCAL hnsw.ef_search = {}").format(breadth))
         lists = lists_of(connection, model.dimensions)
         if lists:
