@@ -10,7 +10,7 @@ import { range } from "./weeks";
 
 const PAGE = 50;
 const NAMED = 4; // documents of a line
-const SURFACES = { cli: "the command", http: "HTTP, this page", mcp: "agents (MCP)", python: "Python" };
+const SURFACES = { cli: "the command", http: "HTTP, this page", mcp: "agents (MCP)", python: "Python", git: "a repository's commits" };
 
 interface Run {
   last: LoggedChange;
