@@ -26,10 +26,11 @@ _WHEN = "a date (2026-03-01), 'last friday', 7d, a session, or #12 for a change"
 
 
 class Moment(NamedTuple):
-    """A change that was the last one at a moment, and how the moment was written."""
+    """A change that was the last one at a moment, how the moment was written, and when it was."""
 
     number: int
     shown: str
+    at: str
 
 
 class LoggedChange(NamedTuple):
@@ -151,7 +152,7 @@ class Records:
                     field="when",
                     hint=f"the last one is #{history.last()}",
                 )
-            return Moment(number, when)
+            return Moment(number, when, self._made_at(number))
         started = self.store.sessions((when,)).get(when)
         moment = started.started_at if started is not None else self._clock_time(when)
         found = history.number_at(moment)
@@ -159,7 +160,12 @@ class Records:
             raise InvalidInput(
                 f"there was no base yet at {when!r}", field="when", hint="kb log says since when"
             )
-        return Moment(found, when)
+        return Moment(found, when, moment)
+
+    def _made_at(self, number: int) -> str:
+        """When a change was made; of what was there before all of them it is not known."""
+        change = self.store.history().numbered([number]).get(number)
+        return change.at if change is not None and change.at else self.clock()
 
     def _clock_time(self, when: str) -> str:
         now = self.clock()

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from knowbase.operations.declare import REFERENCES_KB, Operation
+from knowbase.operations.declare import REFERENCES_KB, Operation, as_it_was
 from knowbase.query.writers import WRITERS
-from knowbase.search.request import INCLUDE, TAGS, TYPE
+from knowbase.search.request import AS_OF, INCLUDE, TAGS, TYPE
 from knowbase.values.documents import Page
 from knowbase.values.parameters import Param
 
@@ -44,8 +44,10 @@ class Browse(NamedTuple):
     order: Annotated[
         str, Param("what stands first: what was changed last, or made last", choices=tuple(ORDERS))
     ] = "changed"
+    as_of: Annotated[str | None, AS_OF] = None
 
 
+@as_it_was
 def browse(base: "Base", request: Browse) -> "Folder":
     return base.browse(
         request.folder,

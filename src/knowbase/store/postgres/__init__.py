@@ -103,7 +103,7 @@ class PostgresStore(
             writing = Writing(connection, self._base, now, known, self.keeps)
             seqs = writing.apply(changes)
             if writing.outgrew_plans:
-                connection.execute("ANALYZE documents, chunks, words, postings")
+                connection.execute("ANALYZE documents, chunks, words, word_blocks")
             if writing.grew:
                 self.index_vectors(connection)
             found = connection.execute(
@@ -127,6 +127,11 @@ class PostgresStore(
         from knowbase.store.postgres.copying import PostgresCopying
 
         return PostgresCopying(self._connections, self._base, self)
+
+    def as_of(self, number: int) -> "PostgresStore":
+        from knowbase.store.postgres.as_of import PostgresAsOf
+
+        return PostgresAsOf(self, number)
 
     def history(self) -> "PostgresHistory":
         from knowbase.store.postgres.history import PostgresHistory

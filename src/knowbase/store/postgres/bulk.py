@@ -14,10 +14,8 @@ from knowbase.values.vectors import Vector
 
 _START = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _END = b"\xff\xff"
-_POSTING = struct.Struct(">hiiiiiqiiihihihih")  # eight columns, each behind its length
 _VECTOR = struct.Struct(">hiiiiiq")
 _LENGTH = struct.Struct(">i")
-POSTING = ("base_id", "word", "chunk", "length", "title", "heading", "text", "terms")
 
 
 def copy_rows(
@@ -31,16 +29,6 @@ def copy_rows(
     with connection.cursor() as cursor, cursor.copy(statement) as copy:
         for line in lines:
             copy.write_row(line)
-
-
-def copy_postings(connection: Connection, base: int, lines: Iterable[tuple[int, ...]]) -> None:
-    """Word, chunk, length and the four counts; in the order of the table's key."""
-    pack = _POSTING.pack
-    rows = [
-        pack(8, 4, base, 4, word, 8, chunk, 4, length, 2, title, 2, heading, 2, text, 2, terms)
-        for word, chunk, length, title, heading, text, terms in sorted(lines)
-    ]
-    _copy_packed(connection, Identifier("postings"), POSTING, rows)
 
 
 def copy_vectors(
@@ -59,12 +47,13 @@ def copy_vectors(
             *(_LENGTH.pack(len(seal)), seal),
         ]
     columns = ("base_id", "model", "chunk", "embedding", "seal")
-    _copy_packed(connection, vector_table(dimensions), columns, rows)
+    copy_packed(connection, vector_table(dimensions), columns, rows)
 
 
-def _copy_packed(
+def copy_packed(
     connection: Connection, table: Identifier, columns: Sequence[str], rows: Sequence[bytes]
 ) -> None:
+    """Rows that are packed already."""
     if not rows:
         return
     deadline.check()

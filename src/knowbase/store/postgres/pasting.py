@@ -105,7 +105,7 @@ class Pasting(Writing):
             "UPDATE graph SET similar_above = %s, similar_most = %s WHERE base_id = %s",
             (shared.similar_above, shared.similar_most, self._base),
         )
-        self._connection.execute("ANALYZE documents, chunks, words, postings")
+        self._connection.execute("ANALYZE documents, chunks, words, word_blocks")
 
     def _related(self) -> set[int]:
         """The documents that relations start from."""

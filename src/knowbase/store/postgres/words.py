@@ -7,15 +7,11 @@ from typing import TypeAlias
 
 from psycopg import Connection
 
-from knowbase.store.bm25 import occurrences
 from knowbase.store.postgres.bulk import texts
-from knowbase.text.analysis import Word, stems
+from knowbase.text.analysis import stems
 
 Counts: TypeAlias = tuple[int, int, int, int]
 """How often something stands in title, heading, text and terms."""
-
-Matches: TypeAlias = dict[int, tuple[int, Counts]]
-"""For each chunk that has it: the chunk's length, and how often it stands where."""
 
 LAST = "\U0010ffff"  # sorts after every word
 MOST = 2**15 - 1  # times that a word is counted in a field
@@ -53,50 +49,10 @@ def _four(numbers: Sequence[int]) -> Counts:
     return title, heading, text, terms
 
 
-def ids_of(connection: Connection, base: int, found: Collection[str]) -> dict[str, tuple[int, int]]:
+def ids_of(connection: Connection, base: int, keys: Collection[str]) -> dict[str, tuple[int, int]]:
     """For each stem that is known, by its key: its id, and how many chunks have it."""
     rows = connection.execute(
         "SELECT stem, id, chunks FROM words WHERE base_id = %s AND stem = ANY(%s::text[])",
-        (base, texts(map(key_of, found))),
+        (base, texts(keys)),
     )
     return {stem: (word, chunks) for stem, word, chunks in rows}
-
-
-def matches_of(connection: Connection, base: int, word: Word) -> Matches:
-    """The chunks that have a word, a prefix, or several words in a row."""
-    phrase = stems(word.surface)
-    if not phrase:
-        return {}
-    if len(phrase) == 1:
-        return _with_prefix(connection, base, phrase[0]) if word.prefix else {}
-    return _with_phrase(connection, base, phrase, word.prefix)
-
-
-def _with_prefix(connection: Connection, base: int, stem: str) -> Matches:
-    rows = connection.execute(
-        "SELECT p.chunk, max(p.length), sum(p.title)::int, sum(p.heading)::int, sum(p.text)::int,"
-        " sum(p.terms)::int FROM words w JOIN postings p ON p.base_id = w.base_id"
-        " AND p.word = w.id WHERE w.base_id = %s AND w.stem >= %s AND w.stem < %s"
-        " GROUP BY p.chunk",
-        (base, stem[:LONGEST], stem[:LONGEST] + LAST),
-    )
-    return {row[0]: (row[1], _four(row[2:])) for row in rows}
-
-
-def _with_phrase(connection: Connection, base: int, phrase: list[str], prefix: bool) -> Matches:
-    """Candidates have all of the words; that they stand in a row is looked up in the text."""
-    exact = {key_of(stem) for stem in (phrase[:-1] if prefix else phrase)}
-    rows = connection.execute(
-        "SELECT c.id, c.title, coalesce(c.heading, ''), c.text, c.terms FROM chunks c"
-        " WHERE c.base_id = %s AND c.id IN (SELECT p.chunk FROM words w JOIN postings p"
-        " ON p.base_id = w.base_id AND p.word = w.id WHERE w.base_id = %s AND w.stem = ANY(%s)"
-        " GROUP BY p.chunk HAVING count(*) = %s)",
-        (base, base, list(exact), len(exact)),
-    )
-    found: Matches = {}
-    for chunk, *fields in rows:
-        split = [stems(field) for field in fields]
-        counts = _four([occurrences(field, phrase, prefix) for field in split])
-        if any(counts):
-            found[chunk] = (sum(map(len, split)), counts)
-    return found

@@ -4,6 +4,7 @@ What a batch of documents meets is asked for once, and each kind of row is writt
 of them: the number of statements does not depend on how many there are.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -69,6 +70,7 @@ class Writing(Chunks):
         self._planned: dict[int, Planned] = {}
         self._unlinked: set[int] = set()  # documents whose vectors changed
         self._unindexed: set[int] = set()  # chunks whose words are to be forgotten
+        self._lost: Counter[str] = Counter()
         self._indexed: dict[int, tuple[int, dict[str, Counts]]] = {}
         self._chunks = self._length = 0  # how many more there are
 
@@ -159,7 +161,7 @@ class Writing(Chunks):
             " AND d.seq = c.document WHERE d.base_id = %s AND d.id = ANY(%s)",
             (self._base, list(ids)),
         ).fetchall()
-        self._forget_words(chunks)
+        self._forget_chunks(dict(chunks))
         self._linking.forget(ids)
         self._linking.note_loss(ids)
         self._connection.execute(
