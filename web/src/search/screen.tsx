@@ -2,7 +2,6 @@
 import { signal, useComputed } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { fresh } from "../api";
-import { AsOf } from "../parts/as_of";
 import { Failure } from "../parts/said";
 import { go, withParams } from "../place";
 import { answer, asked, failure, isOld, isWaiting, stacks } from "./asking";
@@ -10,7 +9,6 @@ import { Box, Meaning } from "./box";
 import { Facets } from "./facets";
 import { Foot, NoHits, Notices, summary } from "./foot";
 import { Hits } from "./hits";
-import { askedOf, momentOf } from "./language";
 import { Pane } from "./pane";
 import { Start } from "./start";
 import { NotFound } from "./whynot";
@@ -82,13 +80,12 @@ function Earlier() {
 }
 
 function Switches() {
-  const { unit, mode, query } = asked.value;
+  const { unit, mode } = asked.value;
   return (
     <div class="switches">
       <label>
         <input type="checkbox" checked={unit === "document"} onChange={(event) => go(withParams({ unit: event.currentTarget.checked ? "document" : "" }))} /> one hit a document
       </label>
-      <AsOf when={momentOf(query)} choose={(when) => go(withParams({ q: askedOf(query, when) }))} />
       <label>
         by{" "}
         <select value={mode} onChange={(event) => go(withParams({ mode: event.currentTarget.value === "hybrid" ? "" : event.currentTarget.value }))}>

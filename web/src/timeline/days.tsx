@@ -4,7 +4,7 @@ import { dates } from "../kept";
 import type { Document as Facts } from "../operations";
 import { documentAddress } from "../place";
 import { ofThen } from "../search/language";
-import { count, day, grouped, thousands } from "../words";
+import { count, day, grouped, shortened, thousands } from "../words";
 
 /** One row a day, its documents by where they are from. */
 export function Days({ documents, isAll, when }: { documents: Facts[]; isAll: boolean; when: string }) {
@@ -40,7 +40,7 @@ function Group({ from, documents, isWhole, when }: { from: string; documents: Fa
         {shown.map((one) => (
           <li key={one.id}>
             <a href={documentAddress(ofThen(one.code, when))} dir="auto">
-              {one.title}
+              {shortened(one.title, 160)}
             </a>{" "}
             <span class="faint">{happened(one)}</span>
           </li>

@@ -94,7 +94,9 @@ function Newest() {
             ))}
           </select>
         </label>
-        <AsOf when={when} choose={(day) => go(withParams({ as_of: day, n: "" }))} />
+        <span>
+          As of <AsOf when={when} choose={(day) => go(withParams({ as_of: day, n: "" }))} />
+        </span>
       </form>
       {when && (
         <p class="notice" role="status">
