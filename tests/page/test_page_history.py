@@ -120,6 +120,10 @@ def test_what_was_is_read_without_a_script_and_changed_by_nobody_who_may_only_re
     expect(page.locator(".document .text")).to_contain_text("Monday")
     page.get_by_role("link", name="As it is now").click()
     expect(page.locator(".document .text")).to_contain_text("Tuesday")
+    page.goto(f"{served.address}/?q=deploy+as_of%3A%231")
+    page.locator(".hit a").first.click()
+    expect(page.locator(".document .text mark").first).to_have_text("deploy")
+    expect(page.locator(".document .text")).to_contain_text("Monday")
     plain.close()
     token = kb.json("token", "new", "reader", "--scope", "read")["token"]
     context = browser.new_context()
