@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
+import cluster
 from pooler import Pooler
 
 _numbers = count(1)
@@ -74,7 +75,9 @@ def database() -> str:
         connection.execute(f"DROP DATABASE IF EXISTS {name}")
         connection.execute(f"CREATE DATABASE {name}")
     parts = urlsplit(server())
-    return parts._replace(path=f"/{name}").geturl()
+    made = parts._replace(path=f"/{name}").geturl()
+    cluster.extend(server(), made)
+    return made
 
 
 def new_base() -> str:

@@ -95,6 +95,7 @@ class Base(Finding):
             vector_index=self.store.vector_index() if self.access.is_full else None,
             lost_writes=self.store.has_lost_writes(),
             replicas=tuple(self.store.replicas()) if self.access.is_full else (),
+            cluster=self.store.cluster() if self.access.is_full else None,
         )
 
     def doctor(self) -> "Diagnosis":

@@ -332,6 +332,16 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "vector_index": "beside a large base, for faster searches",
         "lost_writes": "a power cut may have taken the last ones",
         "replicas": "servers that answer searches instead",
+        "cluster": "servers that its chunks are distributed over",
+    },
+    "ClusterState": {
+        "workers": "each with its part",
+        "shards": "parts that the chunks are in",
+    },
+    "Worker": {
+        "server": "host and port",
+        "shards": "how many of them it holds",
+        "size_bytes": "of its chunks, their words and vectors; none when it does not answer",
     },
     "ReplicaState": {
         "base": "where it is",

@@ -6,7 +6,7 @@ from psycopg import Connection
 from psycopg.sql import SQL
 
 from knowbase.errors import BaseMissing, BaseUnreachable, InvalidInput
-from knowbase.store.postgres import rows, upgrade
+from knowbase.store.postgres import cluster, rows, upgrade
 from knowbase.store.postgres.calibration import PostgresCalibration
 from knowbase.store.postgres.connection import (
     STATEMENT_TIMEOUT,
@@ -29,6 +29,7 @@ from knowbase.store.postgres.write import Writing
 from knowbase.store.rules import check_codes
 from knowbase.values.changes import Changes, with_erased
 from knowbase.values.characters import storable
+from knowbase.values.cluster import ClusterState
 from knowbase.values.documents import Document
 from knowbase.values.replicas import ReadFrom, ReplicaState
 
@@ -48,6 +49,8 @@ def create(url: str) -> "PostgresStore":
     connections = Connections(database, Timeouts(BUSY_TIMEOUT, schema=schema))
     try:
         connections.run(lambda connection: _upgrade(connection, schema))
+        if connections.run(upgrade.has_citus):
+            connections.run(lambda connection: cluster.distribute(connection, schema))
         connections.run(
             lambda connection: connection.execute(
                 "INSERT INTO bases (name) VALUES (%s) ON CONFLICT DO NOTHING", (name,)
@@ -87,9 +90,12 @@ class PostgresStore(
         self._connections = _connections(place.database, timeouts, read_from)
         self._vector_index = vector_index
         try:
-            self._base, self._vectors_known = self._connections.run(
+            self._base, self._vectors_known, is_distributed = self._connections.run(
                 lambda connection: _opened(connection, place)
             )
+            if is_distributed and read_from.urls:
+                raise InvalidInput("a base over a cluster has no replicas", field="base_read")
+            self._connections.is_distributed = is_distributed
         except BaseException:
             self._connections.close()
             raise
@@ -122,6 +128,12 @@ class PostgresStore(
 
     def replicas(self) -> list[ReplicaState]:
         return self._connections.replicas()
+
+    def cluster(self) -> ClusterState | None:
+        if not self._connections.is_distributed:
+            return None
+        schema = place_in(self.url).schema
+        return self._connections.run(lambda connection: cluster.state(connection, schema))
 
     def copying(self) -> "PostgresCopying":
         from knowbase.store.postgres.copying import PostgresCopying
@@ -162,8 +174,9 @@ def _upgrade(connection: Connection, schema: str) -> None:
     upgrade.upgrade(connection, schema, lambda within, base: Linking(within, base).relink())
 
 
-def _opened(connection: Connection, place: Place) -> tuple[int, tuple[int, ...]]:
-    """The base's id, and the version of pgvector; () when there is none."""
+def _opened(connection: Connection, place: Place) -> tuple[int, tuple[int, ...], bool]:
+    """The base's id, the version of pgvector (() when there is none), and whether it lies over a
+    cluster."""
     missing = BaseMissing(
         f"there is no base {place.name!r} in this database",
         hint="make one with: kb init --base URL",
@@ -176,4 +189,8 @@ def _opened(connection: Connection, place: Place) -> tuple[int, tuple[int, ...]]
     row = connection.execute("SELECT id FROM bases WHERE name = %s", (place.name,)).fetchone()
     if row is None:
         raise missing
-    return row[0], upgrade.pgvector(connection) or ()
+    extensions = upgrade.extensions(connection)
+    is_distributed = "citus" in extensions and cluster.has_distributed(connection, place.schema)
+    if is_distributed and version < len(STEPS):
+        cluster.distribute(connection, place.schema)  # what the upgrade made
+    return row[0], extensions.get("vector", ()), is_distributed

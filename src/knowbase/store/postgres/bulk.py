@@ -1,13 +1,14 @@
 """Many rows at once: COPY as text or as the server keeps them, and lists as one parameter."""
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from psycopg import Connection
 from psycopg.sql import SQL, Composable, Composed, Identifier
 
 from knowbase import deadline
+from knowbase.store.postgres.cluster import is_distributed
 from knowbase.store.postgres.vector_tables import packed, vector_table
 from knowbase.store.seals import vector_seal
 from knowbase.values.vectors import Vector
@@ -16,6 +17,7 @@ _START = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _END = b"\xff\xff"
 _POSTING = struct.Struct(">hiiiiiqiiihihihih")  # eight columns, each behind its length
 _VECTOR = struct.Struct(">hiiiiiq")
+_DOCUMENT = struct.Struct(">iq")  # one more column, of a cluster
 _LENGTH = struct.Struct(">i")
 POSTING = ("base_id", "word", "chunk", "length", "title", "heading", "text", "terms")
 
@@ -33,8 +35,17 @@ def copy_rows(
             copy.write_row(line)
 
 
-def copy_postings(connection: Connection, base: int, lines: Iterable[tuple[int, ...]]) -> None:
-    """Word, chunk, length and the four counts; in the order of the table's key."""
+def copy_postings(
+    connection: Connection,
+    base: int,
+    lines: Iterable[tuple[int, ...]],
+    documents: Mapping[int, int],
+) -> None:
+    """Word, chunk, length and the four counts, in the order of the table's key; and the document
+    of each chunk, where that says on which worker it is."""
+    if is_distributed(connection):
+        _copy_distributed(connection, base, lines, documents)
+        return
     pack = _POSTING.pack
     rows = [
         pack(8, 4, base, 4, word, 8, chunk, 4, length, 2, title, 2, heading, 2, text, 2, terms)
@@ -43,22 +54,41 @@ def copy_postings(connection: Connection, base: int, lines: Iterable[tuple[int, 
     _copy_packed(connection, Identifier("postings"), POSTING, rows)
 
 
+def _copy_distributed(
+    connection: Connection,
+    base: int,
+    lines: Iterable[tuple[int, ...]],
+    documents: Mapping[int, int],
+) -> None:
+    pack, more = _POSTING.pack, _DOCUMENT.pack
+    rows = [
+        pack(9, 4, base, 4, word, 8, chunk, 4, length, 2, title, 2, heading, 2, text, 2, terms)
+        + more(8, documents[chunk])
+        for word, chunk, length, title, heading, text, terms in sorted(lines)
+    ]
+    _copy_packed(connection, Identifier("postings"), (*POSTING, "document"), rows)
+
+
 def copy_vectors(
     connection: Connection,
     base: int,
     model: tuple[int, int],
-    vectors: Iterable[tuple[int, Vector]],
+    vectors: Iterable[tuple[int, int, Vector]],
 ) -> None:
-    """Of a model, by its number and its dimensions: chunks that have no vector of it yet."""
+    """Of a model, by its number and its dimensions: chunks that have no vector of it yet, with
+    the document of each."""
     number, dimensions = model
+    columns: tuple[str, ...] = ("base_id", "model", "chunk", "embedding", "seal")
+    spread = is_distributed(connection)
+    if spread:
+        columns = (*columns, "document")
     rows = []
-    for chunk, vector in vectors:
+    for chunk, document, vector in vectors:
         sent, seal = packed(vector), vector_seal(vector)
-        rows += [
-            *(_VECTOR.pack(5, 4, base, 4, number, 8, chunk), _LENGTH.pack(len(sent)), sent),
-            *(_LENGTH.pack(len(seal)), seal),
-        ]
-    columns = ("base_id", "model", "chunk", "embedding", "seal")
+        head = _VECTOR.pack(len(columns), 4, base, 4, number, 8, chunk)
+        rows += [head, _LENGTH.pack(len(sent)), sent, _LENGTH.pack(len(seal)), seal]
+        if spread:
+            rows.append(_DOCUMENT.pack(8, document))
     _copy_packed(connection, vector_table(dimensions), columns, rows)
 
 

@@ -45,7 +45,7 @@ class _Lines(NamedTuple):
 
     new: list[tuple[Any, ...]]
     old: list[tuple[Any, ...]]
-    vectors: dict[int, Vector]
+    vectors: list[tuple[int, int, Vector]]  # chunk, document, vector
     changed: list[int]  # those whose text is another one
 
 
@@ -60,7 +60,7 @@ class Chunks(Postings):
         stored = self._stored([one.seq for one in documents if not one.is_new])
         self._drop_orphans(documents, stored)
         embedded = self._embedded([old.id for those in stored.values() for old in those.values()])
-        lines = _Lines([], [], {}, [])
+        lines = _Lines([], [], [], [])
         for one in documents:
             self._plan_chunks(one, stored.get(one.seq, {}), embedded, lines)
         self._copy_chunks(lines.new)
@@ -98,6 +98,13 @@ class Chunks(Postings):
                 (self._base, [old.id for old in orphans]),
             )
 
+    def _drop_chunks(self, documents: Iterable[int]) -> None:
+        """All those of these documents."""
+        self._connection.execute(
+            "DELETE FROM chunks WHERE base_id = %s AND document = ANY(%s)",
+            (self._base, list(documents)),
+        )
+
     def _forget_words(self, chunks: Iterable[Sequence[Any]]) -> None:
         """Chunks that go, with their lengths."""
         for chunk, length in chunks:
@@ -120,6 +127,7 @@ class Chunks(Postings):
             old = stored.get((chunk.slug, chunk.chunk_index))
             number = old.id if old else self._numbered()
             terms = clean(index_terms(draft.reading.type, names, title, chunk.heading, chunk.text))
+            self._documents[number] = seq
             length = self._index(number, old, chunk, (title, terms))
             line = chunk_line(number, seq, position, chunk, (title, terms, length))
             (lines.old if old else lines.new).append(line)
@@ -127,7 +135,7 @@ class Chunks(Postings):
             if is_other:
                 lines.changed.append(number)
             if vector is not None and (is_other or number not in embedded):
-                lines.vectors[number] = vector
+                lines.vectors.append((number, seq, vector))
                 self._unlinked.add(seq)
             elif is_other:
                 self._unlinked.add(seq)
@@ -157,11 +165,13 @@ class Chunks(Postings):
         )
 
     def _update_chunks(self, lines: Sequence[tuple[Any, ...]]) -> None:
-        settings = SQL(", ").join(SQL("{} = %s").format(Identifier(name)) for name in CHUNK[1:])
-        statement = SQL("UPDATE chunks SET {} WHERE base_id = %s AND id = %s").format(settings)
+        settings = SQL(", ").join(SQL("{} = %s").format(Identifier(name)) for name in CHUNK[2:])
+        statement = SQL(
+            "UPDATE chunks SET {} WHERE base_id = %s AND id = %s AND document = %s"
+        ).format(settings)
         if lines:
             self._connection.cursor().executemany(
-                statement, [(*one[1:], self._base, one[0]) for one in lines]
+                statement, [(*one[2:], self._base, *one[:2]) for one in lines]
             )
 
     def _embedded(self, chunks: list[int]) -> set[int]:
@@ -189,11 +199,11 @@ class Chunks(Postings):
                 (self._base, chunks),
             )
 
-    def _write_vectors(self, vectors: dict[int, Vector]) -> None:
+    def _write_vectors(self, vectors: list[tuple[int, int, Vector]]) -> None:
         if self._model is not None:
             number, model = self._model
             kind = (number, model.dimensions)
-            copy_vectors(self._connection, self._base, kind, vectors.items())
+            copy_vectors(self._connection, self._base, kind, vectors)
 
 
 def chunk_line(

@@ -27,8 +27,13 @@ class _PostgresCompiler(Compiler):
     place = "%s"
     true, false = "true", "false"
 
-    def __init__(self, having: Callable[[Word], Compiled] | None = None) -> None:
+    def __init__(
+        self,
+        having: Callable[[Word], Compiled] | None = None,
+        below: Callable[[Compiled], Compiled] | None = None,
+    ) -> None:
         self._having = having
+        self._below = below
 
     def one_of(self, condition: OneOf) -> Compiled:
         column = self.column(condition.field)
@@ -55,13 +60,14 @@ class _PostgresCompiler(Compiler):
         names = [[ascii_lower(name) for name in condition.names]]
         if condition.direct:
             return Compiled(f"d.seq IN (SELECT seq FROM ({children}) c)", names)
-        return Compiled(
+        walk = Compiled(
             f"d.seq IN (WITH RECURSIVE below AS ({children} UNION"
             " SELECT e.base_id, e.seq, e.code_key, lower(e.id), lower(e.path) FROM below b"
             " JOIN documents e ON e.base_id = b.base_id"
             " AND e.parent_key IN (b.code_key, b.id, b.path)) SELECT seq FROM below)",
             names,
         )
+        return walk if self._below is None else self._below(walk)
 
     def place_in(self, subject: str) -> str:
         return f"strpos({subject}, %s)"
@@ -100,9 +106,14 @@ def compile_condition(condition: Condition) -> Statement:
     return sql.SQL(compiled.sql), compiled.values
 
 
-def compile_for_chunks(condition: Condition, having: Callable[[Word], Compiled]) -> Statement:
-    """The condition over `chunks AS c`; `having` says which chunks have a word."""
-    compiled = _PostgresCompiler(having).for_chunks(condition)
+def compile_for_chunks(
+    condition: Condition,
+    having: Callable[[Word], Compiled],
+    below: Callable[[Compiled], Compiled] | None = None,
+) -> Statement:
+    """The condition over `chunks AS c`; `having` says which chunks have a word, `below` what to
+    say instead of a walk down a tree."""
+    compiled = _PostgresCompiler(having, below).for_chunks(condition)
     return sql.SQL(compiled.sql), compiled.values
 
 

@@ -15,6 +15,7 @@ from knowbase import deadline
 from knowbase.errors import InvalidInput, VectorsUnavailable
 from knowbase.logs import log
 from knowbase.store.postgres.cancelling import Canceller
+from knowbase.store.postgres.cluster import BaseConnection
 from knowbase.store.postgres.failures import ALL_IN_USE, failure_of, was_dropped
 from knowbase.values.characters import clean
 from knowbase.values.replicas import ReplicaState
@@ -85,6 +86,8 @@ class Connections:
     what holds for it, in one round trip.
     """
 
+    is_distributed = False  # over the workers of a cluster
+
     def __init__(self, url: str, timeouts: Timeouts) -> None:
         self._timeouts = timeouts
         self._canceller = Canceller()
@@ -147,13 +150,14 @@ class Connections:
     @contextmanager
     def _connection(self) -> Iterator[Connection]:
         connection = self._taken()
+        connection.is_distributed = self.is_distributed
         try:
             with connection, self._canceller.watching(connection):
                 yield connection
         finally:
             self._pool.putconn(connection)
 
-    def _taken(self) -> Connection:
+    def _taken(self) -> BaseConnection:
         """A connection of the pool, which is to be put back."""
         deadline.check()
         left = deadline.seconds_left()
@@ -172,6 +176,7 @@ class Connections:
         """One state of the base for as long as it takes; nothing is tried again."""
         with translated():
             connection = self._taken()
+        connection.is_distributed = self.is_distributed
         try:
             with translated(), connection:
                 limits = self._timeouts.of_long_work()
@@ -181,10 +186,11 @@ class Connections:
             self._pool.putconn(connection)
 
 
-def new_pool(url: str, connect_timeout: int) -> "ConnectionPool[Connection]":
+def new_pool(url: str, connect_timeout: int) -> "ConnectionPool[BaseConnection]":
     """A pool that is not open yet."""
     return ConnectionPool(
         url,
+        connection_class=BaseConnection,
         min_size=0,
         max_size=16,
         open=False,

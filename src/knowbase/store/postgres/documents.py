@@ -8,6 +8,7 @@ from psycopg.sql import SQL
 
 from knowbase.query.conditions import EVERYTHING, FORGOTTEN, Condition, Not, both, is_everything
 from knowbase.store.postgres import rows
+from knowbase.store.postgres.cluster import together
 from knowbase.store.postgres.compile import compile_condition
 from knowbase.store.postgres.connection import Connected, find_model
 from knowbase.store.postgres.vector_tables import vector_table
@@ -112,13 +113,13 @@ class PostgresDocuments(Connected):
     def openings(self, documents: Collection[str]) -> dict[str, str]:
         found = self._read(
             SQL(
-                "SELECT d.id, (SELECT c.text FROM chunks c WHERE c.base_id = d.base_id"
-                " AND c.document = d.seq ORDER BY c.position LIMIT 1)"
-                " FROM documents d WHERE d.base_id = %s AND d.id = ANY(%s)"
+                "SELECT DISTINCT ON (d.seq) d.id, c.text FROM documents d JOIN chunks c"
+                " ON c.base_id = d.base_id AND c.document = d.seq"
+                " WHERE d.base_id = %s AND d.id = ANY(%s) ORDER BY d.seq, c.position"
             ),
             (self._base, list(documents)),
         )
-        return {document: text or "" for document, text in found}
+        return dict.fromkeys(documents, "") | dict(found)
 
     def heads(self, documents: Collection[str]) -> dict[str, Document]:
         """Each chain is followed by names, as front matter has them; UNION ends a circle."""
@@ -226,9 +227,9 @@ class PostgresDocuments(Connected):
         test, found = compile_condition(condition)
         statement = SQL(
             f"SELECT count(*) FROM {_CHUNKS} JOIN {{}} v ON v.base_id = c.base_id"
-            f" AND v.chunk = c.id {where} AND {{}}"
-        )
-        return _number(connection.execute(statement.format(table, test), (*values, *found)))
+            f" AND v.chunk = c.id{{}} {where} AND {{}}"
+        ).format(table, together(connection, "v", "c"), test)
+        return _number(connection.execute(statement, (*values, *found)))
 
 
 def _number(found: Cursor[Any]) -> int:

@@ -49,7 +49,7 @@ class Pasting(Writing):
         self._copy_chunks(
             [self._chunk(copy.document.seq, one) for copy in copies for one in copy.chunks]
         )
-        self._vectors(one for copy in copies for one in copy.chunks)
+        self._vectors((copy.document.seq, one) for copy in copies for one in copy.chunks)
         self._write_words()
         written = [copy.document.seq for copy in copies]
         self._linking.refresh(written)
@@ -65,15 +65,16 @@ class Pasting(Writing):
         chunk, terms = copy.chunk, clean(copy.terms)
         length, counts = counted((copy.title, chunk.heading or "", chunk.text, terms))
         self._indexed[copy.id] = (length, counts)
+        self._documents[copy.id] = seq
         self._chunks += 1
         self._length += length
         return chunk_line(copy.id, seq, copy.position, chunk, (copy.title, terms, length))
 
-    def _vectors(self, copies: Iterable[ChunkCopy]) -> None:
-        by_model: dict[Model, list[tuple[int, Vector]]] = {}
-        for copy in copies:
+    def _vectors(self, copies: Iterable[tuple[int, ChunkCopy]]) -> None:
+        by_model: dict[Model, list[tuple[int, int, Vector]]] = {}
+        for seq, copy in copies:
             for model, vector in copy.vectors:
-                by_model.setdefault(model, []).append((copy.id, vector))
+                by_model.setdefault(model, []).append((copy.id, seq, vector))
         for model, vectors in by_model.items():
             number = self._connection.execute(
                 "SELECT id FROM models WHERE base_id = %s AND name = %s AND revision = %s",

@@ -17,6 +17,7 @@ class Postings(Recording):
     _next_word: int
     _unindexed: set[int]  # chunks whose words are to be forgotten
     _indexed: dict[int, tuple[int, dict[str, Counts]]]
+    _documents: dict[int, int]  # of chunks that are indexed
     _chunks: int  # how many more there are
     _before: int  # how many there were
     _length: int
@@ -93,4 +94,5 @@ class Postings(Recording):
                 for chunk, (length, counts) in self._indexed.items()
                 for stem, where in counts.items()
             ],
+            self._documents,
         )

@@ -17,6 +17,7 @@ from knowbase.store.compile import Compiled
 from knowbase.store.facets import Ages, Counted, counted, statement
 from knowbase.store.nearest import nearest as nearest_vectors
 from knowbase.store.postgres import rows
+from knowbase.store.postgres.cluster import is_distributed
 from knowbase.store.postgres.compile import Statement, compile_for_chunks
 from knowbase.store.postgres.connection import Connected
 from knowbase.store.postgres.spelling import Spelling
@@ -36,6 +37,24 @@ MOST = 2**31 - 1  # as many as there are
 EXACT = 20_000  # up to so many vectors that pass are compared one by one
 BY_INDEX = "v.embedding <=> %s::vector"
 ONE_BY_ONE = f"({BY_INDEX}) + 0"  # an order that no index has
+_HAVING_OF_A_CLUSTER = (
+    "EXISTS (SELECT 1 FROM postings p WHERE p.base_id = c.base_id AND p.word = %s"
+    " AND p.document = c.document AND p.chunk = c.id)"
+)
+_SPECIAL = "unnest(%s::int[], %s::float8[], %s::bigint[], %s::int[], %s::float8[])"
+_BY_CHUNK = {
+    "document": SQL(""), "key": SQL("f.chunk"), "special": SQL(f"SELECT * FROM {_SPECIAL}"),
+}  # fmt: skip
+_BY_DOCUMENT = {
+    "document": SQL("p.document, "),
+    "key": SQL("f.document, f.chunk"),
+    "special": SQL(
+        "SELECT s.number, s.idf, c.document, s.chunk, s.length, s.tf"
+        f" FROM {_SPECIAL} AS s (number, idf, chunk, length, tf)"
+        " JOIN chunks c ON c.id = s.chunk AND c.base_id = %s"
+    ),
+}
+"""What belongs together over a cluster: then each worker finds the best of its own."""
 LIFECYCLE = (
     "archived OR expires_at IS NOT NULL OR superseded_by IS NOT NULL"
     " OR valid_until IS NOT NULL OR deleted_at IS NOT NULL"
@@ -85,16 +104,17 @@ class PostgresRetrieval(Connected):
         statement = SQL(
             "SELECT f.chunk, sum(f.idf * ((f.tf * {k}) / (f.tf + {k1} *"
             " ({rest} + {b} * f.length / %s))) ORDER BY f.number) AS score FROM ("
-            "SELECT w.number, w.idf, p.chunk, p.length,"
+            "SELECT w.number, w.idf, {document}p.chunk, p.length,"
             " %s::float8 * p.title + %s::float8 * p.heading + %s::float8 * p.text"
             " + %s::float8 * p.terms AS tf"
             " FROM unnest(%s::int[], %s::int[], %s::float8[]) AS w (number, word, idf)"
             " JOIN postings p ON p.base_id = %s AND p.word = w.word"
-            " UNION ALL SELECT * FROM"
-            " unnest(%s::int[], %s::float8[], %s::bigint[], %s::int[], %s::float8[])"
-            ") AS f (number, idf, chunk, length, tf) WHERE {passing}"
-            " GROUP BY f.chunk HAVING count(*) >= %s ORDER BY score DESC, f.chunk LIMIT %s"
-        ).format(k=_float(K1 + 1), k1=_float(K1), rest=_float(1 - B), b=_float(B), passing=test)
+            " UNION ALL {special}) AS f WHERE {passing}"
+            " GROUP BY {key} HAVING count(*) >= %s ORDER BY score DESC, f.chunk LIMIT %s"
+        ).format(
+            **(_BY_DOCUMENT if is_distributed(connection) else _BY_CHUNK),
+            k=_float(K1 + 1), k1=_float(K1), rest=_float(1 - B), b=_float(B), passing=test,
+        )  # fmt: skip
         rows_found = connection.execute(
             statement,
             (
@@ -105,6 +125,7 @@ class PostgresRetrieval(Connected):
                 [counts[number] * idf(population.rows, having) for number, _, having in plain],
                 self._base,
                 *_columns(found, weights),
+                *([self._base] if is_distributed(connection) else ()),
                 *values,
                 len(query.words) if query.match == "all" else 1,
                 limit,
@@ -134,7 +155,7 @@ class PostgresRetrieval(Connected):
                 "SELECT chunks, length FROM bases WHERE id = %s", (self._base,)
             )
         else:
-            test, values = compile_for_chunks(among, self._having(connection))
+            test, values = self._for_chunks(connection, among)
             statement = SQL(
                 "SELECT count(*), coalesce(sum(c.length), 0) FROM chunks c"
                 " WHERE c.base_id = %s AND {}"
@@ -188,6 +209,7 @@ class PostgresRetrieval(Connected):
             )
         )
         matched = list({chunk for matches in special.values() for chunk in matches})
+        test, values = self._passing(connection, "p.chunk", among, distributed=False)
         ours = {
             chunk
             for (chunk,) in connection.execute(
@@ -286,12 +308,13 @@ class PostgresRetrieval(Connected):
         )
 
     def _newest(self, connection: Connection, condition: Condition, limit: int) -> list[Passage]:
-        test, values = compile_for_chunks(condition, self._having(connection))
+        test, values = self._for_chunks(connection, condition)
         statement = SQL(
             f"SELECT c.id, {rows.CHUNK}, {rows.DOCUMENT} FROM"
-            " (SELECT DISTINCT ON (c.document) c.base_id, c.id FROM chunks c"
+            " (SELECT DISTINCT ON (c.document) c.base_id, c.id, c.document FROM chunks c"
             " WHERE c.base_id = %s AND {} ORDER BY c.document, c.position) first"
             " JOIN chunks c ON c.base_id = first.base_id AND c.id = first.id"
+            " AND c.document = first.document"
             " JOIN documents d ON d.base_id = c.base_id AND d.seq = c.document"
             " ORDER BY d.updated_at DESC, d.seq LIMIT %s"
         ).format(test)
@@ -300,7 +323,7 @@ class PostgresRetrieval(Connected):
 
     def facets(self, condition: Condition, wanted: Sequence[str], ages: Ages) -> Counted:
         def count(connection: Connection) -> Counted:
-            test, values = compile_for_chunks(condition, self._having(connection))
+            test, values = self._for_chunks(connection, condition)
             matching = (
                 "SELECT d.type, d.tags, d.project, d.path, d.updated_at, d.created_at"
                 " FROM documents d"
@@ -328,20 +351,27 @@ class PostgresRetrieval(Connected):
 
     # inside
 
-    def _passing(self, connection: Connection, column: str, condition: Condition) -> Statement:
-        """That a column is one of the chunks that pass; true when all of them do."""
+    def _passing(
+        self, connection: Connection, column: str, condition: Condition, *, distributed: bool = True
+    ) -> Statement:
+        """That a column is one of the chunks that pass; true when all of them do. The column may
+        be of a table that is distributed as they are, or not."""
         if is_lifecycle(condition) and (
             is_everything(condition) or not self._has_lifecycle(connection)
         ):
             return SQL("true"), []
-        test, values = compile_for_chunks(condition, self._having(connection))
-        return (
-            SQL("{} IN (SELECT c.id FROM chunks c WHERE c.base_id = %s AND {})").format(
-                SQL(column),
-                test,
-            ),
-            [self._base, *values],
-        )
+        test, values = self._for_chunks(connection, condition)
+        table = column.partition(".")[0]
+        if is_distributed(connection) and distributed:
+            passing = SQL(
+                "({}.document, {}) IN (SELECT c.document, c.id FROM chunks c"
+                " WHERE c.base_id = %s AND {})"
+            ).format(SQL(table), SQL(column), test)
+        else:
+            passing = SQL("{} IN (SELECT c.id FROM chunks c WHERE c.base_id = %s AND {})").format(
+                SQL(column), test
+            )
+        return passing, [self._base, *values]
 
     def _has_lifecycle(self, connection: Connection) -> bool:
         statement = SQL(f"SELECT 1 FROM documents WHERE base_id = %s AND ({LIFECYCLE}) LIMIT 1")
@@ -352,6 +382,9 @@ class PostgresRetrieval(Connected):
 
         def having(word: Word) -> Compiled:
             found = stems(word.surface)
+            if is_distributed(connection) and len(found) == 1 and not word.prefix:
+                number, _ = ids_of(connection, self._base, found).get(key_of(found[0]), (0, 0))
+                return Compiled(_HAVING_OF_A_CLUSTER, [number])
             if len(found) == 1 and not word.prefix:
                 return Compiled(
                     "EXISTS (SELECT 1 FROM words w JOIN postings p ON p.base_id = w.base_id"
@@ -362,6 +395,18 @@ class PostgresRetrieval(Connected):
             return Compiled("c.id = ANY(%s)", [list(matches_of(connection, self._base, word))])
 
         return having
+
+    def _for_chunks(self, connection: Connection, condition: Condition) -> Statement:
+        """The condition over `chunks AS c`. No query over a cluster can walk down a tree: there,
+        what lies below a document is asked for first."""
+
+        def below(walk: Compiled) -> Compiled:
+            statement = SQL(f"SELECT d.seq FROM documents d WHERE d.base_id = %s AND {walk.sql}")
+            found = connection.execute(statement, (self._base, *walk.values))
+            return Compiled("d.seq = ANY(%s)", [[seq for (seq,) in found]])
+
+        having = self._having(connection)
+        return compile_for_chunks(condition, having, below if is_distributed(connection) else None)
 
 
 def _columns(

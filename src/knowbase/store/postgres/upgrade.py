@@ -80,12 +80,17 @@ def version_of(connection: Connection, schema: str = SCHEMA) -> int:
     return version
 
 
-def pgvector(connection: Connection) -> tuple[int, ...] | None:
-    """The version of pgvector in this database, if it has it."""
-    row = connection.execute(
-        "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
-    ).fetchone()
-    return tuple(int(part) for part in row[0].split(".")[:2]) if row else None
+def extensions(connection: Connection) -> dict[str, tuple[int, ...]]:
+    """The versions of pgvector (`vector`) and Citus in this database, if it has them."""
+    rows = connection.execute(
+        "SELECT extname, split_part(extversion, '-', 1) FROM pg_extension"
+        " WHERE extname IN ('vector', 'citus')"
+    ).fetchall()
+    return {name: tuple(int(part) for part in version.split(".")[:2]) for name, version in rows}
+
+
+def has_citus(connection: Connection) -> bool:
+    return "citus" in extensions(connection)
 
 
 class Roles(NamedTuple):

@@ -1,0 +1,196 @@
+"""A base over the workers of a Citus cluster.
+
+Chunks, their words and their vectors are distributed by their document, so that a document's
+parts live together. What a worker joins them with is on every node (reference tables). What is
+only asked for by itself stays on the coordinator, as do the counters that every writer locks.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from psycopg import Connection
+from psycopg.sql import SQL, Identifier, Literal
+
+from knowbase.errors import Conflict
+from knowbase.store.postgres.schema import LOCK
+from knowbase.values.cluster import ClusterState, Worker
+
+EVERYWHERE = (
+    "documents", "sessions", "links", "names", "mentions", "edges", "unlinked", "uses",
+    "verdicts", "relations",
+)  # fmt: skip
+"""Documents, and what is said of them: filters are met where the chunks are."""
+
+_VECTORS = r"^vectors_[0-9]+$"
+_PREPARED = "SET LOCAL statement_timeout = 0; SET LOCAL citus.multi_shard_modify_mode = sequential"
+_OWN_KEYS = (
+    "ALTER TABLE chunks DROP CONSTRAINT chunks_pkey CASCADE,"
+    " ADD PRIMARY KEY (base_id, document, id)",
+    "CREATE INDEX chunks_id ON chunks (base_id, id)",
+    "ALTER TABLE postings ADD COLUMN document bigint",
+    "UPDATE postings p SET document = c.document FROM chunks c"
+    " WHERE c.base_id = p.base_id AND c.id = p.chunk",
+    "ALTER TABLE postings ALTER COLUMN document SET NOT NULL, DROP CONSTRAINT postings_pkey,"
+    " ADD PRIMARY KEY (base_id, word, chunk, document)",
+)
+_KEY_OF_VECTORS = "PRIMARY KEY (base_id, model, chunk, document)"
+_CHUNK_OF_VECTORS = (
+    "FOREIGN KEY (base_id, document, chunk) REFERENCES chunks (base_id, document, id)"
+    " ON DELETE CASCADE"
+)
+BESIDE_ITS_DOCUMENT = f"document bigint NOT NULL, {_KEY_OF_VECTORS}, {_CHUNK_OF_VECTORS}"
+_OWN_KEYS_OF_VECTORS = (
+    "ALTER TABLE {table} ADD COLUMN document bigint",
+    "UPDATE {table} v SET document = c.document FROM chunks c"
+    " WHERE c.base_id = v.base_id AND c.id = v.chunk",
+    "ALTER TABLE {table} ALTER COLUMN document SET NOT NULL, DROP CONSTRAINT {key},"
+    f" ADD {_KEY_OF_VECTORS}, ADD {_CHUNK_OF_VECTORS}",
+)
+
+
+class BaseConnection(Connection[tuple[Any, ...]]):
+    """A connection that knows how the tables of its base lie."""
+
+    is_distributed = False
+
+
+def is_distributed(connection: Connection[Any]) -> bool:
+    return isinstance(connection, BaseConnection) and connection.is_distributed
+
+
+def together(connection: Connection[Any], one: str, other: str) -> SQL:
+    """The rest of a join of two tables that are distributed by document: it stays on a worker."""
+    text = f" AND {one}.document = {other}.document" if is_distributed(connection) else ""
+    return SQL(text)
+
+
+def has_distributed(connection: Connection[Any], schema: str) -> bool:
+    """Whether the chunks of this schema are; the database has Citus."""
+    return _kind(connection, schema, "chunks") == "distributed"
+
+
+def distribute(connection: Connection[Any], schema: str) -> None:
+    """Give each table of the schema its place, unless it has it; nothing where Citus has no
+    workers. Who comes second waits, and finds it done."""
+    if not _workers(connection):
+        return
+    connection.execute(SQL(_PREPARED))
+    connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+    is_new = not has_distributed(connection, schema)
+    if is_new:
+        _check_coordinator(connection)
+        _drop_foreign_keys(connection, schema)
+        for statement in _OWN_KEYS:
+            connection.execute(SQL(statement))
+    for table in EVERYWHERE:
+        if _kind(connection, schema, table) is None:
+            connection.execute("SELECT create_reference_table(%s)", (table,))
+    if is_new:
+        connection.execute(
+            "SELECT create_distributed_table('chunks', 'document', colocate_with => 'none')"
+        )
+        spread(connection, "postings")
+        for table in _vector_tables(connection, schema):
+            names = {"table": Identifier(table), "key": Identifier(f"{table}_pkey")}
+            for statement in _OWN_KEYS_OF_VECTORS:
+                connection.execute(SQL(statement).format(**names))
+            spread(connection, table)
+
+
+def spread(connection: Connection[Any], table: str) -> None:
+    """Distribute a table beside the chunks that its rows are of."""
+    connection.execute(
+        "SELECT create_distributed_table(%s, 'document', colocate_with => 'chunks')", (table,)
+    )
+
+
+def _name(schema: str, table: str) -> str:
+    return Identifier(schema, table).as_string()
+
+
+def _workers(connection: Connection[Any]) -> int:
+    row = connection.execute(
+        "SELECT count(*) FROM pg_dist_node WHERE noderole = 'primary' AND isactive"
+        " AND groupid <> 0 AND shouldhaveshards"
+    ).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _check_coordinator(connection: Connection[Any]) -> None:
+    row = connection.execute("SELECT 1 FROM pg_dist_node WHERE groupid = 0").fetchone()
+    if row is None:
+        raise Conflict(
+            "the workers of this Citus cluster do not know its coordinator",
+            field="base",
+            hint="as an administrator: SELECT citus_set_coordinator_host('its.host.name', 5432)",
+        )
+
+
+def _drop_foreign_keys(connection: Connection[Any], schema: str) -> None:
+    """Those that lead to another kind of table: every writer holds the lock of its base, and
+    removes what belongs to what it removes."""
+    found = connection.execute(
+        "SELECT k.conname, t.relname, o.relname FROM pg_constraint k"
+        " JOIN pg_class t ON t.oid = k.conrelid JOIN pg_class o ON o.oid = k.confrelid"
+        " WHERE k.contype = 'f' AND t.relnamespace = %s::text::regnamespace",
+        (Identifier(schema).as_string(),),
+    ).fetchall()
+    for key, table, other in found:
+        if (table in EVERYWHERE) != (other in EVERYWHERE):
+            statement = SQL("ALTER TABLE {} DROP CONSTRAINT {}")
+            connection.execute(statement.format(Identifier(schema, table), Identifier(key)))
+
+
+def _vector_tables(connection: Connection[Any], schema: str) -> list[str]:
+    found = connection.execute(
+        "SELECT tablename FROM pg_tables WHERE schemaname = %s AND tablename ~ %s",
+        (schema, _VECTORS),
+    )
+    return [name for (name,) in found]
+
+
+def _kind(connection: Connection[Any], schema: str, table: str) -> str | None:
+    """`distributed`, `reference`, or None of a table that lies on the coordinator alone."""
+    row = connection.execute(
+        "SELECT partmethod FROM pg_dist_partition WHERE logicalrelid = to_regclass(%s)",
+        (_name(schema, table),),
+    ).fetchone()
+    return None if row is None else "distributed" if row[0] == "h" else "reference"
+
+
+# what status shows
+
+
+def state(connection: Connection[Any], schema: str) -> ClusterState | None:
+    """The workers with their shards; a worker that does not answer has no size."""
+    placed = connection.execute(
+        "SELECT n.nodename, n.nodeport, count(DISTINCT s.shardid), count(DISTINCT s.shardminvalue)"
+        " FILTER (WHERE s.shardminvalue IS NOT NULL) FROM pg_dist_node n"
+        " LEFT JOIN pg_dist_placement p USING (groupid) LEFT JOIN pg_dist_shard s"
+        " ON s.shardid = p.shardid AND s.logicalrelid = to_regclass(%s)"
+        " WHERE n.noderole = 'primary' AND n.shouldhaveshards GROUP BY 1, 2 ORDER BY 1, 2",
+        (_name(schema, "chunks"),),
+    ).fetchall()
+    sizes = dict(_sizes(connection, schema))
+    workers = [
+        Worker(f"{host}:{port}", shards, sizes.get((host, port)))
+        for host, port, shards, _ in placed
+    ]
+    return ClusterState(tuple(workers), sum(one.shards for one in workers))
+
+
+def _sizes(
+    connection: Connection[Any], schema: str
+) -> Iterator[tuple[tuple[str, int], int | None]]:
+    """Bytes of the chunks, words and vectors on each worker, asked of it."""
+    total = SQL(
+        "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c"
+        " WHERE c.relnamespace = to_regnamespace({}) AND c.relkind = 'r'"
+        " AND c.relname ~ '^(chunks|postings|vectors_[0-9]+)_[0-9]+$'"
+    ).format(Literal(Identifier(schema).as_string()))
+    rows = connection.execute(
+        "SELECT nodename, nodeport, success, result FROM run_command_on_workers(%s)",
+        (total.as_string(connection),),
+    )
+    for host, port, success, result in rows:
+        yield (host, port), int(result) if success else None
