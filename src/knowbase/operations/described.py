@@ -129,6 +129,7 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "suggestions": "words that nothing has, and words spelled like them",
         "offset": "how many hits come before these",
         "next_cursor": "asks for the next page",
+        "partial": "whether a worker of a cluster was away, and what it holds is missing",
         "facets": "how many match, by type, tag, project, folder or age",
         "communities": "which documents belong together by their links",
         "verdict": "whether the answer is there",

@@ -49,8 +49,7 @@ def create(url: str) -> "PostgresStore":
     connections = Connections(database, Timeouts(BUSY_TIMEOUT, schema=schema))
     try:
         connections.run(lambda connection: _upgrade(connection, schema))
-        if connections.run(upgrade.has_citus):
-            connections.run(lambda connection: cluster.distribute(connection, schema))
+        connections.run(lambda connection: _distribute(connection, schema))
         connections.run(
             lambda connection: connection.execute(
                 "INSERT INTO bases (name) VALUES (%s) ON CONFLICT DO NOTHING", (name,)
@@ -129,6 +128,12 @@ class PostgresStore(
     def replicas(self) -> list[ReplicaState]:
         return self._connections.replicas()
 
+    def distribute(self) -> None:
+        """Over the workers of a cluster, where the server has become the coordinator of one."""
+        if not self._connections.is_distributed:
+            schema = place_in(self.url).schema
+            self._connections.run(lambda connection: _distribute(connection, schema))
+
     def cluster(self) -> ClusterState | None:
         if not self._connections.is_distributed:
             return None
@@ -172,6 +177,11 @@ def _upgrade(connection: Connection, schema: str) -> None:
     if upgrade.is_current(connection, schema):
         return
     upgrade.upgrade(connection, schema, lambda within, base: Linking(within, base).relink())
+
+
+def _distribute(connection: Connection, schema: str) -> None:
+    if "citus" in upgrade.extensions(connection):
+        cluster.distribute(connection, schema)
 
 
 def _opened(connection: Connection, place: Place) -> tuple[int, tuple[int, ...], bool]:

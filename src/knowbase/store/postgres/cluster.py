@@ -52,6 +52,7 @@ class BaseConnection(Connection[tuple[Any, ...]]):
     """A connection that knows how the tables of its base lie."""
 
     is_distributed = False
+    is_partial = False  # whether to do without workers that are away
 
 
 def is_distributed(connection: Connection[Any]) -> bool:

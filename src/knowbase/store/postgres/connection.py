@@ -14,9 +14,15 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from knowbase import deadline
 from knowbase.errors import InvalidInput, VectorsUnavailable
 from knowbase.logs import log
+from knowbase.store import partial
 from knowbase.store.postgres.cancelling import Canceller
 from knowbase.store.postgres.cluster import BaseConnection
-from knowbase.store.postgres.failures import ALL_IN_USE, failure_of, was_dropped
+from knowbase.store.postgres.failures import (
+    ALL_IN_USE,
+    failure_of,
+    is_of_worker,
+    was_dropped,
+)
 from knowbase.values.characters import clean
 from knowbase.values.replicas import ReplicaState
 from knowbase.values.vectors import Model
@@ -141,16 +147,31 @@ class Connections:
                 with self._connection() as connection:
                     return work(connection)
             except psycopg.OperationalError as error:
+                if is_of_worker(error):
+                    return self._without_it(work, error)
                 if isinstance(error, PoolTimeout) or not was_dropped(error):
                     raise
                 self._pool.check()
                 with self._connection() as connection:
                     return work(connection)
 
+    def _without_it(
+        self, work: Callable[[Connection], Result], error: psycopg.OperationalError
+    ) -> Result:
+        """Once more without the worker that is away, where an answer may be partial."""
+        part = partial.current()
+        if part is None:
+            raise error
+        with self._connection(is_partial=True) as connection:
+            found = work(connection)
+        part.is_partial = True
+        return found
+
     @contextmanager
-    def _connection(self) -> Iterator[Connection]:
+    def _connection(self, *, is_partial: bool = False) -> Iterator[Connection]:
         connection = self._taken()
         connection.is_distributed = self.is_distributed
+        connection.is_partial = is_partial
         try:
             with connection, self._canceller.watching(connection):
                 yield connection

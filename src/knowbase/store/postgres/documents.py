@@ -7,7 +7,7 @@ from psycopg import Connection, Cursor
 from psycopg.sql import SQL
 
 from knowbase.query.conditions import EVERYTHING, FORGOTTEN, Condition, Not, both, is_everything
-from knowbase.store.postgres import rows
+from knowbase.store.postgres import gathering, rows
 from knowbase.store.postgres.cluster import together
 from knowbase.store.postgres.compile import compile_condition
 from knowbase.store.postgres.connection import Connected, find_model
@@ -219,11 +219,8 @@ class PostgresDocuments(Connected):
         table, values = vector_table(model.dimensions), (self._base, number)
         where = "WHERE v.base_id = %s AND v.model = %s"
         if is_everything(condition):
-            return _number(
-                connection.execute(
-                    SQL(f"SELECT count(*) FROM {{}} v {where}").format(table), values
-                )
-            )
+            statement = SQL(f"SELECT count(*) FROM {{}} v {where}").format(table)
+            return sum(int(row[0]) for row in gathering.rows(connection, statement, values))
         test, found = compile_condition(condition)
         statement = SQL(
             f"SELECT count(*) FROM {_CHUNKS} JOIN {{}} v ON v.base_id = c.base_id"

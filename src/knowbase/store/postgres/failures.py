@@ -63,6 +63,12 @@ UNREACHABLE = Failure(
     "the database cannot be reached",
     "check that the server runs, and host and port in the URL",
 )
+WORKER_AWAY = Failure(
+    BaseUnreachable,
+    "a worker of the database cluster does not answer",
+    "kb status says which; kb search --partial answers without its part",
+    passes=True,
+)
 WRONG_LOGIN = Failure(
     BaseUnreachable,
     "the database server does not let this user in",
@@ -181,6 +187,8 @@ _BY_WORDS = (
 def failure_of(error: Exception) -> Failure:
     """What is to be said of a driver's error."""
     state = getattr(error, "sqlstate", None)
+    if is_of_worker(error):
+        return WORKER_AWAY
     if state == "42501":
         return _by_words(error, _RIGHTS, NO_RIGHTS)
     if state in _BY_STATE:
@@ -197,6 +205,15 @@ def _by_words(
 ) -> Failure:
     words = str(error)
     return next((one for pattern, one in table if re.search(pattern, words)), otherwise)
+
+
+def is_of_worker(error: Exception) -> bool:
+    """A coordinator of Citus could not reach one of its workers, or lost it in the middle."""
+    if not isinstance(error, psycopg.OperationalError) or error.sqlstate is None:
+        return False
+    if not error.sqlstate.startswith(("57P", "08")):
+        return False
+    return re.search(r"remote node|on \S+:\d+", f"{error} {error.diag.context}") is not None
 
 
 def was_dropped(error: psycopg.OperationalError) -> bool:

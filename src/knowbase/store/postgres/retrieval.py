@@ -8,21 +8,23 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from psycopg import Connection
-from psycopg.sql import SQL
+from psycopg.sql import SQL, Composed
 
 from knowbase.query.conditions import EVERYTHING, Condition, is_everything, is_lifecycle
 from knowbase.query.words import FieldWeights, Frequencies, KeywordQuery
+from knowbase.store import partial
 from knowbase.store.bm25 import K1, B, Population, idf
 from knowbase.store.compile import Compiled
 from knowbase.store.facets import Ages, Counted, counted, statement
 from knowbase.store.nearest import nearest as nearest_vectors
-from knowbase.store.postgres import rows
+from knowbase.store.postgres import gathering, rows
 from knowbase.store.postgres.cluster import is_distributed
 from knowbase.store.postgres.compile import Statement, compile_for_chunks
 from knowbase.store.postgres.connection import Connected
 from knowbase.store.postgres.spelling import Spelling
 from knowbase.store.postgres.vector_tables import (
     as_text,
+    from_text,
     lists_of,
     probes_of,
     unpacked,
@@ -115,7 +117,8 @@ class PostgresRetrieval(Connected):
             **(_BY_DOCUMENT if is_distributed(connection) else _BY_CHUNK),
             k=_float(K1 + 1), k1=_float(K1), rest=_float(1 - B), b=_float(B), passing=test,
         )  # fmt: skip
-        rows_found = connection.execute(
+        rows_found = gathering.rows(
+            connection,
             statement,
             (
                 population.average,
@@ -130,8 +133,8 @@ class PostgresRetrieval(Connected):
                 len(query.words) if query.match == "all" else 1,
                 limit,
             ),
-        ).fetchall()
-        return [Candidate(chunk, score) for chunk, score in rows_found]
+        )
+        return _best(rows_found, limit)
 
     def _cover_density(
         self, connection: Connection, text: str, condition: Condition, limit: int
@@ -143,10 +146,8 @@ class PostgresRetrieval(Connected):
             " FROM plainto_tsquery('english', %s) AS q (query) JOIN chunks e"
             " ON e.base_id = %s AND e.entry @@ q.query WHERE {} ORDER BY score DESC, e.id LIMIT %s"
         ).format(test)
-        found = connection.execute(
-            statement, (text.replace("\0", " "), self._base, *values, limit)
-        ).fetchall()
-        return [Candidate(chunk, score) for chunk, score in found]
+        asked = (text.replace("\0", " "), self._base, *values, limit)
+        return _best(gathering.rows(connection, statement, asked), limit)
 
     def _population(self, connection: Connection, among: Condition) -> Population:
         """How many chunks there are in this part, and how many words they have together."""
@@ -259,6 +260,8 @@ class PostgresRetrieval(Connected):
         table = vector_table(model.dimensions)
         where = SQL("FROM {} v WHERE v.base_id = %s AND v.model = %s AND {}").format(table, test)
         scope = (self._base, number, *values)
+        if gathering.is_partial(connection):
+            return self._nearest_of_shards(connection, where, scope, (vector, limit))
         few = self._few(connection, where, scope)
         statement = SQL("SELECT v.chunk, v.embedding {} ORDER BY {} LIMIT %s")
 
@@ -276,6 +279,27 @@ class PostgresRetrieval(Connected):
                 if len(found) >= min(number, EXACT):
                     return found  # else it gave up too early: more than that pass
             return ordered(ONE_BY_ONE, number)
+
+        return nearest_vectors(vector, limit, propose)
+
+    def _nearest_of_shards(
+        self,
+        connection: Connection,
+        where: Composed,
+        scope: tuple[Any, ...],
+        asked: tuple[Vector, int],
+    ) -> list[Candidate]:
+        """Of the workers that answer: all that pass are compared."""
+        vector, limit = asked
+        statement = SQL("SELECT v.chunk, v.embedding::text, {} {} ORDER BY 3 LIMIT %s").format(
+            SQL(BY_INDEX), where
+        )
+
+        def propose(number: int) -> list[tuple[int, Vector]]:
+            values = (as_text(vector), *scope, number)
+            found = gathering.rows(connection, statement, values)
+            found.sort(key=lambda row: row[2])
+            return [(chunk, from_text(given)) for chunk, given, _ in found[:number]]
 
         return nearest_vectors(vector, limit, propose)
 
@@ -318,8 +342,11 @@ class PostgresRetrieval(Connected):
             " JOIN documents d ON d.base_id = c.base_id AND d.seq = c.document"
             " ORDER BY d.updated_at DESC, d.seq LIMIT %s"
         ).format(test)
-        found = connection.execute(statement, (self._base, *values, limit)).fetchall()
-        return [rows.passage(row) for row in found]
+        found = gathering.rows(connection, statement, (self._base, *values, limit))
+        passages = [rows.passage(row) for row in found]
+        passages.sort(key=lambda one: one.document.seq)
+        passages.sort(key=lambda one: one.document.updated_at, reverse=True)
+        return passages[:limit]
 
     def facets(self, condition: Condition, wanted: Sequence[str], ages: Ages) -> Counted:
         def count(connection: Connection) -> Counted:
@@ -339,14 +366,16 @@ class PostgresRetrieval(Connected):
         return self._connections.consistently(count) if wanted else {}
 
     def passages(self, chunks: Collection[int]) -> dict[int, Passage]:
-        found = self._read(
-            SQL(
-                f"SELECT c.id, {rows.CHUNK}, {rows.DOCUMENT} FROM chunks c JOIN documents d"
-                " ON d.base_id = c.base_id AND d.seq = c.document"
-                " WHERE c.base_id = %s AND c.id = ANY(%s)"
-            ),
-            (self._base, list(chunks)),
+        statement = SQL(
+            f"SELECT c.id, {rows.CHUNK}, {rows.DOCUMENT} FROM chunks c JOIN documents d"
+            " ON d.base_id = c.base_id AND d.seq = c.document"
+            " WHERE c.base_id = %s AND c.id = ANY(%s)"
         )
+        values = (self._base, list(chunks))
+        if partial.current() is None:
+            found = self._read(statement, values)
+        else:
+            found = self._connections.run(lambda within: gathering.rows(within, statement, values))
         return {row[0]: rows.passage(row) for row in found}
 
     # inside
@@ -425,6 +454,12 @@ def _columns(
         for chunk, (length, counts) in matches.items()
     ]
     return tuple([line[place] for line in lines] for place in range(5))
+
+
+def _best(found: Sequence[Sequence[Any]], limit: int) -> list[Candidate]:
+    """In one order, wherever they were found."""
+    candidates = [Candidate(chunk, score) for chunk, score in found]
+    return sorted(candidates, key=lambda one: (-one.score, one.chunk))[:limit]
 
 
 def _float(number: float) -> Any:

@@ -89,10 +89,6 @@ def extensions(connection: Connection) -> dict[str, tuple[int, ...]]:
     return {name: tuple(int(part) for part in version.split(".")[:2]) for name, version in rows}
 
 
-def has_citus(connection: Connection) -> bool:
-    return "citus" in extensions(connection)
-
-
 class Roles(NamedTuple):
     """Whom the printed SQL gives rights to."""
 

@@ -155,6 +155,11 @@ def as_text(vector: Vector) -> str:
     return "[" + ",".join(map(repr, memoryview(vector).cast("f"))) + "]"
 
 
+def from_text(given: str) -> Vector:
+    """A vector as pgvector writes it."""
+    return array("f", map(float, given[1:-1].split(","))).tobytes()
+
+
 def packed(vector: Vector) -> bytes:
     """A vector as pgvector takes it in binary form; see `unpacked`."""
     numbers = array("f", vector)
