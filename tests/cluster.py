@@ -1,11 +1,13 @@
 """A Citus cluster for the tests: one whose coordinator KB_TEST_POSTGRES names."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import psycopg
 
 SHARDS = 4
+_EXTENSIONS = ("citus", "vector")
 
 
 class Node(NamedTuple):
@@ -30,36 +32,37 @@ def nodes(url: str) -> list[Node]:
 
 def extend(server: str, database: str) -> None:
     """Make a new database of the coordinator one of the whole cluster, if it is one."""
-    name = urlsplit(database).path[1:]
     servers = nodes(server)
-    for one in servers:
+    if servers:
+        prepare(server, database)
+        join(database, servers)
+
+
+def prepare(server: str, database: str) -> None:
+    """The database and its extensions on every server; they do not know of each other yet."""
+    name = urlsplit(database).path[1:]
+    for one in nodes(server):
+        place = at(database, one) if one.group else database
         if one.group:
-            _make(server, one, name)
-    if not servers:
-        return
+            with psycopg.connect(at(server, one), autocommit=True) as connection:
+                connection.execute(f"DROP DATABASE IF EXISTS {name}")
+                connection.execute(f"CREATE DATABASE {name}")
+        with psycopg.connect(place, autocommit=True) as connection:
+            connection.execute(f"ALTER DATABASE {name} SET citus.shard_count = {SHARDS}")
+            for extension in _EXTENSIONS:
+                connection.execute(f"CREATE EXTENSION IF NOT EXISTS {extension}")
+
+
+def join(database: str, servers: Sequence[Node]) -> None:
+    """Make them one cluster."""
     with psycopg.connect(database, autocommit=True) as connection:
-        connection.execute(f"ALTER DATABASE {name} SET citus.shard_count = {SHARDS}")
-        for extension in ("citus", "vector"):
-            connection.execute(f"CREATE EXTENSION IF NOT EXISTS {extension}")
         for one in servers:
-            place = (one.host, one.port)
-            if one.group:
-                connection.execute("SELECT citus_add_node(%s, %s)", place)
-            else:
-                connection.execute("SELECT citus_set_coordinator_host(%s, %s)", place)
+            function = "citus_add_node" if one.group else "citus_set_coordinator_host"
+            connection.execute(f"SELECT {function}(%s, %s)", (one.host, one.port))
 
 
-def worker_url(server: str, node: Node, name: str) -> str:
-    """A database of a worker, as the same user."""
-    parts = urlsplit(server)
+def at(url: str, node: Node) -> str:
+    """The same database, as the same user, on another server."""
+    parts = urlsplit(url)
     user = f"{parts.username}@" if parts.username else ""
-    return parts._replace(netloc=f"{user}{node.host}:{node.port}", path=f"/{name}").geturl()
-
-
-def _make(server: str, node: Node, name: str) -> None:
-    with psycopg.connect(worker_url(server, node, "postgres"), autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE IF EXISTS {name}")
-        connection.execute(f"CREATE DATABASE {name}")
-    with psycopg.connect(worker_url(server, node, name), autocommit=True) as connection:
-        for extension in ("citus", "vector"):
-            connection.execute(f"CREATE EXTENSION IF NOT EXISTS {extension}")
+    return parts._replace(netloc=f"{user}{node.host}:{node.port}").geturl()

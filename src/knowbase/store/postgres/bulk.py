@@ -39,57 +39,55 @@ def copy_postings(
     connection: Connection,
     base: int,
     lines: Iterable[tuple[int, ...]],
-    documents: Mapping[int, int],
+    documents: Mapping[int, int] | None = None,
 ) -> None:
-    """Word, chunk, length and the four counts, in the order of the table's key; and the document
-    of each chunk, where that says on which worker it is."""
-    if is_distributed(connection):
-        _copy_distributed(connection, base, lines, documents)
-        return
-    pack = _POSTING.pack
-    rows = [
-        pack(8, 4, base, 4, word, 8, chunk, 4, length, 2, title, 2, heading, 2, text, 2, terms)
-        for word, chunk, length, title, heading, text, terms in sorted(lines)
-    ]
-    _copy_packed(connection, Identifier("postings"), POSTING, rows)
-
-
-def _copy_distributed(
-    connection: Connection,
-    base: int,
-    lines: Iterable[tuple[int, ...]],
-    documents: Mapping[int, int],
-) -> None:
-    pack, more = _POSTING.pack, _DOCUMENT.pack
-    rows = [
-        pack(9, 4, base, 4, word, 8, chunk, 4, length, 2, title, 2, heading, 2, text, 2, terms)
-        + more(8, documents[chunk])
-        for word, chunk, length, title, heading, text, terms in sorted(lines)
-    ]
-    _copy_packed(connection, Identifier("postings"), (*POSTING, "document"), rows)
+    """Word, chunk, length and the four counts; in the order of the table's key. Over a cluster,
+    the document of each chunk says where it goes."""
+    pack, spread = _POSTING.pack, _spread(connection, documents)
+    number, columns = (9, (*POSTING, "document")) if spread else (8, POSTING)
+    rows = []
+    for word, chunk, length, title, heading, text, terms in sorted(lines):
+        rows.append(
+            pack(
+                *(number, 4, base, 4, word, 8, chunk, 4, length),
+                *(2, title, 2, heading, 2, text, 2, terms),
+            )
+        )
+        if spread:
+            rows.append(_DOCUMENT.pack(8, spread[chunk]))
+    _copy_packed(connection, Identifier("postings"), columns, rows)
 
 
 def copy_vectors(
     connection: Connection,
     base: int,
     model: tuple[int, int],
-    vectors: Iterable[tuple[int, int, Vector]],
+    vectors: Iterable[tuple[int, Vector]],
+    documents: Mapping[int, int] | None = None,
 ) -> None:
-    """Of a model, by its number and its dimensions: chunks that have no vector of it yet, with
-    the document of each."""
+    """Of a model, by its number and its dimensions: chunks that have no vector of it yet."""
     number, dimensions = model
-    columns: tuple[str, ...] = ("base_id", "model", "chunk", "embedding", "seal")
-    spread = is_distributed(connection)
-    if spread:
-        columns = (*columns, "document")
+    spread = _spread(connection, documents)
+    columns = ("base_id", "model", "chunk", "embedding", "seal", *(("document",) if spread else ()))
     rows = []
-    for chunk, document, vector in vectors:
+    for chunk, vector in vectors:
         sent, seal = packed(vector), vector_seal(vector)
-        head = _VECTOR.pack(len(columns), 4, base, 4, number, 8, chunk)
-        rows += [head, _LENGTH.pack(len(sent)), sent, _LENGTH.pack(len(seal)), seal]
+        rows += [
+            *(
+                _VECTOR.pack(len(columns), 4, base, 4, number, 8, chunk),
+                _LENGTH.pack(len(sent)),
+                sent,
+            ),
+            *(_LENGTH.pack(len(seal)), seal),
+        ]
         if spread:
-            rows.append(_DOCUMENT.pack(8, document))
+            rows.append(_DOCUMENT.pack(8, spread[chunk]))
     _copy_packed(connection, vector_table(dimensions), columns, rows)
+
+
+def _spread(connection: Connection, documents: Mapping[int, int] | None) -> Mapping[int, int]:
+    """The document of each chunk, where it is a column."""
+    return (documents or {}) if is_distributed(connection) else {}
 
 
 def _copy_packed(

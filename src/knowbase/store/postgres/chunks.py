@@ -45,7 +45,7 @@ class _Lines(NamedTuple):
 
     new: list[tuple[Any, ...]]
     old: list[tuple[Any, ...]]
-    vectors: list[tuple[int, int, Vector]]  # chunk, document, vector
+    vectors: dict[int, Vector]
     changed: list[int]  # those whose text is another one
 
 
@@ -60,7 +60,7 @@ class Chunks(Postings):
         stored = self._stored([one.seq for one in documents if not one.is_new])
         self._drop_orphans(documents, stored)
         embedded = self._embedded([old.id for those in stored.values() for old in those.values()])
-        lines = _Lines([], [], [], [])
+        lines = _Lines([], [], {}, [])
         for one in documents:
             self._plan_chunks(one, stored.get(one.seq, {}), embedded, lines)
         self._copy_chunks(lines.new)
@@ -135,7 +135,7 @@ class Chunks(Postings):
             if is_other:
                 lines.changed.append(number)
             if vector is not None and (is_other or number not in embedded):
-                lines.vectors.append((number, seq, vector))
+                lines.vectors[number] = vector
                 self._unlinked.add(seq)
             elif is_other:
                 self._unlinked.add(seq)
@@ -199,11 +199,11 @@ class Chunks(Postings):
                 (self._base, chunks),
             )
 
-    def _write_vectors(self, vectors: list[tuple[int, int, Vector]]) -> None:
+    def _write_vectors(self, vectors: dict[int, Vector]) -> None:
         if self._model is not None:
             number, model = self._model
             kind = (number, model.dimensions)
-            copy_vectors(self._connection, self._base, kind, vectors)
+            copy_vectors(self._connection, self._base, kind, vectors.items(), self._documents)
 
 
 def chunk_line(

@@ -49,7 +49,7 @@ class Pasting(Writing):
         self._copy_chunks(
             [self._chunk(copy.document.seq, one) for copy in copies for one in copy.chunks]
         )
-        self._vectors((copy.document.seq, one) for copy in copies for one in copy.chunks)
+        self._vectors(one for copy in copies for one in copy.chunks)
         self._write_words()
         written = [copy.document.seq for copy in copies]
         self._linking.refresh(written)
@@ -70,18 +70,18 @@ class Pasting(Writing):
         self._length += length
         return chunk_line(copy.id, seq, copy.position, chunk, (copy.title, terms, length))
 
-    def _vectors(self, copies: Iterable[tuple[int, ChunkCopy]]) -> None:
-        by_model: dict[Model, list[tuple[int, int, Vector]]] = {}
-        for seq, copy in copies:
+    def _vectors(self, copies: Iterable[ChunkCopy]) -> None:
+        by_model: dict[Model, list[tuple[int, Vector]]] = {}
+        for copy in copies:
             for model, vector in copy.vectors:
-                by_model.setdefault(model, []).append((copy.id, seq, vector))
+                by_model.setdefault(model, []).append((copy.id, vector))
         for model, vectors in by_model.items():
             number = self._connection.execute(
                 "SELECT id FROM models WHERE base_id = %s AND name = %s AND revision = %s",
                 (self._base, *model[:2]),
             ).fetchone()
             kind = (number[0] if number else 0, model.dimensions)
-            copy_vectors(self._connection, self._base, kind, vectors)
+            copy_vectors(self._connection, self._base, kind, vectors, self._documents)
 
     def paste_shared(self, shared: SharedParts) -> None:
         """What belongs to no document alone, in place of what there is."""

@@ -99,8 +99,9 @@ class PostgresVectors(PostgresDocuments):
             " ORDER BY c.id"
         ).format(test)
         found = connection.execute(statement, (self._base, list(vectors), *values)).fetchall()
-        lines = [(chunk, document, vectors[digest]) for chunk, document, digest in found]
-        copy_vectors(connection, self._base, (number, model.dimensions), lines)
+        lines = [(chunk, vectors[digest]) for chunk, _, digest in found]
+        documents = {chunk: document for chunk, document, _ in found}
+        copy_vectors(connection, self._base, (number, model.dimensions), lines, documents)
 
     def unembedded(self, model: Model, after: int, limit: int) -> list[Passage]:
         def read(connection: Connection) -> list[Passage]:
