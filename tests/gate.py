@@ -1,4 +1,4 @@
-"""A gate before a server: while it is shut, nobody reaches the server, as when its machine is gone."""
+"""A gate before a server: while it is shut, nobody reaches the server."""
 
 import socket
 import threading

@@ -18,7 +18,7 @@ from gate import Gate
 from knowbase import Base, Note, SearchRequest
 from knowbase.errors import BaseUnreachable
 from knowbase.move import move
-from knowbase.store.postgres import PostgresStore, create
+from knowbase.store.postgres import create
 from linked import FarApart, new_base
 from sameness import assert_same
 
@@ -77,7 +77,7 @@ def fill(base: Base) -> None:
 def ask(url: str, statement: str) -> list[tuple[object, ...]]:
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("SET search_path TO knowbase, public")
-        return connection.execute(statement).fetchall()  # type: ignore[call-overload,no-any-return]
+        return connection.execute(statement).fetchall()
 
 
 def test_init_distributes_the_tables_and_says_so(over: Cluster, tmp_path: Path) -> None:
@@ -170,10 +170,10 @@ def test_a_worker_lost_in_a_move_loses_nothing(over: Cluster, tmp_path: Path) ->
         [*COMMAND, "move", place, target],
         env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    create(target).close()
-    with PostgresStore(target) as store:
-        while process.poll() is None and not store.counts().documents:
-            pass
+    store = create(target)
+    while process.poll() is None and not store.counts().documents:
+        pass
+    store.close()
     over.gate.shut()
     _, said = process.communicate(timeout=60)
     over.gate.lift()
