@@ -22,7 +22,11 @@ EVERYWHERE = (
 """Documents, and what is said of them: filters are met where the chunks are."""
 
 _VECTORS = r"^vectors_[0-9]+$"
-_PREPARED = "SET LOCAL statement_timeout = 0; SET LOCAL citus.multi_shard_modify_mode = sequential"
+ONE_BY_ONE = "SET LOCAL citus.multi_shard_modify_mode = sequential"
+"""One connection to each worker for all that a transaction does there: what it has read of a table
+that is on every node, it may then write."""
+
+_PREPARED = f"SET LOCAL statement_timeout = 0; {ONE_BY_ONE}"
 _OWN_KEYS = (
     "ALTER TABLE chunks DROP CONSTRAINT chunks_pkey CASCADE,"
     " ADD PRIMARY KEY (base_id, document, id)",
@@ -153,10 +157,11 @@ def _vector_tables(connection: Connection[Any], schema: str) -> list[str]:
 def _kind(connection: Connection[Any], schema: str, table: str) -> str | None:
     """`distributed`, `reference`, or None of a table that lies on the coordinator alone."""
     row = connection.execute(
-        "SELECT partmethod FROM pg_dist_partition WHERE logicalrelid = to_regclass(%s)",
+        "SELECT CASE WHEN partmethod = 'h' THEN 'distributed' WHEN repmodel = 't' THEN 'reference'"
+        " END FROM pg_dist_partition WHERE logicalrelid = to_regclass(%s)",
         (_name(schema, table),),
     ).fetchone()
-    return None if row is None else "distributed" if row[0] == "h" else "reference"
+    return row[0] if row else None
 
 
 # what status shows

@@ -16,7 +16,7 @@ from knowbase.errors import InvalidInput, VectorsUnavailable
 from knowbase.logs import log
 from knowbase.store import partial
 from knowbase.store.postgres.cancelling import Canceller
-from knowbase.store.postgres.cluster import BaseConnection
+from knowbase.store.postgres.cluster import ONE_BY_ONE, BaseConnection
 from knowbase.store.postgres.failures import (
     ALL_IN_USE,
     failure_of,
@@ -127,7 +127,9 @@ class Connections:
 
     def writing(self, work: Callable[[Connection], Result], *, wait: bool = True) -> Result:
         """One transaction; a lock of another is waited for, unless told not to."""
-        return self._transaction(work, f"BEGIN; {self._timeouts.of_long_work(wait=wait)}")
+        one_by_one = f"; {ONE_BY_ONE}" if self.is_distributed else ""
+        limits = self._timeouts.of_long_work(wait=wait)
+        return self._transaction(work, f"BEGIN; {limits}{one_by_one}")
 
     def run(self, work: Callable[[Connection], Result]) -> Result:
         """One transaction with the time-outs of reading; each statement sees what is there."""
