@@ -7,6 +7,7 @@ from psycopg.sql import SQL
 
 from knowbase.errors import BaseMissing, BaseUnreachable, InvalidInput
 from knowbase.store.postgres import cluster, rows, upgrade
+from knowbase.store.postgres.bulk import analyze
 from knowbase.store.postgres.calibration import PostgresCalibration
 from knowbase.store.postgres.connection import (
     STATEMENT_TIMEOUT,
@@ -108,7 +109,7 @@ class PostgresStore(
             writing = Writing(connection, self._base, now, known, self.keeps)
             seqs = writing.apply(changes)
             if writing.outgrew_plans:
-                connection.execute("ANALYZE documents, chunks, words, postings")
+                analyze(connection)
             if writing.grew:
                 self.index_vectors(connection)
             found = connection.execute(

@@ -107,6 +107,13 @@ def _statement(table: Composable, columns: Sequence[str], how: str) -> Composed:
     )
 
 
+def analyze(connection: Connection) -> None:
+    """Tell the planner how large the tables have become. Of those over a cluster, each worker
+    plans for itself and learns it by itself; in the middle of a transaction it cannot be told."""
+    tables = "words" if is_distributed(connection) else "documents, chunks, words, postings"
+    connection.execute(SQL("ANALYZE {}").format(SQL(tables)))
+
+
 def numbers(given: Iterable[int]) -> str:
     """As an array of PostgreSQL: a list of thousands is slow to adapt one by one."""
     return "{" + ",".join(map(str, given)) + "}"

@@ -8,7 +8,7 @@ from psycopg import Connection
 from psycopg.sql import SQL
 
 from knowbase.store.postgres import calibration, rows, saved
-from knowbase.store.postgres.bulk import copy_rows, copy_vectors
+from knowbase.store.postgres.bulk import analyze, copy_rows, copy_vectors
 from knowbase.store.postgres.chunks import chunk_line
 from knowbase.store.postgres.rows import clean
 from knowbase.store.postgres.sealing import seal
@@ -106,7 +106,7 @@ class Pasting(Writing):
             "UPDATE graph SET similar_above = %s, similar_most = %s WHERE base_id = %s",
             (shared.similar_above, shared.similar_most, self._base),
         )
-        self._connection.execute("ANALYZE documents, chunks, words, postings")
+        analyze(self._connection)
 
     def _related(self) -> set[int]:
         """The documents that relations start from."""

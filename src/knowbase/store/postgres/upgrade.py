@@ -33,12 +33,20 @@ def upgrade(connection: Connection, schema: str, relink: Relink) -> None:
         connection.execute(KEPT)
         version = version_of(connection, schema)
         for number in range(version, len(STEPS)):
-            connection.execute(sql.SQL(STEPS[number]))
+            for statement in _statements(STEPS[number]):
+                connection.execute(sql.SQL(statement))
             if number + 1 == WITH_A_GRAPH:
                 for (base,) in connection.execute("SELECT id FROM bases").fetchall():
                     relink(connection, base)
             connection.execute("INSERT INTO steps VALUES (%s)", (number + 1,))
     announce_upgrade(version, len(STEPS))
+
+
+def _statements(step: str) -> list[str]:
+    """One by one: Citus hands on what it is given as a whole."""
+    quoted = step.split("$$")
+    quoted[::2] = [part.replace(";\n", ";\0") for part in quoted[::2]]
+    return [one for one in "$$".join(quoted).split("\0") if one.strip()]
 
 
 def is_current(connection: Connection, schema: str) -> bool:
