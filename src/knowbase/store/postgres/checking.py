@@ -20,18 +20,19 @@ _IN_STEP = (
     ),
     (
         "words", "words whose chunks are not as many as are counted",
-        "SELECT count(*) FROM words w WHERE w.base_id = %(base)s AND w.chunks <> (SELECT count(*)"
-        " FROM postings p WHERE p.base_id = w.base_id AND p.word = w.id)",
+        "SELECT count(*) FROM words w LEFT JOIN (SELECT p.word, count(*) AS chunks FROM postings p"
+        " WHERE p.base_id = %(base)s GROUP BY p.word) n ON n.word = w.id"
+        " WHERE w.base_id = %(base)s AND w.chunks <> coalesce(n.chunks, 0)",
     ),
     (
         "words", "entries of the text index without a chunk",
         "SELECT count(*) FROM postings p WHERE p.base_id = %(base)s AND NOT EXISTS (SELECT 1"
-        " FROM chunks c WHERE c.base_id = p.base_id AND c.id = p.chunk)",
+        " FROM chunks c WHERE c.base_id = p.base_id AND c.id = p.chunk{})",
     ),
     (
         "words", "chunks that the text index does not know",
         "SELECT count(*) FROM chunks c WHERE c.base_id = %(base)s AND c.length > 0 AND NOT EXISTS"
-        " (SELECT 1 FROM postings p WHERE p.base_id = c.base_id AND p.chunk = c.id)",
+        " (SELECT 1 FROM postings p WHERE p.base_id = c.base_id AND p.chunk = c.id{})",
     ),
     (
         "links", "documents without names",
@@ -47,7 +48,8 @@ def findings(connection: Connection, base: int, *, deep: bool) -> Iterator[Findi
     from knowbase.store.versions import told
 
     for part, what, sql in _IN_STEP:
-        row = connection.execute(SQL(sql), {"base": base}).fetchone()
+        statement = SQL(sql).format(together(connection, "c", "p"))
+        row = connection.execute(statement, {"base": base}).fetchone()
         if row and row[0]:
             yield Finding(part, PROBLEM, f"{row[0]} {what}", _REPAIR)
     changed = past.unlike(connection, base) if deep else 0

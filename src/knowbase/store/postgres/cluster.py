@@ -5,13 +5,14 @@ parts live together. What a worker joins them with is on every node (reference t
 only asked for by itself stays on the coordinator, as do the counters that every writer locks.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from psycopg import Connection
 from psycopg.sql import SQL, Identifier, Literal
 
 from knowbase.errors import Conflict
+from knowbase.store.compile import Compiled
 from knowbase.store.postgres.schema import LOCK
 from knowbase.values.cluster import ClusterState, Worker
 
@@ -67,6 +68,18 @@ def together(connection: Connection[Any], one: str, other: str) -> SQL:
     """The rest of a join of two tables that are distributed by document: it stays on a worker."""
     text = f" AND {one}.document = {other}.document" if is_distributed(connection) else ""
     return SQL(text)
+
+
+def apart(connection: Connection[Any], base: int) -> Callable[[Compiled], Compiled] | None:
+    """Makes a test of documents before a query over the cluster: Citus neither walks down a tree
+    nor looks into what a document says beside the query of its chunks."""
+
+    def seqs(test: Compiled) -> Compiled:
+        statement = SQL(f"SELECT d.seq FROM documents d WHERE d.base_id = %s AND {test.sql}")
+        found = connection.execute(statement, (base, *test.values)).fetchall()
+        return Compiled("d.seq = ANY(%s)", [[seq for (seq,) in found]])
+
+    return seqs if is_distributed(connection) else None
 
 
 def has_distributed(connection: Connection[Any], schema: str) -> bool:

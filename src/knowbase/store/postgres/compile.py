@@ -22,6 +22,13 @@ from knowbase.text.paths import PathPattern, expression
 Statement: TypeAlias = tuple[sql.Composable, list[Any]]
 """An SQL expression that can be put into a statement, and its parameters."""
 
+Apart: TypeAlias = Callable[[Compiled], Compiled]
+"""What to say instead of a test that a worker of a cluster cannot make: it is made first."""
+
+
+def _as_it_is(test: Compiled) -> Compiled:
+    return test
+
 
 class _PostgresCompiler(Compiler):
     place = "%s"
@@ -30,10 +37,10 @@ class _PostgresCompiler(Compiler):
     def __init__(
         self,
         having: Callable[[Word], Compiled] | None = None,
-        below: Callable[[Compiled], Compiled] | None = None,
+        apart: Apart | None = None,
     ) -> None:
         self._having = having
-        self._below = below
+        self._apart = apart or _as_it_is
 
     def one_of(self, condition: OneOf) -> Compiled:
         column = self.column(condition.field)
@@ -42,7 +49,7 @@ class _PostgresCompiler(Compiler):
 
     def meta(self, condition: Meta) -> Compiled:
         found = [_meta_at(keys, condition) for keys in condition.keys]
-        return self._joined(found, "OR")
+        return self._apart(self._joined(found, "OR"))
 
     def tagged(self, condition: Tagged) -> Compiled:
         sign = "@>" if condition.match == "all" else "&&"
@@ -67,7 +74,7 @@ class _PostgresCompiler(Compiler):
             " AND e.parent_key IN (b.code_key, b.id, b.path)) SELECT seq FROM below)",
             names,
         )
-        return walk if self._below is None else self._below(walk)
+        return self._apart(walk)
 
     def place_in(self, subject: str) -> str:
         return f"strpos({subject}, %s)"
@@ -97,23 +104,19 @@ class _PostgresCompiler(Compiler):
         return self._having(word)
 
 
-_COMPILER = _PostgresCompiler()
-
-
-def compile_condition(condition: Condition) -> Statement:
+def compile_condition(condition: Condition, apart: Apart | None = None) -> Statement:
     """The condition over `documents AS d`."""
-    compiled = _COMPILER.condition(condition)
+    compiled = _PostgresCompiler(apart=apart).condition(condition)
     return sql.SQL(compiled.sql), compiled.values
 
 
 def compile_for_chunks(
     condition: Condition,
     having: Callable[[Word], Compiled],
-    below: Callable[[Compiled], Compiled] | None = None,
+    apart: Apart | None = None,
 ) -> Statement:
-    """The condition over `chunks AS c`; `having` says which chunks have a word, `below` what to
-    say instead of a walk down a tree."""
-    compiled = _PostgresCompiler(having, below).for_chunks(condition)
+    """The condition over `chunks AS c`; `having` says which chunks have a word."""
+    compiled = _PostgresCompiler(having, apart).for_chunks(condition)
     return sql.SQL(compiled.sql), compiled.values
 
 

@@ -8,7 +8,7 @@ from psycopg.sql import SQL
 
 from knowbase.query.conditions import EVERYTHING, FORGOTTEN, Condition, Not, both, is_everything
 from knowbase.store.postgres import gathering, rows
-from knowbase.store.postgres.cluster import together
+from knowbase.store.postgres.cluster import apart, together
 from knowbase.store.postgres.compile import compile_condition
 from knowbase.store.postgres.connection import Connected, find_model
 from knowbase.store.postgres.vector_tables import vector_table
@@ -145,14 +145,18 @@ class PostgresDocuments(Connected):
         return {row[0]: rows.document(row[1:]) for row in found}
 
     def heaviest(self, condition: Condition, limit: int) -> list[tuple[str, int]]:
-        test, values = compile_condition(condition)
         query = SQL(
             "SELECT d.id, count(*) FROM chunks c JOIN documents d ON d.base_id = c.base_id"
             " AND d.seq = c.document WHERE d.base_id = %s AND {} GROUP BY d.seq, d.id"
             " ORDER BY count(*) DESC, d.seq LIMIT %s"
         )
-        found = self._read(query.format(test), (self._base, *values, limit))
-        return [(document, number) for document, number in found]
+
+        def read(connection: Connection) -> list[tuple[str, int]]:
+            test, values = compile_condition(condition, apart(connection, self._base))
+            found = connection.execute(query.format(test), (self._base, *values, limit))
+            return [(document, number) for document, number in found]
+
+        return self._connections.run(read)
 
     def counts(self, condition: Condition = EVERYTHING) -> Counts:
         shown = both(Not(FORGOTTEN), condition)
@@ -208,7 +212,7 @@ class PostgresDocuments(Connected):
         if is_everything(condition):
             query, values = SQL("SELECT chunks FROM bases WHERE id = %s"), (self._base,)
             return _number(connection.execute(query, values))
-        test, found = compile_condition(condition)
+        test, found = compile_condition(condition, apart(connection, self._base))
         statement = SQL(f"SELECT count(*) FROM {_CHUNKS} WHERE c.base_id = %s AND {{}}")
         return _number(connection.execute(statement.format(test), (self._base, *found)))
 
@@ -221,7 +225,7 @@ class PostgresDocuments(Connected):
         if is_everything(condition):
             statement = SQL(f"SELECT count(*) FROM {{}} v {where}").format(table)
             return sum(int(row[0]) for row in gathering.rows(connection, statement, values))
-        test, found = compile_condition(condition)
+        test, found = compile_condition(condition, apart(connection, self._base))
         statement = SQL(
             f"SELECT count(*) FROM {_CHUNKS} JOIN {{}} v ON v.base_id = c.base_id"
             f" AND v.chunk = c.id{{}} {where} AND {{}}"

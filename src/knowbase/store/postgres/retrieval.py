@@ -18,7 +18,7 @@ from knowbase.store.compile import Compiled
 from knowbase.store.facets import Ages, Counted, counted, statement
 from knowbase.store.nearest import nearest as nearest_vectors
 from knowbase.store.postgres import gathering, rows
-from knowbase.store.postgres.cluster import is_distributed
+from knowbase.store.postgres.cluster import apart, is_distributed
 from knowbase.store.postgres.compile import Statement, compile_for_chunks
 from knowbase.store.postgres.connection import Connected
 from knowbase.store.postgres.spelling import Spelling
@@ -426,16 +426,9 @@ class PostgresRetrieval(Connected):
         return having
 
     def _for_chunks(self, connection: Connection, condition: Condition) -> Statement:
-        """The condition over `chunks AS c`. No query over a cluster can walk down a tree: there,
-        what lies below a document is asked for first."""
-
-        def below(walk: Compiled) -> Compiled:
-            statement = SQL(f"SELECT d.seq FROM documents d WHERE d.base_id = %s AND {walk.sql}")
-            found = connection.execute(statement, (self._base, *walk.values))
-            return Compiled("d.seq = ANY(%s)", [[seq for (seq,) in found]])
-
+        """The condition over `chunks AS c`."""
         having = self._having(connection)
-        return compile_for_chunks(condition, having, below if is_distributed(connection) else None)
+        return compile_for_chunks(condition, having, apart(connection, self._base))
 
 
 def _columns(
