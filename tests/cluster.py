@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 import psycopg
 
 SHARDS = 4
-_EXTENSIONS = ("citus", "vector")
 
 
 class Node(NamedTuple):
@@ -30,27 +29,31 @@ def nodes(url: str) -> list[Node]:
         return [Node(*row) for row in found]
 
 
-def extend(server: str, database: str) -> None:
-    """Make a new database of the coordinator one of the whole cluster, if it is one."""
+def extend(server: str, name: str) -> bool:
+    """Make a database on the whole cluster, if the server is the coordinator of one."""
     servers = nodes(server)
     if servers:
-        prepare(server, database)
-        join(database, servers)
+        join(prepare(server, name), servers)
+    return bool(servers)
 
 
-def prepare(server: str, database: str) -> None:
-    """The database and its extensions on every server; they do not know of each other yet."""
-    name = urlsplit(database).path[1:]
+def prepare(server: str, name: str) -> str:
+    """A new database with its extensions on every server; they do not know of each other yet."""
+    drop(server, name)
     for one in nodes(server):
-        place = at(database, one) if one.group else database
-        if one.group:
-            with psycopg.connect(at(server, one), autocommit=True) as connection:
-                connection.execute(f"DROP DATABASE IF EXISTS {name}")
-                connection.execute(f"CREATE DATABASE {name}")
-        with psycopg.connect(place, autocommit=True) as connection:
+        with psycopg.connect(at(server, one), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
             connection.execute(f"ALTER DATABASE {name} SET citus.shard_count = {SHARDS}")
-            for extension in _EXTENSIONS:
+        with psycopg.connect(at(server, one, name), autocommit=True) as connection:
+            for extension in ("citus", "vector"):
                 connection.execute(f"CREATE EXTENSION IF NOT EXISTS {extension}")
+    return urlsplit(server)._replace(path=f"/{name}").geturl()
+
+
+def drop(server: str, name: str) -> None:
+    for one in nodes(server):
+        with psycopg.connect(at(server, one), autocommit=True) as connection:
+            connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
 
 def join(database: str, servers: Sequence[Node]) -> None:
@@ -61,8 +64,9 @@ def join(database: str, servers: Sequence[Node]) -> None:
             connection.execute(f"SELECT {function}(%s, %s)", (one.host, one.port))
 
 
-def at(url: str, node: Node) -> str:
-    """The same database, as the same user, on another server."""
+def at(url: str, node: Node, name: str | None = None) -> str:
+    """A database as the same user on one of the servers."""
     parts = urlsplit(url)
     user = f"{parts.username}@" if parts.username else ""
-    return parts._replace(netloc=f"{user}{node.host}:{node.port}").geturl()
+    path = parts.path if name is None else f"/{name}"
+    return parts._replace(netloc=f"{user}{node.host}:{node.port}", path=path).geturl()

@@ -71,12 +71,13 @@ def stop() -> None:
 def database() -> str:
     """A database of this process's own, so that test processes do not meet."""
     name = f"kb_test_{os.getpid()}"
+    made = urlsplit(server())._replace(path=f"/{name}").geturl()
+    if cluster.extend(server(), name):
+        _stop.insert(0, lambda: cluster.drop(server(), name))
+        return made
     with psycopg.connect(server(), autocommit=True) as connection:
         connection.execute(f"DROP DATABASE IF EXISTS {name}")
         connection.execute(f"CREATE DATABASE {name}")
-    parts = urlsplit(server())
-    made = parts._replace(path=f"/{name}").geturl()
-    cluster.extend(server(), made)
     return made
 
 

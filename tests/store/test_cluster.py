@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 import psycopg
 import pytest
@@ -18,11 +17,18 @@ from gate import Gate
 from knowbase import Base, Note, SearchRequest
 from knowbase.errors import BaseUnreachable
 from knowbase.move import move
+from knowbase.query.conditions import EVERYTHING
+from knowbase.query.words import FieldWeights, KeywordQuery
+from knowbase.store.partial import allowed
 from knowbase.store.postgres import create
+from knowbase.text.analysis import Word
 from linked import FarApart, new_base
 from sameness import assert_same
 
 _numbers = count(1)
+DATABASES = (
+    "kb_cluster_gated", "kb_cluster_two_inits", "kb_cluster_later", "kb_cluster_headless",
+)  # fmt: skip
 WORDS = ("alpha", "beta", "gamma", "delta")
 
 
@@ -36,16 +42,19 @@ class Cluster(NamedTuple):
         return f"{self.url}#cluster-{next(_numbers)}"
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _dropped() -> Iterator[None]:
+    """Every database of a cluster has a process of its own on each server."""
+    yield
+    for name in DATABASES:
+        cluster.drop(postgres.server(), name)
+
+
 def _database(name: str) -> str:
     server = postgres.server()
     if len(cluster.nodes(server)) < 3:
         pytest.skip("needs a Citus cluster of two workers: KB_TEST_POSTGRES names its coordinator")
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
-        connection.execute(f"CREATE DATABASE {name}")
-    made = urlsplit(server)._replace(path=f"/{name}").geturl()
-    cluster.prepare(server, made)
-    return made
+    return cluster.prepare(server, name)
 
 
 @pytest.fixture(scope="module")
@@ -125,10 +134,11 @@ def test_a_worker_that_is_away_is_an_error_that_says_so(over: Cluster, filled: s
         with pytest.raises(BaseUnreachable, match="worker of the database cluster"):
             base.search(SearchRequest("omega", top=20))
         with pytest.raises(BaseUnreachable, match="worker of the database cluster"):
-            fill(base)
+            base.note(Note("not to be stored", code="NEVER"))
         over.gate.lift()
         whole = base.search(SearchRequest("omega", top=20))
         assert (whole.returned, whole.partial) == (16, False)
+        assert base.store.find("NEVER") is None
 
 
 @pytest.mark.parametrize("mode", ["keyword", "semantic", "hybrid"])
@@ -142,11 +152,19 @@ def test_the_others_answer_where_a_part_is_asked_for(over: Cluster, filled: str,
         assert part.partial
         assert any("worker" in notice for notice in part.notices)
         assert 0 < part.returned < 16
-        scores = {hit.code: hit.score for hit in whole.hits}
-        if mode == "keyword":  # the others by the frequencies of the whole base
-            assert all(scores[hit.code] == hit.score for hit in part.hits)
         expected = [hit.code for hit in whole.hits if hit.code in {h.code for h in part.hits}]
         assert [hit.code for hit in part.hits] == expected
+
+
+def test_scores_are_those_of_the_whole_base(over: Cluster, filled: str) -> None:
+    query = KeywordQuery((Word("omega"), Word("alpha")))
+    with Base(filled, embedder=FarApart()) as base:
+        whole = dict(base.store.keyword(query, EVERYTHING, 20, FieldWeights()))
+        over.gate.shut()
+        with allowed():
+            part = dict(base.store.keyword(query, EVERYTHING, 20, FieldWeights()))
+    assert 0 < len(part) < len(whole) == 16
+    assert part.items() <= whole.items()
 
 
 def test_every_surface_takes_partial(over: Cluster, filled: str, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ def current() -> Part | None:
 
 
 @contextmanager
-def allowed(is_allowed: bool) -> Iterator[Part]:
+def allowed(is_allowed: bool = True) -> Iterator[Part]:
     """What is answered within it may lack a part, if that is allowed."""
     part = Part()
     token = _part.set(part if is_allowed else None)

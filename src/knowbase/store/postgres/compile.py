@@ -66,7 +66,7 @@ class _PostgresCompiler(Compiler):
         )
         names = [[ascii_lower(name) for name in condition.names]]
         if condition.direct:
-            return Compiled(f"d.seq IN (SELECT seq FROM ({children}) c)", names)
+            return self._apart(Compiled(f"d.seq IN (SELECT seq FROM ({children}) c)", names))
         walk = Compiled(
             f"d.seq IN (WITH RECURSIVE below AS ({children} UNION"
             " SELECT e.base_id, e.seq, e.code_key, lower(e.id), lower(e.path) FROM below b"
@@ -85,11 +85,12 @@ class _PostgresCompiler(Compiler):
 
     def in_session(self, condition: InSession) -> Compiled:
         test = "u.usage = 'created'" if condition.made else "u.session = %s"
-        return Compiled(
+        used = Compiled(
             "EXISTS (SELECT 1 FROM uses u WHERE u.base_id = d.base_id AND u.document = d.seq"
             f" AND {test})",
             [] if condition.made else [condition.session],
         )
+        return self._apart(used)
 
     def of_document(self, condition: Compiled) -> Compiled:
         return Compiled(

@@ -111,15 +111,21 @@ class PostgresDocuments(Connected):
         ]
 
     def openings(self, documents: Collection[str]) -> dict[str, str]:
-        found = self._read(
-            SQL(
+        wanted = (self._base, list(documents))
+
+        def read(connection: Connection) -> dict[str, str]:
+            known = connection.execute(
+                "SELECT id, '' FROM documents WHERE base_id = %s AND id = ANY(%s)", wanted
+            ).fetchall()
+            first = connection.execute(
                 "SELECT DISTINCT ON (d.seq) d.id, c.text FROM documents d JOIN chunks c"
                 " ON c.base_id = d.base_id AND c.document = d.seq"
-                " WHERE d.base_id = %s AND d.id = ANY(%s) ORDER BY d.seq, c.position"
-            ),
-            (self._base, list(documents)),
-        )
-        return dict.fromkeys(documents, "") | dict(found)
+                " WHERE d.base_id = %s AND d.id = ANY(%s) ORDER BY d.seq, c.position",
+                wanted,
+            ).fetchall()
+            return dict(known) | dict(first)
+
+        return self._connections.consistently(read)
 
     def heads(self, documents: Collection[str]) -> dict[str, Document]:
         """Each chain is followed by names, as front matter has them; UNION ends a circle."""

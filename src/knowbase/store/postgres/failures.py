@@ -211,7 +211,7 @@ def is_of_worker(error: Exception) -> bool:
     """A coordinator of Citus could not reach one of its workers, or lost it in the middle."""
     if not isinstance(error, psycopg.OperationalError) or error.sqlstate is None:
         return False
-    if not error.sqlstate.startswith(("57P", "08")):
+    if not error.sqlstate.startswith(("57P", "08", "58")):
         return False
     return re.search(r"remote node|on \S+:\d+", f"{error} {error.diag.context}") is not None
 

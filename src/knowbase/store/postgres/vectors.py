@@ -157,6 +157,8 @@ class PostgresVectors(PostgresDocuments):
         known = self._model(model)
         if known is None or not self._vectors_known:
             return {}
+        if not hashes and self._connections.is_distributed:
+            return {}  # no need to ask every worker for nothing
         statement = SQL(
             "SELECT DISTINCT ON (c.hash) c.hash, v.embedding FROM chunks c JOIN {} v"
             " ON v.base_id = c.base_id AND v.chunk = c.id{} AND v.model = %s"
