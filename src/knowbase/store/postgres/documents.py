@@ -1,10 +1,10 @@
 """Reading documents, and what a base holds of them."""
 
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Sequence
 from typing import Any
 
-from psycopg import Connection, Cursor
-from psycopg.sql import SQL
+from psycopg import Connection
+from psycopg.sql import SQL, Composable
 
 from knowbase.query.conditions import EVERYTHING, FORGOTTEN, Condition, Not, both, is_everything
 from knowbase.store.postgres import gathering, rows
@@ -216,11 +216,12 @@ class PostgresDocuments(Connected):
 
     def _chunk_count(self, connection: Connection, condition: Condition) -> int:
         if is_everything(condition):
-            query, values = SQL("SELECT chunks FROM bases WHERE id = %s"), (self._base,)
-            return _number(connection.execute(query, values))
+            query = "SELECT chunks FROM bases WHERE id = %s"
+            row = connection.execute(query, (self._base,)).fetchone()
+            return int(row[0]) if row else 0
         test, found = compile_condition(condition, apart(connection, self._base))
         statement = SQL(f"SELECT count(*) FROM {_CHUNKS} WHERE c.base_id = %s AND {{}}")
-        return _number(connection.execute(statement.format(test), (self._base, *found)))
+        return _number(connection, statement.format(test), (self._base, *found))
 
     def _embedded_by(
         self, connection: Connection, number: int, model: Model, condition: Condition = EVERYTHING
@@ -230,15 +231,14 @@ class PostgresDocuments(Connected):
         where = "WHERE v.base_id = %s AND v.model = %s"
         if is_everything(condition):
             statement = SQL(f"SELECT count(*) FROM {{}} v {where}").format(table)
-            return sum(int(row[0]) for row in gathering.rows(connection, statement, values))
+            return _number(connection, statement, values)
         test, found = compile_condition(condition, apart(connection, self._base))
         statement = SQL(
             f"SELECT count(*) FROM {_CHUNKS} JOIN {{}} v ON v.base_id = c.base_id"
             f" AND v.chunk = c.id{{}} {where} AND {{}}"
         ).format(table, together(connection, "v", "c"), test)
-        return _number(connection.execute(statement, (*values, *found)))
+        return _number(connection, statement, (*values, *found))
 
 
-def _number(found: Cursor[Any]) -> int:
-    row = found.fetchone()
-    return int(row[0]) if row else 0
+def _number(connection: Connection, statement: Composable, values: Sequence[Any]) -> int:
+    return sum(int(row[0]) for row in gathering.rows(connection, statement, values))

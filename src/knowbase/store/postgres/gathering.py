@@ -6,7 +6,7 @@ by its name: what comes back is to be put together by the caller.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from psycopg import ClientCursor, Connection
@@ -33,6 +33,14 @@ def rows(
     if not is_partial(connection):
         return connection.execute(statement, values).fetchall()  # type: ignore[call-overload, no-any-return]
     return _gathered(connection, statement, values)
+
+
+def summed(found: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Rows that end with a number, each once: a shard knows its own number alone."""
+    numbers: dict[tuple[Any, ...], int] = {}
+    for *key, number in found:
+        numbers[tuple(key)] = numbers.get(tuple(key), 0) + int(number)
+    return [(*key, number) for key, number in numbers.items()]
 
 
 def is_partial(connection: Connection[Any]) -> bool:

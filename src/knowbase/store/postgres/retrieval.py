@@ -154,16 +154,15 @@ class PostgresRetrieval(Connected):
         if is_everything(among):
             found = connection.execute(
                 "SELECT chunks, length FROM bases WHERE id = %s", (self._base,)
-            )
+            ).fetchall()
         else:
             test, values = self._for_chunks(connection, among)
             statement = SQL(
                 "SELECT count(*), coalesce(sum(c.length), 0) FROM chunks c"
                 " WHERE c.base_id = %s AND {}"
             ).format(test)
-            found = connection.execute(statement, (self._base, *values))
-        row = found.fetchone()
-        return Population(int(row[0]), int(row[1])) if row else Population(0, 0)
+            found = gathering.rows(connection, statement, (self._base, *values))
+        return Population(sum(int(row[0]) for row in found), sum(int(row[1]) for row in found))
 
     def _words(
         self, connection: Connection, query: KeywordQuery
@@ -200,20 +199,18 @@ class PostgresRetrieval(Connected):
     ) -> tuple[list[tuple[int, int, int]], dict[int, Matches]]:
         """The words as a part of the base has them."""
         test, values = self._passing(connection, "p.chunk", among)
-        having: dict[int, int] = dict(
-            connection.execute(
-                SQL(
-                    "SELECT p.word, count(*) FROM postings p WHERE p.base_id = %s"
-                    " AND p.word = ANY(%s) AND {} GROUP BY p.word"
-                ).format(test),
-                (self._base, [word for _, word, _ in plain], *values),
-            )
-        )
+        counting = SQL(
+            "SELECT p.word, count(*) FROM postings p WHERE p.base_id = %s"
+            " AND p.word = ANY(%s) AND {} GROUP BY p.word"
+        ).format(test)
+        wanted = (self._base, [word for _, word, _ in plain], *values)
+        having = dict(gathering.summed(gathering.rows(connection, counting, wanted)))
         matched = list({chunk for matches in special.values() for chunk in matches})
         test, values = self._passing(connection, "p.chunk", among, distributed=False)
         ours = {
             chunk
-            for (chunk,) in connection.execute(
+            for (chunk,) in gathering.rows(
+                connection,
                 SQL("SELECT p.chunk FROM unnest(%s::bigint[]) AS p (chunk) WHERE {}").format(test),
                 (matched, *values),
             )
@@ -361,7 +358,7 @@ class PostgresRetrieval(Connected):
             found = statement(matching, wanted, tags, ages, "%s")
             query = SQL(found.sql).format(test)
             own = (self._base, self._base, *values, *found.values)
-            return counted(connection.execute(query, own).fetchall())
+            return counted(gathering.summed(gathering.rows(connection, query, own)))
 
         return self._connections.consistently(count) if wanted else {}
 

@@ -6,9 +6,12 @@ from collections.abc import Collection, Sequence
 from typing import TypeAlias
 
 from psycopg import Connection
+from psycopg.sql import SQL
 
 from knowbase.store.bm25 import occurrences
-from knowbase.store.postgres.bulk import texts
+from knowbase.store.postgres import gathering
+from knowbase.store.postgres.bulk import numbers, texts
+from knowbase.store.postgres.cluster import is_distributed
 from knowbase.text.analysis import Word, stems
 
 Counts: TypeAlias = tuple[int, int, int, int]
@@ -73,12 +76,18 @@ def matches_of(connection: Connection, base: int, word: Word) -> Matches:
 
 
 def _with_prefix(connection: Connection, base: int, stem: str) -> Matches:
-    rows = connection.execute(
-        "SELECT p.chunk, max(p.length), sum(p.title)::int, sum(p.heading)::int, sum(p.text)::int,"
-        " sum(p.terms)::int FROM words w JOIN postings p ON p.base_id = w.base_id"
-        " AND p.word = w.id WHERE w.base_id = %s AND w.stem >= %s AND w.stem < %s"
-        " GROUP BY p.chunk",
+    words = connection.execute(
+        "SELECT id FROM words WHERE base_id = %s AND stem >= %s AND stem < %s",
         (base, stem[:LONGEST], stem[:LONGEST] + LAST),
+    ).fetchall()
+    rows = gathering.rows(
+        connection,
+        SQL(
+            "SELECT p.chunk, max(p.length), sum(p.title)::int, sum(p.heading)::int,"
+            " sum(p.text)::int, sum(p.terms)::int FROM postings p"
+            " WHERE p.base_id = %s AND p.word = ANY(%s::int[]) GROUP BY p.chunk"
+        ),
+        (base, numbers(word for (word,) in words)),
     )
     return {row[0]: (row[1], _four(row[2:])) for row in rows}
 
@@ -86,13 +95,20 @@ def _with_prefix(connection: Connection, base: int, stem: str) -> Matches:
 def _with_phrase(connection: Connection, base: int, phrase: list[str], prefix: bool) -> Matches:
     """Candidates have all of the words; that they stand in a row is looked up in the text."""
     exact = {key_of(stem) for stem in (phrase[:-1] if prefix else phrase)}
-    rows = connection.execute(
+    words = [word for word, _ in ids_of(connection, base, exact).values()]
+    if len(words) < len(exact):
+        return {}
+    document = "document, " if is_distributed(connection) else ""
+    statement = SQL(
         "SELECT c.id, c.title, coalesce(c.heading, ''), c.text, c.terms FROM chunks c"
-        " WHERE c.base_id = %s AND c.id IN (SELECT p.chunk FROM words w JOIN postings p"
-        " ON p.base_id = w.base_id AND p.word = w.id WHERE w.base_id = %s AND w.stem = ANY(%s)"
-        " GROUP BY p.chunk HAVING count(*) = %s)",
-        (base, base, list(exact), len(exact)),
+        " WHERE c.base_id = %s AND ({of_chunk}c.id) IN (SELECT {of_posting}p.chunk FROM postings p"
+        " WHERE p.base_id = %s AND p.word = ANY(%s) GROUP BY {of_posting}p.chunk"
+        " HAVING count(*) = %s)"
+    ).format(
+        of_chunk=SQL(f"c.{document}" if document else ""),
+        of_posting=SQL(f"p.{document}" if document else ""),
     )
+    rows = gathering.rows(connection, statement, (base, base, words, len(words)))
     found: Matches = {}
     for chunk, *fields in rows:
         split = [stems(field) for field in fields]
