@@ -148,7 +148,7 @@ class Connections:
             try:
                 with self._connection() as connection:
                     return work(connection)
-            except psycopg.OperationalError as error:
+            except psycopg.Error as error:
                 if is_of_worker(error):
                     return self._without_it(work, error)
                 if isinstance(error, PoolTimeout) or not was_dropped(error):
@@ -157,9 +157,7 @@ class Connections:
                 with self._connection() as connection:
                     return work(connection)
 
-    def _without_it(
-        self, work: Callable[[Connection], Result], error: psycopg.OperationalError
-    ) -> Result:
+    def _without_it(self, work: Callable[[Connection], Result], error: psycopg.Error) -> Result:
         """Once more without the worker that is away, where an answer may be partial."""
         part = partial.current()
         if part is None:

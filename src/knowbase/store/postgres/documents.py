@@ -152,15 +152,16 @@ class PostgresDocuments(Connected):
 
     def heaviest(self, condition: Condition, limit: int) -> list[tuple[str, int]]:
         query = SQL(
-            "SELECT d.id, count(*) FROM chunks c JOIN documents d ON d.base_id = c.base_id"
+            "SELECT d.id, count(*), d.seq FROM chunks c JOIN documents d ON d.base_id = c.base_id"
             " AND d.seq = c.document WHERE d.base_id = %s AND {} GROUP BY d.seq, d.id"
             " ORDER BY count(*) DESC, d.seq LIMIT %s"
         )
 
         def read(connection: Connection) -> list[tuple[str, int]]:
             test, values = compile_condition(condition, apart(connection, self._base))
-            found = connection.execute(query.format(test), (self._base, *values, limit))
-            return [(document, number) for document, number in found]
+            found = gathering.rows(connection, query.format(test), (self._base, *values, limit))
+            found.sort(key=lambda row: (-row[1], row[2]))
+            return [(document, number) for document, number, _ in found[:limit]]
 
         return self._connections.run(read)
 

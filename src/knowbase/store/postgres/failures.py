@@ -165,6 +165,8 @@ _RIGHTS = (
 )
 """Which right is missing only the server's words say."""
 
+_LOST_WORKER = r"remote node|connection marked as essential|failed to COPY to "
+
 # Whoever is not let in gets no SQLSTATE from libpq, only the server's words.
 _BY_WORDS = (
     (
@@ -209,13 +211,16 @@ def _by_words(
 
 def is_of_worker(error: Exception) -> bool:
     """A coordinator of Citus could not reach one of its workers, or lost it in the middle."""
-    if not isinstance(error, psycopg.OperationalError) or error.sqlstate is None:
+    if not isinstance(error, psycopg.Error) or error.sqlstate is None:
         return False
-    if not error.sqlstate.startswith(("57P", "08", "58")):
-        return False
-    return re.search(r"remote node|on \S+:\d+", f"{error} {error.diag.context}") is not None
+    if re.search(_LOST_WORKER, str(error)):
+        return True
+    is_lost = error.sqlstate.startswith(("57P", "08"))
+    return is_lost and re.search(r"on \S+:\d+", error.diag.context or "") is not None
 
 
-def was_dropped(error: psycopg.OperationalError) -> bool:
+def was_dropped(error: psycopg.Error) -> bool:
     """A broken connection, or a server that is shutting down; not a lock that was not given."""
+    if not isinstance(error, psycopg.OperationalError):
+        return False
     return error.sqlstate is None or error.sqlstate.startswith(("57P", "08"))
