@@ -90,18 +90,20 @@ def fill(store: PostgresStore, chunks: int) -> None:
     def finish(connection: psycopg.Connection) -> None:
         connection.execute(
             "INSERT INTO words (base_id, id, stem, chunks) SELECT %s, n.id, n.stem,"
-            " (SELECT count(*) FROM postings p WHERE p.base_id = %s AND p.word = n.id)"
-            " FROM unnest(%s::text[]) WITH ORDINALITY AS n (stem, id)",
-            (base, base, names),
+            " coalesce(p.chunks, 0) FROM unnest(%s::text[]) WITH ORDINALITY AS n (stem, id)"
+            " LEFT JOIN (SELECT word, count(*) AS chunks FROM postings WHERE base_id = %s"
+            " GROUP BY word) p ON p.word = n.id",
+            (base, names, base),
         )
         connection.execute(
             "UPDATE bases SET chunks = %s, length = %s, next_chunk = %s, next_seq = %s"
             " WHERE id = %s",
             (chunks, chunks * WORDS, chunks + 1, chunks // SECTIONS + 2, base),
         )
-        connection.execute("ANALYZE documents, chunks, words, postings, vectors_384")
 
     store._connections.writing(finish)
+    analyze = "ANALYZE documents, chunks, words, postings, vectors_384"
+    store._connections.writing(lambda connection: connection.execute(analyze) and None)
     store.renew_index()
 
 
@@ -145,9 +147,10 @@ def _batch(
             for n in range(size)
         ],
     )
-    copy_postings(connection, base, _postings(drawn, start))
+    of = {start + n + 1: (start + n) // SECTIONS + 1 for n in range(size)}
+    copy_postings(connection, base, _postings(drawn, start), of)
     numbered = enumerate(made.vectors(size), start + 1)
-    copy_vectors(connection, base, (1, MODEL.dimensions), numbered)
+    copy_vectors(connection, base, (1, MODEL.dimensions), numbered, of)
 
 
 def _postings(drawn: "np.ndarray[Any, Any]", start: int) -> Iterator[tuple[int, ...]]:
