@@ -309,6 +309,8 @@ class PostgresRetrieval(Connected):
     def _widen(self, connection: Connection, model: Model, number: int) -> None:
         """Let the index look as far as it must for so many that pass."""
         breadth = min(max(200, 2 * number), 1000)
+        if is_distributed(connection):
+            connection.execute("SET LOCAL citus.propagate_set_commands = local")
         connection.execute(SQL("SET LOCAL hnsw.ef_search = {}").format(breadth))
         lists = lists_of(connection, model.dimensions)
         if lists:
