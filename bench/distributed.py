@@ -30,7 +30,7 @@ from knowbase.values.documents import Candidate
 from measure import Row, milliseconds, percentile, report
 from postgres_size import MODEL, Made, fill
 
-QUERIES, DEPTH, TOP, AT_ONCE = 40, 125, 10, 4
+DEPTH, TOP, AT_ONCE = 125, 10, 4
 FILTERS: dict[str, Condition] = {"all": EVERYTHING, "1 %": Tagged(("hundredth",))}
 
 
@@ -39,12 +39,12 @@ class Question(NamedTuple):
     vector: bytes
 
 
-def questions() -> list[Question]:
+def questions(number: int) -> list[Question]:
     made, names = Made(), vocabulary().words
-    words = made.words(QUERIES * 3, len(names)).reshape(QUERIES, 3)
+    words = made.words(number * 3, len(names)).reshape(number, 3)
     return [
         Question(KeywordQuery(tuple(Word(names[one]) for one in three)), vector)
-        for three, vector in zip(words, made.vectors(QUERIES), strict=True)
+        for three, vector in zip(words, made.vectors(number), strict=True)
     ]
 
 
@@ -95,8 +95,9 @@ def legs(store: PostgresStore, condition: Condition) -> dict[str, Callable[[Ques
     return {"keyword": keyword, "semantic": semantic, "hybrid": hybrid}
 
 
-def measured(label: str, store: PostgresStore, servers: list[int]) -> Iterator[Row]:
-    asked = questions()
+def measured(
+    label: str, store: PostgresStore, asked: list[Question], servers: list[int]
+) -> Iterator[Row]:
     for name, condition in FILTERS.items():
         for leg, work in legs(store, condition).items():
             work(asked[0])
@@ -108,22 +109,24 @@ def measured(label: str, store: PostgresStore, servers: list[int]) -> Iterator[R
             each = (spent(servers) - before) / len(asked)
             started = time.perf_counter()
             with ThreadPoolExecutor(AT_ONCE) as clients:
-                list(clients.map(work, asked * 2))
-            rate = 2 * len(asked) / (time.perf_counter() - started)
+                list(clients.map(work, asked))
+            rate = len(asked) / (time.perf_counter() - started)
             title = f"{label}, {name}: {leg}"
             yield Row(f"{title} CPU of a search", milliseconds([each]), "ms")
             yield Row(f"{title} p95 of waiting", [percentile(milliseconds(waited), 95)], "ms")
             yield Row(f"{title} {AT_ONCE} clients", [rate], "a second")
 
 
-def compared(label: str, store: PostgresStore, one: PostgresStore) -> Iterator[Row]:
+def compared(
+    label: str, store: PostgresStore, asked: list[Question], one: PostgresStore
+) -> Iterator[Row]:
     """How many answers are those of the one server: hits, order and scores."""
     for name, condition in FILTERS.items():
         ours, theirs = legs(store, condition), legs(one, condition)
         for leg in ("keyword", "semantic"):
-            pairs = [(ours[leg](q)[:TOP], theirs[leg](q)[:TOP]) for q in questions()]
+            pairs = [(ours[leg](q)[:TOP], theirs[leg](q)[:TOP]) for q in asked]
             same = sum(our == their for our, their in pairs)
-            yield Row(f"{label}, {name}: {leg} answers the same", [same], f"of {QUERIES}")
+            yield Row(f"{label}, {name}: {leg} answers the same", [same], f"of {len(asked)}")
 
 
 def spread(url: str, workers: int) -> None:
@@ -146,19 +149,21 @@ def main() -> None:
     parser.add_argument("one", help="a database on one server")
     parser.add_argument("many", help="a database of the coordinator")
     parser.add_argument("--chunks", type=int, default=30_000)
+    parser.add_argument("--queries", type=int, default=40, help="of each kind (40)")
     parser.add_argument("--workers", type=int, default=3, help="at most (3)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     given = parser.parse_args()
     servers = postmasters(given.many)
     one = filled(given.one, given.chunks)
-    rows = list(measured("one server", one, servers))
+    asked = questions(given.queries)
+    rows = list(measured("one server", one, asked, servers))
     spread(given.many, 1)
     store = filled(given.many, given.chunks)
     for workers in range(1, given.workers + 1):
         spread(given.many, workers)
         label = f"{workers} worker{'s' * (workers > 1)}"
-        rows += measured(label, store, servers)
-        rows += compared(label, store, one)
+        rows += measured(label, store, asked, servers)
+        rows += compared(label, store, asked, one)
     for base in (one, store):
         base.close()
     report("distributed", rows, as_json=given.json)

@@ -13,7 +13,11 @@ from psycopg import ClientCursor, Connection
 from psycopg.sql import SQL, Composable, Identifier
 
 from knowbase.errors import BaseUnreachable
+from knowbase.store.nearest import nearest
 from knowbase.store.postgres.cluster import BaseConnection
+from knowbase.store.postgres.vector_tables import as_text, from_text
+from knowbase.values.documents import Candidate
+from knowbase.values.vectors import Vector
 
 _TABLE = re.compile(r'\b(FROM|JOIN) "?([a-z_]+(?:_[0-9]+)?)"?(?![a-z0-9_(.])')
 
@@ -41,6 +45,26 @@ def summed(found: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     for *key, number in found:
         numbers[tuple(key)] = numbers.get(tuple(key), 0) + int(number)
     return [(*key, number) for key, number in numbers.items()]
+
+
+def nearest_of_shards(
+    connection: Connection[Any],
+    where: Composable,
+    scope: tuple[Any, ...],
+    asked: tuple[Vector, int],
+) -> list[Candidate]:
+    """The nearest of what the workers that answer have: all that pass are compared."""
+    vector, limit = asked
+    statement = SQL(
+        "SELECT v.chunk, v.embedding::text, v.embedding <=> %s::vector {} ORDER BY 3 LIMIT %s"
+    ).format(where)
+
+    def propose(number: int) -> list[tuple[int, Vector]]:
+        found = rows(connection, statement, (as_text(vector), *scope, number))
+        found.sort(key=lambda row: row[2])
+        return [(chunk, from_text(given)) for chunk, given, _ in found[:number]]
+
+    return nearest(vector, limit, propose)
 
 
 def is_partial(connection: Connection[Any]) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from psycopg import Connection
-from psycopg.sql import SQL, Composed
+from psycopg.sql import SQL
 
 from knowbase.query.conditions import EVERYTHING, Condition, is_everything, is_lifecycle
 from knowbase.query.words import FieldWeights, Frequencies, KeywordQuery
@@ -24,7 +24,6 @@ from knowbase.store.postgres.connection import Connected
 from knowbase.store.postgres.spelling import Spelling
 from knowbase.store.postgres.vector_tables import (
     as_text,
-    from_text,
     lists_of,
     probes_of,
     unpacked,
@@ -258,7 +257,7 @@ class PostgresRetrieval(Connected):
         where = SQL("FROM {} v WHERE v.base_id = %s AND v.model = %s AND {}").format(table, test)
         scope = (self._base, number, *values)
         if gathering.is_partial(connection):
-            return self._nearest_of_shards(connection, where, scope, (vector, limit))
+            return gathering.nearest_of_shards(connection, where, scope, (vector, limit))
         few = self._few(connection, where, scope)
         statement = SQL("SELECT v.chunk, v.embedding {} ORDER BY {} LIMIT %s")
 
@@ -276,27 +275,6 @@ class PostgresRetrieval(Connected):
                 if len(found) >= min(number, EXACT):
                     return found  # else it gave up too early: more than that pass
             return ordered(ONE_BY_ONE, number)
-
-        return nearest_vectors(vector, limit, propose)
-
-    def _nearest_of_shards(
-        self,
-        connection: Connection,
-        where: Composed,
-        scope: tuple[Any, ...],
-        asked: tuple[Vector, int],
-    ) -> list[Candidate]:
-        """Of the workers that answer: all that pass are compared."""
-        vector, limit = asked
-        statement = SQL("SELECT v.chunk, v.embedding::text, {} {} ORDER BY 3 LIMIT %s").format(
-            SQL(BY_INDEX), where
-        )
-
-        def propose(number: int) -> list[tuple[int, Vector]]:
-            values = (as_text(vector), *scope, number)
-            found = gathering.rows(connection, statement, values)
-            found.sort(key=lambda row: row[2])
-            return [(chunk, from_text(given)) for chunk, given, _ in found[:number]]
 
         return nearest_vectors(vector, limit, propose)
 
