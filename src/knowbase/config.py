@@ -68,6 +68,7 @@ class Settings(NamedTuple):
     base_read_lag: float = 10.0
     eval_cache: str = ""
     history_keep: tuple[str, ...] = ("1y",)
+    history_prune: bool = False
     graph_code_pattern: str = r"\b[A-Z][A-Z0-9]+-(?:[A-Z]+-)?\d+\b"
     graph_similarity: float = 0.8
     graph_most_similar: int = 20
@@ -198,6 +199,7 @@ ABOUT: dict[str, About] = {
         "for how long versions are kept: forever, off, a time, a number; type:commit=off and"
         " source:docs=30d for some"
     ),
+    "history_prune": About("kb sync gives up the versions that are older than history.keep says"),
     "graph_code_pattern": About("what looks like a code in a text: a regular expression"),
     "graph_similarity": About("chunks more alike than this link their documents", 0.0, 1.0),
     "graph_most_similar": About(

@@ -12,6 +12,13 @@ from conftest import Kb, one_json
 from knowbase.store.sqlite import schema
 
 
+@pytest.mark.parametrize("command", [("init", "-q"), ("add", "-x", "docs"), ("rm", "-f", "a")])
+def test_a_letter_that_is_no_option_is_not_a_name(tmp_path: Path, command: tuple[str, ...]) -> None:
+    kb = Kb(tmp_path)
+    assert f"has no option {command[1]}" in kb.error(*command, code=2)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_no_base_here_or_above(tmp_path: Path) -> None:
     kb = Kb(tmp_path)
     assert "kb init" in kb.error("search", "x", code=4)

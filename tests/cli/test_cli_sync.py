@@ -6,11 +6,13 @@ import shutil
 import signal
 import sqlite3
 from contextlib import closing
+from typing import Any
 
 import apsw
 from children import assert_in_step, start
 
 from conftest import Kb
+from knowbase.store.sqlite.schema import APPLICATION_ID, STEPS
 
 
 def test_what_is_unchanged_costs_nothing(own_handbook: Kb) -> None:
@@ -218,8 +220,18 @@ def test_a_file_that_made_no_document_has_its_hash_and_its_readers_apart(kb: Kb)
     [problem] = kb.json("status")["problems"]
     assert problem["sha256"] == hashlib.sha256(b"not a pdf").hexdigest()
     with closing(apsw.Connection(str(kb.base))) as connection:
-        connection.execute(
-            "UPDATE files SET sha256 = readers || ' ' || sha256;"
-            "ALTER TABLE files DROP COLUMN readers; DROP TABLE leases; PRAGMA user_version = 13;"
-        )
+        names = [str(row[1]) for row in connection.execute("PRAGMA table_info(files)")]
+        rows: Any = connection.execute("SELECT * FROM files").fetchall()
+    kb.base.unlink()
+    with closing(apsw.Connection(str(kb.base))) as old:
+        old.execute(f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = 13")
+        for step in STEPS[:13]:
+            old.execute(step)
+        for row in rows:
+            values = dict(zip(names, row, strict=True))
+            values["sha256"] = f"{values.pop('readers')} {values['sha256']}"
+            old.execute(
+                f"INSERT INTO files ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})",
+                list(values.values()),
+            )
     assert kb.json("status")["problems"] == [problem]

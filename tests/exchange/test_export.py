@@ -22,13 +22,14 @@ from knowbase.exchange.folder import PART
 from knowbase.exchange.imported import Imported
 from knowbase.exchange.taking import take_export
 from knowbase.http.served import served
-from knowbase.upkeep.digests import digests
+from knowbase.upkeep.digests import digests, of_history
 from knowbase.values.calibration import Calibration
 from postgres import new_base
 
 EVERYTHING = (
     "documents", "chunks", "vectors", "models", "sessions", "uses", "relations", "files",
     "sources", "saved searches", "synonyms", "calibration", "similar documents", "counters",
+    "history",
 )  # fmt: skip
 
 
@@ -84,7 +85,8 @@ def imported(place: str, folder: Path, **more: Any) -> Imported:
 
 def parts_of(place: str) -> dict[str, Any]:
     with knowbase.open(place) as base:
-        return {part.name: part for part in digests(base.store.copying())}
+        copying = base.store.copying()
+        return {part.name: part for part in (*digests(copying), of_history(copying))}
 
 
 def new_file(kb: Kb, name: str = "second.db") -> str:
@@ -127,6 +129,33 @@ def test_an_export_makes_the_same_base_again(
     again = imported(empty, out)
     assert (again.added, again.changed) == (0, 0)
     assert parts_of(empty) == before
+
+
+def test_what_documents_were_comes_along(own: Kb, empty: str, tmp_path: Path) -> None:
+    own.write("docs/deploy.md", "---\ncode: HB-1\n---\n# Deploying\n\n## Freeze\n\nSundays.\n")
+    own("sync")
+    exported(own, tmp_path / "out")
+    imported(empty, tmp_path / "out")
+    with knowbase.open(str(own.base)) as one, knowbase.open(empty) as other:
+        last = one.history.log().changes[0].number
+        assert "Fridays" in other.get(f"HB-1@#{last - 1}").text
+        assert one.history.of("HB-1") == other.history.of("HB-1")
+        assert one.history.log() == other.history.log()
+        other.history.undo()
+        assert "Fridays" in other.get("HB-1").text
+
+
+def test_an_export_without_a_history_is_taken(own: Kb, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    exported(own, out, format="jsonl")
+    lines = (out / NAME).read_text("utf-8").splitlines(True)
+    kept = [one for one in lines if not one.startswith('{"kind":"change"')]
+    (out / NAME).write_text("".join(kept), "utf-8")
+    second = new_file(own)
+    found = imported(second, out)
+    assert found.verified
+    assert found.notices == ()
+    assert parts_of(second)["history"].rows == 0
 
 
 def test_the_commands_say_what_they_did(own: Kb, tmp_path: Path) -> None:
@@ -420,6 +449,9 @@ def test_copies_are_put_back_below_the_home_alone(
         (lambda text: text.replace('"title":"', '"title":7,"x":"', 3), "another kind"),
         (lambda text: text.replace('"overlap":0', '"overlap":"no"', 1), "another kind"),
         (lambda text: "[" * 100_000, "not JSON"),
+        (lambda text: text.replace('"data":"{', '"data":"[', 1), "version cannot be read"),
+        (lambda text: text.replace('"places":"[[', '"places":"[[null,', 1), "where its text stood"),
+        (lambda text: text.replace('"touched":[{', '"touched":[7,{', 1), "not a list of objects"),
         (lambda _: '{"kind":"export"}\n', "newer version"),
         (lambda _: "", "not an export"),
     ],

@@ -16,7 +16,7 @@ from knowbase import Base, Note, SearchRequest
 from knowbase.exchange.exporting import FORMATS, Wanted, export
 from knowbase.exchange.taking import take_export
 from knowbase.query.conditions import EVERYTHING
-from knowbase.upkeep.digests import digests
+from knowbase.upkeep.digests import digests, of_history
 from knowbase.values.documents import ALL, Document
 
 SAID = st.sampled_from(("archive", "forget", "supersede", "judge", "relate", "feedback", "nothing"))
@@ -69,6 +69,7 @@ def fill(base: Base, documents: list[Given], whose: str) -> None:
             code=None if taken else one.code, session="s1",
         )  # fmt: skip
         codes.append(base.note(note).code)
+    base.note(Note(f"{whose} 0, written anew", replaces=codes[0]))
     base.sessions.end("s1", f"Summary of {whose}")
     base.saved.add("mine", SearchRequest(f"under:{codes[0]} herons", top=3))
     base.synonyms.add(["heron", f"bird of {whose}"])
@@ -106,7 +107,8 @@ def bases(*names: str) -> Iterator[list[Any]]:
 
 
 def parts(base: Base) -> tuple[Any, ...]:
-    return digests(base.store.copying())
+    copying = base.store.copying()
+    return (*digests(copying), of_history(copying))
 
 
 def told(base: Base) -> dict[str, tuple[Any, ...]]:

@@ -240,6 +240,39 @@ def test_what_is_erased_is_in_no_version(base: Base, clock: Clock) -> None:
         base.history.undo()
 
 
+def test_no_file_of_a_base_has_what_was_erased(kb: Kb) -> None:
+    """Neither free pages nor the words that lie beside it."""
+    kb.write("kb.toml", "[store]\nindex_after = 3\n")
+    for number in range(5):
+        kb("note", f"Page {number} about herons")
+    kb("note", "The password is plutoniumtulip", "--code", "S-1")
+    kb("embed", "--reindex")
+    kb("note", "It is uraniumrose now", "--replace", "S-1")
+    kb("embed", "--reindex")
+    assert words_in(kb.base.parent) == {b"plutoniumtulip", b"uraniumros"}
+    assert kb.json("forget", "--erase", "S-1", "--yes")["is_swept"]
+    assert words_in(kb.base.parent) == set()
+    assert kb.json("search", "herons")["returned"] == 5
+    assert "sound" in kb("check", "--deep").out
+
+
+def test_what_could_not_be_swept_is_said(kb: Kb) -> None:
+    kb("note", "The password is plutoniumtulip", "--code", "S-1")
+    reader = apsw.Connection(str(kb.base))
+    reader.execute("BEGIN; SELECT count(*) FROM documents").fetchall()
+    said = kb("forget", "--erase", "S-1", "--yes", env={"KB_STORE_BUSY_TIMEOUT": "0.1"}).out
+    assert "free pages of the file may still have the text: kb compact" in said
+    reader.close()
+    kb("compact")
+    assert words_in(kb.base.parent) == set()
+
+
+def words_in(folder: Path) -> set[bytes]:
+    """Which of the secret words, or their stems, any file below it has."""
+    everything = b"".join(one.read_bytes() for one in folder.rglob("*") if one.is_file())
+    return {word for word in (b"plutoniumtulip", b"uraniumros") if word in everything}
+
+
 def test_versions_are_kept_as_long_as_is_said(base: Base, clock: Clock) -> None:
     for day in (1, 3, 5, 7):
         clock.day = day
@@ -326,3 +359,13 @@ def test_a_damaged_document_can_still_be_written_anew_and_removed(tmp_path: Path
     assert now.text == "three"
     assert history.leftovers() == 0
     store.close()
+
+
+def test_a_sync_prunes_where_that_is_set(kb: Kb) -> None:
+    kb("note", "one", "--code", "P-1")
+    kb("note", "two", "--replace", "P-1")
+    keep = {"KB_HISTORY_KEEP": "off"}
+    kb("sync", env=keep)
+    assert [one["is_kept"] for one in kb.json("history", "P-1")["steps"]] == [True, True]
+    kb("sync", env={**keep, "KB_HISTORY_PRUNE": "true"})
+    assert [one["is_kept"] for one in kb.json("history", "P-1")["steps"]] == [True, False]

@@ -17,6 +17,7 @@ def emptied(handbook: Kb, tmp_path_factory: pytest.TempPathFactory) -> Kb:
     kb("init")
     kb("add", "pages")
     kb("rm", *(f"pages/{number}" for number in range(3)), "--yes")
+    kb("history", "prune", "--keep", "off", "--yes")
     return kb
 
 

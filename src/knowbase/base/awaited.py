@@ -42,6 +42,7 @@ class AsyncLifecycle(Awaiting[Lifecycle]):
 
     archive = awaited(Lifecycle.archive)
     due = awaited(Lifecycle.due)
+    extend = awaited(Lifecycle.extend)
     forget = awaited(Lifecycle.forget)
     forgotten = awaited(Lifecycle.forgotten)
     restore = awaited(Lifecycle.restore)

@@ -150,20 +150,24 @@ class Base(Finding):
 
         return joined(report, add_pages(services, pages, wanted.tags, progress))
 
-    def add_history(
+    def add_history(  # noqa: PLR0913 - as much as `kb add --history` takes
         self,
         path: "Path" = ".",
         *,
         since: str | None = None,
         limit: int | None = None,
         tags: "Texts" = (),
+        versions: bool = False,
         defer: bool = False,
         progress: "Callable[[Progress], None]" = lambda _: None,
     ) -> "Report":
         """Put the commits of a git repository in, those that are not there yet: since a date, or
-        the last ones."""
-        from knowbase.ingest.history import Wanted, add_history
+        the last ones. With `versions`, its files too, with what they said at each commit."""
+        from knowbase.ingest.history import add_history
+        from knowbase.ingest.report import Report, joined
+        from knowbase.ingest.repository import Wanted
         from knowbase.query.moments import span
+        from knowbase.values.files import Source
 
         found = span(since, self.now()) if since is not None else None
         if since is not None and found is None:
@@ -174,7 +178,19 @@ class Base(Finding):
             given.number(limit, "limit", 1)
         self._check_may_fetch()
         wanted = Wanted(given.path(path, "path"), found.start if found else None, limit)
-        return add_history(self.ingest_services(defer=defer), wanted, tuple(tags), progress)
+        services = self.ingest_services(defer=defer)
+        report = Report()
+        if versions:
+            from knowbase.ingest.replay import replay
+
+            source = Source(services.home.stored(wanted.path), tuple(tags))
+            report = replay(services, wanted._replace(is_main_line=True), source, progress)
+            if not report.interrupted:
+                files = self.add([wanted.path], tags=tags, defer=defer, progress=progress)
+                report = joined(report, files)
+        if report.interrupted:
+            return report
+        return joined(report, add_history(services, wanted, tuple(tags), progress))
 
     def _pages(self, named: "Sequence[str]") -> list[str]:
         """Addresses as they are kept, if this base may fetch them."""
@@ -222,6 +238,8 @@ class Base(Finding):
             from knowbase.ingest.history import refresh_histories
 
             report = joined(report, refresh_histories(services, progress))
+        if asks and not report.interrupted and self.settings.history_prune:
+            self.history.prune()
         return report
 
     def watch(self) -> "Iterator[Report]":

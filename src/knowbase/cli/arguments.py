@@ -98,6 +98,7 @@ def plain_words(arguments: Sequence[str]) -> list[str]:
 def parse(operation: Operation, arguments: Sequence[str]) -> Parsed:
     """The arguments of one command; a word with a dash that is no flag is a word of the text."""
     known = flags(operation)
+    takes_text = _takes_text(operation)
     values: dict[str, Any] = {}
     words: list[str] = []
     rest = list(arguments)
@@ -111,6 +112,8 @@ def parse(operation: Operation, arguments: Sequence[str]) -> Parsed:
             _set(values, known[name], name, attached if equals else None, rest)
         elif word.startswith("--") and name[2:].replace("-", "").isalnum():
             raise _unknown(name, operation, known)
+        elif not takes_text and len(word) == 2 and word[0] == "-" and word[1].isalpha():
+            raise _unknown(word, operation, known)
         else:
             words.append(word)
     _place(operation, words, values)
@@ -118,6 +121,12 @@ def parse(operation: Operation, arguments: Sequence[str]) -> Parsed:
     common = {name: values.pop(name) for name in Surface._fields if name in values and name in ours}
     _check_format(operation, common)
     return Parsed(values, Surface(**common))
+
+
+def _takes_text(operation: Operation) -> bool:
+    """Whether the rest of the line is a text, in which -x is a word that is left out."""
+    places = [field for field in parameters(operation.request) if field.param.positional]
+    return bool(places) and places[-1].kind is not tuple and not places[-1].param.single
 
 
 def _check_format(operation: Operation, common: dict[str, Any]) -> None:

@@ -16,6 +16,7 @@ NAME = "kb-export.jsonl"
 VERSION = 1
 LONGEST_LINE = 512 << 20  # bytes: a document of as many chunks as one may have, with its vectors
 _DOCUMENT = re.compile(rb'\{"kind":"document","seq":(\d{1,18}),')
+_CHANGE = re.compile(rb'\{"kind":"change","number":(\d{1,18}),"ended":(\d{1,18}),')
 
 
 class Header(NamedTuple):
@@ -67,9 +68,11 @@ class Exported:
         self.close()
 
     def _look_through(self) -> None:
-        """Note where each document stands, and read everything else."""
+        """Note where each document and change stands, and read everything else."""
         self.header = header_of(self._line())
         self._places: dict[int, int] = {}
+        self._changes: dict[int, int] = {}
+        self.versions = 0  # of documents, that are no more
         rest: list[Line] = []
         end: Line | None = None
         while True:
@@ -80,6 +83,9 @@ class Exported:
             found = _DOCUMENT.match(raw)
             if found is not None:
                 self._places[int(found[1])] = at
+            elif (change := _CHANGE.match(raw)) is not None:
+                self._changes[int(change[1])] = at
+                self.versions += int(change[2])
             elif raw.startswith(b'{"kind":"end",'):
                 end = lines.parsed(raw)
             else:
@@ -112,9 +118,19 @@ class Exported:
     def frame(self) -> Frame:
         return self._frame
 
+    @property
+    def has_history(self) -> bool:
+        """Exports of earlier versions have none."""
+        return bool(self._changes)
+
     def history(self) -> Iterator[HistoryPart]:
-        """An export has what the base is, not what it was."""
-        return iter(())
+        """What the base was."""
+        for number, at in sorted(self._changes.items()):
+            self._stream.seek(at)
+            line = lines.parsed(self._line())
+            if line.get("number") != number:
+                raise _changed_meanwhile()
+            yield lines.change_of(line, self._models)
 
     def seqs(self) -> list[int]:
         return sorted(self._places)
@@ -141,8 +157,12 @@ class Exported:
         self._stream.seek(self._places[seq])
         line = lines.parsed(self._line())
         if line.get("seq") != seq:
-            raise ReadError("the export was changed while it was read", hint="run it again")
+            raise _changed_meanwhile()
         return line
+
+
+def _changed_meanwhile() -> ReadError:
+    return ReadError("the export was changed while it was read", hint="run it again")
 
 
 def header_of(raw: bytes) -> Header:

@@ -29,7 +29,7 @@ from knowbase.store.contract import Snapshot
 from knowbase.store.location import is_url
 from knowbase.store.sqlite.backups import synced
 from knowbase.upkeep.backup import writing_files
-from knowbase.upkeep.digests import Part, digests
+from knowbase.upkeep.digests import Part, digests, of_history
 from knowbase.values.copies import Copy, in_batches
 from knowbase.values.files import Source
 
@@ -101,7 +101,7 @@ class _Writing:
 
     def foreseen(self) -> Export:
         """What would be written; nothing is."""
-        parts = digests(self._whole, self._progress)
+        parts = self._parts()
         shown = self._base.store.counts()
         pages = shown.documents if self._is_markdown else 0
         there = [one for one in self._known_files() if os.path.isfile(one)]
@@ -113,7 +113,7 @@ class _Writing:
         self._staged = Staged(folder)
         try:
             self._before = pages_before(folder)
-            parts = digests(self._whole, self._progress)
+            parts = self._parts()
             if self._wanted.copy:
                 self._copy_files()
             self._write_lines(parts)
@@ -135,6 +135,9 @@ class _Writing:
 
     def stopped(self) -> Export:
         return self._report((), interrupted=True)
+
+    def _parts(self) -> tuple[Part, ...]:
+        return (*digests(self._whole, self._progress), of_history(self._whole))
 
     @property
     def _is_markdown(self) -> bool:
@@ -163,6 +166,8 @@ class _Writing:
             for copy in batch:
                 yield lines.of_copy(copy, models, self._page(copy))
         yield from lines.of_shared(self._shared)
+        for part in self._whole.history():
+            yield lines.of_change(part, models)
         for stored, original in self._originals.items():
             yield {"kind": "original", "path": stored, **original._asdict()}
         yield {"kind": "end", "parts": [list(part) for part in parts]}

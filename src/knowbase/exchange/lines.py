@@ -8,16 +8,18 @@ import binascii
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from types import UnionType
+from types import NoneType, UnionType
 from typing import Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from knowbase.errors import ReadError
+from knowbase.errors import BaseDamaged, ReadError
+from knowbase.store.versions import unpacked
 from knowbase.values.calibration import Calibration
 from knowbase.values.changes import SavedSearch
 from knowbase.values.copies import ChunkCopy, Copy, Frame, GivenVerdict, SharedParts
 from knowbase.values.documents import EDITABLE, Chunk, Document
 from knowbase.values.edges import Relation
 from knowbase.values.files import FileRecord, Source
+from knowbase.values.history import Change, HistoryPart, PastChunk, PastVersion, Touched
 from knowbase.values.plain import plain
 from knowbase.values.reading import Link
 from knowbase.values.sessions import Session, Use
@@ -98,12 +100,15 @@ def of_copy(copy: Copy, models: Sequence[Model], page: Page | None) -> Line:
 
 
 def _of_chunk(copy: ChunkCopy, models: Sequence[Model]) -> Line:
-    vectors = {
-        str(models.index(model)): base64.b64encode(vector).decode("ascii")
-        for model, vector in copy.vectors
-    }
     own = {"id": copy.id, "position": copy.position, "title": copy.title, "terms": copy.terms}
-    return {**own, **plain(copy.chunk), "vectors": vectors}
+    return {**own, **plain(copy.chunk), "vectors": _of_vectors(copy.vectors, models)}
+
+
+def _of_vectors(vectors: Sequence[tuple[Model, Vector]], models: Sequence[Model]) -> Line:
+    return {
+        str(models.index(model)): base64.b64encode(vector).decode("ascii")
+        for model, vector in vectors
+    }
 
 
 def copy_of(line: Line, models: Sequence[Model]) -> Copy:
@@ -129,12 +134,15 @@ def _chunk_of(line: Line, models: Sequence[Model]) -> ChunkCopy:
     number, position, title, terms = _fitting(
         line, ("id", int), ("position", int), ("title", str), ("terms", str)
     )
+    return ChunkCopy(number, position, chunk, title, terms, _vectors_of(line, models))
+
+
+def _vectors_of(line: Line, models: Sequence[Model]) -> tuple[tuple[Model, Vector], ...]:
     given = line.get("vectors")
     if not isinstance(given, dict):
         raise _refused("a chunk has no vectors")
-    vectors = tuple((model, _vector(given[str(at)], model)) for at, model in enumerate(models)
-                    if str(at) in given)  # fmt: skip
-    return ChunkCopy(number, position, chunk, title, terms, vectors)
+    return tuple((model, _vector(given[str(at)], model)) for at, model in enumerate(models)
+                 if str(at) in given)  # fmt: skip
 
 
 def _vector(text: Any, model: Model) -> Vector:
@@ -145,6 +153,54 @@ def _vector(text: Any, model: Model) -> Vector:
     if len(vector) != 4 * model.dimensions:
         raise _refused("a vector is of another size than its model's")
     return vector
+
+
+def of_change(part: HistoryPart, models: Sequence[Model]) -> Line:
+    """A change of the base with all that it replaced; its number and how many versions ended with
+    it come first, so that they are found."""
+    chunks = [{**plain(one), "vectors": _of_vectors(one.vectors, models)} for one in part.chunks]
+    return {
+        "kind": "change",
+        "number": part.change.number,
+        "ended": len(part.versions),
+        "change": plain(part.change),
+        "versions": plain(part.versions),
+        "chunks": chunks,
+    }
+
+
+def change_of(line: Line, models: Sequence[Model]) -> HistoryPart:
+    given = line.get("change")
+    change = given if isinstance(given, dict) else {}
+    touched = tuple(named(Touched, one) for one in _objects(change, "touched"))
+    chunks = [
+        named(PastChunk, {**one, "vectors": ()})._replace(vectors=_vectors_of(one, models))
+        for one in _objects(line, "chunks")
+    ]
+    return HistoryPart(
+        named(Change, {**change, "touched": ()})._replace(touched=touched),
+        tuple(_version_of(one) for one in _objects(line, "versions")),
+        tuple(chunks),
+    )
+
+
+def _version_of(values: Line) -> PastVersion:
+    version = named(PastVersion, values)
+    try:
+        if version.data is not None:
+            unpacked(version.data)
+        places = json.loads(version.places or "[]")
+    except (BaseDamaged, ValueError, RecursionError) as error:
+        raise _refused("a version cannot be read") from error
+    if not isinstance(places, list) or not all(_is_place(one) for one in places):
+        raise _refused("a version does not say where its text stood")
+    return version
+
+
+def _is_place(one: Any) -> bool:
+    return isinstance(one, list) and [type(value) for value in one] in (
+        [int, int, int], [int, int, NoneType],
+    )  # fmt: skip
 
 
 def of_shared(shared: SharedParts) -> Iterator[Line]:

@@ -17,7 +17,7 @@ from knowbase.ingest.embedding import Step
 from knowbase.ingest.report import Taken
 from knowbase.move import Transfer
 from knowbase.move.paths import Relocated, has_no_home
-from knowbase.upkeep.digests import digests, is_empty
+from knowbase.upkeep.digests import digests, is_empty, of_history
 
 Progress = Callable[[Step], None]
 
@@ -100,6 +100,11 @@ class _Taking:
                 notices=tuple(self._notices),
             )  # fmt: skip
         self._put_back_files()
+        if self._export.versions:
+            self._notices.append(
+                "what its documents said before was not taken: only a base that is empty"
+                " becomes the same with its history"
+            )
         found = merge(self._base, self._source, self._shown, progress=self._progress)
         return found._replace(parts=parts, notices=(*self._notices, *found.notices))
 
@@ -115,7 +120,9 @@ class _Taking:
     def _check_as_written(self) -> None:
         """Say that somebody, or a bad disk, has changed the lines; they are taken as they are."""
         written = {part.name: part for part in self._export.parts}
-        found = digests(self._export, self._progress)
+        found = [*digests(self._export, self._progress)]
+        if self._export.has_history:
+            found.append(of_history(self._export))
         changed = [part.name for part in found if written.get(part.name) != part]
         if changed:
             self._notices.append(

@@ -74,7 +74,7 @@ def _outcome(base: "Base", asked: Mapping[str, Any]) -> dict[str, Any]:
         log("error", "a search failed", exc_info=error)
         return {}
     facts = {name: getattr(result, name) for name in FACTS if hasattr(result, name)}
-    return {"body": body, "facts": {**facts, "hits": len(result.hits)}}
+    return {"body": body, "facts": {**facts, "hits": [one.id for one in result.hits]}}
 
 
 def read(pipe: IO[bytes]) -> dict[str, Any] | None:

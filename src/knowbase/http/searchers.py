@@ -78,7 +78,9 @@ class Searchers:
             raise from_dict(answer["error"])
         if "body" not in answer:
             return None
-        return Found(SimpleNamespace(**answer["facts"]), answer["body"].encode("utf-8", "replace"))
+        facts = answer["facts"]
+        facts["hits"] = [SimpleNamespace(id=one) for one in facts["hits"]]
+        return Found(SimpleNamespace(**facts), answer["body"].encode("utf-8", "replace"))
 
     def _instead_of(self, one: "_Searcher") -> "_Searcher":
         one.end()

@@ -8,17 +8,25 @@ class Home(NamedTuple):
     """The folder that relative paths start from; none for a base that has no folder."""
 
     folder: str | None
+    below: str = ""  # where a copy of the disk begins, whose files are looked at instead
 
     def stored(self, path: str) -> str:
         """Relative to the home when inside it, else absolute."""
         path = os.path.abspath(path)
+        if self.below:
+            drive = os.path.splitdrive(self.folder or "")[0]
+            path = drive + (path.removeprefix(self.below) or os.sep)
         if self.folder and inside(path, self.folder):
             return path[len(self.folder.rstrip(os.sep)) + 1 :] or os.curdir
         return path
 
     def absolute(self, stored: str) -> str:
         """Where the file is on this machine."""
-        return os.path.normpath(os.path.join(self.folder or "", stored))
+        return self.elsewhere(os.path.normpath(os.path.join(self.folder or "", stored)))
+
+    def elsewhere(self, path: str) -> str:
+        """Where a file of the disk is to be looked for."""
+        return self.below + os.path.splitdrive(path)[1] if self.below else path
 
 
 def inside(path: str, folder: str) -> bool:

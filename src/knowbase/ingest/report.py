@@ -21,6 +21,7 @@ class Report(NamedTuple):
     chunks_embedded: int = 0
     chunks_reused: int = 0
     chunks_waiting: int = 0  # stored without a vector: kb embed makes it
+    versions: int = 0  # of files, as they were at the commits of a repository
     interrupted: bool = False
 
     @property

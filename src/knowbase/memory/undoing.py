@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from knowbase.errors import Conflict, NotFound
+from knowbase.errors import Conflict, NotAllowed, NotFound
 from knowbase.ingest.parts import file_of, stored_parts
 from knowbase.ingest.removal import kept_out, removal_of
 from knowbase.memory.history import LoggedChange, Records, built_upon, logged
@@ -37,6 +37,7 @@ class Erased(NamedTuple):
 
     codes: tuple[str, ...]  # of documents that were there
     number: int  # with those of which there were only versions
+    is_swept: bool = True  # False: free pages of the file may still have its text
 
 
 class Runs(NamedTuple):
@@ -108,7 +109,15 @@ class History(Records):
             removal = found.documents
         ids = dict.fromkeys((*changes.removed, *documents))
         self.store.apply(changes._replace(removed=(), erased=tuple(ids)), self.clock())
-        return Erased(tuple(one.code for one in removal), len(ids))
+        return Erased(tuple(one.code for one in removal), len(ids), self._sweep())
+
+    def _sweep(self) -> bool:
+        """Whether the file was written anew: what is removed from a database stays in its free
+        pages. Who may see a part of the base alone has the rest left in peace."""
+        try:
+            return self.store.compact()
+        except NotAllowed:
+            return False
 
     def _there_or_past(self, reference: str) -> str:
         there = self.find(reference)

@@ -7,6 +7,7 @@ Each word is paid for by agents.
 
 from collections.abc import Mapping
 
+from knowbase.operations.described_history import OF_HISTORY
 from knowbase.operations.described_page import OF_THE_PAGE
 from knowbase.values.documents import FIELDS
 
@@ -63,6 +64,7 @@ EVERYWHERE: Mapping[str, str] = {
 }
 
 OWN: Mapping[str, Mapping[str, str]] = {
+    **OF_HISTORY,
     **OF_THE_PAGE,
     # Agents alone get these two: the shorter the better.
     "Entry": {

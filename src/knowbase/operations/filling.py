@@ -101,6 +101,9 @@ class Add(NamedTuple):
     limit: Annotated[
         int | None, Param("with --history: only this many, the last ones", least=1, metavar="N")
     ] = None
+    versions: Annotated[
+        bool, Param("with --history: the files too, with what they said at each commit")
+    ] = False
 
 
 def add(
@@ -108,8 +111,8 @@ def add(
 ) -> "Report":
     if request.history:
         return _add_history(base, request, progress)
-    for name in ("since", "limit"):
-        if getattr(request, name) is not None:
+    for name in ("since", "limit", "versions"):
+        if getattr(request, name):
             raise InvalidInput(f"{name} goes with --history", field=name)
     if not request.paths:
         raise InvalidInput("PATH is missing", field="paths", hint="files, folders or https://…")
@@ -132,6 +135,7 @@ def _add_history(base: "Base", request: Add, progress: "Callable[[Progress], Non
         since=request.since,
         limit=request.limit,
         tags=request.tags,
+        versions=request.versions,
         defer=request.defer,
         progress=progress,
     )
@@ -267,6 +271,7 @@ OPERATIONS = {
                 "kb add docs/ notes/ paper.pdf",
                 "kb add https://example.org/guide --tags web",
                 "kb add --history --since 1y",
+                "kb add --history --versions docs/",
             ),
         ),
         Operation(

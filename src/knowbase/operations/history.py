@@ -20,7 +20,7 @@ class LogRequest(NamedTuple):
     ] = None
     who: Annotated[str | None, Param("only by this user or token", metavar="NAME")] = None
     surface: Annotated[
-        str | None, Param("only through this", choices=("cli", "python", "http", "mcp"))
+        str | None, Param("only through this", choices=("cli", "python", "http", "mcp", "git"))
     ] = None
     command: Annotated[str | None, Param("only by this command", metavar="NAME")] = None
     session: Annotated[str | None, Param("only in this session", metavar="NAME")] = None

@@ -65,6 +65,8 @@ def render_report(paint: Painter, report: "Report") -> Iterable[str]:
         + f" · {counted(report.chunks_embedded, 'chunk')} embedded, {report.chunks_reused} reused"
         + (f", {_waiting(report.chunks_waiting)} for kb embed" if report.chunks_waiting else "")
     )
+    if report.versions:
+        yield f"{counted(report.versions, 'version')} of files filled in from commits"
     yield from unread(paint, "skipped", report.skipped)
     yield from unread(paint, "failed", report.failed[report.failed_before :])
     before = (("skipped", report.skipped_before), ("failed", report.failed_before))

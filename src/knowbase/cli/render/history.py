@@ -111,3 +111,6 @@ def render_erased(paint: Painter, done: "Erased") -> Iterable[str]:
         yield f"erased {safe(code)}"
     number = counted(done.number, "document")
     yield paint("dim", f"{number} and all that was kept of it is gone; older backups may have it")
+    if not done.is_swept:
+        told = "free pages of the file may still have the text: kb compact, while nobody uses it"
+        yield paint("red", "note: ") + told

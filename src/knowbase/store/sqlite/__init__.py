@@ -11,7 +11,7 @@ import apsw
 from knowbase.errors import BaseError, BaseReadOnly, DiskFull
 from knowbase.process import sync_names
 from knowbase.store.sqlite import rows, schema
-from knowbase.store.sqlite.beside import remove_all, remove_journals
+from knowbase.store.sqlite.beside import index_of, remove_all, remove_journals
 from knowbase.store.sqlite.calibration import SqliteCalibration
 from knowbase.store.sqlite.connection import BaseFile, Connections, translated
 from knowbase.store.sqlite.documents import SqliteDocuments
@@ -172,6 +172,14 @@ class SqliteStore(
                     backup.step()
             finally:
                 target.close()
+
+    def compact(self) -> bool:
+        """With what lies beside it: an index has words of what is gone, too."""
+        if not super().compact():
+            return False
+        if os.path.isdir(index_of(self.path)):
+            self.renew_index(anew=True)
+        return True
 
     def apply(self, changes: "Changes", now: str, *, wait: bool = True) -> list[Document]:
         from knowbase.store.rules import check_chain, check_codes

@@ -56,10 +56,10 @@ class SqliteSpace(Connected):
                 writing.execute("INSERT INTO chunks_fts (chunks_fts) VALUES ('optimize')")
             try:
                 connection.execute("VACUUM")
-                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                checkpoint = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             except (apsw.BusyError, apsw.LockedError, apsw.FullError):
                 return False
-        return True
+        return checkpoint is not None and not checkpoint[0]  # whether somebody still reads
 
 
 def _kind(table: str) -> str:
