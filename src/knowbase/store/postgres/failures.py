@@ -215,7 +215,7 @@ def is_of_worker(error: Exception) -> bool:
         return False
     if re.search(_LOST_WORKER, str(error)):
         return True
-    is_lost = error.sqlstate.startswith(("57P", "08"))
+    is_lost = error.sqlstate.startswith(("57P", "08")) or "server closed" in str(error)
     return is_lost and re.search(r"on \S+:\d+", error.diag.context or "") is not None
 
 
