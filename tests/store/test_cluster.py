@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 import psycopg
 import pytest
+from psycopg.sql import SQL
 
 import cluster
 import postgres
@@ -21,6 +23,7 @@ from knowbase.query.conditions import EVERYTHING
 from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.partial import allowed
 from knowbase.store.postgres import create
+from knowbase.store.postgres.upgrade import _statements
 from knowbase.text.analysis import Word
 from linked import FarApart, new_base
 from sameness import assert_same
@@ -175,6 +178,9 @@ def test_every_surface_takes_partial(over: Cluster, filled: str, tmp_path: Path)
     assert failed.code != 0
     assert "--partial" in failed.err
     assert kb.json(*search, "--partial")["partial"] is True
+    assert "worker" in {
+        one["name"] for one in kb.json("doctor", "--base", filled, code=1)["findings"]
+    }
     workers = kb.json("status", "--base", filled, code=0)["cluster"]["workers"]
     assert [one["size_bytes"] is None for one in workers].count(True) == 1
 
@@ -233,6 +239,27 @@ def test_a_base_that_was_there_before_the_cluster_is_distributed(tmp_path: Path)
         base.note(Note("omega once more", code="LATER"))
         assert base.search(SearchRequest("once more")).hits[0].code == "LATER"
         assert base.check().findings == ()
+
+
+def test_who_may_create_nothing_works_on_what_init_has_printed(tmp_path: Path) -> None:
+    url = _database("kb_cluster_printed")
+    cluster.join(url, cluster.nodes(postgres.server()))
+    kb = Kb(tmp_path)
+    made = kb("init", "--base", url, "--print-sql", "--dimensions", "4", "--writer", "kb_writes")
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("DROP ROLE IF EXISTS kb_writes")
+        connection.execute("CREATE ROLE kb_writes LOGIN")
+        for statement in _statements(made.out):  # as psql does
+            connection.execute(SQL(statement))
+    writer = urlsplit(url)
+    writer = writer._replace(netloc=f"kb_writes@{writer.hostname}:{writer.port}")
+    assert "distributed by document" in kb("init", "--base", writer.geturl()).out
+    with Base(writer.geturl(), embedder=FarApart()) as base:
+        fill(base)
+        assert base.search(SearchRequest("omega", top=20)).returned == 16
+    cluster.drop(postgres.server(), "kb_cluster_printed")
+    with psycopg.connect(postgres.server(), autocommit=True) as connection:
+        connection.execute("DROP ROLE kb_writes")
 
 
 def test_workers_that_do_not_know_their_coordinator_are_refused(tmp_path: Path) -> None:

@@ -158,12 +158,13 @@ def schema_sql(url: str, dimensions: int, roles: upgrade.Roles) -> str:
     try:
         connections = Connections(database, Timeouts(BUSY_TIMEOUT, schema=schema))
     except BaseUnreachable:
-        return upgrade.printed(schema, 0, dimensions, roles)  # of a database that is yet to come
+        there = upgrade.Found()  # of a database that is yet to come
+        return upgrade.printed(schema, there, dimensions, roles)
     try:
-        version = connections.run(lambda within: upgrade.version_of(within, schema))
+        there = connections.run(lambda within: upgrade.found(within, schema))
     finally:
         connections.close()
-    return upgrade.printed(schema, version, dimensions, roles)
+    return upgrade.printed(schema, there, dimensions, roles)
 
 
 def _connections(database: str, timeouts: Timeouts, read_from: ReadFrom) -> Connections:

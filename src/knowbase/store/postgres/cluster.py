@@ -5,7 +5,7 @@ parts live together. What a worker joins them with is on every node (reference t
 only asked for by itself stays on the coordinator, as do the counters that every writer locks.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from psycopg import Connection
@@ -27,8 +27,14 @@ ONE_BY_ONE = "SET LOCAL citus.multi_shard_modify_mode = sequential"
 """One connection to each worker for all that a transaction does there: what it has read of a table
 that is on every node, it may then write."""
 
-_PREPARED = f"SET LOCAL statement_timeout = 0; {ONE_BY_ONE}"
+_EVERYWHERE = "SELECT create_reference_table('{}')"
+_BESIDE_CHUNKS = "SELECT create_distributed_table('{}', 'document', colocate_with => 'chunks')"
 _OWN_KEYS = (
+    # No key leads to another kind of table: every writer holds the lock of its base, and removes
+    # what belongs to what it removes.
+    "ALTER TABLE documents DROP CONSTRAINT documents_base_id_fkey",
+    "ALTER TABLE sessions DROP CONSTRAINT sessions_base_id_fkey",
+    "ALTER TABLE chunks DROP CONSTRAINT chunks_base_id_document_fkey",
     "ALTER TABLE chunks DROP CONSTRAINT chunks_pkey CASCADE,"
     " ADD PRIMARY KEY (base_id, document, id)",
     "CREATE INDEX chunks_id ON chunks (base_id, id)",
@@ -45,10 +51,10 @@ _CHUNK_OF_VECTORS = (
 )
 BESIDE_ITS_DOCUMENT = f"document bigint NOT NULL, {_KEY_OF_VECTORS}, {_CHUNK_OF_VECTORS}"
 _OWN_KEYS_OF_VECTORS = (
-    "ALTER TABLE {table} ADD COLUMN document bigint",
-    "UPDATE {table} v SET document = c.document FROM chunks c"
+    "ALTER TABLE {0} ADD COLUMN document bigint",
+    "UPDATE {0} v SET document = c.document FROM chunks c"
     " WHERE c.base_id = v.base_id AND c.id = v.chunk",
-    "ALTER TABLE {table} ALTER COLUMN document SET NOT NULL, DROP CONSTRAINT {key},"
+    "ALTER TABLE {0} ALTER COLUMN document SET NOT NULL, DROP CONSTRAINT {0}_pkey,"
     f" ADD {_KEY_OF_VECTORS}, ADD {_CHUNK_OF_VECTORS}",
 )
 
@@ -90,48 +96,46 @@ def has_distributed(connection: Connection[Any], schema: str) -> bool:
 def distribute(connection: Connection[Any], schema: str) -> None:
     """Give each table of the schema its place, unless it has it; nothing where Citus has no
     workers. Who comes second waits, and finds it done."""
-    if not _workers(connection):
+    if not has_workers(connection):
         return
-    connection.execute(SQL(_PREPARED))
+    connection.execute("SET LOCAL statement_timeout = 0")
     connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
-    is_new = not has_distributed(connection, schema)
-    if is_new:
+    if not has_distributed(connection, schema):
         _check_coordinator(connection)
-        _drop_foreign_keys(connection, schema)
-        for statement in _OWN_KEYS:
-            connection.execute(SQL(statement))
-    for table in EVERYWHERE:
-        if _kind(connection, schema, table) is None:
-            connection.execute("SELECT create_reference_table(%s)", (table,))
-    if is_new:
-        connection.execute(
-            "SELECT create_distributed_table('chunks', 'document', colocate_with => 'none')"
-        )
-        spread(connection, "postings")
-        for table in _vector_tables(connection, schema):
-            names = {"table": Identifier(table), "key": Identifier(f"{table}_pkey")}
-            for statement in _OWN_KEYS_OF_VECTORS:
-                connection.execute(SQL(statement).format(**names))
-            spread(connection, table)
+        steps = distribution(_vector_tables(connection, schema))
+    else:
+        new = [one for one in EVERYWHERE if _kind(connection, schema, one) is None]
+        steps = iter((ONE_BY_ONE, *map(_EVERYWHERE.format, new)))
+    for statement in steps:
+        connection.execute(SQL(statement))
+
+
+def distribution(vectors: Iterable[str]) -> Iterator[str]:
+    """The statements that give the tables their places; of vectors, these."""
+    yield ONE_BY_ONE
+    yield from _OWN_KEYS
+    yield from map(_EVERYWHERE.format, EVERYWHERE)
+    yield "SELECT create_distributed_table('chunks', 'document', colocate_with => 'none')"
+    yield _BESIDE_CHUNKS.format("postings")
+    for table in vectors:
+        yield from (one.format(table) for one in (*_OWN_KEYS_OF_VECTORS, _BESIDE_CHUNKS))
 
 
 def spread(connection: Connection[Any], table: str) -> None:
     """Distribute a table beside the chunks that its rows are of."""
-    connection.execute(
-        "SELECT create_distributed_table(%s, 'document', colocate_with => 'chunks')", (table,)
-    )
+    connection.execute(SQL(_BESIDE_CHUNKS.format(table)))
 
 
 def _name(schema: str, table: str) -> str:
     return Identifier(schema, table).as_string()
 
 
-def _workers(connection: Connection[Any]) -> int:
+def has_workers(connection: Connection[Any]) -> bool:
     row = connection.execute(
-        "SELECT count(*) FROM pg_dist_node WHERE noderole = 'primary' AND isactive"
-        " AND groupid <> 0 AND shouldhaveshards"
+        "SELECT 1 FROM pg_dist_node WHERE noderole = 'primary' AND isactive"
+        " AND groupid <> 0 AND shouldhaveshards LIMIT 1"
     ).fetchone()
-    return int(row[0]) if row else 0
+    return row is not None
 
 
 def _check_coordinator(connection: Connection[Any]) -> None:
@@ -142,21 +146,6 @@ def _check_coordinator(connection: Connection[Any]) -> None:
             field="base",
             hint="as an administrator: SELECT citus_set_coordinator_host('its.host.name', 5432)",
         )
-
-
-def _drop_foreign_keys(connection: Connection[Any], schema: str) -> None:
-    """Those that lead to another kind of table: every writer holds the lock of its base, and
-    removes what belongs to what it removes."""
-    found = connection.execute(
-        "SELECT k.conname, t.relname, o.relname FROM pg_constraint k"
-        " JOIN pg_class t ON t.oid = k.conrelid JOIN pg_class o ON o.oid = k.confrelid"
-        " WHERE k.contype = 'f' AND t.relnamespace = %s::text::regnamespace",
-        (Identifier(schema).as_string(),),
-    ).fetchall()
-    for key, table, other in found:
-        if (table in EVERYWHERE) != (other in EVERYWHERE):
-            statement = SQL("ALTER TABLE {} DROP CONSTRAINT {}")
-            connection.execute(statement.format(Identifier(schema, table), Identifier(key)))
 
 
 def _vector_tables(connection: Connection[Any], schema: str) -> list[str]:
