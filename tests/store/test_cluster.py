@@ -27,6 +27,7 @@ from knowbase.store.postgres.upgrade import _statements
 from knowbase.text.analysis import Word
 from linked import FarApart, new_base
 from sameness import assert_same
+from servers import serving
 
 _numbers = count(1)
 DATABASES = (
@@ -182,6 +183,17 @@ def test_every_surface_takes_partial(over: Cluster, filled: str, tmp_path: Path)
     assert [one["name"] for one in ailments] == ["worker"]
     workers = kb.json("status", "--base", filled, code=0)["cluster"]["workers"]
     assert [one["size_bytes"] is None for one in workers].count(True) == 1
+
+
+def test_a_server_answers_without_a_worker_where_that_is_asked_for(
+    over: Cluster, filled: str, tmp_path: Path
+) -> None:
+    with serving(tmp_path, env={"KB_BASE": filled}) as served:
+        asked = {"query": "omega", "mode": "keyword"}
+        assert served.json("search", **asked)["partial"] is False
+        over.gate.shut()
+        assert served.post("search", **asked).status_code == 503
+        assert served.json("search", **asked, partial=True)["partial"] is True
 
 
 def test_a_worker_lost_in_a_move_loses_nothing(over: Cluster, tmp_path: Path) -> None:
