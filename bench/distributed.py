@@ -28,7 +28,8 @@ from knowbase.store.postgres import PostgresStore, create
 from knowbase.text.analysis import Word
 from knowbase.values.documents import Candidate
 from measure import Row, milliseconds, percentile, report
-from postgres_size import MODEL, Made, fill
+from postgres_size import MODEL, Made
+from postgres_size import filled as fill
 
 DEPTH, TOP, AT_ONCE = 125, 10, 4
 FILTERS: dict[str, Condition] = {"all": EVERYTHING, "1 %": Tagged(("hundredth",))}
@@ -53,7 +54,7 @@ def filled(url: str, chunks: int) -> PostgresStore:
     store = create(f"{url}#bench-{chunks}")
     if store.counts().chunks < chunks:
         store.use_model(MODEL)
-        fill(store, chunks)
+        fill(store, chunks, time.process_time)
     return store
 
 

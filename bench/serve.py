@@ -2,7 +2,7 @@
 
 The server is a process of its own, with its default settings; each client keeps one connection
 and asks different hybrid searches, every 50th time it writes a memory instead. Beside it, in
-turns and on the same base, the same searches in one process without HTTP, by as many
+turns and on the same base, the same searches and memories in one process without HTTP, by as many
 threads as the server has workers: what is left between the two is JSON, HTTP and the clients,
 which share the machine with the server.
 
@@ -10,6 +10,9 @@ Memory is the server's resident set, after the first searches and at the end.
 
 Beside times, which say little on a busy machine: requests a CPU second, of the server with all its
 processes and of the library in one thread; and p95 with all clients against one client alone.
+Clients that never pause wait for each other, however fast the server is: as many as there are,
+divided by the cores. So a last part has them pause: together they ask half as often as the server
+answered without a pause, evenly, and a request that waits does not hold up the next client's.
 `--workers 1 2 4` runs the whole for each number of processes that search (`kb serve --workers`).
 """
 
@@ -42,6 +45,7 @@ WRITES_EVERY = 50
 QUERIES = corpus.queries(500)
 WARM_UP = 3.0  # seconds
 ROUNDS = 6
+OFFERED = 0.5  # of what the server can answer, by clients that pause
 HEADERS = {"Content-Type": "application/json"}
 
 
@@ -62,16 +66,26 @@ class Load(NamedTuple):
         return len(self.times) / self.seconds
 
 
-def under_load(asking: Callable[[], Callable[[int], str]], threads: int, seconds: float) -> Load:
-    """Every thread asks, one question after the other, until the time is over."""
+def under_load(
+    asking: Callable[[], Callable[[int], str]],
+    threads: int,
+    seconds: float,
+    every: float = 0.0,
+) -> Load:
+    """Every thread asks, one question after the other, until the time is over; with `every`, one
+    each so many seconds, the threads one after the other."""
     times: list[float] = []
     errors: list[str] = []
     numbers = itertools.count()
     end = time.perf_counter() + seconds
 
-    def client() -> None:
+    def client(place: int) -> None:
         ask = asking()
+        due = time.perf_counter() + every * place / threads
         while time.perf_counter() < end:
+            if every:
+                time.sleep(max(0.0, due - time.perf_counter()))
+                due += every
             started = time.perf_counter()
             error = ask(next(numbers))
             times.append(time.perf_counter() - started)
@@ -79,7 +93,7 @@ def under_load(asking: Callable[[], Callable[[int], str]], threads: int, seconds
                 errors.append(error)
 
     started = time.perf_counter()
-    running = [threading.Thread(target=client) for _ in range(threads)]
+    running = [threading.Thread(target=client, args=(place,)) for place in range(threads)]
     for thread in running:
         thread.start()
     for thread in running:
@@ -106,7 +120,10 @@ def by_http(port: int) -> Callable[[int], str]:
 
 def in_process(base: Base) -> Callable[[int], str]:
     def ask(number: int) -> str:
-        base.search(SearchRequest(QUERIES[number % len(QUERIES)]))
+        if number % WRITES_EVERY == 0:
+            base.remember(f"In process, number {number} was remembered at {time.time()}")
+        else:
+            base.search(SearchRequest(QUERIES[number % len(QUERIES)]))
         return ""
 
     return ask
@@ -166,10 +183,10 @@ def rows_of(name: str, loads: Sequence[Load]) -> list[Row]:
     ]
 
 
-def counted(server: Server, clients: int, seconds: float) -> Load:
+def counted(server: Server, clients: int, seconds: float, every: float = 0.0) -> Load:
     """So many clients for so long, and what the server computed meanwhile."""
     before = cpu_of(server.process)
-    load = under_load(lambda: by_http(server.port), clients, seconds)
+    load = under_load(lambda: by_http(server.port), clients, seconds, every)
     return load._replace(cpu=cpu_of(server.process) - before)
 
 
@@ -183,7 +200,7 @@ def in_one_thread(base: Base, seconds: float) -> Load:
 def measure(folder: Path, base: Base, workers: int, given: argparse.Namespace) -> list[Row]:
     """All of it, for one number of processes."""
     threads = DEFAULTS.serve_workers
-    alone, loads, single, quiet = [], [], [], []
+    alone, loads, single, quiet, pausing = [], [], [], [], []
     with served(folder, workers) as server:
         under_load(lambda: by_http(server.port), given.clients, WARM_UP)
         before = resident_mb(server.port)
@@ -192,6 +209,8 @@ def measure(folder: Path, base: Base, workers: int, given: argparse.Namespace) -
             single.append(in_one_thread(base, given.seconds / ROUNDS / 4))
             quiet.append(counted(server, 1, given.seconds / ROUNDS / 4))
             loads.append(counted(server, given.clients, given.seconds / ROUNDS))
+            every = given.clients / (loads[-1].rate * OFFERED)
+            pausing.append(counted(server, given.clients, given.seconds / ROUNDS, every))
         after = resident_mb(server.port)
     errors = [error for load in loads for error in load.errors]
     for error in errors[:3]:
@@ -213,6 +232,16 @@ def measure(folder: Path, base: Base, workers: int, given: argparse.Namespace) -
         Row(
             f"{name}: p95 against one client",
             ratios(late, [percentile(load.times, 95) for load in quiet]),
+            "",
+            "",
+        ),
+        *rows_of(f"{name} that pause", pausing),
+        Row(
+            f"{name} that pause: p95 against one client",
+            ratios(
+                [percentile(load.times, 95) for load in pausing],
+                [percentile(load.times, 95) for load in quiet],
+            ),
             "",
             "at most 4",
         ),

@@ -13,7 +13,6 @@ both are compared to the last bit. Rows of the table: medians, and the ratio.
 
 import argparse
 import random
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -30,7 +29,7 @@ from knowbase.store.sqlite import SqliteStore, codes, create
 from knowbase.store.sqlite.extension import load_vector_extension
 from knowbase.store.sqlite.vector_tables import vector_table
 from knowbase.values.vectors import Model
-from measure import Row, interleaved, milliseconds, ratios, report
+from measure import Row, cpu, interleaved, milliseconds, ratios, report
 
 MODEL = Model("made-up", "1", 384)
 A_DOCUMENT = 5  # chunks
@@ -108,12 +107,6 @@ def _texts(chunks: range) -> Iterator[tuple[int, int, int, str, str]]:
         own = chance.random(length) < 0.2
         drawn[own] = topic[chance.integers(0, 12, int(own.sum()))]
         yield n + 1, n // A_DOCUMENT + 1, n % A_DOCUMENT, " ".join(topic[:3]), " ".join(drawn)
-
-
-def cpu(work: Callable[[], object]) -> float:
-    started = time.process_time()
-    work()
-    return time.process_time() - started
 
 
 def built(store: SqliteStore, path: str) -> list[Row]:

@@ -18,17 +18,10 @@ import corpus
 from corpus import Clustered
 from knowbase.base import Base
 from knowbase.embed.granite import Granite
-from measure import Row, milliseconds, report
+from measure import Row, cpu, milliseconds, report
 from scale import SHAPE
 
 ROUNDS = 7
-
-
-def cpu(work: Callable[[], object]) -> float:
-    """The CPU seconds of this process that something takes."""
-    started = time.process_time()
-    work()
-    return time.process_time() - started
 
 
 def made(home: Path, embedder: Clustered, chunks: int) -> list[Row]:

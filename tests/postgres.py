@@ -8,10 +8,15 @@ from itertools import count
 from typing import Any
 from urllib.parse import urlsplit
 
+import numpy as np
 import psycopg
 import pytest
+from psycopg.sql import SQL
 
 import cluster
+from knowbase.store.postgres.blocks import Block, listed
+from knowbase.store.postgres.schema import STEPS
+from knowbase.store.postgres.segments import every_segment
 from pooler import Pooler
 
 _numbers = count(1)
@@ -84,3 +89,30 @@ def database() -> str:
 def new_base() -> str:
     """The URL of a base that nobody has used."""
     return f"{database()}#test-{next(_numbers)}"
+
+
+def with_rows_of_postings(connection: psycopg.Connection) -> None:
+    """The database as it was before postings lay in blocks: a row for each word of each chunk."""
+    connection.execute("SET search_path TO knowbase, public")
+    bases = connection.execute("SELECT id FROM bases").fetchall()
+    lines = []
+    for (base,) in bases:
+        for packed in every_segment(connection, base):
+            for word, narrow, wide in packed.by_word():
+                found = listed([Block(narrow, wide, np.empty(0, "i8"))]).taken(slice(None))
+                numbers = zip(found.chunks, found.lengths, found.counts.T, strict=True)
+                lines += [
+                    (base, word, int(chunk), int(length), *map(int, counts))
+                    for chunk, length, counts in numbers
+                ]
+    create = STEPS[0][STEPS[0].index("CREATE TABLE postings") :].partition(";")[0]
+    connection.execute(SQL(create))
+    connection.execute("CREATE INDEX postings_chunk ON postings (base_id, chunk)")
+    with connection.cursor() as cursor, cursor.copy("COPY postings FROM STDIN") as copy:
+        for line in lines:
+            copy.write_row(line)
+    connection.execute("DROP TABLE word_blocks, word_segments, past_postings")
+    connection.execute(
+        "ALTER TABLE past_chunks DROP COLUMN title, DROP COLUMN terms, DROP COLUMN length"
+    )
+    connection.execute("DELETE FROM steps WHERE number >= 15")

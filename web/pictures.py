@@ -26,10 +26,12 @@ SMALL = """picture => new Promise(done => {
   };
   image.src = picture;
 })"""
+CHANGED = "Feature flags are kept in the flags table and cached for ten seconds; see Caching."
 SCREENS = {
     "search": ("/?q=how+do+we+deploy", "light", ".facet"),
     "search-dark": ("/?q=retry", "dark", ".facet"),
     "document": ("/d/HB-T-0021?q=rollback", "light", ".rail h3"),
+    "changes": ("/d/ME-3?since=%23FIRST", "light", ".diff ins"),
     "graph": ("/g/HB-I-0018", "light", ".picture circle"),
     "timeline": ("/t", "light", ".weeks .in"),
     "inbox": ("/inbox?group=near_duplicate", "light", ".card"),
@@ -43,13 +45,16 @@ def main() -> None:
     TARGET.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         kb = fill(Kb(Path(folder)))
+        kb("note", CHANGED, "--replace", "ME-3")
+        first = kb.json("history", "ME-3")["steps"][-1]["number"]
         with (
             serving(kb.folder, env={"KB_EMBED_BACKGROUND": "false"}) as site,
             sync_playwright() as playwright,
         ):
             browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
             for name, (place, scheme, shown) in SCREENS.items():
-                take(browser, site.address + place, (name, scheme, shown))
+                address = site.address + place.replace("FIRST", str(first))
+                take(browser, address, (name, scheme, shown))
             browser.close()
 
 

@@ -21,7 +21,7 @@ LEFT_OUT = {
     Base: {
         "watch",  # blocks for as long as it is asked for more
         "within", "flush", "profile", "profiles", "profile_for", "now", "ingest_services",
-        "whole", "check_types",
+        "whole", "check_types", "moment_of",
     },
     Graph: {"around", "network", "shown"},
     Client: {"run"},

@@ -94,8 +94,30 @@ def model_of(base: Base) -> Model:
     return model
 
 
+def as_it_was(base: Base, target: Target) -> object:
+    with base.as_of(f"#{base.store.history().last()}") as then:
+        found = [one.id for one in then.documents(page=ALL).documents]
+        return found, then.tags(), then.search("engine moonrover", top=50), then.brief().parts
+
+
+def stored_as_it_was(base: Base, target: Target) -> object:
+    store = base.store.as_of(base.store.history().last())
+    try:
+        words = store.frequencies([Word(SECRET), Word("engine")])
+        nearest = store.nearest_words(Word(SECRET[:-1]), 3)
+        found = store.keyword(WORD, EVERYTHING, 99, WEIGHTS)
+        edges = store.edges(EVERYTHING)
+        return store.documents(EVERYTHING, ALL), words, nearest, found, edges, store.codes()
+    finally:
+        store.close()
+
+
 READS: dict[str, Call] = {
     "access": lambda b, t, f: b.access,
+    "as_of": lambda b, t, f: as_it_was(b, t),
+    "moment": lambda b, t, f: b.moment,
+    "moment_of": lambda b, t, f: b.moment_of("engine as_of:7d"),
+    "store.as_of": lambda b, t, f: stored_as_it_was(b, t),
     "brief": lambda b, t, f: (b.brief(t.project).parts, b.brief().parts),
     "check_types": lambda b, t, f: b.check_types(("note",)),
     "close": lambda b, t, f: None if b.access.is_full else b.close(),

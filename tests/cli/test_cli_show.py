@@ -251,7 +251,7 @@ def test_bash_completes_commands_options_and_files(kb: Kb) -> None:
         "sync", "synonyms",
     }  # fmt: skip
     assert completed(kb, "kb", "") == {
-        *(name.partition(" ")[0] for name in COMMANDS), "completion",
+        *(name.partition(" ")[0] for name in COMMANDS), "completion", "help",
     }  # fmt: skip
     assert completed(kb, "kb", "session", "s") == {"start", "show"}
     assert completed(kb, "kb", "search", "--t") == {
@@ -265,6 +265,8 @@ def test_bash_completes_commands_options_and_files(kb: Kb) -> None:
     assert "--explain" not in completed(kb, "kb", "saved", "list", "--")
     assert "--explain" in completed(kb, "kb", "saved", "run", "--")
     assert completed(kb, "kb", "completion", "b") == {"bash"}
+    assert completed(kb, "kb", "help", "qu") == {"query"}
+    assert completed(kb, "kb", "help", "in-") == {"in-and-out"}
     assert completed(kb, "kb", "rm", "--d") == {"--dry-run", "--debug"}
     assert completed(kb, "kb", "add", "do") == {"docs"}
 

@@ -122,7 +122,8 @@ def test_the_mapped_model_gives_the_same_bits_as_the_whole_one() -> None:
 def plain_texts() -> list[str]:
     """Each letter that can be cut up here, in its surroundings; and texts at random."""
     chance = random.Random(20)
-    letters = [chr(number) for number in range(0x250)]
+    letters = [chr(number) for number in (*range(0x250), *range(0x2010, 0x2028))]
+    letters += [*"‰€₿←→∑⌘─╬■☃✓❵"]
     around = ("{0}", " {0}", "a{0}", "{0}a", "1{0}2", "{0}{0}{0}", "a {0} b", "{0}'s", "  {0}\n")
     texts = [form.format(letter) for letter in letters for form in around]
     some = [*" '\n\tabest<>/12é", " the", "ing", "'ll", "getUser", "Straße"]
@@ -142,6 +143,21 @@ def test_a_short_text_is_cut_up_as_by_the_tokenizer() -> None:
     assert pieces.ids("Wie weit reicht das für <b>Käse</b>?") is not None
     for text in ("東京", "a <mask> b", "🦊", "x" * (LONGEST + 1)):
         assert pieces.ids(text) is None
+
+
+def test_tokens_of_a_text_are_counted_as_the_tokenizer_counts_them(granite: Granite) -> None:
+    pieces = Pieces(knowbase_granite.MERGES)
+    counted = 0
+    for text in (*plain_texts(), " ".join(plain_texts()), Path(__file__).read_text("utf-8")):
+        places = granite._tokenizer.encode(text, add_special_tokens=False).offsets
+        found = pieces.count(text)
+        counted += found is not None
+        assert found in (None, len(places)), text
+        assert len(granite.token_spans(text)) == len(places)
+        assert list(granite.token_spans(text)) == places
+    assert counted > 1000
+    assert pieces.count("x" * 1000) is None
+    assert len(granite.token_spans("x" * 1000)) > 100
 
 
 def test_a_short_query_has_the_vector_and_the_tokens_of_the_tokenizer(granite: Granite) -> None:

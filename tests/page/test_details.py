@@ -165,7 +165,7 @@ def test_a_narrow_window_is_enough(window: Visit, site: Served) -> None:
     long = next(one["code"] for one in documents if one["title"].startswith("long title"))
     page.set_viewport_size({"width": 1360, "height": 900})
     page = window.open("/?q=deploy")
-    target = page.get_by_label("one hit a document").bounding_box()
+    target = page.locator("label", has_text="one hit a document").bounding_box()
     assert target is not None
     assert min(target["width"], target["height"]) >= 24
     window.open("/")

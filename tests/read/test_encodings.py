@@ -45,3 +45,29 @@ def test_what_cannot_be_told_is_a_guess_and_said() -> None:
     assert found.warning == "it is not in UTF-8; read as Windows-1252, which is a guess"
     assert read("a.txt", "naïve".encode("latin-1")).warnings == (found.warning,)
     assert decoded("naïve".encode()).warning is None
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "encoding"),
+    [
+        ("a.html", b'<html><head><meta charset="macintosh"></head><body>', "mac_roman"),
+        ("a.html", b'<meta content="text/html; charset=cp1257">', "cp1257"),
+        ("a.xml", b'<?xml version="1.0" encoding="windows-1258"?>\n<a>', "cp1258"),
+        ("a.css", b'@charset "iso-8859-15";\n/* ', "iso8859-15"),
+        ("a.tex", b"\\documentclass{book}\n\\usepackage[applemac]{inputenc}\n", "mac_roman"),
+        ("a.py", b"#!/usr/bin/python\n# -*- coding: mac-roman -*-\n# ", "mac_roman"),
+        ("a.rb", b"# vim: set fileencoding=cp1250 :\n# ", "cp1250"),
+    ],
+)  # fmt: skip
+def test_a_text_that_says_what_it_is_in_is_believed(name: str, head: bytes, encoding: str) -> None:
+    text = "dragué, café" if encoding in ("cp1250", "cp1257") else "dragué, naïveté"
+    found = decoded(head + text.encode(encoding))
+    assert found == (head.decode() + text, None), name
+
+
+@pytest.mark.parametrize("named", [b"utf-8", b"hex", b"idna", b"nonsense", b"ascii"])
+def test_a_text_that_is_not_what_it_says_is_read_as_what_it_is(named: bytes) -> None:
+    text = TEXTS["de"]
+    page = b'<meta charset="' + named + b'">' + text.encode("cp1252")
+    assert text in decode(page)
+    assert text in decode(b'<meta charset="cp1251">' + text.encode())  # it is in UTF-8

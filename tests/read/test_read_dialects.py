@@ -83,10 +83,41 @@ def test_components_of_mdx_are_not_text() -> None:
         "List<String> in `<Code>`\n"
     )
     told = shown(text, mdx=True)
-    assert told.split() == ["#", "Title", "LinuxUse", "apt.", "List", "in", "`<Code>`"]
+    assert told.split() == ["#", "Title", "Linux", "Use", "apt.", "List", "in", "`<Code>`"]
     assert told.count("\n") == text.count("\n")
     assert "List<String>" in shown("List<String>\n")
     assert read("a.mdx", text.encode()).title == "Title"
+
+
+def test_components_of_mdx_that_lead_elsewhere_are_links() -> None:
+    text = (
+        "import X from 'x';\n\n"
+        'See <Link className="a" to="/docs/a">the A page</Link>.\n\n'
+        '<Card title="Install" href="/docs/b" icon={<Icon/>}>How to do it</Card>\n'
+        '<Card title="Two" link="c.md" />\n`<Link to="/no">x</Link>`\n'
+    )
+    reading = read("a.mdx", text.encode())
+    assert [link.target for link in reading.links] == ["/docs/a", "/docs/b", "c.md"]
+    assert "See [the A page](/docs/a)." in reading.sections[0].text
+    assert "[Install](/docs/b) How to do it" in reading.sections[0].text
+
+
+def test_links_that_a_text_writes_as_html_are_links() -> None:
+    text = (
+        '# X\n\nSee <a href="docs/x.md">x</a> and <a class="b" href=\'y.md?a&amp;b\'>y</a>.\n\n'
+        '<p align="center">\n<a href="guide.md"><img src="x.png"></a>\n'
+        '<a href="https://example.org">out</a></p>\n\n`<a href="no.md">`\n'
+    )
+    assert {link.target for link in of(text).links} == {"docs/x.md", "y.md?a&b", "guide.md"}
+
+
+def test_titles_of_front_matter_have_no_marks() -> None:
+    assert of("---\ntitle: The `use` of **strict** `x`\n---\nx").title == "The use of strict x"
+    assert of("---\ntitle: 2 ** 3 ** 4 and `one\n---\nx").title == "2 ** 3 ** 4 and `one"
+
+
+def test_what_took_the_place_of_what_is_a_link() -> None:
+    assert Link("ADR-3", "supersedes") in of("---\nsupersedes: ADR-3\n---\nx").links
 
 
 def test_front_matter_may_be_toml() -> None:
@@ -132,6 +163,15 @@ def test_a_mistake_costs_one_key(block: str, metadata: dict[str, object], lost: 
     assert reading.warnings == tuple(
         f"its front matter's {key} is not valid YAML; left out" for key in lost
     )
+
+
+def test_what_a_template_is_to_fill_in_says_nothing() -> None:
+    filled = "created: {{date}}\ndue: '{{date:YYYY-MM-DD}}'\nupdated: <% tp.date.now() %>\n"
+    reading = of(f"---\n{filled}title: '{{{{title}}}}'\nrank: 3\n---\ntext\n")
+    assert (reading.value("metadata"), reading.warnings) == ({"rank": 3}, ())
+    assert not reading.value("created_at")
+    alone = of(f"---\n{filled}---\ntext\n")
+    assert (alone.sections[0].text, alone.warnings) == ("text\n", ())
 
 
 def test_prose_between_two_rules_is_text() -> None:

@@ -34,7 +34,7 @@ def headings(reading: Reading) -> list[str | None]:
     [
         "pandoc.docx", "libreoffice.docx", "pandoc.odt", "libreoffice.odt", "pandoc.rtf",
         "libreoffice.rtf", "pandoc.epub", "pandoc.rst", "pandoc.org", "pandoc.adoc", "pandoc.tex",
-        "pandoc.ipynb",
+        "pandoc.ipynb", "libreoffice.fodt",
     ],
 )  # fmt: skip
 def test_a_text_has_its_sections_and_words_in_every_format(name: str) -> None:
@@ -281,6 +281,30 @@ def test_every_format_has_a_fixture_or_a_test_of_its_own() -> None:
         assert one.type in DOCUMENT_TYPES
         assert one.name in elsewhere or fixtures & set(one.extensions), one.name
         assert all(type_of(f"a.{extension}") == one.type for extension in one.extensions)
+
+
+def test_a_workbook_in_one_xml_says_what_the_archive_says() -> None:
+    assert from_file("libreoffice.fods").sections == from_file("libreoffice.ods").sections
+
+
+def test_what_sphinx_takes_from_code_is_named() -> None:
+    text = "Flashing\n========\n\n.. autofunction:: flash\n   :noindex:\n\n.. autoclass:: Markup\n"
+    assert text_of(read("a.rst", text.encode())).split() == ["#", "Flashing", "flash", "Markup"]
+
+
+def test_headings_of_notebooks_are_as_a_reader_sees_them() -> None:
+    """Code marks are none of it, underlined ones count, and comments in code do not."""
+    text = "# The ``x`` of [it](a.md)\n\n```sh\n# no heading\n```\n\nUnderlined `y`\n---\nwords\n"
+    cells = [{"cell_type": "markdown", "source": text}, {"cell_type": "code", "source": "1 + 1"}]
+    reading = read("a.ipynb", json.dumps({"cells": cells}).encode())
+    assert reading.title == "The x of it"
+    assert headings(reading) == ["The x of it", "Underlined y"]
+    assert "# no heading" in reading.sections[0].text
+
+
+@pytest.mark.parametrize("name", ["a.docx", "a.xlsx", "a.pdf", "a.ipynb", "a.epub", "a.eml"])
+def test_an_empty_file_is_empty_whatever_it_is_called(name: str) -> None:
+    assert not read(name, b"").sections
 
 
 def test_what_nothing_reads_is_named() -> None:

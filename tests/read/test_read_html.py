@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from knowbase.read import read
 from knowbase.read.html import read_html
 from knowbase.values.reading import Link, Reading
 
@@ -114,3 +115,15 @@ def test_keywords_for_search_engines_are_no_tags() -> None:
     few, many = "fish, sea", ", ".join(f"cheap fish {number}" for number in range(40))
     assert read_html(page.format(few), "a").tags == ("fish", "sea")
     assert read_html(page.format(many), "a").tags == ()
+
+
+@pytest.mark.parametrize(
+    ("title", "wanted"),
+    [
+        ("{% block title %}{% endblock %} - Flaskr", "Flaskr"),
+        ("Home | {{ site.title }}", "Home"),
+        ("C - the language", "C - the language"),
+    ],
+)
+def test_a_title_that_a_template_fills_in_has_no_hanging_dash(title: str, wanted: str) -> None:
+    assert read("a.html", f"<title>{title}</title><p>hi".encode()).title == wanted

@@ -1,12 +1,13 @@
 """The Markdown reader (S3-27, S3-28)."""
 
 import json
+import random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowbase.read.markdown import read_markdown
+from knowbase.read.markdown import new_parser, parser, read_markdown
 from knowbase.values.reading import Link, Reading
 
 
@@ -260,3 +261,17 @@ def test_what_lies_deep_in_lists_is_read() -> None:
     found = read_markdown(f"# Deep\n\n{deep}\nAfter it #tagged\n", "deep")
     assert {link.target for link in found.links} == {f"page-{level}" for level in range(30)}
     assert "tagged" in found.tags
+
+
+def test_plain_text_is_parsed_as_by_all_rules_of_the_parser() -> None:
+    """What is not given to the parser's rules is what they would have made nothing of."""
+    chance = random.Random(20)
+    parts = [
+        "word", "Two words ", "a  ", " ", "  ", "\n", "\n", "\n\n", "# ", "- ", "1. ", "#tag", "\t",
+        "x:: y", "$", "> ", "| a | b |\n|---|---|\n", "]", ":", "é", "text\n===\n", "---", "    ",
+        "\\", "*", "_", "~~", "`", "[a](b)", "[[Note]]", "![[x]]", "<p>", "&amp;", "$$\n", "!",
+    ]  # fmt: skip
+    quick, whole = parser(), new_parser()
+    for _ in range(3000):
+        text = "".join(chance.choices(parts, k=chance.randrange(1, 14)))
+        assert quick.parse(text) == whole.parse(text), text

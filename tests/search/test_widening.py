@@ -39,6 +39,12 @@ TEXTS = {
     "A-20": "DEN is short",
     "A-21": "Ba má tôi ở quê, và ba làm ruộng",
     "A-22": "Bà của tôi ở quê, và bà làm ruộng",
+    "A-23": "A dolgozók a szabadságkérelmeiket a vezetőjüknek adják be a hónap végén",
+    "A-24": "העובדים מגישים את הבקשות למנהלת",
+    "A-25": "Pracownicy składają wnioski, i to do końca miesiąca, a kierownik je podpisuje",
+    "A-26": "کارمندان درخواست مرخصی را می‌نویسند",
+    "A-27": "Çalışanların dilekçeleri",
+    "A-28": "يدفع المدير رواتب الموظفين في نهاية السنة",
 }
 
 
@@ -70,6 +76,13 @@ def asked(base: Base, query: str, **more: Any) -> tuple[list[str], tuple[str, ..
         ("Strassenbahnführer", "A-11", "<mark>Straßenbahnführer</mark>"),
         ("Strassenbahn", "A-11", "<mark>Straßenbahnführer</mark>"),
         ("Fußballplatz", "A-12", "<mark>Fussballplatz</mark>"),
+        ("a szabadságot", "A-23", "<mark>szabadságkérelmeiket</mark>"),  # `a` is no English here
+        ("עובד", "A-24", "<mark>העובדים</mark>"),
+        ("ובקשה", "A-24", "<mark>הבקשות</mark>"),
+        ("do skladania", "A-25", "<mark>składają</mark>"),
+        ("كارمند", "A-26", "<mark>کارمندان</mark>"),  # with the letter of an Arabic keyboard
+        ("calisan", "A-27", "<mark>Çalışanların</mark>"),
+        ("سنه", "A-28", "<mark>السنة</mark>"),
     ],
 )
 def test_other_forms_of_a_word_are_found_in_other_languages(
@@ -108,6 +121,22 @@ def test_a_mistyped_word_is_searched_as_what_was_meant_and_it_is_said(base: Base
     assert [one.nearest[0] for one in answer.suggestions] == ["deployment"]
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant", "code"),
+    [
+        ("Fuessballplatz", "fussballplatz", "A-12"),
+        ("Staedte", "städte", "A-6"),
+        ("Dilkeçeleri", "dilekçeleri", "A-27"),
+        ("الموفظين", "الموظفين", "A-28"),
+    ],
+)
+def test_a_mistyped_word_is_mended_in_other_letters(
+    base: Base, typed: str, meant: str, code: str
+) -> None:
+    hits, notices = asked(base, typed)
+    assert (hits, notices) == ([code], (f"nothing has {typed!r}: {meant!r} is searched too",))
+
+
 @pytest.mark.parametrize(("typed", "nobody"), [("quarterly", "quarterely"), ("bake", "backe")])
 def test_a_word_that_no_text_has_is_never_told(base: Base, typed: str, nobody: str) -> None:
     """Its stem is one of the base: `quarterely` has that of quarter."""
@@ -119,6 +148,9 @@ def test_another_word_of_one_other_letter_is_suggested_and_not_searched(base: Ba
     answer = base.search(SearchRequest("goats", mode="keyword"))
     assert (answer.hits, answer.notices) == ((), ())
     assert [one.nearest[0] for one in answer.suggestions] == ["boats"]
+    answer = base.search(SearchRequest("ergine", mode="keyword"))  # no key beside n
+    assert (answer.hits, answer.notices) == ((), ())
+    assert [one.nearest[0] for one in answer.suggestions] == ["engine"]
 
 
 def test_what_was_meant_is_told_as_the_text_has_it(base: Base) -> None:

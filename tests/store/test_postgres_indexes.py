@@ -66,7 +66,7 @@ def plans(store: PostgresStore, sent: list[Recorded], *settings: str) -> str:
     """How the server runs each query among these: EXPLAIN ANALYZE of the statements themselves."""
 
     def explain(connection: psycopg.Connection) -> str:
-        connection.execute("ANALYZE documents, chunks, words, postings")
+        connection.execute("ANALYZE documents, chunks, words, word_blocks")
         lines = []
         with connection.transaction():
             for setting in settings:
@@ -169,7 +169,7 @@ def test_a_search_uses_the_indexes_of_words_and_of_vectors(
     with Base(store.url, embedder=FarApart()) as base, recorded(monkeypatch) as sent:
         assert base.search(SearchRequest("topic1 word7")).hits
     plan = plans(store, sent, "enable_seqscan", "enable_sort")
-    assert "postings_pkey" in plan
+    assert "word_blocks_pkey" in plan
     assert "vectors_4_hnsw" in plan
 
 

@@ -27,7 +27,7 @@ from knowbase.values.changes import Changes, Codes, Draft, Edit
 from knowbase.values.edges import Edge, Relation
 from knowbase.values.reading import Link
 from knowbase.values.vectors import Vector
-from postgres import database, new_base
+from postgres import database, new_base, with_rows_of_postings
 from stores import MODEL, NOW, draft, section, vector
 
 
@@ -317,6 +317,7 @@ def test_an_older_postgresql_database_gets_its_links_when_it_is_opened() -> None
     kept = store.edges(EVERYTHING)
     store.close()
     with psycopg.connect(database(), autocommit=True) as connection:
+        with_rows_of_postings(connection)
         for table in (*GRAPH, *LATER, "claims"):
             connection.execute(f"DROP TABLE knowbase.{table}")
         for table, column in NEWER:

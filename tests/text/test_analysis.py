@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from knowbase.text import analysis
 from knowbase.text.analysis import clean, extras, located, query_words, stems, tokens
+from knowbase.text.forms import forms
 from knowbase.text.indexed import index_terms
 from knowbase.text.stopwords import STOP_WORDS
 
@@ -14,6 +16,19 @@ anything = st.text(max_size=80) | st.text("aBc1 _-.'+#漢字ไท가ＡéI", ma
 
 def surfaces(text: str) -> list[str]:
     return [word.surface for word in query_words(text)]
+
+
+@given(anything | st.text("aBc1 _-.'’+#é–…→µ²ßк東", max_size=80))
+def test_texts_between_plain_ones_and_all_scripts_have_the_words_that_these_have(
+    text: str,
+) -> None:
+    """An English text with a dash is cut up by quicker patterns; they find the same."""
+    found = list(extras(text)), [list(forms(text, latin=latin)) for latin in (False, True)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(analysis, "is_spaced", lambda _: text.isascii())
+        patch.setattr("knowbase.text.forms._has_others", lambda _: not text.isascii())
+        whole = list(extras(text)), [list(forms(text, latin=latin)) for latin in (False, True)]
+    assert found == whole
 
 
 @given(anything)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import knowbase
+from conftest import Kb
 from knowbase.text.folders import folder_name, folders_in
 
 FILLED = (("/srv/wiki", 2), ("docs", 1), ("docs/api", 1), ("/srv", 1), (".", 1))
@@ -41,3 +42,18 @@ def test_folders_outside_of_the_home_lead_to_their_documents(tmp_path: Path) -> 
             folder = base.browse(folder.folders[0].folder)
         assert folder.folder == f"{tmp_path}/elsewhere/deep/"
         assert [one.title for one in folder.documents] == ["One"]
+
+
+def test_what_was_made_last_stands_first_if_that_is_asked_for(kb: Kb) -> None:
+    """Otherwise what was changed last."""
+    for name, made, changed in (("old", 2018, 2026), ("new", 2021, 2022), ("middle", 2020, 2024)):
+        dates = f"created: {made}-01-01\nupdated: {changed}-01-01"
+        (kb.folder / f"{name}.md").write_text(f"---\n{dates}\n---\n# {name}\n")
+    kb("add", ".", "--defer")
+
+    def titles(*words: str) -> list[str]:
+        return [one["title"] for one in kb.json("browse", *words)["documents"]]
+
+    assert titles() == ["old", "middle", "new"]
+    assert titles("--order", "created") == ["new", "middle", "old"]
+    assert "order" in kb("browse", "--order", "sideways", code=2).err

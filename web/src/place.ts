@@ -76,7 +76,7 @@ export function address(path: string, params: URLSearchParams, hash = ""): strin
 }
 
 export function documentAddress(code: string, query = "", anchor = ""): string {
-  return address(`/d/${encodeURIComponent(code)}`, new URLSearchParams(query ? { q: query } : {}), anchor);
+  return address(`/d/${encodeURIComponent(code).replaceAll("%40", "@")}`, new URLSearchParams(query ? { q: query } : {}), anchor);
 }
 
 /** Follow links of this page without loading it anew. */

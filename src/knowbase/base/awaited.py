@@ -136,6 +136,10 @@ class AsyncBase(Awaiting[Base]):
     verdict = awaited(Base.verdict)
     why_not = awaited(Base.why_not)
 
+    def as_of(self, when: str) -> "Opening[AsyncBase]":
+        """The base as it was: `async with base.as_of("2026-03-01") as then`."""
+        return Opening(lambda: _made(lambda: self.held.as_of(when)))
+
     @cached_property
     def graph(self) -> AsyncGraph:
         return AsyncGraph(self.held.graph, self._threads)

@@ -28,7 +28,7 @@ SOON = "7d"
 LEAST_FREE, LITTLE_FREE = 100 << 20, 1 << 30  # bytes of a disk
 PACKAGES = (
     "apsw", "sqlite-vec", "psycopg", "onnxruntime", "tokenizers", "numpy", "markdown-it-py",
-    "tree-sitter", "pypdfium2", "starlette", "uvicorn", "mcp", "igraph", "graphqlite", "rapidocr",
+    "tree-sitter", "pypdfium2", "starlette", "uvicorn", "mcp", "graphqlite", "rapidocr",
 )  # fmt: skip
 
 

@@ -1,24 +1,25 @@
 """What is asked of a base: searches, lists, documents."""
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from knowbase.base import given
 from knowbase.base.services import BaseServices
-from knowbase.errors import NotAllowed
+from knowbase.errors import Conflict, NotAllowed
 from knowbase.query.conditions import Visible, both
 from knowbase.ranking.profile import Profile
 from knowbase.search.answer import Answer
 from knowbase.search.request import SearchRequest
 from knowbase.search.search import search
 from knowbase.search.services import Language, Second, Services
+from knowbase.store.asked_of_the_past import refused
 from knowbase.store.lagging import may_lag
 from knowbase.values.arguments import checks_arguments
 from knowbase.values.characters import storable
-from knowbase.values.documents import Page
+from knowbase.values.documents import Document, Page, Passage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Unpack
 
     from knowbase.base.keywords import SearchKeywords, Texts
@@ -33,8 +34,20 @@ if TYPE_CHECKING:
     from knowbase.search.understand import Inquiry
     from knowbase.search.whynot import WhyNot
     from knowbase.text.sections import Content
-    from knowbase.values.documents import Document, Listing
+    from knowbase.values.documents import Listing
     from knowbase.values.folders import Folder
+
+
+AS_OF = "as_of:"
+
+
+class _Read(NamedTuple):
+    """What a reference names."""
+
+    document: Document
+    chunks: "Sequence[Passage]"
+    slug: str | None
+    when: str | None = None  # None: as it is
 
 
 @may_lag("search", "plan", "why_not", "get", "render", "documents", "browse", "tags")
@@ -46,17 +59,69 @@ class Finding(BaseServices):
         self, request: SearchRequest | str = "", **keywords: "Unpack[SearchKeywords]"
     ) -> Answer:
         """Hits for a query, best first: search("words", tags=["ops"], path="docs/")."""
-        request = self._recalling(self._request(request, keywords))
+        request = self._request(request, keywords)
+        when = self.moment_of(request)
+        if when is not None:
+            answer = self._search_as_of(when, request._replace(as_of=None))
+            return answer if request.draft else self._noted(request, answer)
+        request = self._recalling(request)
         profile = self._profile_of(request)
         answer = search(request, profile, self.search_services, self.now())
+        if self.moment is not None:  # that something is found again is no use of today
+            return answer._replace(notices=(*answer.notices, self._told_moment()))
         if request.draft:
             return answer
-        if self._searched is not None:
-            self._searched.note(request.query, answer, self.now())
+        self._noted(request, answer)
         use = profile.record_use == "returned" or request.recalled_in is not None
         if use and self.access.write:
             self.recorder.returned(request, answer, profile.record_use)
         return answer
+
+    def _noted(self, request: SearchRequest, answer: Answer) -> Answer:
+        if self._searched is not None:
+            self._searched.note(request.query, answer, self.now())
+        return answer
+
+    def moment_of(self, request: SearchRequest | str) -> str | None:
+        """The moment that a search asks of, by a parameter or in its query."""
+        request = self._request(request, {})
+        if self.moment is not None:
+            return None  # it is asked of another one already
+        when = request.as_of
+        if AS_OF in request.query.lower() and request.syntax != "plain":
+            from knowbase.search.understand import check, understand_query
+
+            profile = self._profile_of(request)
+            asked = understand_query(
+                check(request, profile), profile.match, self.search_services.language, self.now()
+            ).as_of
+            if when is not None and asked not in (None, when):
+                raise Conflict(
+                    f"two moments are asked of: {when!r} and {asked!r}",
+                    field="as_of",
+                    hint="one of them",
+                )
+            when = asked or when
+        return when
+
+    def _search_as_of(self, when: str, request: SearchRequest) -> Answer:
+        """What a search would have found then."""
+        with self.as_of(when) as then:
+            return then.search(request)
+
+    def _told_moment(self) -> str:
+        """Of which moment this base answers, and what of it is no longer kept."""
+        if self.moment is None:
+            return ""
+        number, shown, _ = self.moment
+        told = (
+            f"as of {shown}" if shown == f"#{number}" else f"as of {shown}, after change #{number}"
+        )
+        lost = self.store.history().lost(number)
+        if not lost:
+            return told
+        are = "document of then is" if lost == 1 else "documents of then are"
+        return f"{told}; {lost} {are} no longer kept"
 
     def count_search(self, query: str, answer: Any) -> None:
         """Count one that another process made for this one."""
@@ -88,6 +153,8 @@ class Finding(BaseServices):
             return request
         from knowbase.values.changes import session_name
 
+        if self.moment is not None and request.session_record is not None:
+            raise refused()
         if not self.access.write:
             raise NotAllowed(
                 "recording in a session is writing",
@@ -105,7 +172,12 @@ class Finding(BaseServices):
         """What a query means, and what would run."""
         from knowbase.search.plan import plan
 
-        return plan(self._understand(request, keywords), self.search_services.language)
+        request = self._request(request, keywords)
+        when = self.moment_of(request)
+        if when is not None:
+            with self.as_of(when) as then:
+                return then.plan(request._replace(as_of=None))
+        return plan(self._understand(request), self.search_services.language)
 
     def why_not(
         self,
@@ -116,8 +188,13 @@ class Finding(BaseServices):
         """Which stage of a search drops this document, or which place it has."""
         from knowbase.search.whynot import why_not
 
+        request = self._request(request, keywords)
+        when = self.moment_of(request)
+        if when is not None:
+            with self.as_of(when) as then:
+                return then.why_not(reference, request._replace(as_of=None))
         document = self.named(reference)
-        return why_not(self._understand(request, keywords), self.search_services, document)
+        return why_not(self._understand(request), self.search_services, document)
 
     def calibrate(
         self, *, show: bool = False, progress: "Callable[[Step], None]" = lambda _: None
@@ -201,41 +278,46 @@ class Finding(BaseServices):
 
         return SynonymService(self.store, self.now)
 
-    def get(self, reference: str) -> "Content":
-        """A document by code, id, number or path; `:slug` behind it names one section."""
+    def get(self, reference: str, as_of: str | None = None) -> "Content":
+        """A document by code, id, number or path; `:slug` behind it names one section, `@` and a
+        moment what it was, as `as_of` does."""
         from knowbase.text.sections import content_of
 
-        front, when = self.history.split(reference) if "@" in reference else (reference, None)
-        if when is not None:
-            return self._get_at(front, when)
-        document, slug = self.references.resolve(reference, by_name=True)
-        content = content_of(document, self.store.chunks(document.id), slug)
-        head = self.store.heads((document.id,)).get(document.id) if document.superseded_by else None
+        found = self._read(reference, as_of)
+        document = found.document
+        content = content_of(document, found.chunks, found.slug)
+        if found.when is not None or not document.superseded_by:
+            return content
+        head = self.store.heads((document.id,)).get(document.id)
         return content._replace(current=head.code if head else None)
 
-    def _get_at(self, reference: str, when: str) -> "Content":
-        """As it was at a moment."""
-        from knowbase.text.sections import content_of
-        from knowbase.values.documents import Passage
-
+    def _read(self, reference: str, as_of: str | None = None) -> _Read:
+        """What a reference names, as it is or, at a moment, with @ behind it too, as it was."""
+        front, when = reference, as_of
+        if when is None and "@" in reference:
+            front, when = self.history.split(reference)
+        if when is None:
+            document, slug = self.references.resolve(reference, by_name=True)
+            return _Read(document, self.store.chunks(document.id), slug)
         slug = None
-        if self.references.find_any(reference) is None and ":" in reference:
-            reference, _, slug = reference.rpartition(":")
-        kept = self.history.at(reference, when)
+        if self.references.find_any(front) is None and ":" in front:
+            front, _, slug = front.rpartition(":")
+        kept = self.history.at(front, when)
         document = kept.document
-        passages = [Passage(one.id, one.chunk, document) for one in kept.copy.chunks]
-        return content_of(document, passages, slug)
+        chunks = [Passage(one.id, one.chunk, document) for one in kept.copy.chunks]
+        return _Read(document, chunks, slug, when)
 
     def render(self, reference: str, query: str = "", line: int | None = None) -> "Rendered":
         """A document as it is read, with the passages that a query finds in it; of a long one
-        what stands around a line, a section that is named, or the best passage."""
+        what stands around a line, a section that is named, or the best passage. As it was at a
+        moment it is found in by no query."""
         from knowbase.rendering import render
+        from knowbase.rendering.marking import Passages
         from knowbase.rendering.parts import Start
         from knowbase.text.sections import content_of, sections_of
 
-        document, slug = self.references.resolve(reference, by_name=True)
-        chunks = self.store.chunks(document.id)
-        passages = self._passages_in(document, query)
+        document, chunks, slug, when = self._read(reference)
+        passages = self._passages_in(document, query) if when is None else Passages()
         start = Start(line or 1)
         if line is None and slug is not None:
             named = content_of(document, chunks, slug).sections[0].section
@@ -243,7 +325,7 @@ class Finding(BaseServices):
         elif line is None and passages.chunks:
             start = Start(passages.chunks[0].line, passages.chunks[0].slug)
         sections = sections_of(chunks, document.code)
-        return render(self.store, document, sections, passages, start)
+        return render(self.store, document, sections, passages, start)._replace(when=when)
 
     def _passages_in(self, document: "Document", query: str) -> "Passages":
         """What a search finds in one document: what has its words, and the best in any case."""
@@ -287,6 +369,8 @@ class Finding(BaseServices):
             from knowbase.search.unknown import unknown_names
 
             notices = tuple(unknown_names(asked, self.store, keys_alone=total > 0))
+        if self.moment is not None:
+            notices = (*notices, self._told_moment())
         return Listing(tuple(self.store.documents(condition, page)), total, notices)
 
     def browse(  # noqa: PLR0913 - what can be asked for

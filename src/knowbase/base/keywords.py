@@ -33,6 +33,7 @@ class SearchKeywords(TypedDict, total=False):
     mode: str
     unit: str | None
     include: Texts
+    as_of: str | None
     min_salience: float | None
     session: str | None
     session_filter: str | None

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from knowbase.embed import Embedder
     from knowbase.graph import Graph
     from knowbase.ingest.services import IngestServices
+    from knowbase.memory.history import Moment
     from knowbase.memory.lifecycle import Lifecycle
     from knowbase.memory.sessions import Sessions
     from knowbase.memory.undoing import History
@@ -41,6 +42,7 @@ class Opened(NamedTuple):
     store: "Store"
     access: "Access | None" = None  # None: all of it
     embedders: "Embedders | None" = None
+    moment: "Moment | None" = None  # when it is looked at; None: now
 
 
 @checks_arguments
@@ -68,7 +70,11 @@ class BaseServices:
             opened = Opened(open_store(path, self.settings))
             if self.settings.history_keep != config.DEFAULTS.history_keep:
                 opened.store.keeps = self._keeps()
+        self._opened_store = opened.store
+        self.moment = opened.moment
         self.store = _within(opened.store, opened.access)
+        if self.moment is not None:
+            self.store = self.store.as_of(self.moment.number)
         self._access = opened.access
         self._embedder = embedder
         self._shared_embedders = opened.embedders
@@ -96,9 +102,23 @@ class BaseServices:
                 configuration=self.configuration,
                 opened=Opened(self.store, access, self._embedders),
             )
-            view._searched = self._searched
+            view._searched, view.moment = self._searched, self.moment
             self._views.setdefault(access, view)
         return self._views[access]
+
+    def as_of(self, when: str) -> Self:
+        """The same base as it was at a moment: a date, `last friday`, a session, `#12`. It is for
+        reading, and `now` is then: `with base.as_of("2026-03-01") as then: then.search("…")`."""
+        try:
+            moment = self.history.moment(when)
+        except InvalidInput as error:
+            raise InvalidInput(error.message, field="as_of", hint=error.hint) from None
+        return type(self)(
+            self.path,
+            clock=self._clock,
+            configuration=self.configuration,
+            opened=Opened(self._opened_store, self._access, self._embedders, moment),
+        )
 
     @property
     def shown(self) -> str:
@@ -106,6 +126,9 @@ class BaseServices:
         return shown(self.path)
 
     def close(self) -> None:
+        if self.moment is not None:
+            self.store.close()
+            return
         for view in self._views.values():
             view.flush()
         self.flush()
@@ -198,7 +221,7 @@ class BaseServices:
         return self.store.count(both(Not(FORGOTTEN), Compare("type", "=", name))) > 0
 
     def now(self) -> str:
-        return timestamp(self._clock())
+        return timestamp(self._clock()) if self.moment is None else self.moment.at
 
     def ingest_services(self, *, defer: bool = False) -> "IngestServices":
         """What adding and writing work with."""

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 
 from knowbase.cli.arguments import flags, options
 from knowbase.cli.commands import COMPLETION, NAMES, below, load
+from knowbase.cli.pages import page_names
 from knowbase.errors import InvalidInput
 from knowbase.operations.candidates import kind_of
 
+HELPING = "help"
 SHELLS = ("bash", "zsh", "fish")
 _FILES = re.compile(r"\b(?:file|folder|path|picture|write)", re.IGNORECASE)
 HELP = """\
@@ -128,12 +130,17 @@ def _bash() -> str:
 
 
 def _firsts() -> list[str]:
-    return [*dict.fromkeys(name.partition(" ")[0] for name in NAMES), COMPLETION]
+    return [*_commands(), COMPLETION, HELPING]
+
+
+def _commands() -> list[str]:
+    return list(dict.fromkeys(name.partition(" ")[0] for name in NAMES))
 
 
 def _seconds() -> dict[str, list[str]]:
-    """The commands that have commands below them, and these."""
-    return {first: below(first) for first in _firsts() if below(first)}
+    """The commands that have commands below them, and these; help has all of them, and pages."""
+    found = {first: below(first) for first in _commands() if below(first)}
+    return {**found, HELPING: list(dict.fromkeys((*_commands(), *page_names())))}
 
 
 def _choices(name: str) -> dict[str, tuple[str, ...]]:

@@ -81,7 +81,7 @@ def _dispatch(arguments: list[str]) -> int:
         return 0
     if _is_served(surface):
         _refuse_local(operation, name)
-    _keep_threads_few(operation, name)
+    _keep_threads_few()
     request = build(operation.request, _with_input(operation.terminal.input_field, values))
     _hear_announcements(surface)
     with _open(operation, surface, request) as base:
@@ -107,11 +107,11 @@ def _dispatch(arguments: list[str]) -> int:
         return _exit_code(result)
 
 
-def _keep_threads_few(operation: Operation, name: str) -> None:
+def _keep_threads_few() -> None:
     """Else numpy starts a thread for every core, which takes as long as all else of a search, and
-    takes turns with the threads of a server. Long work has use for them."""
-    if name in SURFACES or not (operation.makes_garbage or operation.local):
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    takes turns with the threads of a server. Beside those that embed they spend more than they
+    gain: of adding files without embedding, a fifth."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def _hear_announcements(surface: Surface) -> None:

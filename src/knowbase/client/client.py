@@ -109,9 +109,9 @@ class Client:
         asked = _asked(request, keywords)
         return cast("WhyNot", self.call("why-not", reference=reference, **asked))
 
-    def get(self, reference: str) -> "Content":
+    def get(self, reference: str, as_of: str | None = None) -> "Content":
         """A document by code, id, number or path; `:slug` behind it names one section."""
-        return cast("Content", self.call("get", reference=reference))
+        return cast("Content", self.call("get", reference=reference, as_of=as_of))
 
     def documents(
         self,

@@ -67,6 +67,9 @@ class SearchInput(NamedTuple):
         str | None, Param("changed since: 2026-01-31, 7d", grammar="moment", blank=True)
     ] = None
     before: Annotated[str | None, Param("changed before", grammar="moment", blank=True)] = None
+    as_of: Annotated[
+        str | None, Param("the base as it was: a date, #12", grammar="as_of", blank=True)
+    ] = None
     profile: Annotated[
         str | None,
         Param("ranking recipe instead of the base's", grammar="profiles", blank=True),
@@ -100,6 +103,10 @@ def search_entries(base: Base, asked: SearchInput) -> SearchOutput:
     if not asked.query.strip():
         raise InvalidInput("query cannot be empty", field="query", hint="at least one word")
     request = _request(base, asked)
+    when = base.moment_of(request._replace(as_of=asked.as_of or None))
+    if when is not None:
+        with base.as_of(when) as then:
+            return search_entries(then, asked._replace(as_of=None))
     answer = base.search(request)
     entries = found_entries(base, answer.hits, whole=asked.with_content)
     return SearchOutput(entries, _metadata(base, asked, request, answer))

@@ -171,11 +171,13 @@ class Cached:
 
     def embed_query(self, text: str) -> Vector:
         key = self._key("query", text)
-        known = self._known([key])
-        if key not in known:
-            known[key] = self._embedder.embed_query(text)
-            self._cache.write({**known, **self._counted(text)})
-        return known[key]
+        return self._known([key]).get(key) or self.embed_query_anew(text)
+
+    def embed_query_anew(self, text: str) -> Vector:
+        """Whatever is kept: what a question costs that nobody has asked before."""
+        made = self._embedder.embed_query(text)
+        self._cache.write({self._key("query", text): made, **self._counted(text)})
+        return made
 
     def count_tokens(self, text: str) -> int:
         """Kept like a vector, for a query beside its own: then nothing has to be loaded."""

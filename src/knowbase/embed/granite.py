@@ -7,7 +7,7 @@ from typing import Any
 
 import knowbase_granite as packaged
 from knowbase.embed.intact import check
-from knowbase.embed.pieces import Pieces
+from knowbase.embed.pieces import Counted, Pieces
 from knowbase.embed.runtime import (
     LONGEST_TOKEN,
     in_order,
@@ -47,6 +47,10 @@ class Granite:
         return sum(map(os.path.getsize, (packaged.MODEL, packaged.TOKENIZER)))
 
     def token_spans(self, text: str) -> Sequence[tuple[int, int]]:
+        count = self._pieces.count(text)
+        return self._spans(text) if count is None else Counted(count, lambda: self._spans(text))
+
+    def _spans(self, text: str) -> Sequence[tuple[int, int]]:
         spans: list[tuple[int, int]] = self._tokenizer.encode(
             text, add_special_tokens=False
         ).offsets

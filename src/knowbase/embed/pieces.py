@@ -1,4 +1,5 @@
-"""The packaged model's tokens of a short text, without loading its tokenizer.
+"""The packaged model's tokens of a short text, without loading its tokenizer; and how many a longer
+one has.
 
 Loading that takes longer than all else of a search. A query is short and mostly of plain letters:
 its words are cut up by a table of 400 kB that is read as it lies. For any other text, and where
@@ -8,20 +9,79 @@ a number is written the other way round, the answer is None, and the tokenizer h
 import re
 import sys
 from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from itertools import pairwise
+from typing import overload
 
 LONGEST = 300
 """Characters: what is longer takes as long as the tokenizer does."""
+LONGEST_WORD = 60  # letters: what is longer is met once
+MOST_WORDS = 50_000  # that are remembered: some megabytes
 _LETTERS = "A-Za-zªµºÀ-ÖØ-öø-ɏ"
 _NUMBERS = "0-9²³¹¼½¾"
 _SPACES = r"\t\n\v\f\r \x85\xa0"
-_PLAIN = re.compile("[\0-ɏ]*")
+# … and signs that are neither: dashes, quotation marks, currencies, arrows, frames.
+_PLAIN = re.compile("[\0-ɏ\u2010-\u2027\u2030-\u205e\u20a0-\u20bf\u2190-\u23ff\u2500-\u2775]*")
 _WORDS = re.compile(
     rf"'(?:[stmd]|re|ve|ll)| ?[{_LETTERS}]+| ?[{_NUMBERS}]+| ?[^{_SPACES}{_LETTERS}{_NUMBERS}]+"
     rf"|[{_SPACES}]+(?![^{_SPACES}])|[{_SPACES}]+"
 )
 _MARKS = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")  # a token each, wherever they stand
 _NEVER = 1 << 32  # beyond every rank
+
+
+def _is_plain(text: str) -> bool:
+    """Whether its letters are known here."""
+    if sys.byteorder != "little" or not (text.isascii() or _PLAIN.fullmatch(text)):
+        return False
+    return "<" not in text or not any(mark in text for mark in _MARKS)
+
+
+class _TooLong(Exception):
+    """A word of so many letters that the tokenizer is quicker."""
+
+
+class _Counts(dict[str, int]):
+    """How many tokens a word has: counted when it is met, and known from then on."""
+
+    def __init__(self, tokens: Callable[[str], list[int]]) -> None:
+        self._tokens = tokens
+
+    def __missing__(self, word: str) -> int:
+        if len(word) > LONGEST_WORD:
+            raise _TooLong
+        if len(self) >= MOST_WORDS:
+            self.clear()
+        self[word] = count = len(self._tokens(word))
+        return count
+
+
+class Counted(Sequence[tuple[int, int]]):
+    """Places of tokens, of which most texts need no more than the number."""
+
+    def __init__(self, count: int, places: Callable[[], Sequence[tuple[int, int]]]) -> None:
+        self._count = count
+        self._find = places
+
+    @cached_property
+    def _places(self) -> Sequence[tuple[int, int]]:
+        return self._find()
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[int, int]: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[tuple[int, int]]: ...
+
+    def __getitem__(self, index: int | slice) -> tuple[int, int] | Sequence[tuple[int, int]]:
+        return self._places[index]
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        return iter(self._places)
 
 
 class Pieces:
@@ -34,14 +94,23 @@ class Pieces:
         self._bytes = data[:512].cast("H")
         self._pairs = data[512 : 512 + 4 * count].cast("I")
         self._merged = data[512 + 4 * count :].cast("I")
+        self._counts = _Counts(self._tokens)
 
     def ids(self, text: str) -> list[int] | None:
         """The tokens, if the text is short and of letters that are known here."""
-        if len(text) > LONGEST or not _PLAIN.fullmatch(text) or sys.byteorder != "little":
-            return None
-        if "<" in text and any(mark in text for mark in _MARKS):
+        if len(text) > LONGEST or not _is_plain(text):
             return None
         return [one for word in _WORDS.findall(text) for one in self._tokens(word)]
+
+    def count(self, text: str) -> int | None:
+        """How many tokens a text of any length has, if it is of such letters. Texts consist of the
+        same words: most were counted before, so this takes a third of the tokenizer's time."""
+        if not _is_plain(text):
+            return None
+        try:
+            return sum(map(self._counts.__getitem__, _WORDS.findall(text)))
+        except _TooLong:
+            return None
 
     def _tokens(self, word: str) -> list[int]:
         tokens = [self._bytes[byte] for byte in word.encode()]

@@ -3,7 +3,14 @@
 from collections.abc import Sequence
 
 from knowbase.base import Base
-from knowbase.evaluate.asking import FLOORS, SECTION, QuestionResults, System, asked_as
+from knowbase.evaluate.asking import (
+    FLOORS,
+    SECTION,
+    QuestionResults,
+    System,
+    asked_as,
+    places_of,
+)
 from knowbase.evaluate.evaluation import Hard
 from knowbase.search.whynot import WhyNot, why_not
 from knowbase.values.documents import Document
@@ -45,9 +52,13 @@ def _hard(base: Base, one: QuestionResults, system: System) -> Hard:
 
 
 def _why(base: Base, one: QuestionResults, system: System) -> WhyNot | None:
-    """Of the most relevant document that the base has."""
+    """Of the document that makes the difference: the most relevant one, and of several the one
+    that the better leg has first."""
+    better = next(floor for floor in FLOORS if floor.name == _better(one))
+    places = {name: place for place, name in enumerate(places_of(base, one.question, better))}
+    relevant, last = one.question.relevant, len(places)
     inquiry = asked_as(base, one.question, system)
-    for name in sorted(one.question.relevant, key=lambda key: -one.question.relevant[key]):
+    for name in sorted(relevant, key=lambda key: (-relevant[key], places.get(key, last))):
         document = _document(base, name)
         if document is not None:
             return why_not(inquiry, base.search_services, document)

@@ -10,13 +10,12 @@ from knowbase.exchange.naming import Called, Renamed, called_here, renamed, rena
 from knowbase.ingest.batch import Batch
 from knowbase.ingest.embedding import Step
 from knowbase.query.conditions import OneOf
-from knowbase.search.synonyms import members
 from knowbase.store.contract import CopySource
 from knowbase.values.changes import Changes, Draft, Edit, SavedSearch, Verdict
 from knowbase.values.copies import Copy, SharedParts, in_batches
 from knowbase.values.documents import ALL, Document
 from knowbase.values.sessions import Session
-from knowbase.values.synonyms import SYNONYMS
+from knowbase.values.synonyms import SYNONYMS, members
 
 Progress = Callable[[Step], None]
 

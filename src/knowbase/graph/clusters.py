@@ -1,21 +1,23 @@
-"""Communities and importance, by igraph; the same graph and seed give the same answer."""
+"""Communities and importance; the same graph and seed give the same answer."""
 
 import math
-import random
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
-from itertools import compress
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import NamedTuple, TypeAlias
 
-from knowbase.errors import ToolMissing
+import numpy as np
+from numpy.typing import NDArray
+
+from knowbase.graph.partition import leiden, louvain, mesh, modularity
 from knowbase.text.stopwords import STOP_WORDS
 from knowbase.values.communities import Communities, Community
 from knowbase.values.documents import Document
 from knowbase.values.edges import SYMMETRIC, Node, Wiring
 
 DAMPING = 0.85
+SETTLED = 1e-12  # what all scores together may still move by
+MOST_STEPS = 300  # they are settled after 170
 CENTRAL = 3  # documents that stand for a community
 TELLING = 4  # words and tags of a label
 Documents: TypeAlias = Callable[[Collection[str]], Mapping[str, Document]]
@@ -39,17 +41,6 @@ class Ranking(NamedTuple):
     total: int
 
 
-def igraph_module() -> Any:
-    """igraph, or how to get it."""
-    try:
-        import igraph
-    except ImportError as error:
-        raise ToolMissing(
-            "this needs the igraph package", hint="pip install 'knowbase[graph]'"
-        ) from error
-    return igraph
-
-
 def ranking(wiring: Wiring, top: int, documents: Documents) -> Ranking:
     """PageRank over the links in their direction, each counting alike."""
     scores, entering = _scores(wiring)
@@ -66,40 +57,54 @@ def ranking(wiring: Wiring, top: int, documents: Documents) -> Ranking:
 
 
 def _scores(wiring: Wiring) -> tuple[list[float], list[int]]:
-    igraph = igraph_module()
-    if not wiring.nodes:
+    """Each document's share of where readers are who follow links at random (Brin and Page 1998),
+    and how many links lead to it."""
+    size = len(wiring.nodes)
+    if not size:
         return [], []
-    pairs = _directed(wiring)
-    graph = igraph.Graph(n=len(wiring.nodes), edges=pairs, directed=True)
-    return graph.pagerank(damping=DAMPING), graph.indegree()
+    sources, targets = _directed(wiring)
+    leaving = np.bincount(sources, minlength=size)
+    is_end = leaving == 0
+    part = 1 / leaving[sources]
+    scores = np.full(size, 1 / size)
+    for _ in range(MOST_STEPS):
+        followed = np.bincount(targets, scores[sources] * part, size)
+        after = DAMPING * (followed + scores[is_end].sum() / size) + (1 - DAMPING) / size
+        moved = np.abs(after - scores).sum()
+        scores = after
+        if moved < SETTLED:
+            break
+    return (scores / scores.sum()).tolist(), np.bincount(targets, minlength=size).tolist()
 
 
-def _directed(wiring: Wiring) -> list[tuple[int, int]]:
-    """Every link in its direction; what holds both ways is there both ways. igraph takes a list
-    of pairs four times as fast as an array."""
-    is_both_ways = [relation in SYMMETRIC for relation in wiring.relations]
-    back = zip(wiring.targets, wiring.sources, strict=True)
-    return [*zip(wiring.sources, wiring.targets, strict=True), *compress(back, is_both_ways)]
+def _directed(wiring: Wiring) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Every link in its direction; what holds both ways is there both ways."""
+    sources, targets = _columns(wiring)
+    is_both_ways = np.array([one in SYMMETRIC for one in wiring.relations], dtype=bool)
+    return (
+        np.concatenate((sources, targets[is_both_ways])),
+        np.concatenate((targets, sources[is_both_ways])),
+    )
 
 
-def _by_score(places: Any, scores: list[float]) -> list[int]:
+def _columns(wiring: Wiring) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    return np.array(wiring.sources, dtype=np.int64), np.array(wiring.targets, dtype=np.int64)
+
+
+def _by_score(places: Iterable[int], scores: list[float]) -> list[int]:
     """Rounded, so that the last bit of a sum decides nothing."""
     return sorted(places, key=lambda one: (-round(scores[one], 12), one))
 
 
 def communities(wiring: Wiring, asked: tuple[str, int, float], documents: Documents) -> Communities:
     """Louvain (Blondel et al. 2008) or Leiden (Traag et al. 2019), both by modularity."""
-    igraph = igraph_module()
-    pairs = list(zip(wiring.sources, wiring.targets, strict=True))
-    graph = igraph.Graph(n=len(wiring.nodes), edges=pairs, directed=False)
-    graph.es["weight"] = wiring.weights
-    graph.simplify(combine_edges={"weight": "sum"})
-    linked = [vertex for vertex, degree in enumerate(graph.degree()) if degree]
-    graph = graph.induced_subgraph(linked)
-    members, modularity = _partition(igraph, graph, asked)
+    algorithm, seed, resolution = asked
+    whole = mesh(len(wiring.nodes), *_columns(wiring), np.array(wiring.weights, dtype=np.float64))
+    groups = (leiden if algorithm == "leiden" else louvain)(whole, resolution, seed)
     clusters: dict[int, list[int]] = {}
-    for vertex, member in enumerate(members):
-        clusters.setdefault(member, []).append(linked[vertex])
+    for place, group in enumerate(groups):
+        if whole.begins[place] < whole.begins[place + 1]:
+            clusters.setdefault(group, []).append(place)
     ordered = sorted(clusters.values(), key=lambda places: (-len(places), places[0]))
     labels = _Labels(wiring.nodes)
     scores, _ = _scores(wiring)
@@ -119,37 +124,10 @@ def communities(wiring: Wiring, asked: tuple[str, int, float], documents: Docume
             )
             for places, first in zip(ordered, central, strict=True)
         ),
-        modularity,
-        asked[0],
-        len(wiring.nodes) - len(linked),
+        modularity(whole, groups),
+        algorithm,
+        len(wiring.nodes) - sum(len(places) for places in ordered),
     )
-
-
-def _partition(igraph: Any, graph: Any, asked: tuple[str, int, float]) -> tuple[list[int], float]:
-    algorithm, seed, resolution = asked
-    if not graph.ecount():
-        return [], 0.0
-    with seeded(igraph, seed):
-        if algorithm == "leiden":
-            found = graph.community_leiden(
-                objective_function="modularity",
-                weights="weight",
-                resolution=resolution,
-                n_iterations=-1,
-            )
-        else:
-            found = graph.community_multilevel(weights="weight", resolution=resolution)
-    return found.membership, graph.modularity(found.membership, weights="weight")
-
-
-@contextmanager
-def seeded(igraph: Any, seed: int) -> Iterator[None]:
-    """igraph has one source of chance for all; afterwards it is Python's again."""
-    igraph.set_random_number_generator(random.Random(seed))  # noqa: S311 - no secret
-    try:
-        yield
-    finally:
-        igraph.set_random_number_generator(random)
 
 
 class _Labels:

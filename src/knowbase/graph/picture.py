@@ -1,11 +1,12 @@
 """A picture of a part of the graph, as SVG."""
 
 import os
-import random
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from knowbase.errors import InvalidInput
-from knowbase.graph.clusters import igraph_module, seeded
 from knowbase.graph.export import Exported, replaced, write_text, xml
 from knowbase.graph.network import Network
 from knowbase.ranking.proximity import proximities
@@ -22,6 +23,11 @@ COLOURS = {
     "SIMILAR_TO": "#b9a13a",
 }
 OTHER_COLOUR = "#7d5ba6"  # of relations that only texts know
+STEPS = 500  # of the forces that place the documents
+NEAREST = 0.01  # how near two of them can be for these
+Spots: TypeAlias = NDArray[np.float64]
+"""A row a document: x, y."""
+
 _STYLE = "font-family:sans-serif;font-size:12px"
 
 
@@ -63,23 +69,41 @@ def _nearest(network: Network, start: Document) -> Network:
 
 
 def _spots(network: Network) -> dict[str, Spot]:
-    """Where linked documents attract each other (Fruchterman and Reingold 1991)."""
-    place = network.places()
+    """Where each document stands: linked ones attract each other, all repel each other
+    (Fruchterman and Reingold 1991)."""
     count = len(network.documents)
-    chance = random.Random(1)  # noqa: S311 - no secret: the same picture each time
-    begin = [(chance.uniform(-1, 1), chance.uniform(-1, 1)) for _ in range(count)]
-    pairs = [(place[edge.source], place[edge.target]) for edge in network.edges]
-    igraph = igraph_module()
-    graph = igraph.Graph(n=count, edges=pairs)
-    with seeded(igraph, 1):
-        found = graph.layout_fruchterman_reingold(seed=begin, niter=500, grid=False)
-    columns, rows = [spot[0] for spot in found], [spot[1] for spot in found]
+    pairs = np.array(network.pairs(), dtype=np.int64).reshape(-1, 2)
+    at = np.random.default_rng(1).uniform(-1, 1, (count, 2)) * count**0.5
+    for step in range(STEPS):
+        heat = count**0.5 * (1 - step / STEPS)  # how far one may move now
+        at += _limited(_pushed(at) + _pulled(at, pairs), heat)
+    columns, rows = at[:, 0].tolist(), at[:, 1].tolist()
     return {
-        document.id: Spot(
-            _scaled(found[at][0], columns, WIDTH), _scaled(found[at][1], rows, HEIGHT)
-        )
-        for document, at in zip(network.documents, range(count), strict=True)
+        document.id: Spot(_scaled(column, columns, WIDTH), _scaled(row, rows, HEIGHT))
+        for document, column, row in zip(network.documents, columns, rows, strict=True)
     }
+
+
+def _pushed(at: Spots) -> Spots:
+    apart = at[:, None] - at[None, :]
+    square = np.maximum((apart**2).sum(axis=2), NEAREST**2)
+    found: Spots = (apart / square[:, :, None]).sum(axis=1)
+    return found
+
+
+def _pulled(at: Spots, pairs: NDArray[np.int64]) -> Spots:
+    apart = at[pairs[:, 1]] - at[pairs[:, 0]]
+    force = apart * np.sqrt((apart**2).sum(axis=1, keepdims=True))
+    found = np.zeros_like(at)
+    np.add.at(found, pairs[:, 0], force)
+    np.add.at(found, pairs[:, 1], -force)
+    return found
+
+
+def _limited(force: Spots, most: float) -> Spots:
+    size = np.maximum(np.sqrt((force**2).sum(axis=1, keepdims=True)), NEAREST)
+    found: Spots = force * np.minimum(1, most / size)
+    return found
 
 
 def _scaled(value: float, values: list[float], size: int) -> float:

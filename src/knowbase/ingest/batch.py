@@ -1,6 +1,7 @@
 """Documents that wait to be embedded and written together, and what becomes of an odd one."""
 
 from collections.abc import Callable, Sequence
+from time import monotonic
 from typing import NamedTuple
 
 from knowbase.errors import (
@@ -17,8 +18,10 @@ from knowbase.values.changes import Changes, Draft
 from knowbase.values.documents import Document
 from knowbase.values.files import FileRecord
 
-BATCH_CHUNKS = 64
+BATCH_CHUNKS = 64  # at first, and at least
 BATCH_DOCUMENTS = 200
+BATCH_SECONDS = 2.0  # of work, that a stop may cost: what is quick is written in larger batches
+MOST_CHUNKS = 512
 NOTHING = Changes()
 
 
@@ -51,6 +54,8 @@ class Batch:
         self._clock = clock
         self._defer = defer
         self._prepared: list[Prepared] = []
+        self._room = BATCH_CHUNKS
+        self._chunks = self._chunks_under_way = 0
         self._records: list[FileRecord] = []
         self._emptied: list[str] = []
         self.embedded = self.reused = self.waiting = self._before = 0
@@ -60,8 +65,7 @@ class Batch:
 
     @property
     def is_full(self) -> bool:
-        chunks = sum(len(prepared.draft.chunks) for prepared in self._prepared)
-        return chunks >= BATCH_CHUNKS or len(self._prepared) >= BATCH_DOCUMENTS
+        return self._chunks >= self._room or len(self._prepared) >= self._room
 
     @property
     def last(self) -> str:
@@ -72,11 +76,12 @@ class Batch:
     @property
     def share(self) -> float:
         """How much of what is being written has its vectors."""
-        chunks = sum(len(one.draft.chunks) for one in self.under_way)
+        chunks = self._chunks_under_way
         return (self.embedded - self._before) / chunks if chunks else 0.0
 
     def add(self, prepared: Prepared) -> None:
         self._prepared.append(prepared)
+        self._chunks += len(prepared.draft.chunks)
 
     def note(self, record: FileRecord) -> None:
         """What is known of a file, without a new text."""
@@ -90,8 +95,10 @@ class Batch:
         """Write what waits; what was written, and what could not be."""
         prepared, self._prepared = self._prepared, []
         self.under_way = prepared
+        self._chunks_under_way, self._chunks = self._chunks, 0
         aside = Changes(files=tuple(self._records), removed=tuple(self._emptied))
         self._records, self._emptied = [], []
+        started = monotonic()
         try:
             self._write(prepared, aside)
         except Exception as error:
@@ -99,9 +106,17 @@ class Batch:
                 raise
             log("error", "a batch could not be stored", files=len(prepared), exc_info=error)
         else:
+            self._fit_room(monotonic() - started)
             return prepared, []
         self.apply(aside)
         return self._one_by_one(prepared)
+
+    def _fit_room(self, seconds: float) -> None:
+        """As many chunks as were written in the time that a batch may take. Texts are embedded
+        quicker among many of their length, and a transaction costs the same for few."""
+        if self._chunks_under_way >= BATCH_CHUNKS:
+            room = int(self._chunks_under_way * BATCH_SECONDS / max(seconds, 0.001))
+            self._room = max(BATCH_CHUNKS, min(MOST_CHUNKS, room))
 
     def _one_by_one(self, prepared: Sequence[Prepared]) -> tuple[list[Prepared], list[Failure]]:
         written, failed = [], []

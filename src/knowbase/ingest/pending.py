@@ -95,11 +95,16 @@ class _Known(NamedTuple):
 
     def of(self, source: str, root: str) -> dict[str, FileRecord]:
         """The records below `root` that belong to the source."""
+        alone = not self.has_nested(source)
         return {
             path: record
             for path, record in self.records.items()
-            if inside(path, root) and self.owner(path) == source
+            if inside(path, root) and (alone or self.owner(path) == source)
         }
+
+    def has_nested(self, source: str) -> bool:
+        """Whether another source lies in it, whose files are not its own."""
+        return any(other != source and inside(other, source) for other in self.sources)
 
     def owner(self, path: str) -> str | None:
         """A file belongs to the closest source that holds it."""
@@ -112,13 +117,17 @@ def _pending(scope: Scope, known: _Known, disk: Disk) -> Pending:
     source = scope.source.path
     root = scope.root
     records = known.of(source, root)
-    nested = any(other != source and inside(other, source) for other in known.sources)
+    nested = known.has_nested(source)
     seen: set[str] = set()
     work = _Work(source, disk.sees, [], [], [], [], [], [], Counter())
     unchanged, rereading = 0, scope._replace(reread=True)
     there = os.path.lexists(home.absolute(root))
-    for item in walk(home.absolute(root), disk.rules) if there else ():
-        path = home.stored(item.path)
+    top = home.absolute(root)
+    stored, within = home.stored(top), os.path.join(top, "")
+    folder = "" if stored == os.curdir else os.path.join(stored, "")
+    for item in walk(top, disk.rules) if there else ():
+        path = item.path
+        path = folder + path[len(within) :] if path.startswith(within) else home.stored(path)
         if nested and known.owner(path) != source:
             continue
         seen.add(path)
@@ -179,8 +188,8 @@ def _sort(
         note(path, item.reason + kept, record)
         if not item.is_file:
             work.unseen.append(path)
-    elif item.noise is not None and (record is None or record.document is None):
-        work.skip(path, item.noise, record)
+    elif (record is None or record.document is None) and (noise := item.noise) is not None:
+        work.skip(path, noise, record)
     elif record is None or (scope.readmit and _is_wanted_back(item, record)):
         work.to_read.append(item)
     elif record.excluded:
@@ -225,14 +234,18 @@ def _is_unknown(record: FileRecord, sees: bool) -> bool:
 
 def _differs(item: FoundFile, record: FileRecord, scope: Scope) -> bool:
     """Changed on disk, or come under another source, whose tags it gets."""
-    moved = record.source != scope.source.path
-    return moved or scope.verify or _stat_differs(item, record)
+    if scope.verify or record.source != scope.source.path:
+        return True
+    return _stat_differs(item, record)
 
 
 def _stat_differs(item: FoundFile, record: FileRecord) -> bool:
     """Times can be set and sizes can agree, but not the time of that change. What an older record
     does not have, and what some systems do not tell (0), says nothing."""
-    if (item.size, item.mtime_ns) != (record.size, record.mtime_ns):
+    if item.size != record.size or item.mtime_ns != record.mtime_ns:
         return True
-    pairs = ((item.inode, record.inode), (item.ctime_ns, record.ctime_ns))
-    return any(now and before and now != before for now, before in pairs)
+    return _is_other(item.inode, record.inode) or _is_other(item.ctime_ns, record.ctime_ns)
+
+
+def _is_other(now: int, before: int | None) -> bool:
+    return bool(now and before and now != before)

@@ -1,6 +1,7 @@
 """Paths as a base keeps them, so that a folder can be moved together with its base."""
 
 import os
+from functools import lru_cache
 from typing import NamedTuple
 
 
@@ -33,7 +34,12 @@ def inside(path: str, folder: str) -> bool:
     """Whether `path` is `folder` or something in it; '.' holds every relative path."""
     if folder == ".":
         return not os.path.isabs(path)
-    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+    return path == folder or path.startswith(_beginning(folder))
+
+
+@lru_cache(maxsize=64)
+def _beginning(folder: str) -> str:
+    return folder.rstrip(os.sep) + os.sep
 
 
 def is_address(path: str) -> bool:

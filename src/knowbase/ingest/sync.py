@@ -394,6 +394,10 @@ class Run:
 
     def _tell(self, path: str) -> None:
         load = self._load
-        far = Progress(self._done, self._total, self._batch.embedded, path)
-        far = far._replace(work=load.work, stored=load.done, left=load.left)
-        self._progress(far._replace(pages=load.pages, pages_left=load.pages_left))
+        self._progress(
+            Progress(
+                self._done, self._total, self._batch.embedded, path,
+                work=load.work, stored=load.done, left=load.left,
+                pages=load.pages, pages_left=load.pages_left,
+            )
+        )  # fmt: skip

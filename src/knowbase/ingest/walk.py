@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from knowbase.ingest.ignore import Patterns, decide, parse_patterns
@@ -37,8 +37,15 @@ class FoundFile(NamedTuple):
     mtime_ns: int
     inode: int
     ctime_ns: int
-    noise: str | None = None  # why it is left out unless it is asked for
+    generated: bool = False  # a file of attributes says so
     asked: bool = False  # by its name, now or before
+
+    @property
+    def noise(self) -> str | None:
+        """Why it is left out; what is asked for is not."""
+        if self.asked:
+            return None
+        return noise_by_name(self.path) or (GENERATED if self.generated else None)
 
 
 class Skipped(NamedTuple):
@@ -132,30 +139,28 @@ class _Walk:
         while self._todo:
             item = self._todo.pop()
             try:
-                yield from self._visit(item)
+                yield from self._looked_at(item)
             except OSError as error:
                 closed = isinstance(error, PermissionError)
                 yield Skipped(_printable(item.entry.path), _reason(error), failed=closed)
 
-    def _visit(self, item: _Entry) -> Iterator[FoundFile | Skipped]:
+    def _looked_at(self, item: _Entry) -> Iterable[FoundFile | Skipped]:
         entry = item.entry
         if not _is_utf8(entry.name):
-            yield Skipped(_printable(entry.path), "name is not valid UTF-8")
-        elif entry.is_symlink():
-            yield from self._follow(item)
-        elif entry.is_dir(follow_symlinks=False):
-            yield from self._enter(entry.path, item.ignores)
-        else:
-            yield self._found(item, entry.stat(follow_symlinks=False))
+            return (Skipped(_printable(entry.path), "name is not valid UTF-8"),)
+        if entry.is_symlink():
+            return self._follow(item)
+        if entry.is_dir(follow_symlinks=False):
+            return self._enter(entry.path, item.ignores)
+        return (self._found(item, entry.stat(follow_symlinks=False)),)
 
     def _found(self, item: _Entry, status: os.stat_result) -> FoundFile | Skipped:
         """A file in a folder: nobody has asked for it by its name."""
         found = _file(item.entry.path, status, self._rules)
         if isinstance(found, Skipped):
             return found
-        made = _is_ignored(found.path, False, item.ignores, generated=True)
-        noise = noise_by_name(found.path) or (GENERATED if made else None)
-        return found if noise is None else found._replace(noise=noise)
+        made = item.ignores and _is_ignored(found.path, False, item.ignores, generated=True)
+        return found._replace(generated=True) if made else found
 
     def _follow(self, item: _Entry) -> Iterator[FoundFile | Skipped]:
         entry = item.entry
@@ -309,10 +314,9 @@ def _is_folder(entry: "os.DirEntry[str]") -> bool:
 
 def _is_utf8(name: str) -> bool:
     try:
-        name.encode("utf-8")
+        return name.isascii() or bool(name.encode("utf-8"))
     except UnicodeEncodeError:
         return False
-    return True
 
 
 def _printable(path: str) -> str:

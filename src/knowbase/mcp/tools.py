@@ -30,6 +30,9 @@ ON_REQUEST = ("kb_links", "kb_map", "kb_edit", "kb_session", "kb_saved")
 """Tools that --tools has to name: with them, a client would pay more than 3,000 tokens for all."""
 
 
+_THEN = {"as_of": "the base as it was: a date, #12"}
+
+
 class Tool(NamedTuple):
     """An operation as agents see it."""
 
@@ -118,6 +121,7 @@ def tools() -> Mapping[str, Tool]:
             "Read",
             load("get"),
             "Read a document by its code, path or file name, or one section of it (CODE:slug).",
+            texts=_THEN,
             view=("max_tokens", "cursor"),
         ),
         Tool(
@@ -125,8 +129,8 @@ def tools() -> Mapping[str, Tool]:
             "Browse",
             load("browse"),
             "The folders in a folder, and the documents below it, newest first.",
-            takes=("folder", "tags", "type", "project"),
-            texts={"folder": "else the whole base", "tags": "with all of these"},
+            takes=("folder", "tags", "type", "project", "as_of"),
+            texts={"folder": "else the whole base", "tags": "with all of these", **_THEN},
             view=("cursor",),
         ),
         Tool(
@@ -134,6 +138,7 @@ def tools() -> Mapping[str, Tool]:
             "Links",
             load("links"),
             "What a document links to, what links to it, and names that lead nowhere.",
+            takes=("reference",),
         ),
         _several(
             "kb_map",
@@ -187,7 +192,8 @@ def tools() -> Mapping[str, Tool]:
             "Timeline",
             load("timeline"),
             "What was made in the same project before and after a document.",
-            takes=("anchor", "before", "after"),
+            takes=("anchor", "before", "after", "as_of"),
+            texts=_THEN,
             view=("detail", "max_tokens"),
         ),
         Tool(
@@ -196,6 +202,7 @@ def tools() -> Mapping[str, Tool]:
             load("brief"),
             "Decisions, lessons, what expires soon and recent sessions: read it before work"
             " starts.",
+            texts=_THEN,
         ),
         Tool(
             "kb_feedback",

@@ -1,33 +1,36 @@
 """What a base was: its changes, documents at a moment, what differs, and going back to it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.errors import Conflict, InvalidInput, NotFound
 from knowbase.memory.keep import Rule, ended
+from knowbase.query.conditions import FORGOTTEN, AllOf, Not, OneOf
 from knowbase.query.moments import span
 from knowbase.store.contract import Store
 from knowbase.store.versions import differing_fields, value_of
 from knowbase.text.differences import text_diff
 from knowbase.values.arguments import checks_arguments
-from knowbase.values.documents import Document
+from knowbase.values.documents import ALL, Document
 from knowbase.values.history import Change, Kept, Touched, Version, Wanted
 
 if TYPE_CHECKING:
     from knowbase.ingest.services import IngestServices
 
 _AT = "@"
+_TITLED = 10  # documents of one change that are called by their titles
 _CLOCK = "%Y-%m-%dT%H:%M:%S.%fZ"
 _WHEN = "a date (2026-03-01), 'last friday', 7d, a session, or #12 for a change"
 
 
 class Moment(NamedTuple):
-    """A change that was the last one at a moment, and how the moment was written."""
+    """A change that was the last one at a moment, how the moment was written, and when it was."""
 
     number: int
     shown: str
+    at: str
 
 
 class LoggedChange(NamedTuple):
@@ -51,6 +54,7 @@ class Log(NamedTuple):
     """Changes, the newest first."""
 
     changes: tuple[LoggedChange, ...]
+    titles: Mapping[str, str] = {}  # by id: what is there of the first that each touched
 
 
 class Step(NamedTuple):
@@ -128,7 +132,11 @@ class Records:
 
     def log(self, wanted: Wanted | None = None) -> Log:
         """Who changed what, when, and through what."""
-        return Log(tuple(map(logged, self.store.history().changes(wanted or Wanted()))))
+        changes = tuple(map(logged, self.store.history().changes(wanted or Wanted())))
+        named = {one.id: None for change in changes for one in change.touched[:_TITLED]}
+        there = AllOf((OneOf("id", tuple(named)), Not(FORGOTTEN)))
+        documents = self.store.documents(there, ALL) if named else []
+        return Log(changes, {one.id: one.title for one in documents})
 
     # moments and names
 
@@ -144,7 +152,7 @@ class Records:
                     field="when",
                     hint=f"the last one is #{history.last()}",
                 )
-            return Moment(number, when)
+            return Moment(number, when, self._made_at(number))
         started = self.store.sessions((when,)).get(when)
         moment = started.started_at if started is not None else self._clock_time(when)
         found = history.number_at(moment)
@@ -152,7 +160,12 @@ class Records:
             raise InvalidInput(
                 f"there was no base yet at {when!r}", field="when", hint="kb log says since when"
             )
-        return Moment(found, when)
+        return Moment(found, when, moment)
+
+    def _made_at(self, number: int) -> str:
+        """When a change was made; of what was there before all of them it is not known."""
+        change = self.store.history().numbered([number]).get(number)
+        return change.at if change is not None and change.at else self.clock()
 
     def _clock_time(self, when: str) -> str:
         now = self.clock()
@@ -172,9 +185,10 @@ class Records:
         front, at, when = reference.rpartition(_AT)
         if not at or not front or not when or self.find(reference) is not None:
             return reference, None
-        with suppress(NotFound):
-            self.named(reference)  # the end of a path: icons/a@2x.svg
-            return reference, None
+        if self.find(reference.rpartition(":")[0]) is None:  # no section's name has an @
+            with suppress(NotFound):
+                self.named(reference)  # the end of a path: icons/a@2x.svg
+                return reference, None
         return front, when
 
     def identify(self, reference: str) -> str:

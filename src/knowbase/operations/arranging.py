@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from knowbase.operations.declare import REFERENCES_KB, Operation
+from knowbase.operations.declare import REFERENCES_KB, Operation, as_it_was
 from knowbase.query.writers import WRITERS
-from knowbase.search.request import INCLUDE, TAGS, TYPE
+from knowbase.search.request import AS_OF, INCLUDE, TAGS, TYPE
 from knowbase.values.documents import Page
 from knowbase.values.parameters import Param
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from knowbase.memory.notes import Tagged
     from knowbase.values.folders import Folder
 
+ORDERS = {"changed": "newest", "created": "created last"}
 DOCUMENTS = Param("codes, ids, numbers or paths", positional=True, metavar="DOCUMENT")
 
 
@@ -40,8 +41,13 @@ class Browse(NamedTuple):
     offset: Annotated[
         int, Param("how many to leave out first", least=0, most=10**9, metavar="N")
     ] = 0
+    order: Annotated[
+        str, Param("what stands first: what was changed last, or made last", choices=tuple(ORDERS))
+    ] = "changed"
+    as_of: Annotated[str | None, AS_OF] = None
 
 
+@as_it_was
 def browse(base: "Base", request: Browse) -> "Folder":
     return base.browse(
         request.folder,
@@ -52,7 +58,7 @@ def browse(base: "Base", request: Browse) -> "Folder":
         session=request.session,
         writer=request.writer,
         include=request.include,
-        page=Page(request.limit, request.offset),
+        page=Page(request.limit, request.offset, ORDERS[request.order]),
     )
 
 
@@ -74,7 +80,11 @@ OPERATIONS = {
             "List what is in a folder: its folders with their numbers, and its documents",
             Browse,
             browse,
-            examples=("kb browse", "kb browse docs/api --type markdown"),
+            examples=(
+                "kb browse",
+                "kb browse docs/api --type markdown",
+                "kb browse --order created",
+            ),
         ),
         Operation(
             "tag",

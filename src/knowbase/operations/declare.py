@@ -1,10 +1,13 @@
 """How an operation is declared: a request with described, bounded fields, and what runs it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from functools import wraps
+from typing import Any, NamedTuple, TypeVar, cast
 
 from knowbase.errors import NotAllowed
 from knowbase.values.parameters import parameters
+
+Run = TypeVar("Run", bound=Callable[[Any, Any], Any])
 
 TEXT_KB, REFERENCES_KB = 1 << 20, 1024
 """`most_kb` of what takes a text of any length (a server has its own bound), or many references."""
@@ -30,6 +33,19 @@ class Place(NamedTuple):
         from knowbase.store.location import shown
 
         return shown(self.path)
+
+
+def as_it_was(run: Run) -> Run:
+    """What is asked of the base, or of the base as it was when its request says `as_of`."""
+
+    @wraps(run)
+    def answered(base: Any, request: Any) -> Any:
+        if request.as_of is None:
+            return run(base, request)
+        with base.as_of(request.as_of) as then:
+            return run(then, request._replace(as_of=None))
+
+    return cast("Run", answered)
 
 
 class Terminal(NamedTuple):

@@ -18,6 +18,7 @@ OF_THE_PAGE: Mapping[str, Mapping[str, str]] = {
         "next_line": "where the next part begins",
         "total_lines": "of the whole",
         "truncated": "there is more than this part",
+        "when": "the moment that it is shown at, as it was asked for; null: as it is now",
     },
     "LikeIt": {
         "similarity": "from 0 to 1",

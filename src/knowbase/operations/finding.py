@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from knowbase.operations.declare import NoParameters, Operation, Terminal
-from knowbase.search.request import INCLUDE, TAGS, TYPE, WHERE
+from knowbase.operations.declare import NoParameters, Operation, Terminal, as_it_was
+from knowbase.search.request import AS_OF, INCLUDE, TAGS, TYPE, WHERE
 from knowbase.values.documents import Page
 from knowbase.values.parameters import Param
 
@@ -28,10 +28,11 @@ class Get(NamedTuple):
     reference: Annotated[
         str, Param("a code, id, number or path; :slug behind it for one section", positional=True)
     ]
+    as_of: Annotated[str | None, AS_OF] = None
 
 
 def get(base: "Base", request: Get) -> "Content":
-    return base.get(request.reference)
+    return base.get(request.reference, request.as_of)
 
 
 def _text(content: "Content") -> str:
@@ -76,8 +77,10 @@ class List(NamedTuple):
     offset: Annotated[
         int, Param("how many to leave out first", least=0, most=10**9, metavar="N")
     ] = 0
+    as_of: Annotated[str | None, AS_OF] = None
 
 
+@as_it_was
 def list_documents(base: "Base", request: List) -> "Listing":
     return base.documents(
         tags=request.tags,
@@ -98,7 +101,12 @@ class Tags(NamedTuple):
     tags: tuple[TagCount, ...]
 
 
-def tags(base: "Base", _: NoParameters) -> Tags:
+class TagsRequest(NamedTuple):
+    as_of: Annotated[str | None, AS_OF] = None
+
+
+@as_it_was
+def tags(base: "Base", _: TagsRequest) -> Tags:
     return Tags(tuple(TagCount(*pair) for pair in base.tags()))
 
 
@@ -126,14 +134,17 @@ OPERATIONS = {
             "List documents, newest first",
             List,
             list_documents,
-            examples=("kb list --type note --tags ops",),
+            examples=(
+                "kb list --type note --tags ops",
+                "kb list --as-of 'last friday' --project web",
+            ),
         ),
         Operation(
             "tags",
             "List tags and how many documents have them",
-            NoParameters,
+            TagsRequest,
             tags,
-            examples=("kb tags", "kb tags --json"),
+            examples=("kb tags", "kb tags --as-of 2026-03-01 --json"),
         ),
         Operation(
             "status",

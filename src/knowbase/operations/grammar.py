@@ -54,6 +54,7 @@ _EQUAL = rf"!?=[{_SPACES}]*[^<>={_SPACES}][\s\S]*"
 _PATTERNS = {
     "moment": f"^{_SIGN}{_MOMENT}$",
     "past": f"^{_MOMENT}$",
+    "as_of": NOT_BLANK,  # any text may be the name of a session
     "where": f"^[{_SPACES}]*(?:{_KEY}(?:{_BEYOND}|{_EQUAL})?)?$",
     "path": f"[^,{_SPACES}]",
     "code": f"^[^{_UNSEEN}]+(?: [^{_UNSEEN}]+)*$",

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from knowbase.operations.declare import NoParameters, Operation
-from knowbase.search.request import INCLUDE, TAGS, TYPE
+from knowbase.operations.declare import NoParameters, Operation, as_it_was
+from knowbase.search.request import AS_OF, INCLUDE, TAGS, TYPE
 from knowbase.values.edges import WEIGHTS
 from knowbase.values.parameters import Param
 
@@ -27,8 +27,10 @@ FORMATS = ("graphqlite", "graphml", "json", "dot")
 
 class Links(NamedTuple):
     reference: Annotated[str, REFERENCE]
+    as_of: Annotated[str | None, AS_OF] = None
 
 
+@as_it_was
 def links(base: "Base", request: Links) -> "DocumentLinks":
     return base.graph.links(request.reference)
 
@@ -40,10 +42,12 @@ class RelatedRequest(NamedTuple):
         int, Param("how many links far; 0: family and tags alone", least=0, most=6, metavar="N")
     ] = 2
     include: Annotated[tuple[str, ...], INCLUDE] = ()
+    as_of: Annotated[str | None, AS_OF] = None
 
 
+@as_it_was
 def related(base: "Base", request: RelatedRequest) -> "RelatedAnswer":
-    return base.graph.related(*request)
+    return base.graph.related(*request[:-1])
 
 
 class NeighbourhoodRequest(NamedTuple):
@@ -57,23 +61,27 @@ class NeighbourhoodRequest(NamedTuple):
     tags: Annotated[tuple[str, ...], TAGS] = ()
     strength: Annotated[float, Param("leave out weaker links", least=0, most=1)] = 0.0
     include: Annotated[tuple[str, ...], INCLUDE] = ()
+    as_of: Annotated[str | None, AS_OF] = None
 
 
+@as_it_was
 def neighbourhood(base: "Base", request: NeighbourhoodRequest) -> "Neighbourhood":
     from knowbase.graph.neighbourhood import Wanted
 
     base.check_types(request.type)
-    return base.graph.neighbourhood(request.reference, Wanted(*request[1:]))
+    return base.graph.neighbourhood(request.reference, Wanted(*request[1:-1]))
 
 
 class PathRequest(NamedTuple):
     source: Annotated[str, REFERENCE._replace(metavar="FROM")]
     target: Annotated[str, REFERENCE._replace(metavar="TO")]
     include: Annotated[tuple[str, ...], INCLUDE] = ()
+    as_of: Annotated[str | None, AS_OF] = None
 
 
+@as_it_was
 def path(base: "Base", request: PathRequest) -> "Path":
-    return base.graph.path(*request)
+    return base.graph.path(*request[:-1])
 
 
 class CommunitiesRequest(NamedTuple):
@@ -85,19 +93,23 @@ class CommunitiesRequest(NamedTuple):
         float, Param("higher makes more and smaller ones", least=0.01, most=100)
     ] = 1.0
     relations: Annotated[tuple[str, ...], RELATIONS] = ()
+    as_of: Annotated[str | None, AS_OF] = None
 
 
+@as_it_was
 def communities(base: "Base", request: CommunitiesRequest) -> "Communities":
-    return base.graph.communities(*request)
+    return base.graph.communities(*request[:-1])
 
 
 class RankRequest(NamedTuple):
     top: Annotated[int, Param("how many", least=1, most=10_000, metavar="N", short="n")] = 20
     relations: Annotated[tuple[str, ...], RELATIONS] = ()
+    as_of: Annotated[str | None, AS_OF] = None
 
 
+@as_it_was
 def rank(base: "Base", request: RankRequest) -> "Ranking":
-    return base.graph.rank(*request)
+    return base.graph.rank(*request[:-1])
 
 
 class ExportRequest(NamedTuple):

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from knowbase.operations.declare import TEXT_KB, Operation, Terminal
-from knowbase.search.request import INCLUDE
+from knowbase.operations.declare import TEXT_KB, Operation, Terminal, as_it_was
+from knowbase.search.request import AS_OF, INCLUDE
 from knowbase.values.documents import FIELDS
 from knowbase.values.edges import RELATIONS
 from knowbase.values.parameters import Group, Param
@@ -100,16 +100,20 @@ class TimelineRequest(NamedTuple):
     before: Annotated[int, Param("how many made before it", least=0, most=1000, metavar="N")] = 5
     after: Annotated[int, Param("how many made after it", least=0, most=1000, metavar="N")] = 5
     include: Annotated[tuple[str, ...], INCLUDE] = ()
+    as_of: Annotated[str | None, AS_OF] = None
 
 
+@as_it_was
 def timeline(base: "Base", request: TimelineRequest) -> "Timeline":
     return base.sessions.timeline(request.anchor, request.before, request.after, request.include)
 
 
 class Reference(NamedTuple):
     reference: Annotated[str, REFERENCE]
+    as_of: Annotated[str | None, AS_OF] = None
 
 
+@as_it_was
 def context(base: "Base", request: Reference) -> "DocumentContext":
     return base.sessions.context(request.reference)
 
@@ -154,8 +158,10 @@ class BriefRequest(NamedTuple):
     max_tokens: Annotated[int, Param("how long it may be", least=50, most=100_000, metavar="N")] = (
         2000
     )
+    as_of: Annotated[str | None, AS_OF] = None
 
 
+@as_it_was
 def brief(base: "Base", request: BriefRequest) -> "Brief":
     found = base.brief(request.project, request.max_tokens)
     told = unknown_project(base, request.project) if request.project and not found.parts else ""

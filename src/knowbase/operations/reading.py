@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-from knowbase.operations.declare import Operation
+from knowbase.operations.declare import Operation, as_it_was
+from knowbase.search.request import AS_OF
 from knowbase.values.parameters import Param
 
 if TYPE_CHECKING:
@@ -14,7 +15,8 @@ class RenderRequest(NamedTuple):
     reference: Annotated[
         str,
         Param(
-            "a code, id, number or path; :slug behind it for the part from there on",
+            "a code, id, number or path; :slug behind it for the part from there on, @ a moment "
+            "for what it was",
             positional=True,
             single=True,
             metavar="DOCUMENT",
@@ -24,10 +26,12 @@ class RenderRequest(NamedTuple):
     line: Annotated[
         int | None, Param("of a long one, the part from this line on", least=1, metavar="N")
     ] = None
+    as_of: Annotated[str | None, AS_OF] = None
 
 
+@as_it_was
 def render(base: "Base", request: RenderRequest) -> "Rendered":
-    return base.render(*request)
+    return base.render(*request[:-1])
 
 
 OPERATIONS = {
@@ -41,6 +45,7 @@ OPERATIONS = {
             examples=(
                 "kb render KB-12 > KB-12.html",
                 'kb render docs/deploy.md --query "roll back" --json',
+                "kb render KB-12@2026-03-01",
             ),
         ),
     )

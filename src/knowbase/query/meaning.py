@@ -15,6 +15,7 @@ from knowbase.query.conditions import (
     is_everything,
 )
 from knowbase.query.operators import (
+    AsOf,
     Context,
     Depth,
     Include,
@@ -96,6 +97,7 @@ class _Reader:
         self._like: list[Like] = []
         self._include: frozenset[str] = frozenset()
         self._weights: Weights | None = None
+        self._as_of: str | None = None
         self._related: list[Related] = []
         self._depth: tuple[int, int] | None = None  # hops, and where it is said
 
@@ -137,6 +139,8 @@ class _Reader:
             self._depth = (meaning.hops, at)
         elif isinstance(meaning, Weights):
             self._weights = meaning
+        elif isinstance(meaning, AsOf):
+            self._as_of = meaning.when
         elif isinstance(meaning, Include):
             self._include |= meaning.states
             return meaning.condition or EVERYTHING
@@ -210,6 +214,7 @@ class _Reader:
             like=tuple(self._like),
             include=self._include,
             weights=self._weights,
+            as_of=self._as_of,
             tree=tree,
             problems=problems + tuple(_too_many(words) if plain else ()),
             open_ended=bool(positive) and tree is not None and not _needs_text(tree),

@@ -71,6 +71,12 @@ class Weights(NamedTuple):
     graph: float
 
 
+class AsOf(NamedTuple):
+    """as_of:WHEN: the moment that the whole query is asked of; the base says what it means."""
+
+    when: str
+
+
 class Mistake(NamedTuple):
     """A value that means nothing here; the operator is read as words instead."""
 
@@ -98,7 +104,9 @@ class Context:
         self.home = home
 
 
-Meaning: TypeAlias = Condition | Similar | Like | Related | Depth | Include | Weights | Mistake
+Meaning: TypeAlias = (
+    Condition | Similar | Like | Related | Depth | Include | Weights | AsOf | Mistake
+)
 
 
 class OperatorValue(NamedTuple):
@@ -296,6 +304,10 @@ def _signed(value: str) -> tuple[Operator | None, str]:
     return None, value
 
 
+def _as_of(asked: OperatorValue, _: Context) -> Meaning:
+    return AsOf(asked.value) if asked.value else Mistake("as_of: needs a moment: as_of:2026-03-01")
+
+
 def _include(asked: OperatorValue, _: Context) -> Meaning:
     states = _states(asked)
     return Include(states) if states else _no_state(asked)
@@ -356,6 +368,7 @@ _DIRECTIVES: dict[str, Callable[[OperatorValue, Context], Meaning]] = {
     "is": _is,
     "include": _include,
     "weights": _weights,
+    "as_of": _as_of,
 }
 """Operators that ask for no field of a document."""
 

@@ -31,6 +31,7 @@ class Query(NamedTuple):
     open_ended: bool = False  # the filter alone can be enough: auth OR tag:x
     related: "tuple[Related, ...]" = ()
     hops: int = HOPS
+    as_of: str | None = None  # the moment that it asks of, as it is written
 
     @property
     def intent(self) -> str:

@@ -29,6 +29,8 @@ def read_file(file: File) -> Reading:
     from knowbase.read.outside import outside_reader
     from knowbase.read.scrub import without_binary
 
+    if not file.data:
+        return Reading(type_of(file.path), file.called, ())
     reader = outside_reader(file.extension)
     if reader is not None:
         return _titled(without_binary(reader(file)), file)

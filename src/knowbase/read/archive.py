@@ -92,7 +92,7 @@ def _refused(data: bytes, what: str) -> ReadError:
         if _ENCRYPTED in data:
             return _encrypted(what)
         return ReadError(
-            f"The {what} is of before 2007, whatever its name says.",
+            f"The {what} is of before 2007, whatever its name says",
             hint="save it in today's format to have it read",
         )
     return ReadError(f"The {what} is damaged or something else, and cannot be read.")

@@ -26,6 +26,21 @@ _OTHERS = (
     "iso8859-5", "cp866", "windows-1253", "iso8859-7", "windows-1255", "windows-1256", "tis-620",
     "windows-1250", "windows-1252",
 )  # fmt: skip
+# Where HTML, XML, CSS, LaTeX and code say what they are in.
+_STATED = re.compile(
+    rb"""<meta[^>]{0,200}\bcharset\s*=\s*["']?([\w.:-]{2,40})
+    |\A\s*<\?xml[^>]{0,100}\bencoding\s*=\s*["']([\w.:-]{2,40})
+    |\A\s*@charset\ "([\w.:-]{2,40})
+    |\\usepackage\[([\w.:-]{2,40})\]\{inputenc\}
+    |\A(?:[^\n]{0,200}\n)?[^\n\w]{1,20}(?:vim?:[^\n]{0,60})?(?:file)?(?:en)?coding[:=]\s*([\w.:-]{2,40})""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_NAMES = {"ansinew": "windows-1252", "applemac": "mac_roman", "x-sjis": "cp932"}
+# What is called so is often the larger one, which browsers read all of them as.
+_LARGER = {
+    "iso8859-1": "windows-1252", "iso8859-9": "windows-1254", "shift_jis": "cp932",
+    "gb2312": "gb18030", "gbk": "gb18030", "euc_kr": "cp949", "big5": "big5hkscs",
+}  # fmt: skip
 _HIGH_LINE = re.compile(rb"[^\n]*[\x80-\xff][^\n]*")
 _FEW = 8  # bytes beyond ASCII: too few to tell anything but Western text
 _GUESS = "it is not in UTF-8; read as {}, which is a guess"
@@ -56,15 +71,16 @@ def decode(data: bytes) -> str:
     return decoded(data).text
 
 
-def decoded(data: bytes) -> Decoded:
-    """The same, and whether its encoding is a guess."""
-    text, warning = _to_text(data)
+def decoded(data: bytes, charset: str | None = None) -> Decoded:
+    """The same, and whether its encoding is a guess. A charset that came with it counts unless
+    it cannot be."""
+    text, warning = _to_text(data, charset)
     if _looks_binary(text):
         raise BinaryFile("The file is binary, not text.")
     return Decoded(_LINE_END.sub("\n", text), warning)
 
 
-def _to_text(data: bytes) -> Decoded:
+def _to_text(data: bytes, charset: str | None) -> Decoded:
     wide = _wide_encoding(data)
     if wide:
         return Decoded(_strictly(data, wide).removeprefix("\ufeff"))
@@ -75,7 +91,23 @@ def _to_text(data: bytes) -> Decoded:
             return Decoded(data.decode("iso2022_jp_2"))
         return Decoded(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        return _eight_bit(data)
+        stated = _as_stated(data, charset) or _as_stated(data, _stated(data))
+        return Decoded(stated) if stated else _eight_bit(data)
+
+
+def _stated(data: bytes) -> str | None:
+    found = _STATED.search(data[:4096])
+    return found[found.lastindex or 0].decode("ascii") if found else None
+
+
+def _as_stated(data: bytes, charset: str | None) -> str | None:
+    """The text by an encoding that somebody named, if it can be that."""
+    try:
+        name = codecs.lookup(_NAMES.get(charset.lower(), charset)).name if charset else None
+        text = data.decode(_LARGER.get(name, name)) if name else None
+    except (LookupError, ValueError):
+        return None
+    return None if text is None or _CONTROL.search(text) else text
 
 
 def _wide_encoding(data: bytes) -> str | None:

@@ -47,6 +47,7 @@ _ANCHOR = re.compile(r"#([\w:.-]+)")
 _HEADING = re.compile(r" {0,3}#{1,2}[ \t]")  # deeper ones start no section
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
 
+_MARKED = re.compile(r"(?<![`\\])(`+|\*\*)(?![`*\s])([^`*\n]+?)(?<!\s)\1(?![`*])")
 _CALLOUT = re.compile(r"([ \t]*(?:>[ \t]*)+)\[!([\w-]+)(?:\|[^\]\n]*)?\][+-]?[ \t]*(.*)")
 # What Logseq says of a block for itself, and its references to blocks.
 _BLOCK_PROPERTY = re.compile(
@@ -63,6 +64,11 @@ _JSX_REMARK = re.compile(r"\{/\*.{0,2000}?\*/\}", re.DOTALL)
 _JSX_TAG = re.compile(
     rf"{_SPANS}|</?(?P<tag>[A-Z][\w.]*)"
     r"""(?P<attributes>(?>[^<>{}"'`]|"[^"]{0,500}"|'[^']{0,500}'|\{[^{}]{0,500}\})*)/?>"""
+)
+_LEADING = re.compile(r"""\b(?:href|to|link)\s*=\s*(["'])([^\s"'()<>]{1,300})\1""")
+_JSX_LINK = re.compile(
+    rf"{_SPANS}|<(?P<tag>[A-Z]\w*)(?P<before>\s(?:[^<>{{}}]{{0,300}}\s)?)(?:href|to)=[\"']"
+    r"""(?P<target>[^\s"'()<>]{1,300})["'][^<>{}]{0,300}>(?P<shown>[^<>\[\]\n]{1,300})</(?P=tag)>"""
 )
 # %% what Obsidian shows to whoever writes alone %%
 _REMARK = re.compile(rf"{_SPANS}|(?<![\w%\\])%%(?!%)(?:(?!%%).){{0,20000}}?%%(?![\w%])", re.DOTALL)
@@ -99,6 +105,7 @@ def anchor_of(heading: str) -> tuple[str, str | None]:
 
 def plain_title(text: str) -> str:
     """A title of the front matter as a person reads it."""
+    text = _MARKED.sub(r"\2", text)
     if "{" not in text:
         return text
     return " ".join(_LIQUID.sub(_spoken, _HUGO.sub(_shortcode, anchor_of(text)[0])).split())
@@ -146,7 +153,8 @@ def _without_markup(text: str, mdx: bool) -> str:
     if "%%" in text:
         text = _REMARK.sub(_unremarked, text)
     if mdx:
-        text = _JSX_TAG.sub(_component, _JSX_REMARK.sub(_blank, _without_modules(text)))
+        text = _JSX_LINK.sub(_linked, _JSX_REMARK.sub(_blank, _without_modules(text)))
+        text = _JSX_TAG.sub(_component, text)
     if "![[" in text:
         text = _EMBEDDED_PICTURE.sub("", text)
     if "((" in text:
@@ -226,12 +234,23 @@ def _parameters(inside: str) -> str:
 
 
 def _component(match: re.Match[str]) -> str:
-    """The title or label of a component; what stands between its tags is text."""
+    """The title or label of a component, as a link where it leads elsewhere; what stands between
+    its tags is text."""
     if match["tag"] is None:
         return match[0]
     attributes = match["attributes"]
     spoken = [next(filter(None, one), "") for one in _SPEAKING.findall(attributes)]
-    return " ".join(filter(None, spoken)) + "\n" * match[0].count("\n")
+    said = " ".join(filter(None, spoken))
+    if said and (target := _LEADING.search(attributes)) and not set("[]") & set(said):
+        said = f"[{said}]({target[2]})"
+    return said + (" " if said else "") + "\n" * match[0].count("\n")
+
+
+def _linked(match: re.Match[str]) -> str:
+    """`<Link to="/x">text</Link>` as Markdown writes it."""
+    if match["tag"] is None or _SPEAKING.search(match["before"]):  # then `_component` does it
+        return match[0]
+    return f"[{match['shown']}]({match['target']})"
 
 
 def _blank(match: re.Match[str]) -> str:

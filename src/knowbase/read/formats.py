@@ -1,7 +1,7 @@
 """Every format that is read: by which names it is known, which reader it has, what it becomes."""
 
+import os
 import re
-from pathlib import PurePath
 from typing import NamedTuple
 
 from knowbase.read.code import FURTHER, GRAMMARS
@@ -80,14 +80,15 @@ SHEETS = Format(
     "rows in groups under the header of their sheet; dates as dates",
 )  # fmt: skip
 ODT = Format(
-    "OpenDocument text", ("odt", "ott"), "office", "opendocument:read_text",
+    "OpenDocument text", ("odt", "ott", "fodt"), "office", "opendocument:read_text",
     "sections at headings; lists, tables, notes",
 )  # fmt: skip
 ODS = Format(
-    "OpenDocument workbook", ("ods", "ots"), "office", "opendocument:read_sheets", SHEETS.becomes,
+    "OpenDocument workbook", ("ods", "ots", "fods"), "office", "opendocument:read_sheets",
+    SHEETS.becomes,
 )  # fmt: skip
 ODP = Format(
-    "OpenDocument presentation", ("odp", "otp"), "office", "opendocument:read_slides",
+    "OpenDocument presentation", ("odp", "otp", "fodp"), "office", "opendocument:read_slides",
     "a section a slide, with its title and notes; page: its number",
 )  # fmt: skip
 EPUB = Format("book", ("epub",), "book", "epub:read_epub", "chapters; author, subjects, date")
@@ -188,19 +189,30 @@ _CODE_NAMES = frozenset({
 _IN_MAILDIR = re.compile(r"(?:^|[\\/])(?:cur|new)[\\/]\d+\.[^\\/]+$")
 
 
+def _name(path: str) -> str:
+    return os.path.basename(path).lower()
+
+
+def _extension(path: str) -> str:
+    """Without its dot; a name that begins or ends with its only dot has none."""
+    name = _name(path)
+    at = name.rfind(".")
+    return name[at + 1 :] if at > 0 else ""
+
+
 def format_of(path: str) -> Format:
     """What a file of this name is read as."""
-    name = PurePath(path).name.lower()
+    name = _name(path)
     if name in _CODE_NAMES or name.startswith(("dockerfile.", "makefile.")):
         return CODE
     if _IN_MAILDIR.search(path):
         return MESSAGE
-    return _BY_EXTENSION.get(PurePath(path).suffix[1:].lower(), PLAIN)
+    return _BY_EXTENSION.get(_extension(path), PLAIN)
 
 
 def unread(path: str) -> Unread | None:
     """What is known of a file of this name that nothing here reads."""
-    return _UNREAD.get(PurePath(path).suffix[1:].lower())
+    return _UNREAD.get(_extension(path))
 
 
 def why_unread(path: str) -> str | None:
@@ -211,5 +223,5 @@ def why_unread(path: str) -> str | None:
 
 def has_name(path: str) -> bool:
     """Whether its name alone says what it is."""
-    extension = PurePath(path).suffix[1:].lower()
+    extension = _extension(path)
     return format_of(path) is not PLAIN or extension in PLAIN.extensions or extension in _UNREAD

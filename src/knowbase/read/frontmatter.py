@@ -26,13 +26,18 @@ _RELATIONS = frozenset({
     "blocked_by", "blocks", "depends_on", "depends", "dependencies", "requires", "required_by",
     "related", "related_to", "relates_to", "see_also", "implements", "implemented_by", "extends",
     "part_of", "derived_from", "based_on", "caused_by", "causes", "duplicates", "duplicate_of",
-    "replaces", "replaced_by", "follows", "followed_by", "tracks", "references", "builds_on",
+    "replaces", "replaced_by", "supersedes", "follows", "followed_by", "tracks",
+    "references", "builds_on",
 })  # fmt: skip
 """Keys whose values are other documents, whichever way they are written."""
 _IS_LINK = re.compile(r"\[\[[^\[\]\n]{1,300}\]\]")
 _TYPE = re.compile(r"[^\W_][\w .&+/-]{0,59}")
 _DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y",
           "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S %z", "%Y%m%d")  # fmt: skip
+# `created: {{date}}` of Obsidian's templates, `<% tp.date.now() %>` of Templater's
+_TO_FILL_IN = re.compile(
+    r"""(?m)^[^\s:#][^:\n]{0,100}:[ \t]*["']?(?:\{\{[^{}\n]*\}\}|<%.*%>)["']?[ \t]*$"""
+)
 _UNPRINTABLE = re.compile("[\0\ud800-\udfff]")
 
 
@@ -109,7 +114,9 @@ def _between(
 
 
 def _load(block: str) -> Loaded | None:
-    """What a YAML block says; a mistake in it costs the key that it stands behind."""
+    """What a YAML block says; a mistake in it costs the key that it stands behind. What a template
+    is to fill in says nothing."""
+    block = _TO_FILL_IN.sub("", block)
     values = _load_whole(block)
     return Loaded(values) if values is not None else by_key(block, _load_whole)
 

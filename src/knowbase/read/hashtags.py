@@ -57,6 +57,8 @@ _ROOM = re.compile(  # by what companies and projects agree on
 
 def tags_in(running: Sequence[Sequence["Token"]], *, tags_elsewhere: bool) -> Iterator[str]:
     """The tags of a page's running text; a page that has some elsewhere is one that tags."""
+    if not any("#" in token.content for children in running for token in children):
+        return
     texts = [_URL.sub(_NOT_TEXT, "".join(_outside_links(children))) for children in running]
     tags = tags_elsewhere or any(map(_links_as_notes_do, running))
     page = _Page(texts, chats=any(map(_speaks_of_chats, running)), tags=tags)
@@ -80,6 +82,8 @@ class _Page:
 
     def hashed(self, text: str) -> Iterator[tuple[str, bool]]:
         """Every word behind a hash, and whether it is a tag."""
+        if "#" not in text:
+            return
         text = _PRIORITY.sub(_NOT_TEXT, ATTRIBUTES.sub("", text))
         talking = {match.end() for match in _TALKING.finditer(text)}
         for match in _TAG_START.finditer(text):

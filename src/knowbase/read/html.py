@@ -43,11 +43,16 @@ def read_html(text: str, fallback_title: str) -> Reading:
     first = next((block.text for block in page.blocks if block.level == 1), "")
     return Reading(
         "html",
-        " ".join("".join(page.title).split()) or first or fallback_title,
+        _named(page.title) or first or fallback_title,
         _sections(page.blocks),
         {"tags": tuple(dict.fromkeys(page.tags))},
         links=tuple(dict.fromkeys(page.links)),
     )
+
+
+def _named(title: list[str]) -> str:
+    """Without what stood between the site's name and a part that a template puts in."""
+    return " ".join("".join(title).split()).strip("|·–—- ")
 
 
 def _page(text: str) -> "_Page":

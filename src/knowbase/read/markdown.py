@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from html import unescape
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,6 +19,7 @@ from knowbase.values.reading import Link, Reading, Section
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.rules_block import StateBlock
+    from markdown_it.rules_core import StateCore
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
@@ -26,11 +28,15 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 # Headings by the look of a line; some that look so stand in a block of code.
 _HEADING_LINE = re.compile(r" {0,3}(?:#{1,6}(?:\s|$)|=+\s*$|-+\s*$)")
 _LOOK_LIKE_ONE = 4
+_HREF = re.compile(r"""<a\s[^<>]{0,500}?\bhref\s*=\s*(["'])([^"'<>]{1,500})\1""", re.IGNORECASE)
+_MARK = re.compile(r"[\\`*_~\[!<&]")  # what may be more than text, within a line
 DEEPEST = 100  # levels of lists and quotes; what lies deeper is lost (a list's level is two)
 _LONGEST_FORMULA = 300  # lines
 
 
-class _Heading(NamedTuple):
+class Heading(NamedTuple):
+    """A heading, and the lines that it takes."""
+
     text: str
     level: int
     start: int  # line in the body, from 0
@@ -60,6 +66,11 @@ def read_markdown(
     sections = _described(_sections(body, headings, matter.lines), matter)
     reading = _reading(matter, _title(every, body) or fallback_title, sections, tokens)
     return reading._replace(warnings=tuple(warnings))
+
+
+def headings_in(text: str) -> Iterator[Heading]:
+    """The headings of a text, whatever their level."""
+    return _headings(parser().parse(text))
 
 
 def _far_enough(lines: list[str], most: int) -> int:
@@ -104,7 +115,7 @@ def _described(sections: tuple[Section, ...], matter: Matter) -> tuple[Section, 
     return (first, *sections)
 
 
-def _title(headings: Sequence[_Heading], body: Sequence[str]) -> str | None:
+def _title(headings: Sequence[Heading], body: Sequence[str]) -> str | None:
     """The first heading of the first level; else one that stands above all text and headings."""
     found = next((heading.text for heading in headings if heading.level == 1), None)
     if found is not None or not headings:
@@ -116,7 +127,10 @@ def _title(headings: Sequence[_Heading], body: Sequence[str]) -> str | None:
 
 @lru_cache(maxsize=1)
 def parser() -> "MarkdownIt":
-    return new_parser()
+    made = new_parser()
+    made.core.ruler.at("inline", _inline_rule)
+    made.block.ruler.before("table", "plain_paragraph", _paragraph_rule)
+    return made
 
 
 def new_parser() -> "MarkdownIt":
@@ -155,6 +169,44 @@ def _line_at(state: "StateBlock", line: int) -> str:
     return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
 
 
+def _paragraph_rule(state: "StateBlock", start: int, end: int, silent: bool) -> bool:
+    """The parser's rule for a line alone that begins with a letter: no other rule would have it."""
+    at, after = state.bMarks[start] + state.tShift[start], start + 1
+    if not state.src[at : at + 1].isalpha() or state.is_code_block(start):
+        return False
+    if after < state.lineMax and not state.isEmpty(after):
+        return False
+    from markdown_it.rules_block import paragraph
+
+    return paragraph(state, start, end, silent)
+
+
+def _inline_rule(state: "StateCore") -> None:
+    """The parser's rule for running text, which most of the time is nothing but text: what has no
+    mark that another rule looks for is not given to them all, letter by letter."""
+    for token in state.tokens:
+        if token.type == "inline":
+            if _MARK.search(token.content):
+                token.children = []
+                state.md.inline.parse(token.content, state.md, state.env, token.children)
+            else:
+                token.children = list(_lines_of_text(token.content))
+
+
+def _lines_of_text(content: str) -> Iterator["Token"]:
+    from markdown_it.token import Token
+
+    *lines, last = content.split("\n")
+    for number, line in enumerate(lines):
+        begun = line.lstrip(" \t") if number else line
+        text = begun.rstrip(" ")
+        if text:
+            yield Token("text", "", 0, content=text)
+        yield Token("hardbreak" if len(begun) - len(text) > 1 else "softbreak", "br", 0)
+    if last := last.lstrip(" \t") if lines else last:
+        yield Token("text", "", 0, content=last)
+
+
 def _wiki_rule(state: "StateInline", silent: bool) -> bool:
     """The parser's rule for [[Target|shown]] and ![[Target]], which shows the target itself."""
     embeds = state.src.startswith("![[", state.pos)
@@ -171,7 +223,7 @@ def _wiki_rule(state: "StateInline", silent: bool) -> bool:
     return True
 
 
-def _headings(tokens: Sequence["Token"]) -> Iterator[_Heading]:
+def _headings(tokens: Sequence["Token"]) -> Iterator[Heading]:
     for token, inline in pairwise(tokens):
         if token.type == "heading_open" and token.level == 0 and token.map:
             text, anchor = anchor_of(_plain(inline.children or []))
@@ -179,7 +231,7 @@ def _headings(tokens: Sequence["Token"]) -> Iterator[_Heading]:
             if not text.strip() or inline.content.count("$$") % 2:
                 continue
             start, end = token.map
-            yield _Heading(" ".join(text.split()), int(token.tag[1:]), start, end, anchor)
+            yield Heading(" ".join(text.split()), int(token.tag[1:]), start, end, anchor)
 
 
 def _plain(tokens: Iterable["Token"]) -> str:
@@ -197,7 +249,7 @@ def _shown(token: "Token") -> str:
     return _plain(token.children) if token.children else token.content
 
 
-def _sections(body: list[str], headings: list[_Heading], offset: int) -> tuple[Section, ...]:
+def _sections(body: list[str], headings: list[Heading], offset: int) -> tuple[Section, ...]:
     # The title belongs to what follows it; it would be a section without content otherwise.
     if headings and headings[0].level == 1:
         headings = headings[1:]
@@ -223,6 +275,7 @@ def _header(source: str) -> str:
 
 def _links(tokens: Sequence["Token"]) -> Iterator[Link]:
     """Every link; one that stands behind the name of a relation is of that kind."""
+    yield from _links_in_html(token.content for token in tokens if token.type == "html_block")
     for inline in inlines(tokens):
         relations = inline.relations()
         line = 0
@@ -235,7 +288,14 @@ def _links(tokens: Sequence["Token"]) -> Iterator[Link]:
                 yield link
 
 
+def _links_in_html(pieces: Iterable[str]) -> Iterator[Link]:
+    links = (document_link(unescape(match[2])) for one in pieces for match in _HREF.finditer(one))
+    return (link for link in links if link is not None)
+
+
 def _link(token: "Token") -> Link | None:
+    if token.type == "html_inline":
+        return next(_links_in_html([token.content]), None)
     if token.type == "wiki_link":
         return wiki_link(token.content)
     if token.type == "link_open":

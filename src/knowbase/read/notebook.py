@@ -7,13 +7,12 @@ from typing import Any, NamedTuple
 
 from knowbase.errors import ReadError
 from knowbase.read.file import File
-from knowbase.read.markdown import read_markdown
+from knowbase.read.markdown import headings_in, read_markdown
 from knowbase.text.slugs import unique_slugs
 from knowbase.values.reading import Reading, Section
 
 _LONGEST_OUTPUT = 2000  # characters: what follows is mostly more of the same
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-_HEADING = re.compile(r"(#{1,6})\s+(.+?)\s*#*$")
 _FENCE = "```"
 
 
@@ -94,11 +93,12 @@ def _pieces(cells: list[_Cell], language: str) -> Iterator[_Piece]:
             yield _Piece(heading or f"Cell {number}", gathered + _code(cell, language))
             gathered = ""
             continue
-        for line in cell.text.split("\n"):
-            if match := _HEADING.fullmatch(line):
+        headings = {found.start: found.text for found in headings_in(cell.text)}
+        for at, line in enumerate(cell.text.split("\n")):
+            if at in headings:
                 if gathered.strip():
                     yield _Piece(heading or f"Cell {number}", gathered)
-                heading, gathered = match[2], ""
+                heading, gathered = headings[at], ""
             gathered += line + "\n"
         gathered += "\n"
     if gathered.strip():

@@ -1,6 +1,6 @@
 """OpenDocument (.odt, .ods, .odp): texts, sheets and slides of LibreOffice and others."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from knowbase.errors import ReadError
 from knowbase.read.about import properties
@@ -13,24 +13,26 @@ from knowbase.values.reading import Reading
 
 WHAT = "OpenDocument file"
 _BODY = frozenset({"h", "p", "list", "table"})
-_UNSEEN = frozenset({"annotation", "forms", "sequence-decls", "tracked-changes"})
+_UNSEEN = frozenset(
+    {"annotation", "forms", "master-styles", "sequence-decls", "styles", "tracked-changes"}
+)
 _MOST_REPEATED = 100  # rows that stand for themselves so often
 
 
 def read_text(file: File) -> Reading:
     """A text document."""
-    archive, title, stated = _opened(file)
-    blocks = [block for element in _elements(archive, _BODY) for block in _blocks(element, 0)]
+    content, title, stated = _opened(file)
+    blocks = [block for element in _elements(content, _BODY) for block in _blocks(element, 0)]
     named = next((block.text for block in blocks if block.level == _TITLE), None)
     return reading_of("office", blocks, named or title, file.stem)._replace(stated=stated)
 
 
 def read_sheets(file: File) -> Reading:
     """A workbook."""
-    archive, title, stated = _opened(file)
+    content, title, stated = _opened(file)
     budget = Budget(file.most_data)
     groups: list[Group] = []
-    for sheet in _elements(archive, frozenset({"table"})):
+    for sheet in _elements(content, frozenset({"table"})):
         groups += grouped(_rows(sheet), budget, sheet.get("name"))
         if budget.is_spent:
             break
@@ -45,9 +47,9 @@ def read_sheets(file: File) -> Reading:
 
 def read_slides(file: File) -> Reading:
     """A presentation."""
-    archive, title, stated = _opened(file)
+    content, title, stated = _opened(file)
     blocks: list[Block] = []
-    for number, page in enumerate(_elements(archive, frozenset({"page"})), 1):
+    for number, page in enumerate(_elements(content, frozenset({"page"})), 1):
         blocks += _slide(page, number)
     starts = [number for number, block in enumerate(blocks) if block.level]
     first = next((block.text for block in blocks if block.level and ": " in block.text), "")
@@ -58,18 +60,21 @@ def read_slides(file: File) -> Reading:
 _TITLE = 1  # and a heading of level 1 is a 2, so that a title stands above all of them
 
 
-def _opened(file: File) -> tuple[Archive, str | None, dict[str, object]]:
+def _opened(file: File) -> tuple[Iterable[bytes], str | None, dict[str, object]]:
+    """Its content in pieces, its title, and what it says of itself."""
+    if file.data[:64].removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<"):
+        return (file.data,), *properties(file.data)  # .fodt: all of it in one file
     archive = Archive(file.data, WHAT)
     manifest = optional_tree(archive.read("META-INF/manifest.xml"), WHAT)
     if next(manifest.all("encryption-data"), None) is not None:
         raise ReadError(f"The {WHAT} is encrypted; remove its password to have it read.")
     if "content.xml" not in archive.names:
         raise ReadError(f"The {WHAT} is damaged or something else, and cannot be read.")
-    return archive, *properties(archive, "meta.xml")
+    return archive.pieces("content.xml"), *properties(archive.read("meta.xml"))
 
 
-def _elements(archive: Archive, names: frozenset[str]) -> Iterator[Element]:
-    return outermost(events(archive.pieces("content.xml"), WHAT), names, _UNSEEN)
+def _elements(content: Iterable[bytes], names: frozenset[str]) -> Iterator[Element]:
+    return outermost(events(content, WHAT), names, _UNSEEN)
 
 
 def _blocks(element: Element, depth: int) -> Iterator[Block]:

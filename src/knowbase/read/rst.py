@@ -23,8 +23,8 @@ _CODE = frozenset({
 })  # fmt: skip
 _NOTHING = frozenset({
     "index", "currentmodule", "module", "highlight", "contents", "default-domain", "tabularcolumns",
-    "automodule", "autoclass", "autofunction", "autosummary", "sectionauthor", "codeauthor",
-    "meta", "role", "default-role", "container-end", "program", "automethod", "autoattribute",
+    "automodule", "autosummary", "sectionauthor", "codeauthor", "meta", "role", "default-role",
+    "container-end", "program",
 })  # fmt: skip
 
 

@@ -9,7 +9,8 @@ _DATA_URI = re.compile(
     r"(data:[\w.+-]{1,60}/[\w.+-]{1,60}(?:;[\w.=-]{1,60}){0,4},)[\w+/=%.~-]{24,}"
 )
 _RUN = re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/]{200,}={0,2}(?![\w+/=-])")
-_PIECE = r"[A-Za-z0-9+/]{56,160}"
+_SHORTEST = 56  # letters of a line of data
+_PIECE = rf"[A-Za-z0-9+/]{{{_SHORTEST},160}}"
 _LINES = re.compile(  # of the length at which programs break them, and the shorter last one
     rf"(?<![\w+/=-]){_PIECE}(?:[\"',\\]*\s[ \t>\"']*{_PIECE}){{3,}}"
     r"(?:[\"',\\]*\s[ \t>\"']*[A-Za-z0-9+/]{1,160}={1,2})?(?![\w+/=-])"
@@ -40,6 +41,8 @@ def _text(text: str) -> str:
         return text
     found = _DATA_URI.sub(r"\1…", text) if "data:" in text else text
     found = _SIGNED.sub("…", found) if "eyJ" in found else found
+    if max(map(len, text.split()), default=0) < _SHORTEST:
+        return found
     found = _RUN.sub(lambda match: "…" if _is_coded(match[0]) else match[0], found)
     return _LINES.sub(_blank, found)
 

@@ -35,7 +35,7 @@ _BOOLEANS = {"1": "TRUE", "0": "FALSE"}
 def read_sheets(file: File) -> Reading:
     """A workbook."""
     archive = Archive(file.data, WHAT)
-    title, stated = properties(archive, "docProps/core.xml")
+    title, stated = properties(archive.read("docProps/core.xml"))
     book = optional_tree(archive.read(_BOOK), WHAT)
     targets = relations(archive, _BOOK, WHAT)
     sheets = [(one.get("name"), targets.get(one.get("id"))) for one in book.all("sheet")]

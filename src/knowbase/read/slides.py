@@ -24,7 +24,7 @@ _NOT_TEXT = ("dt", "ftr", "hdr", "sldImg", "sldNum")
 def read_slides(file: File) -> Reading:
     """A presentation."""
     archive = Archive(file.data, WHAT)
-    title, stated = properties(archive, "docProps/core.xml")
+    title, stated = properties(archive.read("docProps/core.xml"))
     names = _slides(archive)
     if not names:
         raise ReadError("The presentation is damaged and cannot be read.")

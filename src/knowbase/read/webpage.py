@@ -36,7 +36,6 @@ _NAMED_AROUND = re.compile(
     re.I,
 )
 _HOLDERS = frozenset({"div", "section", "td", "article", "main", "body"})
-_CHARSET = re.compile(rb"""<meta[^>]{0,200}charset\s*=\s*["']?([\w-]{2,40})""", re.I)
 _DATES = ("article:published_time", "datepublished", "date", "dc.date", "dcterms.created",
           "publish-date", "publication_date", "parsely-pub-date")  # fmt: skip
 _CHANGED = ("article:modified_time", "og:updated_time", "datemodified", "last-modified",
@@ -45,7 +44,7 @@ _CHANGED = ("article:modified_time", "og:updated_time", "datemodified", "last-mo
 
 def read_webpage(data: bytes, address: str, charset: str | None = None) -> Reading:
     """The page at an address as a document."""
-    text = _text(data, charset)
+    text = decoded(data, charset).text
     survey = _Survey(text)
     main = survey.main()
     reading = without_binary(read_html(survey.without_around(main), address))
@@ -72,17 +71,6 @@ def read_webpage(data: bytes, address: str, charset: str | None = None) -> Readi
     if changed or published:
         stated["updated_at"] = changed or published
     return Reading("web", named[:_LONGEST], reading.sections, stated, warnings=reading.warnings)
-
-
-def _text(data: bytes, charset: str | None) -> str:
-    declared = _CHARSET.search(data[:4096])
-    for name in (charset, declared[1].decode("ascii") if declared else None):
-        try:
-            if name:
-                return data.decode(name)
-        except (LookupError, UnicodeDecodeError):
-            continue
-    return decoded(data).text
 
 
 def _first(about: dict[str, str], names: tuple[str, ...]) -> str | None:

@@ -27,7 +27,7 @@ def read_word(file: File) -> Reading:
     """A Word document."""
     archive = Archive(file.data, WHAT)
     levels = _levels(optional_tree(archive.read("word/styles.xml"), WHAT))
-    title, stated = properties(archive, "docProps/core.xml")
+    title, stated = properties(archive.read("docProps/core.xml"))
     blocks: list[Block] = []
     main = _main_of(archive)
     for element in outermost(events(archive.pieces(main), WHAT), _BODY):

@@ -40,6 +40,7 @@ class Rendered(NamedTuple):
     next_line: int | None  # where it goes on, if not all of it is shown
     total_lines: int
     truncated: bool
+    when: str | None = None  # the moment that it is shown at; None: as it is
 
 
 def render(

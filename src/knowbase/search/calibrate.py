@@ -81,6 +81,21 @@ def calibrate(
 ) -> Calibration | None:
     """What the base has learnt; None when it holds too little. `each` is told how many questions
     of how many were asked. The same base gives the same numbers."""
+    examples = examples_of(services, now, each)
+    if examples is None:
+        return None
+    answered, missing, strange = examples
+    numbers = learn(examples)
+    measured = {f"{legs}.separation": _separation(numbers, legs, missing, strange) for legs in LEGS}
+    counted = {"questions": float(len(answered)), "strangers": float(len(strange))}
+    learnt = {**numbers, **measured, **counted, **_state(services)}
+    return Calibration(now, {**learnt, **sample_of(services.store)})
+
+
+def examples_of(
+    services: Services, now: str, each: Callable[[int, int], None] = lambda *_: None
+) -> Examples | None:
+    """What the legs see of the questions that a base learns from; None when it gives too few."""
     made = _questions(_drawn(services, now))
     if len(made) < FEWEST:
         return None
@@ -92,10 +107,7 @@ def calibrate(
         missing.append(ask(one.text, Not(OneOf("id", (one.document,)))))
     elsewhere = [ask(text) for text in others]
     strange = [one for one in elsewhere if _is_strange(one, services)] or elsewhere
-    numbers = learn(Examples(answered, missing, strange))
-    measured = {f"{legs}.separation": _separation(numbers, legs, missing, strange) for legs in LEGS}
-    counted = {"questions": float(len(made)), "strangers": float(len(strange)), **_state(services)}
-    return Calibration(now, {**numbers, **measured, **counted, **sample_of(services.store)})
+    return Examples(answered, missing, strange)
 
 
 def _is_strange(evidence: Evidence, services: Services) -> bool:

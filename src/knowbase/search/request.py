@@ -27,6 +27,11 @@ WHERE = Param(
     keeps_commas=True,
     grammar="where",
 )
+AS_OF = Param(
+    "of the base as it was: 2026-03-01, 'last friday', a session, #12",
+    metavar="WHEN",
+    grammar="as_of",
+)
 INCLUDE = Param("also show what is hidden by default", choices=HIDDEN_STATES, metavar="STATE")
 
 
@@ -88,6 +93,7 @@ class SearchRequest(NamedTuple):
         str | None, Param("a hit is a chunk, or a document", choices=("chunk", "document"))
     ] = None
     include: Annotated[tuple[str, ...], INCLUDE] = ()
+    as_of: Annotated[str | None, AS_OF] = None
     filters: Annotated[
         Mapping[str, str], Group(filter_parameters)
     ] = {}  # by operator: {"under": "X-1"}

@@ -9,7 +9,7 @@ from knowbase.query.conditions import Contains, Visible, both
 from knowbase.text.analysis import Word, stems
 from knowbase.values.arguments import checks_arguments
 from knowbase.values.characters import clean
-from knowbase.values.synonyms import SYNONYMS
+from knowbase.values.synonyms import JOINT, SYNONYMS, members
 
 if TYPE_CHECKING:
     from knowbase.store.contract import Store
@@ -18,7 +18,6 @@ MOST_GROUPS = 2000  # each search looks through them
 MOST_WORDS = 20  # of one group
 LONGEST = 100  # characters
 MOST_FOUND = 200  # documents whose definitions are listed
-JOINT = " = "
 _COMMENT = re.compile(r"(?:^|\s)#.*")  # not the end of a word: C# is one
 
 
@@ -46,10 +45,6 @@ class ImportedSynonyms(NamedTuple):
 
     groups: int
     problems: tuple[str, ...] = ()
-
-
-def members(group: str) -> list[str]:
-    return group.split(JOINT)
 
 
 @checks_arguments

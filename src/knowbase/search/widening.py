@@ -217,7 +217,7 @@ def _as_missed(also: Also, store: "Store") -> Also:
 
 
 def _given(names: Sequence[_Name], groups: Sequence[str]) -> Iterator[_Found]:
-    from knowbase.search.synonyms import members
+    from knowbase.values.synonyms import members
 
     typed = {one.stems: one.text for one in names}
     for group in groups:

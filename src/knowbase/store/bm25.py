@@ -38,12 +38,15 @@ def weighed(
     lengths: Mapping[int, int],
     population: Population,
     query: KeywordQuery,
+    having: Sequence[int] | None = None,
 ) -> dict[int, float]:
-    """The score of each row, from how often it has each of the words."""
+    """The score of each row, from how often it has each of the words; `having` is how many rows
+    have each, where these are not all of them."""
     total: dict[int, float] = {}
     matched: dict[int, int] = {}
-    for found, (_, counts) in zip(frequencies, query.weighed, strict=True):
-        weight = counts * idf(population.rows, len(found))
+    rows = having or list(map(len, frequencies))
+    for found, (_, counts), number in zip(frequencies, query.weighed, rows, strict=True):
+        weight = counts * idf(population.rows, number)
         for key, frequency in found.items():
             norm = K1 * (1 - B + B * lengths[key] / population.average)
             gain = weight * ((frequency * (K1 + 1)) / (frequency + norm))

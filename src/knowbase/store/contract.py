@@ -346,6 +346,9 @@ class HistoryStore(Protocol):
         """The document of this id as it was after a change; None when it was not, or that is no
         longer kept."""
 
+    def lost(self, number: int) -> int:
+        """How many documents were there after a change, and what they were is not kept."""
+
     def past(self, reference: str) -> str | None:
         """The id of the document that last was called so: an id, a code in any case, a path."""
 
@@ -445,6 +448,14 @@ class Store(
     """Whether the versions of a document are kept; None: of all."""
 
     def history(self) -> HistoryStore: ...
+
+    def as_of(self, number: int) -> "Store":
+        """The base as it was after a change: every read answers so, and nothing is written.
+
+        Words are counted among what was there. What use a document was, sessions, saved searches
+        and settings are those of today; what is forgotten today is forgotten there, and what is
+        no longer kept is not there. Whoever asks for it closes it.
+        """
 
     def close(self) -> None: ...
 

@@ -197,12 +197,12 @@ class Keeping:
         )
 
     def _replaced(self, old: Copy, new: Kept | None, until: int) -> list[PastChunk]:
-        """Those chunks that say something else by now, or are gone."""
-        there = {one.id: _content(one) for one in new.copy.chunks} if new is not None else {}
+        """Those chunks that say something else by now, are found otherwise, or are gone."""
+        there = {one.id: _indexed(one) for one in new.copy.chunks} if new is not None else {}
         return [
             past_chunk(one, old.document.seq, until, self._vectors.get(one.id, ()))
             for one in old.chunks
-            if there.get(one.id) != _content(one)
+            if there.get(one.id) != _indexed(one)
         ]
 
 
@@ -230,9 +230,9 @@ def _same(old: Kept, new: Kept | None) -> bool:
     return before == after and standing(old.copy) == standing(new.copy)
 
 
-def _content(one: ChunkCopy) -> Chunk:
-    """What a chunk says, wherever it stands."""
-    return one.chunk._replace(line=0, page=None, tokens=0)
+def _indexed(one: ChunkCopy) -> tuple[Chunk, str, str]:
+    """What a chunk says, wherever it stands, and the words that find it."""
+    return one.chunk._replace(line=0, page=None, tokens=0), one.title, one.terms
 
 
 def _touched(old: Kept, new: Kept | None, erased: Collection[str]) -> Touched:
@@ -254,7 +254,7 @@ def past_chunk(
     chunk = one.chunk
     return PastChunk(
         *(one.id, seq, until, chunk.slug, chunk.chunk_index, chunk.overlap, chunk.tokens),
-        *(chunk.hash, chunk.heading, chunk.header, chunk.text, vectors),
+        *(chunk.hash, chunk.heading, chunk.header, chunk.text, vectors, one.title, one.terms),
     )
 
 

@@ -134,10 +134,16 @@ def file_columns() -> str:
     return ", ".join(FileRecord._fields)
 
 
-def file_record(row: Sequence[Any]) -> "FileRecord":
-    """From the columns that `file_columns` names."""
+_EXCLUDED = 7  # its place among them: a number in some databases
+
+
+def file_records(rows: Iterable[Sequence[Any]]) -> "list[FileRecord]":
+    """From the columns that `file_columns` names. A sync reads those of all files."""
     from knowbase.values.files import FileRecord
 
-    shape_of(FileRecord).check(row)
-    record = FileRecord._make(row)
-    return record._replace(excluded=bool(record.excluded))
+    check, make, before, after = shape_of(FileRecord).check, FileRecord, _EXCLUDED, _EXCLUDED + 1
+    records = []
+    for row in rows:
+        check(row)
+        records.append(make(*(*row[:before], bool(row[before]), *row[after:])))
+    return records

@@ -359,6 +359,14 @@ class ScopedStore:
 
         return scoped_history(self._store.history(), self._access, self._names)
 
+    @stated(Policy.PROJECT)
+    def as_of(self, number: int) -> Store:
+        from knowbase.store.scoped_history import real_number
+
+        real = real_number(self.history(), number)
+        view: Store = _ScopedAsOf(self._store.as_of(real), self._access)
+        return view
+
     # what is ours
 
     def _of_ours(self, condition: Condition) -> Condition:
@@ -380,3 +388,10 @@ class ScopedStore:
         )
         ours = {document.id for document in found}
         return [one for one in ids if one in ours]
+
+
+class _ScopedAsOf(ScopedStore):
+    """One that was opened for itself alone."""
+
+    def close(self) -> None:
+        self._store.close()

@@ -22,6 +22,11 @@ def scoped_history(history: HistoryStore, access: Access, names: OwnNames) -> Hi
     return ScopedHistory(history, access.project, names)
 
 
+def real_number(history: HistoryStore, number: int) -> int:
+    """The base's number of a change that a project has by its own."""
+    return history._real(number) if isinstance(history, ScopedHistory) else number
+
+
 def _refused() -> NotAllowed:
     return NotAllowed("this needs access to the whole base")
 
@@ -91,6 +96,10 @@ class ScopedHistory:
         related = (one for one in found.relations if self.versions(one.target))
         return found._replace(relations=tuple(related))
 
+    def lost(self, number: int) -> int:  # noqa: ARG002 - as promised
+        """Nobody knows any more whose they were."""
+        return 0
+
     def past(self, reference: str) -> str | None:
         for name in (self._names.code(reference), reference):
             found = self._history.past(name)
@@ -115,6 +124,7 @@ class _ReadOnly:
         self.number_at = history.number_at
         self.versions = history.versions
         self.version = history.version
+        self.lost = history.lost
         self.past = history.past
         self.leftovers = history.leftovers
 

@@ -86,8 +86,7 @@ def as_it_was(
         _chunk(number, position, (line, page), said.get(number), there.get(number))
         for position, (number, line, page) in enumerate(standing)
     ]
-    whole = [one._replace(title=kept.document.title) for one in found]
-    return kept._replace(copy=kept.copy._replace(chunks=tuple(whole)))
+    return kept._replace(copy=kept.copy._replace(chunks=tuple(found)))
 
 
 def _chunk(
@@ -101,14 +100,12 @@ def _chunk(
     if past is None:
         if there is None:
             raise damaged("a version lacks a part of its text")
-        return there._replace(
-            position=position, chunk=there.chunk._replace(line=line, page=page), terms=""
-        )
+        return there._replace(position=position, chunk=there.chunk._replace(line=line, page=page))
     chunk = Chunk(
         past.slug, past.chunk_index, past.heading, past.header, past.text, past.overlap,
         line, page, past.tokens, past.hash,
     )  # fmt: skip
-    return ChunkCopy(number, position, chunk, "", "", past.vectors)
+    return ChunkCopy(number, position, chunk, past.title, past.terms, past.vectors)
 
 
 def text_key(heading: str | None, header: str, text: str) -> bytes:

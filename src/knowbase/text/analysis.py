@@ -12,7 +12,7 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple, Protocol
 
-from knowbase.text.forms import FORM_MARK, Form, forms, is_english, is_foreign
+from knowbase.text.forms import FORM_MARK, Form, forms, is_english, is_foreign, is_spaced
 from knowbase.text.stopwords import STOP_WORDS
 from knowbase.values.characters import clean as clean  # noqa: PLC0414 - asked for here, too
 
@@ -25,10 +25,10 @@ _UNSPACED = (
     r"\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"  # Hangul, more Han
 )
 _WORD = r"(?P<word>{letter}+(?:[-_.'’]{letter}+)*)(?P<sign>\+\+|\#(?!\w))?"
-_PLAIN = (
-    r"(?:(?:[A-Z][a-z]*+|[a-z]++)(?![A-Za-z0-9]|[-_.'][A-Za-z0-9]|\+\+|\#(?!\w))|[^A-Za-z0-9]++)++|"
+_PLAIN = (  # words that are nothing but themselves, all at once
+    r"(?:(?:[A-Z][a-z]*+|[a-z]++)(?!{letter}|[-_.'’]{letter}|\+\+|\#(?!\w))|{other}++)++|"
 )
-_ASCII_WORD = re.compile(_PLAIN + _WORD.format(letter="[A-Za-z0-9]"))  # plain ones all at once
+_ASCII_WORD = re.compile((_PLAIN + _WORD).format(letter="[A-Za-z0-9]", other="[^A-Za-z0-9]"))
 _PART = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _ENDINGS = (
@@ -119,10 +119,16 @@ def _any_word() -> re.Pattern[str]:
     )
 
 
+@cache
+def _spaced_word() -> re.Pattern[str]:
+    return re.compile((_PLAIN + _WORD).format(letter=r"[^\W_]", other=r"[\W_]"))
+
+
 def extras(text: str) -> Iterator[Extra]:
     """Wholes and parts of identifiers, bigrams of unspaced scripts, wide letters made plain."""
-    if text.isascii():
-        for match in _ASCII_WORD.finditer(text):
+    if text.isascii() or is_spaced(text):
+        pattern = _ASCII_WORD if text.isascii() else _spaced_word()
+        for match in pattern.finditer(text):
             if match["word"]:
                 yield from _identifier(match)
         return

@@ -1,7 +1,8 @@
 """Forms of words beyond English: a word's beginning, looked for beside the word itself.
 
 The tokenizer's stems are English ones. Other languages that write spaces between words bend them
-mostly at their ends: the first letters, without accents, stand for all of a word's forms.
+mostly at their ends: the first letters, without accents, stand for all of a word's forms. Arabic
+and Hebrew also put articles and prepositions before them, which are taken off first.
 Vietnamese bends nothing, and tells syllables apart by the accents that the tokenizer drops: there
 the word as it is written stands for itself. Both are indexed behind a private mark, so that they
 never meet a plain word.
@@ -12,24 +13,38 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import islice
+from operator import itemgetter
 from typing import NamedTuple
 
-from knowbase.text.stopwords import FOREIGN_WORDS, STOP_WORDS
+from knowbase.text.stopwords import ENGLISH_WORDS, FOREIGN_WORDS, STOP_WORDS
 
 FORM_MARK = "\ue002"
 CUT = 5  # letters
 LONGEST = 64  # letters of a word that are looked at
 MOST_LOOKED_AT = 600  # words by which the language of a text is told
+SHORT = 10_000  # letters of a text that are looked at all at once
 LEAST_SHARE = 12  # one word in so many is of those that every text of a language has
+MANY = 4  # one word in so many: no English text has so many foreign names
 
 _LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+(?![\w+#])")
+_WHOLE = itemgetter(0)  # of a match
 _ACCENTED = re.compile("[\u00c0-\u017f]")
 _VIETNAMESE = re.compile("[\u01a0\u01a1\u01af\u01b0\u1ea0-\u1ef9]")
 _APART = re.compile("[\u0302\u0306\u031b\u0323]")  # marks of its letters that stand by themselves
 _ARABIC = re.compile("[\u0620-\u064a]")
 _ARTICLES = ("وال", "بال", "كال", "فال", "لل", "ال")
 _ARABIC_ENDINGS = ("ها", "ان", "ات", "ون", "ين", "يه", "ه", "ي")
+_HEBREW = re.compile("[\u05d0-\u05ea]")
+_HEBREW_BEFORE = frozenset("הובכלמש")  # the article, and, in, as, to, from, that
+_HEBREW_ENDINGS = ("יהמ", "יהנ", "יימ", "ימ", "ות", "יה", "ית", "ו", "ה", "ת", "י")
+_HEBREW_LEAST = 3  # letters that are left when what stands before a word is taken off
 _TATWEEL, _NUKTA = "\u0640", "\u093c"
+_ALIKE = str.maketrans(
+    {"ß": "ss", "ł": "l", "ø": "o", "đ": "d", "ð": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"}
+    | dict(zip("ךםןףץ", "כמנפצ", strict=True))  # letters that end a Hebrew word
+    | dict(zip("کیىة", "كييه", strict=True))  # Persian and final letters
+)
+"""Letters that are typed as others, and that no decomposition leads to."""
 _FIRST_INDIC, _LAST_INDIC = "\u0900", "\u0dff"
 
 
@@ -44,7 +59,7 @@ class Form(NamedTuple):
 def forms(text: str, *, latin: bool) -> Iterator[Form]:
     """The form of each word that has one; of Latin words only where that is asked for, or where
     the text is Vietnamese."""
-    if text.isascii() and not latin:
+    if not latin and (text.isascii() or not (_has_others(text) or _is_vietnamese(text))):
         return
     of_latin = as_written if _is_vietnamese(text) else form_of if latin else None
     for match in (_LATIN_WORD if text.isascii() else _word()).finditer(text):
@@ -52,6 +67,20 @@ def forms(text: str, *, latin: bool) -> Iterator[Form]:
         found = form(match[0]) if form else None
         if found:
             yield Form(found, match.start(), match.end())
+
+
+def is_spaced(text: str) -> bool:
+    """Whether nothing in it may be of a script that is written without spaces, or be as wide as its
+    letters are: dashes, quotation marks and the like lie between."""
+    return not any(one >= "\u0e00" and not "\u2000" <= one < "\u2c00" for one in set(text))
+
+
+def _has_others(text: str) -> bool:
+    """Whether it has letters that are not Latin ones; looking for words of all scripts takes its
+    time, and an English text needs but a dash to be more than ASCII."""
+    return any(
+        one > "\x7f" and one.isalnum() and not _LATIN_WORD.fullmatch(one) for one in set(text)
+    )
 
 
 @lru_cache(maxsize=20_000)
@@ -71,6 +100,8 @@ def form_of(word: str) -> str | None:
     folded = fold(word[:LONGEST])
     if _ARABIC.match(folded):
         return FORM_MARK + _light(folded)[:CUT] if len(folded) > 2 else None
+    if _HEBREW.match(folded):
+        return FORM_MARK + _bare(folded)[:CUT] if len(folded) > 1 else None
     least = 2 if folded and _is_indic(folded[0]) else CUT
     return FORM_MARK + folded[:CUT] if len(folded) >= least else None
 
@@ -78,11 +109,11 @@ def form_of(word: str) -> str | None:
 def fold(word: str) -> str:
     """In small letters, without accents, ss for ß. Vowel signs of Indic scripts, at which the
     tokenizer would break a word, become private letters."""
-    word = word.lower().replace("ß", "ss")
+    word = word.lower()
     if word.isascii():
         return word
     letters = (one for one in unicodedata.normalize("NFKD", word) if _is_kept(one))
-    return "".join(map(_as_letter, letters))
+    return "".join(map(_as_letter, letters)).translate(_ALIKE)
 
 
 def _is_kept(character: str) -> bool:
@@ -117,6 +148,16 @@ def _light(word: str) -> str:
     return word
 
 
+def _bare(word: str) -> str:
+    """A Hebrew word without its commonest ending, and without what is written before it."""
+    ending = next((one for one in _HEBREW_ENDINGS if word.endswith(one)), "")
+    if ending and len(word) - len(ending) >= 2:
+        word = word[: -len(ending)]
+    while len(word) > _HEBREW_LEAST and word[0] in _HEBREW_BEFORE:
+        word = word[1:]
+    return word
+
+
 @cache
 def _word() -> re.Pattern[str]:
     """Words with the marks that belong to them; made when first needed, as it takes its time."""
@@ -128,17 +169,22 @@ def _word() -> re.Pattern[str]:
 
 
 class Tally(NamedTuple):
-    """How many words of a text every English one has, and every one of other languages."""
+    """How many words of a text every English one has, every English one alone, and every one of
+    other languages."""
 
     words: int
     english: int
+    telling: int
     foreign: int
 
 
 def tally(text: str) -> Tally:
-    words = " ".join(match[0] for match in _first(text)).lower().split()
-    english = sum(map(STOP_WORDS.__contains__, words))
-    return Tally(len(words), english, sum(map(FOREIGN_WORDS.__contains__, words)))
+    if text.isascii() and len(text) < SHORT:  # most chunks: in one go
+        words = _LATIN_WORD.findall(text.lower())[:MOST_LOOKED_AT]
+    else:
+        words = " ".join(map(_WHOLE, _first(text))).lower().split()
+    kinds = (STOP_WORDS, ENGLISH_WORDS, FOREIGN_WORDS)
+    return Tally(len(words), *(sum(map(kind.__contains__, words)) for kind in kinds))
 
 
 def _first(text: str) -> Iterator[re.Match[str]]:
@@ -147,12 +193,14 @@ def _first(text: str) -> Iterator[re.Match[str]]:
 
 def is_foreign(text: str) -> bool:
     """Whether Latin letters write another language than English here: no code, no lists. By its
-    commonest words, or by letters that English lacks; Vietnamese, whose words have no forms, has
-    ones of its own."""
-    words, english, foreign = tally(text)
-    is_no_english = english * LEAST_SHARE < words and not text.isascii()
-    if is_no_english and not _is_vietnamese(text):
-        foreign += sum(bool(_ACCENTED.search(match[0])) for match in _first(text))
+    commonest words, or by letters that English lacks, the more of them the more words are like
+    English ones; Vietnamese, whose words have no forms, has ones of its own."""
+    words, english, telling, foreign = tally(text)
+    is_doubted = telling * LEAST_SHARE < words and not text.isascii() and not _is_vietnamese(text)
+    accented = sum(bool(_ACCENTED.search(one[0])) for one in _first(text)) if is_doubted else 0
+    if accented and (accented + foreign) * MANY >= words:
+        return True
+    foreign += accented if english * LEAST_SHARE < words else 0
     return foreign > english and foreign * LEAST_SHARE >= words
 
 
@@ -167,5 +215,5 @@ def _is_vietnamese(text: str) -> bool:
 
 def is_english(text: str) -> bool:
     """Whether a question is evidently English: one without any telling word may be anything."""
-    _, english, foreign = tally(text)
-    return english > foreign
+    _, _, telling, foreign = tally(text)
+    return telling > foreign

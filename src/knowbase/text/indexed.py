@@ -1,18 +1,32 @@
 """What is indexed of a chunk beside its fields."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from knowbase.text.analysis import extras, type_mark
 from knowbase.text.definitions import definition_terms
 from knowbase.text.forms import forms, is_foreign
 
 
-def index_terms(document_type: str, names: Sequence[str], *fields: str | None) -> str:
+def index_terms(
+    document_type: str,
+    names: Sequence[str],
+    title: str,
+    heading: str | None = None,
+    content: str = "",
+) -> str:
     """What is indexed beside the fields themselves: their extras, the document's type and names."""
     words = [type_mark(document_type), *names]
-    words += [extra.surface for name in names for extra in extras(name)]
-    words += [extra.surface for field in fields if field for extra in extras(field)]
-    text = "\n".join(field for field in fields if field)
+    for repeated in (*names, title, heading or ""):
+        words += _surfaces(repeated)
+    words += [extra.surface for extra in extras(content)]
+    text = "\n".join(field for field in (title, heading, content) if field)
     words += [form.surface for form in forms(text, latin=is_foreign(text))]
     words += definition_terms(text)
     return " ".join(words)
+
+
+@lru_cache(maxsize=256)
+def _surfaces(text: str) -> tuple[str, ...]:
+    """Of what the chunks of a document have in common."""
+    return tuple(extra.surface for extra in extras(text))

@@ -6,6 +6,7 @@ from functools import cache
 from typing import NamedTuple
 
 from knowbase.text.analysis import stems, tokens
+from knowbase.text.forms import fold
 
 ALIKE, MOST_ALIKE = 3, 3000
 """The letters that the first words to be compared share, and how many words those may be."""
@@ -14,7 +15,7 @@ SHORTEST = 4  # letters of a word that may be mistyped; of so few, only two may 
 LONGEST = 32  # longer ones are no words
 LIKELY = 0.5  # what the likeliest mistakes cost: two letters changed places, one doubled or not
 CLEARLY = math.log(3)  # how much likelier than the next one a word must be
-UNLIKELY = 1.0  # what a mistake costs that leaves doubt in a word of fewer than LONG letters
+UNLIKELY = 1.0  # what a mistake costs that is too much in a word of fewer than LONG letters
 LONG = 7
 A_MISTAKE = 4.0  # a mistake that costs 1 is as unlikely as a word e⁴ times rarer
 
@@ -25,6 +26,10 @@ _ALPHABETS = (
     "abcdefghijklmnopqrstuvwxyz",
     "абвгдежзийклмнопрстуфхцчшщъыьэюяіїєґ",
     "αβγδεζηθικλμνξοπρσςτυφχψω",
+    "ءابتثجحخدذرزسشصضطظعغفقكلمنهويةىپچژگکی",
+    "אבגדהוזחטיכךלמםנןסעפףצץקרשת",
+    "აბგდევზთიკლმნოპჟრსტუფქღყშჩცძწჭხჯჰ",
+    "աբգդեզէըթժիլխծկհձղճմյնշոչպջռսվտրցւփքօֆև",
 )
 
 
@@ -61,7 +66,8 @@ def edits(word: str) -> dict[str, float]:
 
 
 def _edits(word: str) -> Iterator[Edit]:
-    alphabet = next((one for one in _ALPHABETS if word[1] in one), "")
+    letters = {word[1], *fold(word)}  # ü is not among those of any, u is
+    alphabet = next((one for one in _ALPHABETS if not letters.isdisjoint(one)), "")
     for at, letter in enumerate(word):
         first = 0.7 * (at == 0)  # hardly anybody mistypes the first letter
         before, rest = word[:at], word[at + 1 :]
@@ -83,9 +89,8 @@ def _swap(letter: str, other: str) -> float:
 
 def is_mistypable(word: str) -> bool:
     """Whether a word could be a slip: no code, no identifier, no abbreviation."""
-    return (
-        SHORTEST <= len(word) <= LONGEST and word.isalpha() and (word.islower() or word.istitle())
-    )
+    is_word = word == word.lower() or word.istitle()
+    return SHORTEST <= len(word) <= LONGEST and word.isalpha() and is_word
 
 
 def likely(word: str, known: Mapping[str, int]) -> list[str]:
@@ -100,13 +105,13 @@ def clear(word: str, known: Mapping[str, int]) -> str | None:
     if not found or (len(found) > 1 and found[0][1] - found[1][1] < CLEARLY):
         return None
     best = found[0][0]
-    return best if edits(word)[best] <= _doubtless(len(word)) else None
+    return None if _is_doubtful(len(word), edits(word)[best]) else best
 
 
-def _doubtless(letters: int) -> float:
-    """What a mistake may cost: the shorter the words, the more of them differ in one letter, and
-    yeast was not meant to be least."""
-    return math.inf if letters >= LONG else LIKELY if letters <= SHORTEST else UNLIKELY
+def _is_doubtful(letters: int, cost: float) -> bool:
+    """The shorter the words, the more of them differ in one letter: yeast was not meant to be
+    least, nor trian to be trial."""
+    return letters < LONG and (cost > LIKELY if letters <= SHORTEST else cost >= UNLIKELY)
 
 
 def _weighed(word: str, known: Mapping[str, int]) -> list[tuple[str, float]]:
@@ -130,23 +135,28 @@ def nearest(word: str, vocabulary: Iterable[str], limit: int) -> list[str]:
 
 
 def written(word: str, texts: Iterable[str]) -> str | None:
-    """The word as a text has it: itself, or a form that only a plain ending tells from it. Words
+    """The word as a text has it: itself, or a form that only plain endings tell from it. Words
     with the same stem are not enough: `quarterely` has the stem of `quarter`, and nobody writes
     it."""
     stem, form = stem_of(word), None
     for text in texts:
         for token in tokens(text):
             there = text[token.start : token.end].lower() if token.stem == stem else ""
-            if there == word:
-                return word
-            if there and form is None and _is_form(there, word):
+            if fold(there) == fold(word):
+                return there
+            if there and form is None and _is_form(fold(there), fold(word)):
                 form = there
     return form
 
 
 def _is_form(one: str, other: str) -> bool:
-    shorter, longer = sorted((one, other), key=len)
-    return longer.startswith(shorter) and longer[len(shorter) :] in _PLAIN_ENDINGS
+    """Of two words with one stem."""
+    return not _cores(one).isdisjoint(_cores(other))
+
+
+def _cores(word: str) -> set[str]:
+    """A word, and what is left of it without a plain ending."""
+    return {word, *(word.removesuffix(one) for one in _PLAIN_ENDINGS)}
 
 
 def spellings(word: str, texts: Iterable[str]) -> list[str]:

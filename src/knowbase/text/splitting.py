@@ -101,6 +101,8 @@ def embedding_text(chunk: Chunk, title: str, spans: TokenSpans, limits: Limits) 
 def _context(title: str, heading: str | None, spans: TokenSpans, limits: Limits) -> str:
     lines = [title] if heading is None or heading == title else [title, heading]
     context = "\n".join(lines) + "\n"
+    if context.isascii() and len(context) <= limits.max_context:  # no token is less than a letter
+        return context
     places = spans(context)
     if len(places) > limits.max_context:
         context = context[: places[limits.max_context - 1][0]].rstrip() + "\n"
@@ -129,12 +131,14 @@ def _pieces(
         start, done = _word_start(text, start, min(again, end)), end
 
 
-def _places(text: str, start: int, room: int, spans: TokenSpans) -> list[tuple[int, int]]:
+def _places(text: str, start: int, room: int, spans: TokenSpans) -> Sequence[tuple[int, int]]:
     """Token places from `start` on: all of them, or more than fit. Never a whole long text."""
     width = room * 6
     while True:
         window = text[start : start + width]
-        places = [(start + begin, start + end) for begin, end in spans(window)]
+        places = spans(window)
+        if start:
+            places = [(start + begin, start + end) for begin, end in places]
         if len(places) > room + 8 or start + width >= len(text):
             return places
         width *= 2

@@ -17,6 +17,14 @@ _WORDS = (
 
 STOP_WORDS = frozenset(_WORDS.split())
 
+_SHARED = (
+    "a all am an as at be by did do for had has have he her his i in is me no on out over so to "
+    "under was we will"
+)
+ENGLISH_WORDS = STOP_WORDS - frozenset(_SHARED.split())
+"""Those that tell English from other languages: a text in Hungarian is full of a, one in Polish of
+i, do and to."""
+
 _OTHER_WORDS = (
     # German, Dutch
     "der die das und ist nicht ein eine einer einem einen eines den dem des mit von vom zu zum zur "
@@ -37,7 +45,7 @@ _OTHER_WORDS = (
     "hogy nem volt su koji što "
     # Turkish, Indonesian; Vietnamese words have one form each
     "ve bir bu da için ile olarak olan daha ne hangi nasıl kim kaç yang dan di dengan untuk dari "
-    "ini itu adalah "
+    "ini itu adalah pada tidak "
 )
 
 FOREIGN_WORDS = frozenset(_OTHER_WORDS.split()) - STOP_WORDS

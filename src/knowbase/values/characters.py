@@ -1,10 +1,10 @@
 """Characters that not every database can hold."""
 
-from operator import is_not
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 REPLACEMENT = "\ufffd"
+_HARMLESS = frozenset({int, float, bool, bytes, type(None)})
 _NONE = {0: REPLACEMENT, **dict.fromkeys(range(0xD800, 0xE000), REPLACEMENT)}
 
 
@@ -16,18 +16,36 @@ def clean(text: str) -> str:
 def storable(value: T) -> T:
     """The same value, cleaned of such characters however deep they lie; what has none is
     returned itself."""
+    return value if _is_storable(value) else _cleaned(value)
+
+
+def _is_storable(value: object) -> bool:
+    """Looked at first, as nearly every value is; what holds others looks at those itself, since
+    most of them are numbers and short texts."""
+    if isinstance(value, str):
+        return _is_clean(value)
+    if isinstance(value, dict):
+        return _is_storable(tuple(value)) and _is_storable(tuple(value.values()))
+    if not isinstance(value, (tuple, list, set, frozenset)):
+        return True
+    for part in value:
+        kind = type(part)
+        if kind in _HARMLESS or (kind is str and part.isascii() and "\0" not in part):
+            continue
+        if not _is_storable(part):
+            return False
+    return True
+
+
+def _cleaned(value: T) -> T:
     cleaned: Any = value
     if isinstance(value, str):
         cleaned = clean(value)
     elif isinstance(value, (tuple, list, set, frozenset)):
-        parts = [storable(part) for part in value]
-        if any(map(is_not, parts, value)):
-            make: Any = getattr(type(value), "_make", type(value))
-            cleaned = make(parts)
+        make: Any = getattr(type(value), "_make", type(value))
+        cleaned = make([storable(part) for part in value])
     elif isinstance(value, dict):
-        keys, values = storable(tuple(value)), storable(tuple(value.values()))
-        if keys != tuple(value) or any(map(is_not, values, value.values())):
-            cleaned = dict(zip(keys, values, strict=True))
+        cleaned = dict(zip(storable(tuple(value)), storable(tuple(value.values())), strict=True))
     return cleaned  # type: ignore[no-any-return]
 
 

@@ -119,6 +119,8 @@ class PastChunk(NamedTuple):
     header: str
     text: str
     vectors: tuple[tuple[Model, Vector], ...] = ()
+    title: str = ""  # as it was indexed
+    terms: str = ""
 
 
 class HistoryPart(NamedTuple):

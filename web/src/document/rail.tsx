@@ -1,20 +1,37 @@
 // Beside a document: its links, what is like it, its history.
 import { useState } from "preact/hooks";
 import { access, call, fresh, search } from "../api";
-import type { Document as Facts, DocumentContext, DocumentLinks, Link, LinkLine } from "../operations";
+import type { Document as Facts, DocumentContext, DocumentLinks, Link, LinkLine, Step } from "../operations";
 import { Failure, tell, useAsked } from "../parts/said";
 import { documentAddress } from "../place";
-import { forgetRendered } from "../rendered";
+import { forgetRendered, type Rendered } from "../rendered";
 import { openInEditor } from "../search/editor";
 import { age, count, grouped, pieces, readable } from "../words";
+import { Versions } from "./versions";
 
 const LIKE = 5;
 
-export function Rail({ code, context }: { code: string; context: DocumentContext | null }) {
+interface Beside {
+  shown: Rendered;
+  context: DocumentContext | null;
+  steps: Step[];
+}
+
+/** Links and what is alike are those of now: what was has its history alone. */
+export function Rail(beside: Beside) {
+  return (
+    <aside class="rail" aria-label="About this document">
+      {beside.shown.when === null ? <Now {...beside} /> : <History {...beside} succession={[]} />}
+    </aside>
+  );
+}
+
+function Now({ shown, context, steps }: Beside) {
+  const { code } = shown;
   const links = useAsked((stop) => call("links", { reference: code }, stop), [code, fresh.value]);
   const like = useAsked((stop) => search({ query: `like:${code}`, unit: "document", top: LIKE, draft: true }, stop), [code]);
   return (
-    <aside class="rail" aria-label="About this document">
+    <>
       {links.error != null && <Failure error={links.error} />}
       {links.value && <Links told={links.value} />}
       <p>
@@ -37,8 +54,8 @@ export function Rail({ code, context }: { code: string; context: DocumentContext
           </ul>
         </section>
       )}
-      {context && <History facts={context.document} context={context} succession={(links.value?.links ?? []).filter((one) => one.relation === "SUPERSEDES")} />}
-    </aside>
+      <History shown={shown} context={context} steps={steps} succession={(links.value?.links ?? []).filter((one) => one.relation === "SUPERSEDES")} />
+    </>
   );
 }
 
@@ -149,73 +166,80 @@ function Side({ title, lines }: { title: string; lines: LinkLine[] }) {
   );
 }
 
-function History({ facts, context, succession }: { facts: Facts; context: DocumentContext; succession: LinkLine[] }) {
-  const before = succession.filter((one) => one.direction === "to");
-  const after = succession.find((one) => one.direction !== "to" && one.document.id === facts.superseded_by);
+function History({ shown, context, steps, succession }: Beside & { succession: LinkLine[] }) {
   return (
     <section>
       <h2>History</h2>
-      <dl class="facts">
-        <dt>Put in</dt>
-        <dd>
-          <time dateTime={facts.created_at}>{age(facts.created_at)}</time>
-          {context.created_in && <> in session {context.created_in.id}</>}
-        </dd>
-        {context.latest && (
-          <>
-            <dt>Last used</dt>
-            <dd>
-              {context.latest.usage_type} in {context.latest.session.id} ({count(context.latest.memories_in_session, "memory", "memories")})
-            </dd>
-          </>
-        )}
-        {facts.superseded_by && (
-          <>
-            <dt>Superseded by</dt>
-            <dd>
-              <a href={documentAddress(after?.document.code ?? facts.superseded_by)} dir="auto">
-                {after?.document.title ?? facts.superseded_by.slice(0, 13)}
-              </a>
-            </dd>
-          </>
-        )}
-        {before.length > 0 && (
-          <>
-            <dt>In place of</dt>
-            <dd>
-              {before.map(({ document }, at) => (
-                <>
-                  {at > 0 && ", "}
-                  <a key={document.id} href={documentAddress(document.code)} dir="auto">
-                    {document.title}
-                  </a>
-                </>
-              ))}
-            </dd>
-          </>
-        )}
-        {facts.expires_at && (
-          <>
-            <dt>Expires</dt>
-            <dd>
-              <time dateTime={facts.expires_at}>{age(facts.expires_at)}</time>
-            </dd>
-          </>
-        )}
-        {facts.judged && (
-          <>
-            <dt>Judged</dt>
-            <dd>{judgement(facts.judged)}</dd>
-          </>
-        )}
-        {facts.confirmed > 0 && (
-          <>
-            <dt>Confirmed</dt>
-            <dd>{count(facts.confirmed, "time")}</dd>
-          </>
-        )}
-      </dl>
+      {context && <FactList facts={context.document} context={context} succession={succession} />}
+      {(steps.length > 1 || shown.when !== null) && <Versions code={shown.code} steps={steps} when={shown.when} />}
     </section>
+  );
+}
+
+function FactList({ facts, context, succession }: { facts: Facts; context: DocumentContext; succession: LinkLine[] }) {
+  const before = succession.filter((one) => one.direction === "to");
+  const after = succession.find((one) => one.direction !== "to" && one.document.id === facts.superseded_by);
+  return (
+    <dl class="facts">
+      <dt>Put in</dt>
+      <dd>
+        <time dateTime={facts.created_at}>{age(facts.created_at)}</time>
+        {context.created_in && <> in session {context.created_in.id}</>}
+      </dd>
+      {context.latest && (
+        <>
+          <dt>Last used</dt>
+          <dd>
+            {context.latest.usage_type} in {context.latest.session.id} ({count(context.latest.memories_in_session, "memory", "memories")})
+          </dd>
+        </>
+      )}
+      {facts.superseded_by && (
+        <>
+          <dt>Superseded by</dt>
+          <dd>
+            <a href={documentAddress(after?.document.code ?? facts.superseded_by)} dir="auto">
+              {after?.document.title ?? facts.superseded_by.slice(0, 13)}
+            </a>
+          </dd>
+        </>
+      )}
+      {before.length > 0 && (
+        <>
+          <dt>In place of</dt>
+          <dd>
+            {before.map(({ document }, at) => (
+              <>
+                {at > 0 && ", "}
+                <a key={document.id} href={documentAddress(document.code)} dir="auto">
+                  {document.title}
+                </a>
+              </>
+            ))}
+          </dd>
+        </>
+      )}
+      {facts.expires_at && (
+        <>
+          <dt>Expires</dt>
+          <dd>
+            <time dateTime={facts.expires_at}>{age(facts.expires_at)}</time>
+          </dd>
+        </>
+      )}
+      {facts.judged && (
+        <>
+          <dt>Judged</dt>
+          <dd>{judgement(facts.judged)}</dd>
+        </>
+      )}
+      {facts.confirmed > 0 && (
+        <>
+          <dt>Confirmed</dt>
+          <dd>{count(facts.confirmed, "time")}</dd>
+        </>
+      )}
+    </dl>
   );
 }
 

@@ -10,12 +10,14 @@ import { Tree, type Node } from "../parts/tree";
 import { go, place, reference, withParams } from "../place";
 import { rendered, type Outline, type Rendered } from "../rendered";
 import { openInEditor } from "../search/editor";
+import { operatorOf } from "../search/language";
 import { passageNear } from "../search/pane";
 import { age, count, thousands } from "../words";
 import { Actions } from "./actions";
 import { Editing } from "./editing";
 import { Rail } from "./rail";
 import { Selection } from "./selection";
+import { Changes, comparison, Gone, isKnown, Past, useSteps } from "./versions";
 
 export function Document() {
   const wanted = reference.value;
@@ -29,11 +31,12 @@ export function Document() {
       <div class="page">
         <h1>{wanted}</h1>
         <Failure error={text.error} retry={text.again} />
+        <Gone reference={wanted} />
       </div>
     );
   }
   if (!text.value) return <div class="page" aria-busy="true" />;
-  return <Shown key={`${text.value.id} ${text.value.first_line}`} shown={text.value} context={context.value} again={context.again} query={query} />;
+  return <Shown key={`${text.value.id} ${text.value.when} ${text.value.first_line}`} shown={text.value} context={context.value} again={context.again} query={query} />;
 }
 
 /** The text, or of a long one the part that the address names. */
@@ -41,13 +44,13 @@ async function arriving(wanted: string, query: string, line: number | undefined,
   const shown = await rendered(wanted, query, stop, line);
   const anchor = place.value.hash;
   if (!shown.truncated || line || !anchor || JSON.stringify(shown.tree).includes(JSON.stringify(anchor))) return shown;
-  return rendered(`${shown.code}:${anchor}`, query, stop).catch(() => shown);
+  return rendered(`${shown.code}:${anchor}${shown.when ? `@${shown.when}` : ""}`, query, stop).catch(() => shown);
 }
 
 /** Where a document comes from and what it is; a section is asked for by its document. */
 async function about(wanted: string, query: string, stop: AbortSignal): Promise<DocumentContext> {
-  const found = await call("context", { reference: wanted }, stop).catch(() => null);
-  return found ?? call("context", { reference: (await rendered(wanted, query, stop)).code }, stop);
+  const isPart = /[@:]/.test(wanted); // a section, or what was: the text says of which document
+  return call("context", { reference: isPart ? (await rendered(wanted, query, stop)).code : wanted }, stop);
 }
 
 interface Page {
@@ -61,26 +64,30 @@ function Shown({ shown, context, again, query }: Page) {
   const facts = context?.document ?? null;
   const body = useRef<HTMLDivElement>(null);
   const section = useReading(body, shown);
-  const isEditing = place.value.params.has("edit") && access.value.write && facts !== null && !facts.path;
+  const steps = useSteps(shown.id).value?.steps ?? [];
+  const since = place.value.params.get("since") ?? "";
+  const isNow = shown.when === null;
+  const isEditing = isNow && place.value.params.has("edit") && access.value.write && facts !== null && !facts.path;
   const edit = (on: boolean): void => go(withParams({ edit: on ? "1" : "" }), !on);
   return (
     <div class="document">
       <Outlined outline={shown.outline} section={section} body={body} />
       <article>
-        <Head shown={shown} facts={facts} query={query} />
+        <Head shown={shown} facts={facts} query={query} changes={isNow && isKnown(steps[0]) && isKnown(steps[1]) ? comparison(shown.code, steps, 0) : ""} />
+        {!isNow && !since && <Past shown={shown} steps={steps} />}
         {shown.front_matter.length > 0 && <FrontMatter rows={shown.front_matter} />}
-        {access.value.write && facts && <Actions facts={facts} again={again} isEditing={isEditing} edit={edit} />}
-        <Parts shown={shown} />
+        {isNow && !since && access.value.write && facts && <Actions facts={facts} again={again} isEditing={isEditing} edit={edit} />}
+        {since ? <Changes shown={shown} since={since} steps={steps} /> : <Parts shown={shown} />}
         {isEditing && facts && <Editing facts={facts} done={() => edit(false)} />}
-        <div class={`text ${shown.kind}`} ref={body} dir="auto" hidden={isEditing}>
+        <div class={`text ${shown.kind}`} ref={body} dir="auto" hidden={isEditing || since !== ""}>
           <Tree nodes={withoutTitle(shown)} />
         </div>
-        <Parts shown={shown} />
+        {!since && <Parts shown={shown} />}
         <p class="source">
           {shown.code} {shown.path ?? ""}
         </p>
       </article>
-      <Rail code={shown.code} context={context} />
+      <Rail shown={shown} context={context} steps={steps} />
       <Selection body={body} shown={shown} />
     </div>
   );
@@ -179,7 +186,7 @@ function Outlined({ outline, section, body }: { outline: Outline[]; section: str
 
 const MOST_TAGS = 20;
 
-function Head({ shown, facts, query }: { shown: Rendered; facts: Facts | null; query: string }) {
+function Head({ shown, facts, query, changes }: { shown: Rendered; facts: Facts | null; query: string; changes: string }) {
   return (
     <header class="head">
       {query && (
@@ -193,7 +200,7 @@ function Head({ shown, facts, query }: { shown: Rendered; facts: Facts | null; q
         <span>{shown.language ?? shown.type}</span>
         {shown.path && (
           <span class="path">
-            <bdi>{shown.path}</bdi> <Copy text={shown.path} label="Copy the path" />
+            <Crumbs path={shown.path} /> <Copy text={shown.path} label="Copy the path" />
             {access.value.local && editor.value && (
               <button type="button" class="quiet" onClick={() => void openInEditor(shown.path as string, 1)}>
                 <Icon name="open" /> Editor
@@ -201,7 +208,7 @@ function Head({ shown, facts, query }: { shown: Rendered; facts: Facts | null; q
             )}
           </span>
         )}
-        {facts && <time dateTime={facts.updated_at}>changed {age(facts.updated_at)}</time>}
+        {facts && shown.when === null && <time dateTime={facts.updated_at}>{changes ? <a href={changes}>changed {age(facts.updated_at)}</a> : `changed ${age(facts.updated_at)}`}</time>}
         {facts && <span>read {count(facts.access_count, "time")}</span>}
         {facts?.tags.slice(0, MOST_TAGS).map((tag) => (
           <a key={tag} class="tag" href={`/?q=${encodeURIComponent(`tag:${tag}`)}`} dir="auto">
@@ -214,6 +221,26 @@ function Head({ shown, facts, query }: { shown: Rendered; facts: Facts | null; q
         {shown.marks > 0 && <span>{count(shown.marks, "passage")} hit: n, N</span>}
       </p>
     </header>
+  );
+}
+
+/** A path whose folders lead to what is in them. */
+function Crumbs({ path }: { path: string }) {
+  const names = path.split("/");
+  return (
+    <bdi>
+      {names.slice(0, -1).map((name, at) => {
+        const folder = names.slice(0, at + 1).join("/");
+        return name ? (
+          <span key={folder}>
+            <a href={`/?q=${encodeURIComponent(operatorOf("folder", folder) ?? "")}`}>{name}</a>/
+          </span>
+        ) : (
+          "/"
+        );
+      })}
+      {names.at(-1)}
+    </bdi>
   );
 }
 

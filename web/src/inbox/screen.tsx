@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { access, call, fresh } from "../api";
 import { bind } from "../keys";
 import type { InboxItem } from "../operations";
+import { Differing, type Piece } from "../parts/diff";
 import { Failure, sentence, tell, useAsked } from "../parts/said";
 import { documentAddress, go, place, withParams } from "../place";
 import { age, count, thousands } from "../words";
@@ -166,6 +167,12 @@ function Bulk({ group, items }: { group: string; items: InboxItem[] }) {
   );
 }
 
+/** The text without a first line that says what stands above it already. */
+function withoutTitle({ text, document }: InboxItem): string {
+  const [first = "", ...rest] = text.trim().split("\n");
+  return (first.replace(/^#+\s+/, "").trim() === document.title.trim() ? rest.join("\n") : text).trim();
+}
+
 interface CardShown {
   item: InboxItem;
   isCurrent: boolean;
@@ -199,9 +206,9 @@ function Card({ item, isCurrent, choose, isEditing, edit, judge }: CardShown) {
       {isEditing ? (
         <Edit item={item} done={() => edit("")} />
       ) : (
-        item.text.trim() !== document.title.trim() && (
+        withoutTitle(item) && (
           <p class="memory" dir="auto">
-            {item.text}
+            {withoutTitle(item)}
           </p>
         )
       )}
@@ -211,9 +218,7 @@ function Card({ item, isCurrent, choose, isEditing, edit, judge }: CardShown) {
           <p>
             Very like <a href={documentAddress(like.code)}>{like.code}</a> <span dir="auto">{like.title}</span>, <span class="number">{like.similarity.toFixed(2)}</span>:
           </p>
-          <p class="diff" dir="auto">
-            {(like.diff as [string, string][]).map(([sign, text]) => (sign === "=" ? <span>{text} </span> : sign === "-" ? <del>{text} </del> : <ins>{text} </ins>))}
-          </p>
+          <Differing pieces={like.diff as Piece[]} />
         </div>
       )}
       {access.value.write && (

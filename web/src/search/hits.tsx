@@ -66,8 +66,8 @@ function Passage({ hit, best, isFirst = false }: { hit: Hit; best: number; isFir
   };
   return (
     <article class={`hit${isCurrent ? " current" : ""}`} data-hit={hit.section} onClick={choose}>
-      <Title>
-        <a href={hitAddress(hit)} onFocus={choose} onClick={() => (remember(asked.value.query), settle())} dir="auto">
+      <Title dir="auto">
+        <a href={hitAddress(hit)} onFocus={choose} onClick={() => (remember(asked.value.query), settle())}>
           {isFirst ? hit.title : (hit.heading ?? "Beginning")}
         </a>
       </Title>

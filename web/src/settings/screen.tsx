@@ -84,7 +84,7 @@ function ThisPage() {
       </div>
       <p>
         <button type="button" onClick={reset}>
-          As it was at first
+          Reset to defaults
         </button>
       </p>
     </section>

@@ -1,12 +1,12 @@
 // What came into the base when: a row a day, the sessions of agents, what expires soon.
-import { useState } from "preact/hooks";
 import { call, fresh } from "../api";
-import { dates } from "../kept";
 import type { Document as Facts } from "../operations";
 import { Failure, useAsked } from "../parts/said";
 import { documentAddress, go, place, withParams } from "../place";
-import { count, day, grouped, thousands } from "../words";
+import { thousands } from "../words";
 import { Chains } from "./chains";
+import { Changes } from "./changes";
+import { Days, happened } from "./days";
 import { Expiring } from "./expiring";
 import { Sessions } from "./sessions";
 import { conditions, range, Weeks } from "./weeks";
@@ -18,10 +18,21 @@ const WRITERS = { file: "files", agent: "agents, in a session", person: "people"
 export function Timeline() {
   const { params } = place.value;
   const centre = params.get("doc") ?? "";
+  const isLog = params.get("show") === "changes";
   return (
     <div class="page timeline">
       <h1>Timeline</h1>
-      {centre ? <Around code={centre} /> : <Newest />}
+      {!centre && (
+        <nav class="tabs" aria-label="Of what">
+          <a href="/t" aria-current={isLog ? undefined : "page"}>
+            What came in
+          </a>
+          <a href="/t?show=changes" aria-current={isLog ? "page" : undefined}>
+            Changes
+          </a>
+        </nav>
+      )}
+      {centre ? <Around code={centre} /> : isLog ? <Changes /> : <Newest />}
     </div>
   );
 }
@@ -35,7 +46,7 @@ function Newest() {
   const shown = Math.min(Math.max(Number(params.get("n")) || PAGE, PAGE), 1000);
   const created = conditions(range());
   const filters = { ...(project ? { project } : {}), ...(type ? { type: [type] } : {}), ...(session ? { session } : {}), ...(writer ? { writer } : {}) };
-  const rows = useAsked((stop) => call("browse", { ...filters, created, limit: shown }, stop), [project, type, session, writer, created.join(), shown, fresh.value]);
+  const rows = useAsked((stop) => call("browse", { ...filters, created, order: "created", limit: shown }, stop), [project, type, session, writer, created.join(), shown, fresh.value]);
   const sessions = useAsked((stop) => call("sessions", { limit: SESSIONS, ...(project ? { project } : {}) }, stop), [project, fresh.value]);
   const status = useAsked((stop) => call("status", {}, stop), [fresh.value]);
   const documents = rows.value?.documents ?? [];
@@ -98,71 +109,6 @@ function Newest() {
       )}
     </>
   );
-}
-
-/** One row a day, its documents by where they are from. */
-function Days({ documents, isAll }: { documents: Facts[]; isAll: boolean }) {
-  const days = grouped(documents, (one) => day(one.created_at));
-  const cut = isAll ? "" : [...days.keys()].at(-1); // more of that day may come: it has no number yet
-  return (
-    <ol class="plain days">
-      {[...days].map(([date, all]) => (
-        <li key={date}>
-          <h3>
-            <time dateTime={date}>{dates.value === "ago" ? longDay(date) : date}</time> {date !== cut && <span class="faint number">{count(all.length, "document")}</span>}
-          </h3>
-          {[...grouped(all, origin)].map(([from, some]) => (
-            <Group key={from} from={from} documents={some} isWhole={date !== cut} />
-          ))}
-        </li>
-      ))}
-    </ol>
-  );
-}
-
-const FEW = 8;
-
-function Group({ from, documents, isWhole }: { from: string; documents: Facts[]; isWhole: boolean }) {
-  const [isOpen, open] = useState(false);
-  const shown = isOpen ? documents : documents.slice(0, FEW);
-  return (
-    <div class="group">
-      <p class="faint">
-        <bdi>{from}</bdi> {isWhole && <span class="number">{documents.length}</span>}
-      </p>
-      <ul class="plain">
-        {shown.map((one) => (
-          <li key={one.id}>
-            <a href={documentAddress(one.code)} dir="auto">
-              {one.title}
-            </a>{" "}
-            <span class="faint">{happened(one)}</span>
-          </li>
-        ))}
-      </ul>
-      {documents.length > shown.length && (
-        <button type="button" class="quiet" onClick={() => open(true)}>
-          {thousands(documents.length - shown.length)} more
-        </button>
-      )}
-    </div>
-  );
-}
-
-const origin = (one: Facts): string => (one.path ? one.path.split("/").slice(0, -1).join("/") || "files" : one.project ? `notes of ${one.project}` : "notes");
-
-/** What happened to a document, in words. */
-function happened(one: Facts): string {
-  const marks = [one.path ? "read" : "made"];
-  if (day(one.updated_at) > day(one.created_at)) marks.push(`changed ${day(one.updated_at)}`);
-  if (one.superseded_by) marks.push("superseded");
-  if (one.archived) marks.push("archived");
-  if (one.last_accessed_at) marks.push(`recalled ${count(one.access_count, "time")}`);
-  return `${one.code}: ${marks.join(", ")}`;
-}
-
-function longDay(date: string): string {
-  return new Date(`${date}T12:00:00Z`).toLocaleDateString("en", { weekday: "long", day: "numeric", month: "long", year: "numeric" });
 }
 
 /** Centred on a document: what came before it, and after. */

@@ -8,7 +8,7 @@ import { count, thousands } from "../words";
 
 const WEEK = 7 * 86_400_000;
 const MOST = 104; // bars; with more weeks than that, each stands for several
-const HIGH = 64;
+const HIGH = 84;
 const TOP = 14; // room for the topmost number
 const TICKS = 8; // dates below a chart, at most
 
@@ -150,10 +150,11 @@ function Chart({ all, chosen, choose }: { all: Bar[]; chosen: Range; choose: (on
   );
 }
 
-/** The numbers at the side: round ones, at most three. */
+/** The numbers at the side: round ones, at most four. */
 function levels(most: number): number[] {
-  const step = [1, 2, 5].flatMap((one) => [0, 1, 2, 3, 4, 5, 6].map((zeros) => one * 10 ** zeros)).sort((one, other) => one - other).find((one) => most / one <= 3) ?? most;
-  return [1, 2, 3].map((one) => one * step).filter((one) => one <= most);
+  const sizes = [0, 1, 2, 3, 4, 5, 6].flatMap((zeros) => [1, 2, 2.5, 5].map((one) => one * 10 ** zeros));
+  const step = sizes.find((one) => Number.isInteger(one) && most / one <= 4) ?? most;
+  return [1, 2, 3, 4].map((one) => one * step).filter((one) => one <= most);
 }
 
 /** Where a day, a month or a year begins, the finest of these that has room. */

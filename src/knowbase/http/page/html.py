@@ -143,10 +143,18 @@ def document(shown: "Rendered", query: str) -> str:
         f'{back if query else ""}<h1 dir="auto">{escape(shown.title)}</h1>'
         f'<p class="where"><span class="code">{escape(shown.code)}</span>'
         f"<span>{escape(shown.language or shown.type)}</span>{path}</p></header>"
-        f"{_front_matter(shown.front_matter)}"
+        f"{_moment(shown)}{_front_matter(shown.front_matter)}"
         f'<div class="text {escape(shown.kind)}" dir="auto">{tree_html(shown.tree)}</div>'
         f"{_parts(shown, query)}</article></div>"
     )
+
+
+def _moment(shown: "Rendered") -> str:
+    """What is not shown as it is says so."""
+    if shown.when is None:
+        return ""
+    now = f'<a href="{_place(shown.code)}">As it is now</a>'
+    return f'<p class="notice">As it was at {escape(shown.when)}. {now}</p>'
 
 
 def _parts(shown: "Rendered", query: str) -> str:
@@ -155,7 +163,8 @@ def _parts(shown: "Rendered", query: str) -> str:
         return ""
     told = f"From line {shown.first_line:,} on, of {shown.total_lines:,}."
     more = urlencode({**({"q": query} if query else {}), "line": shown.next_line or 1})
-    link = f'<a href="/d/{quote(shown.code, safe="")}?{escape(more)}">Go on</a>'
+    reference = shown.code if shown.when is None else f"{shown.code}@{shown.when}"
+    link = f'<a href="/d/{quote(reference, safe="@")}?{escape(more)}">Go on</a>'
     return f'<p class="notice">{told} {link if shown.next_line else ""}</p>'
 
 

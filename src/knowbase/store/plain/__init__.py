@@ -88,6 +88,11 @@ class PlainStore(
     def history(self) -> PlainHistory:
         return PlainHistory(self)
 
+    def as_of(self, number: int) -> "PlainStore":
+        from knowbase.store.plain.as_of import PlainAsOf
+
+        return PlainAsOf(self, number)
+
 
 def _by_seq(state: State) -> list[Document]:
     return sorted(state.documents.values(), key=lambda document: document.seq)

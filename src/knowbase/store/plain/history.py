@@ -133,7 +133,9 @@ def read(state: "State", seqs: Collection[int], *, whole: bool) -> dict[int, Kep
             if whole and stored.document == one.id
         )
         copies = [
-            ChunkCopy(number, place, state.chunks[number].chunk, one.title, "", ())
+            ChunkCopy(
+                number, place, state.chunks[number].chunk, one.title, state.chunks[number].terms, ()
+            )
             for place, number in chunks
         ]
         said = dict(sorted(state.said.get(one.id, {}).items()))
@@ -194,6 +196,10 @@ class PlainHistory:
         if current is None or since(state, current.seq) > number:
             return None
         return read(state, [current.seq], whole=True)[current.seq]
+
+    def lost(self, number: int) -> int:
+        known = past(self._state)
+        return sum(one.data is None and one.since <= number < one.until for one in known)
 
     def past(self, reference: str) -> str | None:
         known = [version_of(one) for one in past(self._state)]

@@ -146,6 +146,11 @@ class PostgresStore(
 
         return PostgresCopying(self._connections, self._base, self)
 
+    def as_of(self, number: int) -> "PostgresStore":
+        from knowbase.store.postgres.as_of import PostgresAsOf
+
+        return PostgresAsOf(self, number)
+
     def history(self) -> "PostgresHistory":
         from knowbase.store.postgres.history import PostgresHistory
 

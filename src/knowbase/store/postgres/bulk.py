@@ -15,11 +15,9 @@ from knowbase.values.vectors import Vector
 
 _START = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _END = b"\xff\xff"
-_POSTING = struct.Struct(">hiiiiiqiiihihihih")  # eight columns, each behind its length
 _VECTOR = struct.Struct(">hiiiiiq")
 _DOCUMENT = struct.Struct(">iq")  # one more column, of a cluster
 _LENGTH = struct.Struct(">i")
-POSTING = ("base_id", "word", "chunk", "length", "title", "heading", "text", "terms")
 
 
 def copy_rows(
@@ -35,29 +33,6 @@ def copy_rows(
             copy.write_row(line)
 
 
-def copy_postings(
-    connection: Connection,
-    base: int,
-    lines: Iterable[tuple[int, ...]],
-    documents: Mapping[int, int] | None = None,
-) -> None:
-    """Word, chunk, length and the four counts; in the order of the table's key. Over a cluster,
-    the document of each chunk says where it goes."""
-    pack, spread = _POSTING.pack, _spread(connection, documents)
-    number, columns = (9, (*POSTING, "document")) if spread else (8, POSTING)
-    rows = []
-    for word, chunk, length, title, heading, text, terms in sorted(lines):
-        rows.append(
-            pack(
-                *(number, 4, base, 4, word, 8, chunk, 4, length),
-                *(2, title, 2, heading, 2, text, 2, terms),
-            )
-        )
-        if spread:
-            rows.append(_DOCUMENT.pack(8, spread[chunk]))
-    _copy_packed(connection, Identifier("postings"), columns, rows)
-
-
 def copy_vectors(
     connection: Connection,
     base: int,
@@ -65,9 +40,10 @@ def copy_vectors(
     vectors: Iterable[tuple[int, Vector]],
     documents: Mapping[int, int] | None = None,
 ) -> None:
-    """Of a model, by its number and its dimensions: chunks that have no vector of it yet."""
+    """Of a model, by its number and its dimensions: chunks that have no vector of it yet. Over a
+    cluster, the document of each chunk says where it goes."""
     number, dimensions = model
-    spread = _spread(connection, documents)
+    spread = (documents or {}) if is_distributed(connection) else {}
     columns = ("base_id", "model", "chunk", "embedding", "seal", *(("document",) if spread else ()))
     rows = []
     for chunk, vector in vectors:
@@ -82,17 +58,13 @@ def copy_vectors(
         ]
         if spread:
             rows.append(_DOCUMENT.pack(8, spread[chunk]))
-    _copy_packed(connection, vector_table(dimensions), columns, rows)
+    copy_packed(connection, vector_table(dimensions), columns, rows)
 
 
-def _spread(connection: Connection, documents: Mapping[int, int] | None) -> Mapping[int, int]:
-    """The document of each chunk, where it is a column."""
-    return (documents or {}) if is_distributed(connection) else {}
-
-
-def _copy_packed(
+def copy_packed(
     connection: Connection, table: Identifier, columns: Sequence[str], rows: Sequence[bytes]
 ) -> None:
+    """Rows that are packed already."""
     if not rows:
         return
     deadline.check()
@@ -110,7 +82,9 @@ def _statement(table: Composable, columns: Sequence[str], how: str) -> Composed:
 def analyze(connection: Connection) -> None:
     """Tell the planner how large the tables have become. Of those over a cluster, each worker
     plans for itself and learns it by itself; in the middle of a transaction it cannot be told."""
-    tables = "words" if is_distributed(connection) else "documents, chunks, words, postings"
+    tables = "words, word_blocks"
+    if not is_distributed(connection):
+        tables = f"documents, chunks, {tables}"
     connection.execute(SQL("ANALYZE {}").format(SQL(tables)))
 
 

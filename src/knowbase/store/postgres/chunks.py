@@ -1,6 +1,6 @@
 """Writing the chunks of documents, with their words and vectors: those of many at once."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from psycopg.sql import SQL, Identifier
@@ -9,7 +9,7 @@ from knowbase.store.postgres.bulk import copy_rows, copy_vectors, numbers
 from knowbase.store.postgres.postings import Postings
 from knowbase.store.postgres.rows import clean
 from knowbase.store.postgres.vector_tables import vector_table
-from knowbase.store.postgres.words import counted
+from knowbase.store.postgres.words import Counts, counted
 from knowbase.text.indexed import index_terms
 from knowbase.values.changes import Draft
 from knowbase.values.documents import Chunk, names_of
@@ -47,6 +47,7 @@ class _Lines(NamedTuple):
     old: list[tuple[Any, ...]]
     vectors: dict[int, Vector]
     changed: list[int]  # those whose text is another one
+    indexed: dict[int, tuple[int, dict[str, Counts]]]  # those whose words are other ones
 
 
 class Chunks(Postings):
@@ -54,15 +55,18 @@ class Chunks(Postings):
 
     _model: tuple[int, Model] | None
     _unlinked: set[int]  # documents whose vectors changed
+    _documents: dict[int, int]  # of chunks that are written
 
     def _write_chunks(self, documents: Sequence[Planned]) -> None:
         """A chunk at the same place keeps its number; its words only change when its text did."""
         stored = self._stored([one.seq for one in documents if not one.is_new])
         self._drop_orphans(documents, stored)
         embedded = self._embedded([old.id for those in stored.values() for old in those.values()])
-        lines = _Lines([], [], {}, [])
+        lines = _Lines([], [], {}, [], {})
         for one in documents:
             self._plan_chunks(one, stored.get(one.seq, {}), embedded, lines)
+        self._forget_words(lines.indexed.keys() - {one[0] for one in lines.new})
+        self._indexed |= lines.indexed
         self._copy_chunks(lines.new)
         self._update_chunks(lines.old)
         self._forget_vectors(lines.changed)
@@ -91,7 +95,7 @@ class Chunks(Postings):
             if gone:
                 self._unlinked.add(one.seq)
                 orphans += gone
-        self._forget_words((old.id, old.length) for old in orphans)
+        self._forget_chunks({old.id: old.length for old in orphans})
         if orphans:
             self._connection.execute(
                 "DELETE FROM chunks WHERE base_id = %s AND id = ANY(%s)",
@@ -105,13 +109,11 @@ class Chunks(Postings):
             (self._base, list(documents)),
         )
 
-    def _forget_words(self, chunks: Iterable[Sequence[Any]]) -> None:
+    def _forget_chunks(self, lengths: Mapping[int, int]) -> None:
         """Chunks that go, with their lengths."""
-        for chunk, length in chunks:
-            self._unindexed.add(chunk)
-            self._indexed.pop(chunk, None)
-            self._chunks -= 1
-            self._length -= length
+        self._forget_words(lengths.keys())
+        self._chunks -= len(lengths)
+        self._length -= sum(lengths.values())
 
     def _plan_chunks(
         self,
@@ -128,7 +130,7 @@ class Chunks(Postings):
             number = old.id if old else self._numbered()
             terms = clean(index_terms(draft.reading.type, names, title, chunk.heading, chunk.text))
             self._documents[number] = seq
-            length = self._index(number, old, chunk, (title, terms))
+            length = self._index(number, old, chunk, (title, terms), lines.indexed)
             line = chunk_line(number, seq, position, chunk, (title, terms, length))
             (lines.old if old else lines.new).append(line)
             is_other = old is not None and old.hash != chunk.hash
@@ -145,16 +147,22 @@ class Chunks(Postings):
         self._chunks += 1
         return self._next_chunk - 1
 
-    def _index(self, number: int, old: _Stored | None, chunk: Chunk, more: tuple[str, str]) -> int:
+    def _index(
+        self,
+        number: int,
+        old: _Stored | None,
+        chunk: Chunk,
+        more: tuple[str, str],
+        indexed: dict[int, tuple[int, dict[str, Counts]]],
+    ) -> int:
         """Note the chunk's words, unless they are the old ones; how many there are."""
         title, terms = more
-        if old is not None and (old.hash, old.terms) == (chunk.hash, terms):
-            return old.length
         if old is not None:
-            self._unindexed.add(number)
+            if (old.hash, old.terms) == (chunk.hash, terms):
+                return old.length
             self._length -= old.length
         length, counts = counted((title, chunk.heading or "", chunk.text, terms))
-        self._indexed[number] = (length, counts)
+        indexed[number] = (length, counts)
         self._length += length
         return length
 

@@ -1,8 +1,9 @@
 """A base over the workers of a Citus cluster.
 
-Chunks, their words and their vectors are distributed by their document, so that a document's
-parts live together. What a worker joins them with is on every node (reference tables). What is
-only asked for by itself stays on the coordinator, as do the counters that every writer locks.
+Chunks and their vectors are distributed by their document, so that a document's parts live
+together. What a worker joins them with is on every node (reference tables). What is only asked for
+by itself stays on the coordinator: the words, which lie in blocks of many documents, the history,
+and the counters that every writer locks.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -38,11 +39,6 @@ _OWN_KEYS = (
     "ALTER TABLE chunks DROP CONSTRAINT chunks_pkey CASCADE,"
     " ADD PRIMARY KEY (base_id, document, id)",
     "CREATE INDEX chunks_id ON chunks (base_id, id)",
-    "ALTER TABLE postings ADD COLUMN document bigint",
-    "UPDATE postings p SET document = c.document FROM chunks c"
-    " WHERE c.base_id = p.base_id AND c.id = p.chunk",
-    "ALTER TABLE postings ALTER COLUMN document SET NOT NULL, DROP CONSTRAINT postings_pkey,"
-    " ADD PRIMARY KEY (base_id, word, chunk, document)",
 )
 _KEY_OF_VECTORS = "PRIMARY KEY (base_id, model, chunk, document)"
 _CHUNK_OF_VECTORS = (
@@ -116,7 +112,6 @@ def distribution(vectors: Iterable[str]) -> Iterator[str]:
     yield from _OWN_KEYS
     yield from map(_EVERYWHERE.format, EVERYWHERE)
     yield "SELECT create_distributed_table('chunks', 'document', colocate_with => 'none')"
-    yield _BESIDE_CHUNKS.format("postings")
     for table in vectors:
         yield from (one.format(table) for one in (*_OWN_KEYS_OF_VECTORS, _BESIDE_CHUNKS))
 
@@ -190,11 +185,11 @@ def state(connection: Connection[Any], schema: str) -> ClusterState | None:
 def _sizes(
     connection: Connection[Any], schema: str
 ) -> Iterator[tuple[tuple[str, int], int | None]]:
-    """Bytes of the chunks, words and vectors on each worker, asked of it."""
+    """Bytes of the chunks and vectors on each worker, asked of it."""
     total = SQL(
         "SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0) FROM pg_class c"
         " WHERE c.relnamespace = to_regnamespace({}) AND c.relkind = 'r'"
-        " AND c.relname ~ '^(chunks|postings|vectors_[0-9]+)_[0-9]+$'"
+        " AND c.relname ~ '^(chunks|vectors_[0-9]+)_[0-9]+$'"
     ).format(Literal(Identifier(schema).as_string()))
     rows = connection.execute(
         "SELECT nodename, nodeport, success, result FROM run_command_on_workers(%s)",

@@ -125,6 +125,11 @@ class Connections:
         limits = self._timeouts.of_long_work() if long else self._timeouts.of_reading()
         return self._transaction(work, f"{ONE_STATE}; {limits}")
 
+    def beginning_to_read(self) -> str:
+        """How a transaction begins that sees one state for as long as it takes, and may keep
+        something aside."""
+        return f"BEGIN ISOLATION LEVEL REPEATABLE READ; {self._timeouts.of_reading()}; {NO_HURRY}"
+
     def writing(self, work: Callable[[Connection], Result], *, wait: bool = True) -> Result:
         """One transaction; a lock of another is waited for, unless told not to."""
         one_by_one = f"; {ONE_BY_ONE}" if self.is_distributed else ""

@@ -42,4 +42,4 @@ class PostgresFiles(Connected):
         query = SQL(
             f"SELECT {rows.file_columns()} FROM files WHERE base_id = %s AND ({test}) ORDER BY path"
         )
-        return [rows.file_record(row) for row in self._read(query, (self._base, *values))]
+        return rows.file_records(self._read(query, (self._base, *values)))

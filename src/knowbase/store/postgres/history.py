@@ -85,6 +85,16 @@ class PostgresHistory(Connected):
             lambda connection: _version(connection, self._base, document, number)
         )
 
+    def lost(self, number: int) -> int:
+        rows = self._read(
+            SQL(
+                "SELECT count(*) FROM versions WHERE base_id = %s AND until > %s AND since <= %s"
+                " AND data IS NULL"
+            ),
+            (self._base, number, number),
+        )
+        return int(rows[0][0])
+
     def past(self, reference: str) -> str | None:
         for test in ("id = %s", "lower(code) = lower(%s)", "path = %s"):
             found = self._read(

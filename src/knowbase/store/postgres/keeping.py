@@ -7,15 +7,20 @@ from psycopg import Connection
 from psycopg.sql import SQL
 
 from knowbase.store.keeping import Keeping, Keeps, keep_all
+from knowbase.store.postgres.bulk import copy_rows
+from knowbase.store.postgres.postings import drop_unused
 from knowbase.store.postgres.reading import Reading
 from knowbase.store.postgres.vector_tables import unpacked as unpacked_vector
 from knowbase.store.postgres.vector_tables import vector_table
+from knowbase.store.postgres.words import Counts, counted, ids_of
 from knowbase.store.versions import from_the_start, text_key, touched_json, unpacked, version_seal
 from knowbase.values.edges import Relation
 from knowbase.values.history import Change, HistoryPart, Kept, PastChunk, PastVersion
 from knowbase.values.vectors import Model, Vector
 
-_TABLES = ("versions", "past_chunks", "past_texts", "past_vectors", "changes")
+_TABLES = (
+    "versions", "past_postings", "past_chunks", "past_texts", "past_vectors", "changes"
+)  # fmt: skip
 
 
 class PostgresKeeping(Keeping):
@@ -159,6 +164,12 @@ def drop(connection: Connection, base: int, seq: int, until: int) -> tuple[int, 
     ).fetchone()
     if row is None or row[0] is None:
         return None
+    connection.execute(
+        "DELETE FROM past_postings p USING past_chunks c WHERE c.base_id = %s AND c.document = %s"
+        " AND c.until <= %s AND p.base_id = c.base_id AND p.chunk = c.chunk"
+        " AND p.until = c.until",
+        given,
+    )
     for table in ("versions", "past_chunks"):
         connection.execute(
             SQL(f"DELETE FROM {table} WHERE base_id = %s AND document = %s AND until <= %s"), given
@@ -167,7 +178,8 @@ def drop(connection: Connection, base: int, seq: int, until: int) -> tuple[int, 
 
 
 def sweep(connection: Connection, base: int) -> None:
-    """Texts and vectors that no version has any more."""
+    """Words, texts and vectors that no version has any more."""
+    drop_unused(connection, base)
     for table, column in (("past_texts", "key"), ("past_vectors", "hash")):
         connection.execute(
             SQL(
@@ -191,13 +203,20 @@ def write(connection: Connection, base: int, part: HistoryPart) -> None:
     keys = {id(one): text_key(one.heading, one.header, one.text) for one in part.chunks}
     cursor = connection.cursor()
     if part.chunks:
+        found = [
+            counted((one.title, one.heading or "", one.text, one.terms)) for one in part.chunks
+        ]
         cursor.executemany(
-            "INSERT INTO past_chunks VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+            "INSERT INTO past_chunks VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
             [
-                (base, one.chunk, one.until, one.document, *one[3:8], keys[id(one)])
-                for one in part.chunks
+                (
+                    *(base, one.chunk, one.until, one.document, *one[3:8], keys[id(one)]),
+                    *(one.title, one.terms, length),
+                )
+                for one, (length, _) in zip(part.chunks, found, strict=True)
             ],
         )
+        _write_words(connection, base, list(zip(part.chunks, found, strict=True)))
         cursor.executemany(
             "INSERT INTO past_texts VALUES (%s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
             [(base, keys[id(one)], one.heading, one.header, one.text) for one in part.chunks],
@@ -211,6 +230,38 @@ def write(connection: Connection, base: int, part: HistoryPart) -> None:
             " WHERE base_id = %s AND name = %s AND revision = %s ON CONFLICT DO NOTHING",
             vectors,
         )
+
+
+def _write_words(
+    connection: Connection,
+    base: int,
+    found: Sequence[tuple[PastChunk, tuple[int, dict[str, Counts]]]],
+) -> None:
+    """The words of what was replaced; a word that nothing has any more is none of today."""
+    stems = {stem for _, (_, counts) in found for stem in counts}
+    known = {stem: word for stem, (word, _) in ids_of(connection, base, stems).items()}
+    new = sorted(stems - known.keys())
+    row = connection.execute(
+        "UPDATE bases SET next_word = next_word + %s WHERE id = %s RETURNING next_word - %s",
+        (len(new), base, len(new)),
+    ).fetchone()
+    known |= {stem: word for word, stem in enumerate(new, row[0] if row else 1)}
+    copy_rows(
+        connection,
+        "words",
+        ("base_id", "id", "stem", "chunks"),
+        [(base, known[stem], stem, 0) for stem in new],
+    )
+    copy_rows(
+        connection,
+        "past_postings",
+        ("base_id", "word", "chunk", "until", "length", "title", "heading", "text", "terms"),
+        [
+            (base, known[stem], one.chunk, one.until, length, *where)
+            for one, (length, counts) in found
+            for stem, where in counts.items()
+        ],
+    )
 
 
 def write_versions(connection: Connection, base: int, versions: Iterable[PastVersion]) -> None:

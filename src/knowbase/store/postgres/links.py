@@ -1,6 +1,7 @@
 """Writing the graph in PostgreSQL: names and mentions of documents, edges resolved from them."""
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import LiteralString
 
 from psycopg import Connection
 from psycopg.sql import SQL
@@ -16,6 +17,22 @@ _MENTION = (
     "document", "name", "relation", "target", "origin", "reach", "inverse", "weight"
 )  # fmt: skip
 KEY = 5  # of these, so many make a mention one of its own
+
+
+def resolving(called: LiteralString, owners: LiteralString) -> LiteralString:
+    """The query for the edges of these documents: `called` is the one for who goes by the name of
+    a mention `m`."""
+    return (
+        "SELECT %(base)s, source, target, relation, weight, min(origin) FROM ("
+        " SELECT CASE WHEN m.inverse THEN n.document ELSE m.document END AS source,"
+        " CASE WHEN m.inverse THEN m.document ELSE n.document END AS target,"
+        f" m.relation, m.weight, m.origin FROM mentions m CROSS JOIN LATERAL ({called}) n"
+        f" WHERE m.base_id = %(base)s AND m.document = ANY{owners}"
+        " UNION ALL SELECT r.source, r.target, r.relation, w.weight, r.origin FROM relations r"
+        " JOIN unnest(%(relations)s::text[], %(weights)s::float8[]) AS w (relation, weight)"
+        f" ON w.relation = r.relation WHERE r.base_id = %(base)s AND r.source = ANY{owners}) found"
+        " WHERE source <> target GROUP BY source, target, relation, weight"
+    )
 
 
 class Linking:
@@ -108,23 +125,21 @@ class Linking:
             " AND relation IN ('PARENT_OF', 'SUPERSEDES')",
             (self._base, wanted),
         )
+        called = (
+            "SELECT n.document FROM names n WHERE n.base_id = m.base_id AND n.name = m.name"
+            " AND n.kind <= m.reach ORDER BY n.kind, n.document LIMIT 1"
+        )
         self._connection.execute(
-            "INSERT INTO edges (base_id, source, target, relation, weight, origin)"
-            " SELECT %s, source, target, relation, weight, min(origin) FROM ("
-            " SELECT CASE WHEN m.inverse THEN n.document ELSE m.document END AS source,"
-            " CASE WHEN m.inverse THEN m.document ELSE n.document END AS target,"
-            " m.relation, m.weight, m.origin FROM mentions m CROSS JOIN LATERAL ("
-            "  SELECT n.document FROM names n WHERE n.base_id = m.base_id AND n.name = m.name"
-            "  AND n.kind <= m.reach ORDER BY n.kind, n.document LIMIT 1) n"
-            " WHERE m.base_id = %s AND m.document = ANY(%s)"
-            " UNION ALL SELECT r.source, r.target, r.relation, w.weight, r.origin FROM relations r"
-            " JOIN unnest(%s::text[], %s::float8[]) AS w (relation, weight)"
-            " ON w.relation = r.relation WHERE r.base_id = %s AND r.source = ANY(%s)) found"
-            " WHERE source <> target GROUP BY source, target, relation, weight",
-            (
-                *(self._base, self._base, wanted),
-                *(list(WEIGHTS), list(WEIGHTS.values()), self._base, wanted),
+            SQL(
+                "INSERT INTO edges (base_id, source, target, relation, weight, origin) "
+                + resolving(called, "(%(wanted)s)")
             ),
+            {
+                "base": self._base,
+                "wanted": wanted,
+                "relations": list(WEIGHTS),
+                "weights": list(WEIGHTS.values()),
+            },
         )
 
     def write_codes(self, codes: Iterable[Codes]) -> None:

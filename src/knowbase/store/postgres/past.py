@@ -16,7 +16,7 @@ CHANGE = (
 _VERSION = "document, id, since, until, data, places FROM versions"
 _CHUNK = (
     "c.chunk, c.document, c.until, c.slug, c.chunk_index, c.overlap, c.tokens, c.hash,"
-    " t.heading, t.header, t.text FROM past_chunks c JOIN past_texts t"
+    " t.heading, t.header, t.text, c.title, c.terms FROM past_chunks c JOIN past_texts t"
     " ON t.base_id = c.base_id AND t.key = c.key"
 )
 BATCH = 100  # changes
@@ -31,7 +31,10 @@ def leftovers(connection: Connection, base: int) -> int:
         " (SELECT 1 FROM past_texts t WHERE c.base_id = t.base_id AND c.key = t.key))"
         " + (SELECT count(*) FROM past_chunks c WHERE c.base_id = %(base)s AND NOT EXISTS"
         " (SELECT 1 FROM versions v WHERE v.base_id = c.base_id AND v.document = c.document"
-        " AND v.until = c.until AND v.data IS NOT NULL))",
+        " AND v.until = c.until AND v.data IS NOT NULL))"
+        " + (SELECT count(*) FROM past_postings p WHERE p.base_id = %(base)s AND NOT EXISTS"
+        " (SELECT 1 FROM past_chunks c WHERE c.base_id = p.base_id AND c.chunk = p.chunk"
+        " AND c.until = p.until))",
         {"base": base},
     ).fetchone()
     return int(row[0]) if row else 0
@@ -110,7 +113,12 @@ def chunks(connection: Connection, base: int, test: str, values: Sequence[Any]) 
         (base, *values),
     ).fetchall()
     vectors = _vectors(connection, base, {row[7] for row in found})
-    return [PastChunk(*row)._replace(vectors=tuple(vectors.get(row[7], ()))) for row in found]
+    return [
+        PastChunk(*row[:11])._replace(
+            vectors=tuple(vectors.get(row[7], ())), title=row[11], terms=row[12]
+        )
+        for row in found
+    ]
 
 
 def _vectors(

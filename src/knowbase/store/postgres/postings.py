@@ -1,12 +1,25 @@
 """Writing the words of chunks: once for a whole transaction, when its documents are written."""
 
 from collections import Counter
+from collections.abc import Collection
 
-from knowbase.store.postgres.bulk import copy_postings, copy_rows, numbers
+from psycopg import Connection
+
+from knowbase.store.postgres.bulk import copy_rows, numbers
 from knowbase.store.postgres.record import Recording
-from knowbase.store.postgres.words import Counts, ids_of
+from knowbase.store.postgres.words import Counts, counted, ids_of
 
 MANY_CHUNKS = 50  # a transaction that writes so many may want another index or plan
+
+
+def drop_unused(connection: Connection, base: int, words: Collection[int] | None = None) -> None:
+    """Forget those of the words, or of all, that nothing has, nor had."""
+    connection.execute(
+        "DELETE FROM words w WHERE w.base_id = %s AND (%s::int[] IS NULL OR w.id = ANY(%s::int[]))"
+        " AND w.chunks <= 0 AND NOT EXISTS"
+        " (SELECT 1 FROM past_postings p WHERE p.base_id = w.base_id AND p.word = w.id)",
+        (base, *(2 * (None if words is None else numbers(words),))),
+    )
 
 
 class Postings(Recording):
@@ -16,34 +29,48 @@ class Postings(Recording):
     _next_chunk: int
     _next_word: int
     _unindexed: set[int]  # chunks whose words are to be forgotten
+    _lost: Counter[str]  # stems, and how many of those chunks had each
     _indexed: dict[int, tuple[int, dict[str, Counts]]]
-    _documents: dict[int, int]  # of chunks that are indexed
     _chunks: int  # how many more there are
     _before: int  # how many there were
     _length: int
 
+    def _forget_words(self, chunks: Collection[int]) -> None:
+        """Of chunks that change or go, before they do: which they had is counted in their text."""
+        written = [one for one in chunks if self._indexed.pop(one, None) is None]
+        written = [one for one in written if one not in self._unindexed]
+        if not written:
+            return
+        for fields in self._connection.execute(
+            "SELECT title, coalesce(heading, ''), text, terms FROM chunks"
+            " WHERE base_id = %s AND id = ANY(%s::bigint[])",
+            (self._base, numbers(written)),
+        ):
+            self._lost.update(counted(fields)[1].keys())
+        self._unindexed.update(written)
+
     def _write_words(self) -> None:
         """Forget the words of changed chunks, write those of new ones, keep the totals."""
-        connection, base = self._connection, self._base
-        if self._unindexed:
-            gone = (base, list(self._unindexed))
-            connection.execute(
-                "UPDATE words w SET chunks = w.chunks - g.number FROM (SELECT word, count(*)"
-                " AS number FROM postings WHERE base_id = %s AND chunk = ANY(%s) GROUP BY word) g"
-                " WHERE w.base_id = %s AND w.id = g.word",
-                (*gone, base),
+        if self._unindexed or self._indexed:
+            from knowbase.store.postgres.blocks import packed
+            from knowbase.store.postgres.segments import Segments
+
+            segments = Segments(self._connection, self._base)
+            segments.drop(self._unindexed)
+            known = self._known_words()
+            segments.add(
+                packed(
+                    (known[stem], chunk, length, where)
+                    for chunk, (length, counts) in self._indexed.items()
+                    for stem, where in counts.items()
+                )
             )
-            connection.execute("DELETE FROM postings WHERE base_id = %s AND chunk = ANY(%s)", gone)
-        if self._indexed:
-            self._write_postings(self._known_words())
-        if self._unindexed:
-            connection.execute("DELETE FROM words WHERE base_id = %s AND chunks <= 0", (base,))
-        connection.execute(
+        self._connection.execute(
             "UPDATE bases SET next_seq = %s, next_chunk = %s, next_word = %s,"
             " chunks = chunks + %s, length = length + %s WHERE id = %s",
             (
                 *(self._next_seq, self._next_chunk, self._next_word),
-                *(self._chunks, self._length, base),
+                *(self._chunks, self._length, self._base),
             ),
         )
 
@@ -62,37 +89,25 @@ class Postings(Recording):
 
     def _known_words(self) -> dict[str, int]:
         """The id of each stem, new ones included; how many chunks have it is kept in step."""
+        connection, base = self._connection, self._base
         having = Counter(stem for _, counts in self._indexed.values() for stem in counts)
         known = {
-            stem: word for stem, (word, _) in ids_of(self._connection, self._base, having).items()
+            stem: word for stem, (word, _) in ids_of(connection, base, having | self._lost).items()
         }
-        self._connection.execute(
+        more = {word: having[stem] - self._lost[stem] for stem, word in known.items()}
+        connection.execute(
             "UPDATE words w SET chunks = w.chunks + n.number"
             " FROM unnest(%s::int[], %s::bigint[]) AS n (id, number)"
-            " WHERE w.base_id = %s AND w.id = n.id",
-            (numbers(known.values()), numbers(having[stem] for stem in known), self._base),
+            " WHERE w.base_id = %s AND w.id = n.id AND n.number <> 0",
+            (numbers(more), numbers(more.values()), base),
         )
+        if self._lost:
+            drop_unused(connection, base, more)
         new = {
             stem: word
             for word, stem in enumerate((s for s in having if s not in known), self._next_word)
         }
         self._next_word += len(new)
-        copy_rows(
-            self._connection,
-            "words",
-            ("base_id", "id", "stem", "chunks"),
-            [(self._base, word, stem, having[stem]) for stem, word in new.items()],
-        )
+        lines = [(base, word, stem, having[stem]) for stem, word in new.items()]
+        copy_rows(connection, "words", ("base_id", "id", "stem", "chunks"), lines)
         return known | new
-
-    def _write_postings(self, known: dict[str, int]) -> None:
-        copy_postings(
-            self._connection,
-            self._base,
-            [
-                (known[stem], chunk, length, *where)
-                for chunk, (length, counts) in self._indexed.items()
-                for stem, where in counts.items()
-            ],
-            self._documents,
-        )

@@ -201,9 +201,8 @@ def shared(connection: Connection, base: int) -> SharedParts:
             )
         ),
         files=tuple(
-            map(
-                rows.file_record,
-                read(f"SELECT {rows.file_columns()} FROM files WHERE base_id = %s ORDER BY path"),
+            rows.file_records(
+                read(f"SELECT {rows.file_columns()} FROM files WHERE base_id = %s ORDER BY path")
             )
         ),
         sources=tuple(

@@ -1,65 +1,52 @@
 """The legs of retrieval, and what they refer to.
 
 Words are the same as everywhere (`text/analysis.py`), and BM25 is computed from the same
-counts as FTS5 computes it: `postings` has them for each word of each chunk.
+counts as FTS5 computes it (`scores.py`): `word_blocks` has them for each word of each chunk.
 """
 
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psycopg import Connection
-from psycopg.sql import SQL
+from psycopg.sql import SQL, Composable
 
-from knowbase.query.conditions import EVERYTHING, Condition, is_everything, is_lifecycle
+from knowbase.query.conditions import EVERYTHING, Condition, is_everything
 from knowbase.query.words import FieldWeights, Frequencies, KeywordQuery
-from knowbase.store import partial
-from knowbase.store.bm25 import K1, B, Population, idf
+from knowbase.store import partial as part
+from knowbase.store.bm25 import Population, idf
 from knowbase.store.compile import Compiled
 from knowbase.store.facets import Ages, Counted, counted, statement
 from knowbase.store.nearest import nearest as nearest_vectors
 from knowbase.store.postgres import gathering, rows
+from knowbase.store.postgres.bulk import numbers
 from knowbase.store.postgres.cluster import apart, is_distributed
 from knowbase.store.postgres.compile import Statement, compile_for_chunks
 from knowbase.store.postgres.connection import Connected
+from knowbase.store.postgres.filtering import Filtered
 from knowbase.store.postgres.spelling import Spelling
 from knowbase.store.postgres.vector_tables import (
     as_text,
+    is_of_halves,
     lists_of,
     probes_of,
     unpacked,
     vector_table,
 )
-from knowbase.store.postgres.words import Matches, ids_of, key_of, matches_of
+from knowbase.store.postgres.words import key_of
 from knowbase.text.analysis import Word, stems
 from knowbase.values.documents import Candidate, Passage
 from knowbase.values.vectors import Model, Vector
 
+if TYPE_CHECKING:
+    from knowbase.store.postgres.blocks import Postings
+    from knowbase.store.postgres.wordlists import WordLists
+
 MOST = 2**31 - 1  # as many as there are
 EXACT = 20_000  # up to so many vectors that pass are compared one by one
-BY_INDEX = "v.embedding <=> %s::vector"
-ONE_BY_ONE = f"({BY_INDEX}) + 0"  # an order that no index has
-_HAVING_OF_A_CLUSTER = (
-    "EXISTS (SELECT 1 FROM postings p WHERE p.base_id = c.base_id AND p.word = %s"
-    " AND p.document = c.document AND p.chunk = c.id)"
-)
-_SPECIAL = "unnest(%s::int[], %s::float8[], %s::bigint[], %s::int[], %s::float8[])"
-_BY_CHUNK = {
-    "document": SQL(""), "key": SQL("f.chunk"), "special": SQL(f"SELECT * FROM {_SPECIAL}"),
-}  # fmt: skip
-_BY_DOCUMENT = {
-    "document": SQL("p.document, "),
-    "key": SQL("f.document, f.chunk"),
-    "special": SQL(
-        "SELECT s.number, s.idf, c.document, s.chunk, s.length, s.tf"
-        f" FROM {_SPECIAL} AS s (number, idf, chunk, length, tf)"
-        " JOIN chunks c ON c.id = s.chunk AND c.base_id = %s"
-    ),
-}
-"""What belongs together over a cluster: then each worker finds the best of its own."""
-LIFECYCLE = (
-    "archived OR expires_at IS NOT NULL OR superseded_by IS NOT NULL"
-    " OR valid_until IS NOT NULL OR deleted_at IS NOT NULL"
-)
+BY_INDEX = SQL("v.embedding <=> %s::vector")
+BY_HALVES = "v.embedding::halfvec({size}) <=> %s::halfvec({size})"
+ONE_BY_ONE = SQL("(v.embedding <=> %s::vector) + 0")  # an order that no index has
 
 
 class PostgresRetrieval(Connected):
@@ -92,61 +79,36 @@ class PostgresRetrieval(Connected):
         condition: Condition,
         asked: tuple[int, FieldWeights],
     ) -> list[Candidate]:
+        from knowbase.store.postgres.scores import Scoring, Term
+
         limit, weights = asked
         population = self._population(connection, query.among)
-        plain, special = self._words(connection, query)
-        counts = [weight for _, weight in query.weighed]
-        found = [
-            (number, counts[number] * idf(population.rows, len(matches)), matches)
-            for number, matches in special.items()
-            if matches
+        terms = [
+            Term(weight * idf(population.rows, counted.having), counted.having, counted.read)
+            for counted, (_, weight) in zip(
+                self._counted(connection, query), query.weighed, strict=True
+            )
+            if counted.having
         ]
-        test, values = self._passing(connection, "f.chunk", condition)
-        statement = SQL(
-            "SELECT f.chunk, sum(f.idf * ((f.tf * {k}) / (f.tf + {k1} *"
-            " ({rest} + {b} * f.length / %s))) ORDER BY f.number) AS score FROM ("
-            "SELECT w.number, w.idf, {document}p.chunk, p.length,"
-            " %s::float8 * p.title + %s::float8 * p.heading + %s::float8 * p.text"
-            " + %s::float8 * p.terms AS tf"
-            " FROM unnest(%s::int[], %s::int[], %s::float8[]) AS w (number, word, idf)"
-            " JOIN postings p ON p.base_id = %s AND p.word = w.word"
-            " UNION ALL {special}) AS f WHERE {passing}"
-            " GROUP BY {key} HAVING count(*) >= %s ORDER BY score DESC, f.chunk LIMIT %s"
-        ).format(
-            **(_BY_DOCUMENT if is_distributed(connection) else _BY_CHUNK),
-            k=_float(K1 + 1), k1=_float(K1), rest=_float(1 - B), b=_float(B), passing=test,
-        )  # fmt: skip
-        rows_found = gathering.rows(
-            connection,
-            statement,
-            (
-                population.average,
-                *weights,
-                [number for number, _, _ in plain],
-                [word for _, word, _ in plain],
-                [counts[number] * idf(population.rows, having) for number, _, having in plain],
-                self._base,
-                *_columns(found, weights),
-                *([self._base] if is_distributed(connection) else ()),
-                *values,
-                len(query.words) if query.match == "all" else 1,
-                limit,
-            ),
-        )
-        return _best(rows_found, limit)
+        scoring = Scoring(terms, population.average, weights)
+        least = len(query.words) if query.match == "all" else 1
+        filtered = self._filtered(connection, condition)
+        return filtered.best(limit, partial(scoring.best, least=least), EXACT)
 
     def _cover_density(
         self, connection: Connection, text: str, condition: Condition, limit: int
     ) -> list[Candidate]:
         """S4-05: every word, as English; scores by how near they stand, divided by length."""
-        test, values = self._passing(connection, "e.id", condition)
+        test, values = self._filtered(connection, condition).of(SQL("e.id"))
         statement = SQL(
             "SELECT e.id, ts_rank_cd(e.entry, q.query, 2)::float8 AS score"
             " FROM plainto_tsquery('english', %s) AS q (query) JOIN chunks e"
             " ON e.base_id = %s AND e.entry @@ q.query WHERE {} ORDER BY score DESC, e.id LIMIT %s"
         ).format(test)
         asked = (text.replace("\0", " "), self._base, *values, limit)
-        return _best(gathering.rows(connection, statement, asked), limit)
+        found = gathering.rows(connection, statement, asked)
+        found.sort(key=lambda row: (-row[1], row[0]))
+        return [Candidate(chunk, score) for chunk, score in found[:limit]]
 
     def _population(self, connection: Connection, among: Condition) -> Population:
         """How many chunks there are in this part, and how many words they have together."""
@@ -163,73 +125,34 @@ class PostgresRetrieval(Connected):
             found = gathering.rows(connection, statement, (self._base, *values))
         return Population(sum(int(row[0]) for row in found), sum(int(row[1]) for row in found))
 
-    def _words(
-        self, connection: Connection, query: KeywordQuery
-    ) -> tuple[list[tuple[int, int, int]], dict[int, Matches]]:
-        """Plain words as (place, id, chunks that have it); what each other word matches."""
+    def _counted(self, connection: Connection, query: KeywordQuery) -> "list[_Counted]":
+        """Each word of a query: how many chunks have it, and how it is found out which."""
+        lists = self._lists(connection)
         words = [word for word, _ in query.weighed]
         split = [stems(word.surface) for word in words]
-        is_plain = [
-            len(one) == 1 and not word.prefix for word, one in zip(words, split, strict=True)
-        ]
-        known = ids_of(
-            connection, self._base, [s[0] for s, p in zip(split, is_plain, strict=True) if p]
-        )
         plain = [
-            (number, *known[key_of(split[number][0])])
-            for number in range(len(split))
-            if is_plain[number] and key_of(split[number][0]) in known
+            key_of(one[0]) if len(one) == 1 and not word.prefix else None
+            for word, one in zip(words, split, strict=True)
         ]
-        special = {
-            number: matches_of(connection, self._base, word)
-            for number, word in enumerate(words)
-            if not is_plain[number]
-        }
-        if not is_everything(query.among):
-            plain, special = self._counted_among(connection, plain, special, query.among)
-        return plain, special
-
-    def _counted_among(
-        self,
-        connection: Connection,
-        plain: list[tuple[int, int, int]],
-        special: dict[int, Matches],
-        among: Condition,
-    ) -> tuple[list[tuple[int, int, int]], dict[int, Matches]]:
-        """The words as a part of the base has them."""
-        test, values = self._passing(connection, "p.chunk", among)
-        counting = SQL(
-            "SELECT p.word, count(*) FROM postings p WHERE p.base_id = %s"
-            " AND p.word = ANY(%s) AND {} GROUP BY p.word"
-        ).format(test)
-        wanted = (self._base, [word for _, word, _ in plain], *values)
-        having = dict(gathering.summed(gathering.rows(connection, counting, wanted)))
-        matched = list({chunk for matches in special.values() for chunk in matches})
-        test, values = self._passing(connection, "p.chunk", among, distributed=False)
-        ours = {
-            chunk
-            for (chunk,) in gathering.rows(
-                connection,
-                SQL("SELECT p.chunk FROM unnest(%s::bigint[]) AS p (chunk) WHERE {}").format(test),
-                (matched, *values),
-            )
-        }
-        return (
-            [(number, word, having[word]) for number, word, _ in plain if word in having],
-            {
-                number: {chunk: one for chunk, one in matches.items() if chunk in ours}
-                for number, matches in special.items()
-            },
-        )
+        known = lists.known({key for key in plain if key is not None})
+        found = []
+        for word, key in zip(words, plain, strict=True):
+            if key is None:
+                postings = lists.of(word)
+                found.append(_Counted(postings.having, partial(_given, postings)))
+            else:
+                number, having = known.get(key, (0, 0))
+                found.append(_Counted(having, partial(lists.of_word, number)))
+        if is_everything(query.among):
+            return found
+        passing = self._filtered(connection, query.among).all()
+        return [one.among(passing) for one in found]
 
     def frequencies(self, words: Sequence[Word], among: Condition = EVERYTHING) -> Frequencies:
         def count(connection: Connection) -> Frequencies:
             query = KeywordQuery(tuple(words), among=among)
-            plain, special = self._words(connection, query)
-            having = {number: chunks for number, _, chunks in plain}
-            having |= {number: len(matches) for number, matches in special.items()}
-            rows_there = self._population(connection, among).rows
-            return Frequencies(rows_there, tuple(having.get(n, 0) for n in range(len(words))))
+            having = [one.having for one in self._counted(connection, query)]
+            return Frequencies(self._population(connection, among).rows, tuple(having))
 
         return self._connections.consistently(count)
 
@@ -252,40 +175,51 @@ class PostgresRetrieval(Connected):
     ) -> list[Candidate]:
         vector, condition, limit = asked
         number, model = known
-        test, values = self._passing(connection, "v.chunk", condition)
-        table = vector_table(model.dimensions)
-        where = SQL("FROM {} v WHERE v.base_id = %s AND v.model = %s AND {}").format(table, test)
+        filtered = self._filtered(connection, condition)
+        few = None if filtered.passes_all else filtered.few(EXACT)
+        if few is None:
+            test, values = filtered.of(SQL("v.chunk"))
+        else:
+            test, values = SQL("v.chunk = ANY(%s::bigint[])"), [numbers(few)]
+        where = SQL("FROM {} v WHERE v.base_id = %s AND v.model = %s AND {} AND {}").format(
+            vector_table(model.dimensions), self._that_hold(), test
+        )
         scope = (self._base, number, *values)
         if gathering.is_partial(connection):
             return gathering.nearest_of_shards(connection, where, scope, (vector, limit))
-        few = self._few(connection, where, scope)
+        by_index = few is None and self._has_many(connection, known)
         statement = SQL("SELECT v.chunk, v.embedding {} ORDER BY {} LIMIT %s")
 
-        def ordered(order: str, number: int) -> list[tuple[int, Vector]]:
+        def ordered(order: Composable, number: int) -> list[tuple[int, Vector]]:
             with connection.cursor(binary=True) as cursor:
-                cursor.execute(
-                    statement.format(where, SQL(order)), (*scope, as_text(vector), number)
-                )
+                cursor.execute(statement.format(where, order), (*scope, as_text(vector), number))
                 return [(chunk, unpacked(given)) for chunk, given in cursor]
 
         def propose(number: int) -> list[tuple[int, Vector]]:
-            if not few:
-                self._widen(connection, model, number)
-                found = ordered(BY_INDEX, number)
+            if by_index:
+                found = ordered(self._widened(connection, model, number), number)
                 if len(found) >= min(number, EXACT):
                     return found  # else it gave up too early: more than that pass
             return ordered(ONE_BY_ONE, number)
 
         return nearest_vectors(vector, limit, propose)
 
-    def _few(self, connection: Connection, where: Any, scope: tuple[Any, ...]) -> bool:
-        """Whether so few vectors pass that comparing each is exact and fast."""
-        statement = SQL("SELECT count(*) FROM (SELECT 1 {} LIMIT %s) few").format(where)
-        row = connection.execute(statement, (*scope, EXACT + 1)).fetchone()
-        return row is None or row[0] <= EXACT
+    def _that_hold(self) -> Composable:
+        """Which of the vectors are of what the chunks say."""
+        return SQL("true")
 
-    def _widen(self, connection: Connection, model: Model, number: int) -> None:
-        """Let the index look as far as it must for so many that pass."""
+    def _has_many(self, connection: Connection, known: tuple[int, Model]) -> bool:
+        """Whether there are so many vectors that comparing each takes long."""
+        number, model = known
+        statement = SQL(
+            "SELECT count(*) FROM (SELECT 1 FROM {} v WHERE v.base_id = %s AND v.model = %s"
+            " LIMIT %s) many"
+        ).format(vector_table(model.dimensions))
+        row = connection.execute(statement, (self._base, number, EXACT + 1)).fetchone()
+        return row is not None and row[0] > EXACT
+
+    def _widened(self, connection: Connection, model: Model, number: int) -> Composable:
+        """The order that an index has, which is to look as far as it must for so many."""
         breadth = min(max(200, 2 * number), 1000)
         if is_distributed(connection):
             connection.execute("SET LOCAL citus.propagate_set_commands = local")
@@ -296,12 +230,14 @@ class PostgresRetrieval(Connected):
         if self._vectors_known >= (0, 8):
             connection.execute("SET LOCAL hnsw.iterative_scan = strict_order")
             connection.execute("SET LOCAL ivfflat.iterative_scan = relaxed_order")
+        size = model.dimensions
+        return SQL(BY_HALVES).format(size=size) if is_of_halves(connection, size) else BY_INDEX
 
     def unknown_words(self, words: Sequence[Word]) -> list[Word]:
-        return Spelling(self._connections, self._base).unknown(words)
+        return Spelling(self._connections, self._base, self._lists).unknown(words)
 
     def nearest_words(self, word: Word, limit: int) -> list[str]:
-        return Spelling(self._connections, self._base).nearest(word, limit)
+        return Spelling(self._connections, self._base, self._lists).nearest(word, limit)
 
     def newest(self, condition: Condition, limit: int) -> list[Passage]:
         return self._connections.consistently(
@@ -349,7 +285,7 @@ class PostgresRetrieval(Connected):
             " WHERE c.base_id = %s AND c.id = ANY(%s)"
         )
         values = (self._base, list(chunks))
-        if partial.current() is None:
+        if part.current() is None:
             found = self._read(statement, values)
         else:
             found = self._connections.run(lambda within: gathering.rows(within, statement, values))
@@ -357,48 +293,17 @@ class PostgresRetrieval(Connected):
 
     # inside
 
-    def _passing(
-        self, connection: Connection, column: str, condition: Condition, *, distributed: bool = True
-    ) -> Statement:
-        """That a column is one of the chunks that pass; true when all of them do. The column may
-        be of a table that is distributed as they are, or not."""
-        if is_lifecycle(condition) and (
-            is_everything(condition) or not self._has_lifecycle(connection)
-        ):
-            return SQL("true"), []
-        test, values = self._for_chunks(connection, condition)
-        table = column.partition(".")[0]
-        if is_distributed(connection) and distributed:
-            passing = SQL(
-                "({}.document, {}) IN (SELECT c.document, c.id FROM chunks c"
-                " WHERE c.base_id = %s AND {})"
-            ).format(SQL(table), SQL(column), test)
-        else:
-            passing = SQL("{} IN (SELECT c.id FROM chunks c WHERE c.base_id = %s AND {})").format(
-                SQL(column), test
-            )
-        return passing, [self._base, *values]
+    def _lists(self, connection: Connection) -> "WordLists":
+        from knowbase.store.postgres.wordlists import WordLists
 
-    def _has_lifecycle(self, connection: Connection) -> bool:
-        statement = SQL(f"SELECT 1 FROM documents WHERE base_id = %s AND ({LIFECYCLE}) LIMIT 1")
-        return connection.execute(statement, (self._base,)).fetchone() is not None
+        return WordLists(connection, self._base)
 
     def _having(self, connection: Connection) -> Any:
         """Which chunks have a word, as a condition on `chunks AS c`."""
 
         def having(word: Word) -> Compiled:
-            found = stems(word.surface)
-            if is_distributed(connection) and len(found) == 1 and not word.prefix:
-                number, _ = ids_of(connection, self._base, found).get(key_of(found[0]), (0, 0))
-                return Compiled(_HAVING_OF_A_CLUSTER, [number])
-            if len(found) == 1 and not word.prefix:
-                return Compiled(
-                    "EXISTS (SELECT 1 FROM words w JOIN postings p ON p.base_id = w.base_id"
-                    " AND p.word = w.id WHERE w.base_id = c.base_id AND w.stem = %s"
-                    " AND p.chunk = c.id)",
-                    [key_of(found[0])],
-                )
-            return Compiled("c.id = ANY(%s)", [list(matches_of(connection, self._base, word))])
+            found = self._lists(connection).of(word).chunks
+            return Compiled("c.id = ANY(%s::bigint[])", [numbers(found.tolist())])
 
         return having
 
@@ -407,30 +312,27 @@ class PostgresRetrieval(Connected):
         having = self._having(connection)
         return compile_for_chunks(condition, having, apart(connection, self._base))
 
-
-def _columns(
-    found: Sequence[tuple[int, float, Matches]], weights: FieldWeights
-) -> tuple[list[Any], ...]:
-    """Phrases and prefixes as columns: place, idf, chunk, length, weighted frequency."""
-    lines = [
-        (
-            number,
-            weight,
-            chunk,
-            length,
-            sum(w * count for w, count in zip(weights, counts, strict=True)),
-        )
-        for number, weight, matches in found
-        for chunk, (length, counts) in matches.items()
-    ]
-    return tuple([line[place] for line in lines] for place in range(5))
+    def _filtered(self, connection: Connection, condition: Condition) -> Filtered:
+        return Filtered(connection, self._base, condition, self._having(connection))
 
 
-def _best(found: Sequence[Sequence[Any]], limit: int) -> list[Candidate]:
-    """In one order, wherever they were found."""
-    candidates = [Candidate(chunk, score) for chunk, score in found]
-    return sorted(candidates, key=lambda one: (-one.score, one.chunk))[:limit]
+class _Counted(NamedTuple):
+    """A word: how many chunks have it, and who says which."""
+
+    having: int
+    read: "Callable[[], Postings]"
+
+    def among(self, chunks: Sequence[int]) -> "_Counted":
+        """The same, as a part of the base has it."""
+        import numpy as np
+
+        from knowbase.store.postgres.blocks import places
+
+        postings = self.read()
+        at = places(np.array(chunks, "i8"), postings.chunks)
+        postings = postings.taken(np.flatnonzero(at >= 0))
+        return _Counted(postings.having, partial(_given, postings))
 
 
-def _float(number: float) -> Any:
-    return SQL("{}::float8").format(number)
+def _given(postings: "Postings") -> "Postings":
+    return postings

@@ -3,7 +3,7 @@
 import json
 from typing import Any, TypeVar
 
-from knowbase.store.rows import CHUNK, Rows, file_columns, file_record, from_json
+from knowbase.store.rows import CHUNK, Rows, file_columns, file_records, from_json
 from knowbase.values.documents import FIELDS
 
 __all__ = [
@@ -13,7 +13,7 @@ __all__ = [
     "clean",
     "document",
     "file_columns",
-    "file_record",
+    "file_records",
     "passage",
     "written",
 ]

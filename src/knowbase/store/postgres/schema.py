@@ -417,8 +417,69 @@ INSERT INTO changes SELECT id, 0, CASE WHEN next_seq > 1 THEN
     '', '', '', NULL, '', '[]', next_seq, next_chunk FROM bases;
 """
 
+# Of each word, the chunks of a part of the base in one row (`blocks.py`), instead of a row for
+# each of them.
+_STEP_15 = """
+CREATE TABLE word_segments (
+    base_id integer NOT NULL REFERENCES bases ON DELETE CASCADE,
+    id integer NOT NULL,
+    chunks integer NOT NULL,
+    first bigint NOT NULL,
+    last bigint NOT NULL,
+    gone bigint[] NOT NULL DEFAULT '{}',
+    fresh bytea,
+    wide bytea,
+    PRIMARY KEY (base_id, id)
+);
+CREATE TABLE word_blocks (
+    base_id integer NOT NULL,
+    segment integer NOT NULL,
+    word integer NOT NULL,
+    narrow bytea NOT NULL,
+    wide bytea NOT NULL,
+    PRIMARY KEY (base_id, segment, word)
+);
+ALTER TABLE word_segments ALTER COLUMN fresh SET STORAGE EXTERNAL;
+ALTER TABLE word_blocks ALTER COLUMN narrow SET STORAGE EXTERNAL;
+INSERT INTO word_segments (base_id, id, chunks, first, last)
+    SELECT base_id, chunk / 16384 + 1, count(DISTINCT chunk), min(chunk), max(chunk)
+    FROM postings GROUP BY base_id, chunk / 16384;
+INSERT INTO word_blocks
+    SELECT base_id, chunk / 16384 + 1, word,
+        coalesce(string_agg(int8send((chunk << 32) | (length::bigint << 16)
+            | (text::bigint << 8) | (title << 6) | (heading << 4) | terms),
+            ''::bytea ORDER BY chunk) FILTER (WHERE fits), ''),
+        coalesce(string_agg(int4send(word) || int8send(chunk) || int4send(length)
+            || int2send(title) || int2send(heading) || int2send(text) || int2send(terms),
+            ''::bytea ORDER BY chunk) FILTER (WHERE NOT fits), '')
+    FROM (SELECT *, chunk < 2147483648 AND length < 65536 AND text < 256 AND title < 4
+        AND heading < 4 AND terms < 16 AS fits FROM postings) p
+    GROUP BY base_id, word, chunk / 16384;
+DROP TABLE postings;
+"""
+
+# What chunks said is found by its words, as what they say is.
+_STEP_16 = """
+ALTER TABLE past_chunks ADD COLUMN title text COLLATE "C" NOT NULL DEFAULT '',
+    ADD COLUMN terms text COLLATE "C" NOT NULL DEFAULT '',
+    ADD COLUMN length integer NOT NULL DEFAULT 0;
+CREATE TABLE past_postings (
+    base_id integer NOT NULL REFERENCES bases ON DELETE CASCADE,
+    word integer NOT NULL,
+    chunk bigint NOT NULL,
+    until bigint NOT NULL,
+    length integer NOT NULL,
+    title smallint NOT NULL,
+    heading smallint NOT NULL,
+    text smallint NOT NULL,
+    terms smallint NOT NULL,
+    PRIMARY KEY (base_id, word, chunk, until)
+);
+CREATE INDEX past_postings_chunk ON past_postings (base_id, chunk, until);
+"""
+
 STEPS = (
     _STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8, _STEP_9, _STEP_10,
-    _STEP_11, _STEP_12, _STEP_13, _STEP_14,
+    _STEP_11, _STEP_12, _STEP_13, _STEP_14, _STEP_15, _STEP_16,
 )  # fmt: skip
 WITH_A_GRAPH = 3

@@ -146,7 +146,7 @@ def _printed(schema: str, there: Found, dimensions: int, roles: Roles) -> Iterat
     yield "-- with more than 20,000 vectors, as the owner, once they are there:"
     yield (
         f"-- CREATE INDEX vectors_{dimensions:d}_hnsw ON {name}.vectors_{dimensions:d}"
-        " USING hnsw (embedding vector_cosine_ops);"
+        f" USING hnsw ((embedding::halfvec({dimensions:d})) halfvec_cosine_ops);"
     )
 
 

@@ -4,7 +4,7 @@ from array import array
 from sys import byteorder
 
 from psycopg import Connection
-from psycopg.sql import SQL, Composable, Composed, Identifier, Literal
+from psycopg.sql import SQL, Composed, Identifier, Literal
 
 from knowbase.store.postgres.cluster import BESIDE_ITS_DOCUMENT, is_distributed, spread
 from knowbase.store.postgres.schema import LOCK
@@ -16,6 +16,7 @@ _KEYS = (
 )
 VECTORS_A_LIST = 1000
 LEAST_LISTS = 10
+HALVES = "(embedding::halfvec({})) halfvec_cosine_ops"
 
 
 def vector_table(dimensions: int) -> Identifier:
@@ -75,8 +76,13 @@ def learn_lists(connection: Connection, dimensions: int, enough: int) -> None:
     ).fetchone()
     lists = max(LEAST_LISTS, (whole[0] if whole else 0) // VECTORS_A_LIST)
     connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
-    _index_vectors(
-        connection, dimensions, "ivfflat", SQL("WITH (lists = {})").format(Literal(lists))
+    connection.execute(
+        SQL(
+            "CREATE INDEX IF NOT EXISTS {} ON {} USING ivfflat (embedding vector_cosine_ops)"
+            " WITH (lists = {})"
+        ).format(
+            Identifier(f"vectors_{dimensions:d}_ivfflat"), vector_table(dimensions), Literal(lists)
+        )
     )
 
 
@@ -90,16 +96,37 @@ def is_hnsw_due(connection: Connection, dimensions: int, enough: int, *, anew: b
 
 
 def build_hnsw(connection: Connection, dimensions: int, *, anew: bool) -> None:
-    """Of all vectors that there are: who writes some meanwhile waits, who reads does not."""
+    """Of all vectors that there are: who writes some meanwhile waits, who reads does not. In half
+    precision, where pgvector has that: the index proposes, the vectors themselves decide."""
     connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
-    if not anew:
-        _index_vectors(connection, dimensions, "hnsw", SQL(""))
-        return
     old = Identifier(f"vectors_{dimensions:d}_hnsw")
     new = Identifier(f"vectors_{dimensions:d}_hnsw_new")
-    _index_vectors(connection, dimensions, "hnsw", SQL(""), new)
+    key = SQL(HALVES if _has_halves(connection) else "embedding vector_cosine_ops")
+    connection.execute(
+        SQL("CREATE INDEX IF NOT EXISTS {} ON {} USING hnsw ({})").format(
+            new if anew else old,
+            vector_table(dimensions),
+            key.format(Literal(dimensions)),
+        )
+    )
+    if not anew:
+        return
     connection.execute(SQL("DROP INDEX IF EXISTS {}").format(old))  # now, for that readers wait
     connection.execute(SQL("ALTER INDEX {} RENAME TO {}").format(new, old))
+
+
+def _has_halves(connection: Connection) -> bool:
+    row = connection.execute("SELECT to_regtype('halfvec') IS NOT NULL").fetchone()
+    return bool(row and row[0])
+
+
+def is_of_halves(connection: Connection, dimensions: int) -> bool:
+    """Whether HNSW, if there is one, has its vectors in half precision."""
+    row = connection.execute(
+        "SELECT pg_get_indexdef(to_regclass(%s)) LIKE '%%halfvec%%'",
+        (f"vectors_{dimensions:d}_hnsw",),
+    ).fetchone()
+    return bool(row and row[0])
 
 
 def built(connection: Connection, dimensions: int) -> tuple[int, int] | None:
@@ -126,23 +153,6 @@ def lists_of(connection: Connection, dimensions: int) -> int:
         (f"vectors_{dimensions:d}_ivfflat",),
     ).fetchone()
     return int(row[0]) if row else 0
-
-
-def _index_vectors(
-    connection: Connection,
-    dimensions: int,
-    index: str,
-    options: Composable,
-    name: Identifier | None = None,
-) -> None:
-    connection.execute(
-        SQL("CREATE INDEX IF NOT EXISTS {} ON {} USING {} (embedding vector_cosine_ops) {}").format(
-            name or Identifier(f"vectors_{dimensions:d}_{index}"),
-            vector_table(dimensions),
-            Identifier(index),
-            options,
-        )
-    )
 
 
 def probes_of(lists: int) -> int:

@@ -4,6 +4,7 @@ What a batch of documents meets is asked for once, and each kind of row is writt
 of them: the number of statements does not depend on how many there are.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -70,6 +71,7 @@ class Writing(Chunks):
         self._planned: dict[int, Planned] = {}
         self._unlinked: set[int] = set()  # documents whose vectors changed
         self._unindexed: set[int] = set()  # chunks whose words are to be forgotten
+        self._lost: Counter[str] = Counter()
         self._indexed: dict[int, tuple[int, dict[str, Counts]]] = {}
         self._documents: dict[int, int] = {}
         self._chunks = self._length = 0  # how many more there are
@@ -162,7 +164,7 @@ class Writing(Chunks):
             " WHERE d.base_id = %s AND d.id = ANY(%s)",
             (self._base, list(ids)),
         ).fetchall()
-        self._forget_words(chunk[:2] for chunk in chunks)
+        self._forget_chunks({chunk: length for chunk, length, _ in chunks})
         if is_distributed(self._connection):  # over its nodes no key leads to documents
             self._drop_chunks({document for _, _, document in chunks})
         self._linking.forget(ids)

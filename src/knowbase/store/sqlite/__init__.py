@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from knowbase.values.replicas import ReplicaState
 
 BUSY_TIMEOUT = 5.0
+MOST_PAST = 4  # moments that are kept at hand
 
 
 def create(path: str) -> "SqliteStore":
@@ -155,8 +156,11 @@ class SqliteStore(
     ) -> None:
         self.path = path
         self._index_after = index_after
+        self._busy_timeout = busy_timeout
+        self._past: dict[int, SqliteStore] = {}  # as it was after a change
         with translated():
-            self._connections = Connections(BaseFile(path, _check), busy_timeout)
+            self._file = BaseFile(path, _check)
+            self._connections = Connections(self._file, busy_timeout)
 
     def close(self) -> None:
         self._connections.close()
@@ -196,7 +200,7 @@ class SqliteStore(
                 model = self._model_id(connection, changes.model)
                 keeping = self._keeping(connection, changes, now)
                 seqs = write.apply(connection, changes, model, now, keeping)
-                written = [self._document(connection, seq) for seq in seqs]
+                written = self._written(connection, seqs)
                 check_codes(changes.drafts, written)
             if changes.sources:
                 # Whatever becomes of the journal: where to find the files again stays known.
@@ -231,6 +235,27 @@ class SqliteStore(
 
         return SqliteHistory(self._connections)
 
-    def _document(self, connection: apsw.Connection, seq: int) -> Document:
-        sql = f"SELECT {rows.DOCUMENT} FROM documents d WHERE d.seq = ?"
-        return rows.document(connection.execute(sql, (seq,)).fetchall()[0])
+    def as_of(self, number: int) -> "SqliteStore":
+        """The last ones are kept: what was is the same for who asks again."""
+        from knowbase.store.sqlite.as_of import SqliteAsOf
+
+        known = self._past.get(number)
+        if known is None:
+            known = SqliteAsOf(self, self._file, self._busy_timeout, number)
+            for other in list(self._past)[: len(self._past) - MOST_PAST + 1]:
+                del self._past[other]
+            self._past[number] = known
+        return known
+
+    def _written(self, connection: apsw.Connection, seqs: list[int]) -> list[Document]:
+        from knowbase.store.sqlite.links import numbers
+
+        if not seqs:
+            return []
+        sql = (
+            f"SELECT {rows.DOCUMENT} FROM json_each(?) wanted"
+            " CROSS JOIN documents d ON d.seq = wanted.value"
+        )
+        found = map(rows.document, connection.execute(sql, (numbers(seqs),)).fetchall())
+        by_seq = {document.seq: document for document in found}
+        return [by_seq[seq] for seq in seqs]

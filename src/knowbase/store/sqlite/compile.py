@@ -18,7 +18,7 @@ from knowbase.text.analysis import Word
 from knowbase.text.paths import PathPattern
 
 
-class _SqliteCompiler(Compiler):
+class SqliteCompiler(Compiler):
     def one_of(self, condition: OneOf) -> Compiled:
         column, places = self.column(condition.field), _places(len(condition.values))
         return Compiled(f"coalesce({column} IN ({places}), 0)", list(condition.values))
@@ -75,7 +75,7 @@ class _SqliteCompiler(Compiler):
         return Compiled(sql, [match_expression(KeywordQuery((word,)))])
 
 
-_COMPILER = _SqliteCompiler()
+_COMPILER = SqliteCompiler()
 
 
 def compile_condition(condition: Condition) -> Compiled:

@@ -54,11 +54,11 @@ class SqliteDocuments(Connected):
 
     def chunks(self, document: str) -> list[Passage]:
         found = self._read(
-            f"SELECT c.id, {rows.CHUNK}, {rows.DOCUMENT} FROM chunks c"
+            f"SELECT c.position, c.id, {rows.CHUNK}, {rows.DOCUMENT} FROM chunks c"
             " JOIN documents d ON d.seq = c.document WHERE d.id = ? ORDER BY c.position",
             (document,),
         )
-        return [rows.passage(row) for row in found]
+        return [rows.passage(row[1:]) for row in found]
 
     def codes(self) -> list[str]:
         return [

@@ -36,7 +36,7 @@ class SqliteFiles(Connected):
                 "  ON f.path >= w.value || '\\' AND f.path < w.value || ']')",
                 (rows.to_json(list(within)),),
             )
-        return {row[0]: rows.file_record(row) for row in found}
+        return {record.path: record for record in rows.file_records(found)}
 
     def has_lost_writes(self) -> bool:
         with translated():
@@ -50,4 +50,4 @@ class SqliteFiles(Connected):
         found = self._read(
             f"SELECT {rows.file_columns()} FROM files WHERE problem IS NOT NULL ORDER BY path"
         )
-        return [rows.file_record(row) for row in found]
+        return rows.file_records(found)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from knowbase.values.edges import Edge, Wiring
     from knowbase.values.reading import Link
 
-_EDGE = "s.id, t.id, e.relation, e.weight, e.origin"
+EDGE = "s.id, t.id, e.relation, e.weight, e.origin"
 
 
 class SqliteGraph(Connected):
@@ -29,7 +29,7 @@ class SqliteGraph(Connected):
         sql, values = compile_condition(both(Not(FORGOTTEN), condition))
         found = self._read(
             f"WITH passing AS MATERIALIZED (SELECT d.seq, d.id FROM documents d WHERE {sql})"
-            f" SELECT {_EDGE} FROM passing s CROSS JOIN edges e ON e.source = s.seq"
+            f" SELECT {EDGE} FROM passing s CROSS JOIN edges e ON e.source = s.seq"
             " CROSS JOIN passing t ON t.seq = e.target ORDER BY s.seq, t.seq, e.relation",
             values,
         )
@@ -74,7 +74,7 @@ class SqliteGraph(Connected):
             " CROSS JOIN documents d ON d.id = wanted.value WHERE d.deleted_at IS NULL"
             f"{step.format('source', 'target')}{step.format('target', 'source')}),"
             " near AS MATERIALIZED (SELECT seq, min(hops) AS hops FROM reached GROUP BY seq)"
-            f" SELECT {_EDGE} FROM near a CROSS JOIN edges e ON e.source = a.seq"
+            f" SELECT {EDGE} FROM near a CROSS JOIN edges e ON e.source = a.seq"
             " CROSS JOIN near b ON b.seq = e.target AND min(a.hops, b.hops) < ?"
             " CROSS JOIN documents s ON s.seq = e.source CROSS JOIN documents t ON t.seq = e.target"
             " ORDER BY s.seq, t.seq, e.relation",

@@ -84,6 +84,19 @@ class SqliteHistory:
                 found = _version(connection, document, number)
             return found  # noqa: RET504 - to mypy, the block could swallow an error
 
+    def lost(self, number: int) -> int:
+        with translated():
+            found: Any = (
+                self._get()
+                .execute(
+                    "SELECT count(*) FROM versions WHERE until > ?1 AND since <= ?1"
+                    " AND data IS NULL",
+                    (number,),
+                )
+                .get
+            )
+        return int(found)
+
     def past(self, reference: str) -> str | None:
         with translated():
             for test in ("id = ?", "code = ?", "path = ?"):

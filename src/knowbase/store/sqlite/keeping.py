@@ -149,12 +149,16 @@ def write(connection: apsw.Connection, part: HistoryPart) -> None:
     )
     write_versions(connection, part.versions)
     connection.executemany(
-        "INSERT OR REPLACE INTO past_chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        [(one.chunk, one.until, one.document, *one[3:8], key_of(one)) for one in part.chunks],
-    )
-    connection.executemany(
         "INSERT OR IGNORE INTO past_texts VALUES (?, ?, ?, ?)",
         [(key_of(one), one.heading, one.header, one.text) for one in part.chunks],
+    )
+    connection.executemany(  # once their texts are there: they are indexed by a trigger
+        "INSERT INTO past_chunks (chunk, until, document, slug, chunk_index, overlap, tokens, hash,"
+        " key, title, terms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (one.chunk, one.until, one.document, *one[3:8], key_of(one), one.title, one.terms)
+            for one in part.chunks
+        ],
     )
     connection.executemany(
         "INSERT OR IGNORE INTO past_vectors SELECT ?, id, ? FROM models"

@@ -33,7 +33,7 @@ def refresh(connection: apsw.Connection, documents: Collection[int]) -> None:
 
 def _write_names(connection: apsw.Connection, documents: Collection[int]) -> None:
     known: dict[int, dict[str, int]] = {seq: {} for seq in documents}
-    wanted = _numbers(documents)
+    wanted = numbers(documents)
     for document, name, kind in connection.execute(
         "SELECT document, name, kind FROM names WHERE document IN (SELECT value FROM json_each(?))",
         (wanted,),
@@ -45,25 +45,23 @@ def _write_names(connection: apsw.Connection, documents: Collection[int]) -> Non
         " WHERE seq IN (SELECT value FROM json_each(?))",
         (wanted,),
     ).fetchall()
+    gone: list[tuple[str, int, int]] = []
+    new: list[tuple[str, int, int]] = []
+    mentions: list[tuple[Any, ...]] = []
     for seq, deleted_at, *fields in rows:
         named = Named(*fields)
-        _replace_names(connection, seq, known[seq], {} if deleted_at else names_of_document(named))
-        connection.execute("DELETE FROM mentions WHERE document = ?", (seq,))
-        connection.executemany(
-            "INSERT OR IGNORE INTO mentions VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            [(seq, *mention, mention.weight) for mention in mentions_of(named, links.get(seq, ()))],
-        )
-
-
-def _replace_names(
-    connection: apsw.Connection, seq: int, old: dict[str, int], new: dict[str, int]
-) -> None:
-    connection.executemany(
-        "DELETE FROM names WHERE name = ? AND kind = ? AND document = ?",
-        [(*name, seq) for name in old.items() - new.items()],
+        old, names = known[seq].items(), {} if deleted_at else names_of_document(named)
+        gone += [(*name, seq) for name in old - names.items()]
+        new += [(*name, seq) for name in names.items() - old]
+        said = mentions_of(named, links.get(seq, ()))
+        mentions += [(seq, *mention, mention.weight) for mention in said]
+    connection.executemany("DELETE FROM names WHERE name = ? AND kind = ? AND document = ?", gone)
+    connection.executemany("INSERT INTO names VALUES (?, ?, ?)", sorted(new))
+    connection.execute(
+        "DELETE FROM mentions WHERE document IN (SELECT value FROM json_each(?))", (wanted,)
     )
     connection.executemany(
-        "INSERT INTO names VALUES (?, ?, ?)", [(*name, seq) for name in new.items() - old.items()]
+        "INSERT OR IGNORE INTO mentions VALUES (?, ?, ?, ?, ?, ?, ?, ?)", mentions
     )
 
 
@@ -80,7 +78,7 @@ def _links(connection: apsw.Connection, wanted: str) -> dict[int, list[Link]]:
 
 def _resolve(connection: apsw.Connection, owners: Iterable[int]) -> None:
     """Find the targets of everything that these documents say, or that is said of them."""
-    wanted = _numbers(owners)
+    wanted = numbers(owners)
     for end, which in (
         ("source", "NOT IN ('PARENT_OF', 'SUPERSEDES', 'SIMILAR_TO')"),
         ("target", "IN ('PARENT_OF', 'SUPERSEDES')"),
@@ -90,19 +88,27 @@ def _resolve(connection: apsw.Connection, owners: Iterable[int]) -> None:
             f" AND relation {which}",
             (wanted,),
         )
-    connection.execute(
-        "INSERT INTO edges SELECT source, target, relation, weight, min(origin) FROM ("
+    called = (
+        "(SELECT n.document FROM names n WHERE n.name = m.name AND n.kind <= m.reach"
+        " ORDER BY n.kind, n.document LIMIT 1)"
+    )
+    owned = "(SELECT value AS seq FROM json_each(?2))"
+    connection.execute(f"INSERT INTO edges {resolving(called, owned)}", (json_weights(), wanted))
+
+
+def resolving(called: str, owners: str) -> str:
+    """The query for the edges of these documents: `called` is who goes by the name of a mention
+    `m`. Its first parameter are the weights of relations."""
+    return (
+        "SELECT source, target, relation, weight, min(origin) FROM ("
         " SELECT iif(inverse, found, document) AS source, iif(inverse, document, found) AS target,"
-        " relation, weight, origin FROM ("
-        "  SELECT m.*, (SELECT n.document FROM names n WHERE n.name = m.name AND n.kind <= m.reach"
-        "  ORDER BY n.kind, n.document LIMIT 1) AS found"
-        "  FROM json_each(?1) o CROSS JOIN mentions m ON m.document = o.value)"
+        f" relation, weight, origin FROM (SELECT m.*, {called} AS found"
+        f"  FROM {owners} o CROSS JOIN mentions m ON m.document = o.seq)"
         " WHERE found IS NOT NULL"
         " UNION ALL SELECT r.source, r.target, r.relation, w.value, r.origin"
-        " FROM json_each(?1) o CROSS JOIN relations r ON r.source = o.value"
-        " JOIN json_each(?2) w ON w.key = r.relation)"
-        " WHERE source <> target GROUP BY source, target, relation, weight",
-        (wanted, _json(WEIGHTS)),
+        f" FROM {owners} o CROSS JOIN relations r ON r.source = o.seq"
+        " JOIN json_each(?1) w ON w.key = r.relation)"
+        " WHERE source <> target GROUP BY source, target, relation, weight"
     )
 
 
@@ -129,7 +135,7 @@ def note_loss(connection: apsw.Connection, documents: Collection[int]) -> None:
         " WHERE (SELECT count(*) FROM edges WHERE source = other AND relation = 'SIMILAR_TO')"
         " + (SELECT count(*) FROM edges WHERE target = other AND relation = 'SIMILAR_TO')"
         " >= (SELECT similar_most FROM graph)",
-        (_numbers(documents),),
+        (numbers(documents),),
     )
 
 
@@ -154,11 +160,13 @@ def relink(connection: apsw.Connection) -> None:
     _resolve(connection, seqs)
 
 
-def _numbers(values: Iterable[int]) -> str:
+def numbers(values: Iterable[int]) -> str:
+    """As one parameter, for json_each."""
     return "[" + ",".join(map(str, values)) + "]"
 
 
-def _json(value: object) -> str:
+def json_weights() -> str:
+    """What each relation counts."""
     import json
 
-    return json.dumps(value)
+    return json.dumps(WEIGHTS)

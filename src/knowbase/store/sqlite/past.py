@@ -12,7 +12,8 @@ from knowbase.values.vectors import Model
 _VERSION = "document, id, since, until, data, places"
 _CHUNK = (
     "c.chunk, c.document, c.until, c.slug, c.chunk_index, c.overlap, c.tokens, c.hash,"
-    " t.heading, t.header, t.text FROM past_chunks c JOIN past_texts t ON t.key = c.key"
+    " t.heading, t.header, t.text, c.title, c.terms FROM past_chunks c"
+    " JOIN past_texts t ON t.key = c.key"
 )
 _BATCH = 100  # changes
 
@@ -24,6 +25,8 @@ def leftovers(connection: apsw.Connection) -> int:
         " + (SELECT count(*) FROM past_chunks WHERE key NOT IN (SELECT key FROM past_texts))"
         " + (SELECT count(*) FROM past_chunks c WHERE NOT EXISTS (SELECT 1 FROM versions v"
         " WHERE v.document = c.document AND v.until = c.until AND v.data IS NOT NULL))"
+        " + (SELECT count(*) FROM past_fts_docsize WHERE id NOT IN (SELECT id FROM past_chunks))"
+        " + (SELECT count(*) FROM past_chunks WHERE id NOT IN (SELECT id FROM past_fts_docsize))"
     )
     found: Any = connection.execute(sql).get
     return int(found)
@@ -87,7 +90,12 @@ def chunks(connection: apsw.Connection, test: str, values: Sequence[Any]) -> lis
     found: Any = connection.execute(
         f"SELECT {_CHUNK} WHERE {test} ORDER BY c.chunk, c.until", values
     ).fetchall()
-    return [PastChunk(*row)._replace(vectors=_vectors(connection, row[7])) for row in found]
+    return [
+        PastChunk(*row[:11])._replace(
+            vectors=_vectors(connection, row[7]), title=row[11], terms=row[12]
+        )
+        for row in found
+    ]
 
 
 def _vectors(connection: apsw.Connection, digest: str) -> tuple[tuple[Model, bytes], ...]:

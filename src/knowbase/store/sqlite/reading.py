@@ -226,7 +226,7 @@ def shared(connection: apsw.Connection) -> SharedParts:
             )
         ),
         files=tuple(
-            map(rows.file_record, read(f"SELECT {rows.file_columns()} FROM files ORDER BY path"))
+            rows.file_records(read(f"SELECT {rows.file_columns()} FROM files ORDER BY path"))
         ),
         sources=tuple(
             Source(path, tuple(from_json(tags, list)), parent, bool(tree))

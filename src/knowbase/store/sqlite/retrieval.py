@@ -139,7 +139,7 @@ class SqliteRetrieval(WithIndex):
 
         with translated():
             scores = scores_among(self._connections.get(), query, weights)
-        sql, values = compile_for_chunks(condition)
+        sql, values = self._for_chunks(condition)
         passing = self._read(
             "SELECT c.id FROM json_each(?) scored CROSS JOIN chunks c ON c.id = scored.value"
             f" WHERE {sql}",
@@ -184,7 +184,7 @@ class SqliteRetrieval(WithIndex):
         for both legs."""
         if self._all_pass(condition):
             return None
-        sql, values = compile_for_chunks(condition)
+        sql, values = self._for_chunks(condition)
         key = (self._connections.state(), sql, *values)
         known = self._connections.passing
         if known is None or known[0] != key:
@@ -201,7 +201,7 @@ class SqliteRetrieval(WithIndex):
             sql, values = compile_condition(condition)
             listed = self._read(f"SELECT group_concat(d.seq) FROM documents d WHERE {sql}", values)
             return Among(words.chunks_of(numbers_in(listed[0][0])), inverted=False)
-        sql, values = failing or compile_for_chunks(condition)
+        sql, values = failing or self._for_chunks(condition)
         listed = self._read(f"SELECT group_concat(c.id) FROM chunks c WHERE {sql}", values)
         return Among(numbers_in(listed[0][0]), inverted=failing is not None)
 
@@ -232,7 +232,7 @@ class SqliteRetrieval(WithIndex):
         takes as long as a scan over twenty, and adding up without numpy ten times as long."""
         last = self._numbers(f"SELECT coalesce(max(rowid), 0) FROM {table}_rowids LIMIT ?", [])[0]
         most = min(FEW, last // (20 if "numpy" in sys.modules else 200))
-        sql, values = compile_for_chunks(condition)
+        sql, values = self._for_chunks(condition)
         found = self._numbers(f"SELECT c.id FROM chunks c WHERE {sql} LIMIT ?", values)
         return found if len(found) <= most else None
 
@@ -286,7 +286,7 @@ class SqliteRetrieval(WithIndex):
             return connection.execute(sql, values).fetchall()
 
     def newest(self, condition: Condition, limit: int) -> list[Passage]:
-        sql, values = compile_for_chunks(condition)
+        sql, values = self._for_chunks(condition)
         found = self._read(
             f"SELECT c.id, {rows.CHUNK}, {rows.DOCUMENT} FROM"
             f" (SELECT c.document, min(c.position) AS position FROM chunks c WHERE {sql}"
@@ -301,7 +301,7 @@ class SqliteRetrieval(WithIndex):
     def facets(self, condition: Condition, wanted: Sequence[str], ages: "Ages") -> "Counted":
         from knowbase.store.facets import counted, statement
 
-        sql, values = compile_for_chunks(condition)
+        sql, values = self._for_chunks(condition)
         matching = (
             "SELECT d.seq, d.type, d.project, d.path, d.updated_at, d.created_at FROM documents d"
             f" WHERE d.seq IN (SELECT c.document FROM chunks c WHERE {sql})"
@@ -318,6 +318,10 @@ class SqliteRetrieval(WithIndex):
         )
         return {row[0]: rows.passage(row) for row in found}
 
+    def _for_chunks(self, condition: Condition) -> Compiled:
+        """The condition over `chunks AS c`."""
+        return compile_for_chunks(condition)
+
     def _passing(self, column: str, condition: Condition) -> Compiled:
         """`AND column IN` the chunks of documents that pass; nothing when all of them do."""
         return Compiled("", []) if self._all_pass(condition) else self._among(column, condition)
@@ -325,7 +329,7 @@ class SqliteRetrieval(WithIndex):
     def _among(self, column: str, condition: Condition) -> Compiled:
         """Not those of the documents that fail, when these are few; sqlite-vec knows only IN."""
         failing = None if column == "chunk_id" else self._failing(condition)
-        sql, values = failing or compile_for_chunks(condition)
+        sql, values = failing or self._for_chunks(condition)
         test = "IN" if failing is None else "NOT IN"
         return Compiled(f" AND {column} {test} (SELECT c.id FROM chunks c WHERE {sql})", values)
 

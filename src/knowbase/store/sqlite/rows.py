@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from knowbase.store.rows import CHUNK, Rows, file_columns, file_record, from_json
+from knowbase.store.rows import CHUNK, Rows, file_columns, file_records, from_json
 from knowbase.values.documents import FIELDS
 
 __all__ = [
@@ -14,7 +14,7 @@ __all__ = [
     "chunk",
     "document",
     "file_columns",
-    "file_record",
+    "file_records",
     "passage",
     "to_json",
     "written",

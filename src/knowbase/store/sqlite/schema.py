@@ -366,9 +366,54 @@ INSERT INTO changes SELECT 0, iif(documents, strftime('%Y-%m-%dT%H:%M:%f000Z'), 
     coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'chunks'), 0) AS chunks);
 """
 
+# What chunks said is found by its words, as what they say is.
+_STEP_16 = """
+ALTER TABLE past_chunks RENAME TO former_chunks;
+DROP INDEX past_chunks_document;
+DROP INDEX past_chunks_until;
+DROP INDEX past_chunks_key;
+DROP INDEX past_chunks_hash;
+CREATE TABLE past_chunks (
+    id INTEGER PRIMARY KEY,
+    chunk INTEGER NOT NULL,
+    until INTEGER NOT NULL,
+    document INTEGER NOT NULL,
+    slug TEXT NOT NULL,
+    chunk_index INTEGER NOT NULL,
+    overlap INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
+    hash TEXT NOT NULL,
+    key BLOB NOT NULL,
+    title TEXT NOT NULL,
+    terms TEXT NOT NULL,
+    UNIQUE (chunk, until)
+);
+CREATE INDEX past_chunks_document ON past_chunks (document, until);
+CREATE INDEX past_chunks_until ON past_chunks (until);
+CREATE INDEX past_chunks_key ON past_chunks (key);
+CREATE INDEX past_chunks_hash ON past_chunks (hash);
+CREATE VIRTUAL TABLE past_fts USING fts5 (
+    title, heading, text, terms,
+    content = '', contentless_delete = 1, tokenize = 'porter unicode61'
+);
+CREATE TRIGGER past_chunks_inserted AFTER INSERT ON past_chunks BEGIN
+    INSERT INTO past_fts (rowid, title, heading, text, terms)
+    SELECT new.id, new.title, coalesce(heading, ''), text, new.terms FROM past_texts
+    WHERE key = new.key;
+END;
+CREATE TRIGGER past_chunks_deleted AFTER DELETE ON past_chunks BEGIN
+    DELETE FROM past_fts WHERE rowid = old.id;
+END;
+INSERT INTO past_chunks SELECT NULL, c.chunk, c.until, c.document, c.slug, c.chunk_index,
+    c.overlap, c.tokens, c.hash, c.key, coalesce((SELECT json_extract(v.data, '$.document.title')
+    FROM versions v WHERE v.document = c.document AND v.until = c.until), ''), ''
+    FROM former_chunks c;
+DROP TABLE former_chunks;
+"""
+
 STEPS = (
     _STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8, _STEP_9, _STEP_10,
-    _STEP_11, _STEP_12, _STEP_13, _STEP_14, _STEP_15,
+    _STEP_11, _STEP_12, _STEP_13, _STEP_14, _STEP_15, _STEP_16,
 )  # fmt: skip
 WITH_CONTENT_HASHES = 2
 _NEVER = 1000  # a number that no schema will have

@@ -5,7 +5,7 @@ how many chunks of others have a word.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import apsw
@@ -22,27 +22,45 @@ def scores_among(
     connection: apsw.Connection, query: KeywordQuery, weights: FieldWeights
 ) -> dict[int, float]:
     """The score of every chunk of the part that has any, or all, of the words."""
-    tally = _tally_of(connection)
-    tally.begin(len(query.weighed), weights)
     sql, values = compile_for_chunks(query.among)
     part = f"(SELECT c.id FROM chunks c WHERE {sql})"
-    connection.execute(
-        f"SELECT tally(chunks_fts) FROM chunks_fts WHERE chunks_fts MATCH ? AND +rowid IN {part}",
-        (expression([word for word, _ in query.weighed]), *values),
-    ).fetchall()
+    words = [word for word, _ in query.weighed]
+    found = tallied(
+        connection, "chunks_fts", words, weights, Compiled(f" AND +rowid IN {part}", values)
+    )
+    tally = _tally_of(connection)
     population = tally.population(connection, part, values)
     tally.note(query)
-    return weighed(tally.frequencies, tally.lengths, population, query)
+    return weighed(found.frequencies, found.lengths, population, query)
 
 
 def phrases(connection: apsw.Connection, word: Word, weights: FieldWeights) -> dict[int, float]:
     """How often each row has the words of one in a row, weighed by field."""
+    return tallied(connection, "chunks_fts", [word], weights).frequencies[0]
+
+
+class Tallied(NamedTuple):
+    """How long each row is, and how often it has each of some words, weighed by field."""
+
+    lengths: dict[int, int]
+    frequencies: list[dict[int, float]]
+
+
+def tallied(
+    connection: apsw.Connection,
+    table: str,
+    words: Sequence[Word],
+    weights: FieldWeights,
+    among: Compiled = Compiled("", []),  # noqa: B008 - a value, never changed
+) -> Tallied:
+    """Of the rows of a text index that have any of the words."""
     tally = _tally_of(connection)
-    tally.begin(1, weights)
+    tally.begin(len(words), weights)
     connection.execute(
-        "SELECT tally(chunks_fts) FROM chunks_fts WHERE chunks_fts MATCH ?", (expression([word]),)
+        f"SELECT tally({table}) FROM {table} WHERE {table} MATCH ?{among.sql}",
+        (expression(words), *among.values),
     ).fetchall()
-    return tally.frequencies[0]
+    return Tallied(tally.lengths, tally.frequencies)
 
 
 def counted_among(
@@ -57,6 +75,18 @@ def counted_among(
     if not tally.having.keys() >= set(wanted):
         scores_among(connection, KeywordQuery(wanted, among=among), FieldWeights())
     return Frequencies(population.rows, tuple(tally.having.get(word, 0) for word in words))
+
+
+def population(connection: apsw.Connection) -> Population:
+    """How many rows FTS5 has, and how long they are together: the first of its records."""
+    held: Any = connection.execute("SELECT block FROM chunks_fts_data WHERE id = 1").get
+    numbers, number = [], 0
+    for byte in held or b"":
+        number = number << 7 | byte & 0x7F
+        if byte < 0x80:
+            numbers.append(number)
+            number = 0
+    return Population(numbers[0], sum(numbers[1:])) if numbers else Population(0, 0)
 
 
 def _tally_of(connection: apsw.Connection) -> "_Tally":
@@ -80,6 +110,8 @@ def statement_by_weight(query: KeywordQuery, weights: FieldWeights, passing: Com
     values: list[str | int | float] = []
     for weight, words in groups.items():
         values += [*weights, weight, expression(words), *passing.values]
+    if len(groups) == 1:  # FTS5 scores within no other query that could be one with its own
+        return Compiled(part, values)
     parts = " UNION ALL ".join([part] * len(groups))
     return Compiled(f"SELECT id, sum(score) AS score FROM ({parts}) GROUP BY id", values)
 
@@ -115,7 +147,7 @@ class _Tally:
             rows: Any = connection.execute(
                 f"SELECT sz FROM chunks_fts_docsize WHERE id IN {part}", values
             )
-            lengths = [_length(size) for (size,) in rows]
+            lengths = [length_of(size) for (size,) in rows]
             self._known = asked, Population(len(lengths), sum(lengths))
             self.having = {}
         return self._known[1]
@@ -129,7 +161,7 @@ class _Tally:
 _tallies: WeakKeyDictionary[apsw.Connection, _Tally] = WeakKeyDictionary()
 
 
-def _length(size: bytes) -> int:
+def length_of(size: bytes) -> int:
     """The words of a row: FTS5 keeps those of each field as SQLite's numbers of variable length."""
     total = number = 0
     for byte in size:

@@ -9,6 +9,9 @@ from knowbase.store.sqlite.connection import Connected, translated
 from knowbase.store.sqlite.vector_tables import compact_vectors
 
 KINDS = {
+    "past_": "history",
+    "versions": "history",
+    "changes": "history",
     "chunks_vec_": "vectors",
     "embedded": "vectors",
     "chunks_fts": "words",

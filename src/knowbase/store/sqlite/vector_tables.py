@@ -20,6 +20,16 @@ def stored_vectors(table: str) -> str:
     )
 
 
+def stored_by_hash(model: int) -> str:
+    """The query for vectors by the hash of what was embedded."""
+    return (
+        "SELECT wanted.value, v.embedding FROM json_each(?) wanted"
+        f" CROSS JOIN {vector_table(model)} v ON v.chunk_id ="
+        " (SELECT c.id FROM main.chunks c CROSS JOIN main.embedded e ON e.model = ? AND"
+        " e.chunk = c.id WHERE c.hash = wanted.value LIMIT 1)"
+    )
+
+
 def create_vector_table(connection: apsw.Connection, model: int, dimensions: int) -> None:
     connection.execute(
         f"CREATE VIRTUAL TABLE {vector_table(model)} USING vec0 (chunk_id INTEGER PRIMARY KEY,"

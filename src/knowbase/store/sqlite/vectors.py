@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,11 @@ from knowbase.store.sqlite import rows
 from knowbase.store.sqlite.beside import index_of, words_of
 from knowbase.store.sqlite.connection import Connected, as_json, translated
 from knowbase.store.sqlite.extension import remove_vector
-from knowbase.store.sqlite.vector_tables import create_vector_table, vector_table
+from knowbase.store.sqlite.vector_tables import (
+    create_vector_table,
+    stored_by_hash,
+    vector_table,
+)
 from knowbase.values.documents import Passage
 
 if TYPE_CHECKING:
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
     from knowbase.store.sqlite.scan import Among
     from knowbase.store.sqlite.vector_index import InStep, VectorIndex
     from knowbase.store.sqlite.word_index import InStep as WordsInStep
+    from knowbase.store.sqlite.word_index import Loaded as LoadedWords
     from knowbase.store.sqlite.word_index import WordIndex
     from knowbase.values.vectors import IndexState, Model, StoredModel, Vector
 
@@ -63,10 +68,15 @@ class WithIndex(Connected):
         loaded, state = self._word_index.loaded(), self._connections.state()
         known = self._connections.words
         if known is None or known[0] != state or known[1] is not loaded:
-            found = self._word_index.in_step(connection, loaded) if loaded else None
+            found = self._words_in_step(connection, loaded) if loaded else None
             known = self._connections.words = (state, loaded, found)
         in_step: WordsInStep | None = known[2]
         return in_step
+
+    def _words_in_step(
+        self, connection: apsw.Connection, loaded: "LoadedWords"
+    ) -> "WordsInStep | None":
+        return self._word_index.in_step(connection, loaded)
 
     def _in_step(self, model: int) -> "InStep | None":
         """The index, when there is one that can be used in this transaction."""
@@ -193,14 +203,7 @@ class SqliteVectors(WithIndex):
             number = self._model_id(connection, model)
             if number is None:
                 return {}
-            found = connection.execute(
-                "SELECT wanted.value, v.embedding FROM json_each(?) wanted"
-                f" CROSS JOIN {vector_table(number)} v ON v.chunk_id ="
-                " (SELECT c.id FROM chunks c CROSS JOIN embedded e ON e.model = ? AND"
-                " e.chunk = c.id WHERE c.hash = wanted.value LIMIT 1)",
-                (as_json(hashes), number),
-            )
-            return dict(found)
+            return dict(connection.execute(stored_by_hash(number), (as_json(hashes), number)))
 
     def renew_index(
         self,
@@ -302,6 +305,19 @@ def insert(connection: apsw.Connection, model: int, chunk: int, vector: "Vector"
     connection.execute(
         "INSERT INTO embedded (model, chunk, seal) VALUES (?, ?, ?)",
         (model, chunk, vector_seal(vector)),
+    )
+
+
+def insert_all(
+    connection: apsw.Connection, model: int, pairs: "Sequence[tuple[int, Vector]]"
+) -> None:
+    """The first vectors of many chunks."""
+    connection.executemany(
+        f"INSERT INTO {vector_table(model)} (chunk_id, embedding) VALUES (?, ?)", pairs
+    )
+    connection.executemany(
+        "INSERT INTO embedded (model, chunk, seal) VALUES (?, ?, ?)",
+        [(model, chunk, vector_seal(vector)) for chunk, vector in pairs],
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from knowbase.store.bm25 import K1, B, Population
 from knowbase.store.sqlite.change_log import WORDS
 from knowbase.store.sqlite.mapped import Loading
+from knowbase.store.sqlite.scoring import population
 from knowbase.store.sqlite.word_segments import (
     FIELDS,
     MAGIC,
@@ -22,12 +23,14 @@ from knowbase.store.sqlite.word_segments import (
     read_current,
 )
 from knowbase.store.tokenizer import stems_alone
+from knowbase.text.analysis import Word
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     import apsw
 
+    from knowbase.query.words import FieldWeights
     from knowbase.store.sqlite.scan import Flags, Floats, Integers
 
 _LEAST = 2_000  # so many that changed are read in any case
@@ -82,6 +85,11 @@ class Part:
 
     def postings(self, stem: str, weights: "Sequence[float]", *, prefix: bool) -> Postings:
         raise NotImplementedError
+
+    def matching(self, word: Word, weights: "FieldWeights") -> Postings | None:  # noqa: ARG002
+        """The rows that have a word, or several in a row, where FTS5 has to be asked for them in
+        any case; None: where it has not."""
+        return None
 
 
 class Shard(Part):
@@ -241,12 +249,15 @@ class WordIndex(Loading[Loaded]):
         changed = WORDS.changed_since(connection, 0, place, most)
         return changed if len(changed) <= most else None
 
-    def in_step(self, connection: "apsw.Connection", loaded: Loaded) -> InStep | None:
-        """The index for the state that this transaction sees."""
+    def in_step(
+        self, connection: "apsw.Connection", loaded: Loaded, gone: "Collection[int]" = ()
+    ) -> InStep | None:
+        """The index for the state that this transaction sees, but for chunks that are to be left
+        out."""
         changed = self.changed(connection, loaded)
         if changed is None:
             return None
-        numbers = np.array(sorted(changed), "i8")
+        numbers = np.array(sorted({*changed, *gone}), "i8")
         parts: list[Part] = []
         for words, dead in zip(loaded.shards, loaded.dead, strict=True):
             if len(words.chunks):
@@ -256,20 +267,8 @@ class WordIndex(Loading[Loaded]):
                 parts.append(shard)
         rows: Any = connection.execute(
             f"{FRESH} WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id",
-            ("[" + ",".join(map(str, changed)) + "]",),
+            ("[" + ",".join(map(str, set(changed).difference(gone))) + "]",),
         ).fetchall()
         for start in range(0, len(rows), _TOKENIZED):
             parts.append(Fresh(rows[start : start + _TOKENIZED]))
         return InStep(tuple(parts), population(connection))
-
-
-def population(connection: "apsw.Connection") -> Population:
-    """How many rows FTS5 has, and how long they are together: the first of its records."""
-    held: Any = connection.execute("SELECT block FROM chunks_fts_data WHERE id = 1").get
-    numbers, number = [], 0
-    for byte in held or b"":
-        number = number << 7 | byte & 0x7F
-        if byte < 0x80:
-            numbers.append(number)
-            number = 0
-    return Population(numbers[0], sum(numbers[1:])) if numbers else Population(0, 0)

@@ -9,7 +9,8 @@ from knowbase import deadline
 from knowbase.store.sqlite.change_log import WORDS
 from knowbase.store.sqlite.connection import Connections
 from knowbase.store.sqlite.renewing import LARGER, Renewing
-from knowbase.store.sqlite.word_index import FRESH, Loaded, WordIndex, population
+from knowbase.store.sqlite.scoring import population
+from knowbase.store.sqlite.word_index import FRESH, Loaded, WordIndex
 from knowbase.store.sqlite.word_segments import (
     MOST_ROWS,
     Current,

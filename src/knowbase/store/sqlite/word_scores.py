@@ -39,6 +39,9 @@ class _Asked(NamedTuple):
     found: "dict[int, float] | None" = None  # of a phrase: how often each row has it, weighed
 
     def postings(self, part: Part, weights: "FieldWeights") -> Postings:
+        matching = part.matching(self.word, weights)
+        if matching is not None:
+            return matching
         if self.found is None:
             return part.postings(self.stem, weights, prefix=self.word.prefix)
         rows = part.of(np.array(sorted(self.found), "i8"))

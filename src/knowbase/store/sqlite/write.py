@@ -3,8 +3,8 @@
 A changed chunk is updated in place: sqlite-vec never refills the hole of a deleted vector.
 """
 
-from collections.abc import Iterable
-from itertools import islice
+from collections.abc import Iterable, Sequence
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
@@ -12,15 +12,21 @@ import apsw
 from knowbase.store.rows import damaged
 from knowbase.store.rules import check_unchanged, known_text
 from knowbase.store.sqlite import rows, vectors
+from knowbase.store.sqlite.adding import (
+    CHUNK_VALUES,
+    chunk_values,
+    document_values,
+    new_among,
+    write_new,
+)
 from knowbase.store.sqlite.compile import compile_condition
 from knowbase.store.sqlite.extension import has_vector_extension
 from knowbase.store.sqlite.links import note_loss, refresh
 from knowbase.store.sqlite.record import record, said_values, used
 from knowbase.store.sqlite.sealing import seal, seal_fields, seal_use
 from knowbase.store.sqlite.vector_tables import compact_vectors
-from knowbase.text.indexed import index_terms
 from knowbase.values.changes import Changes, Draft, assigned_codes, renamed
-from knowbase.values.documents import DEFAULT_SALIENCE, Chunk, names_of
+from knowbase.values.documents import DEFAULT_SALIENCE, Chunk
 from knowbase.values.files import FileRecord
 from knowbase.values.vectors import Vector
 
@@ -46,19 +52,7 @@ def apply(
     if _is_time_to_compact(connection, changes) and has_vector_extension(connection):
         for number in vectors.numbers(connection):
             compact_vectors(connection, number)
-    written: list[int] = []
-    changed: set[int] = set()
-    ids: dict[str, str] = {}
-    for given in changes.drafts:
-        known = _known(connection, given, now) if given.once else None
-        if known is not None:
-            ids[given.id], seq = known
-            written.append(seq)
-            continue
-        draft = _adopted(connection, given)
-        ids[given.id] = draft.id
-        written.append(_write_document(connection, draft, model, now))
-        changed.add(written[-1])
+    written, changed, ids = _write_drafts(connection, changes.drafts, model, now)
     _write_files(connection, changes.files, ids)
     connection.executemany("DELETE FROM files WHERE path = ?", [(p,) for p in changes.forgotten])
     connection.executemany(
@@ -82,6 +76,48 @@ def apply(
     seal_fields(connection, touched - changed)
     seal_use(connection, used(connection, changes) - changed - touched)
     return written
+
+
+class _Written(NamedTuple):
+    """The number of each draft's document, those that changed, and the ids that ids became."""
+
+    seqs: list[int]
+    changed: set[int]
+    ids: dict[str, str]
+
+
+def _write_drafts(
+    connection: apsw.Connection, drafts: Sequence[Draft], model: int | None, now: str
+) -> _Written:
+    """In their order, since each sees what the ones before it did; new ones that stand together
+    are written together."""
+    done = _Written([], set(), {})
+    new = new_among(connection, drafts)
+    for is_new, places in groupby(range(len(drafts)), new.__contains__):
+        run = [drafts[place] for place in places]
+        if is_new:
+            seqs = write_new(connection, run, model, now)
+            done.seqs.extend(seqs)
+            done.changed.update(seqs)
+            done.ids.update((draft.id, draft.id) for draft in run)
+            continue
+        for given in run:
+            _write_one(connection, given, model, now, done)
+    return done
+
+
+def _write_one(
+    connection: apsw.Connection, given: Draft, model: int | None, now: str, done: _Written
+) -> None:
+    known = _known(connection, given, now) if given.once else None
+    if known is not None:
+        done.ids[given.id], seq = known
+        done.seqs.append(seq)
+        return
+    draft = _adopted(connection, given)
+    done.ids[given.id] = draft.id
+    done.seqs.append(_write_document(connection, draft, model, now))
+    done.changed.add(done.seqs[-1])
 
 
 def _is_time_to_compact(connection: apsw.Connection, changes: Changes) -> bool:
@@ -120,8 +156,7 @@ def _remove_chunks(connection: apsw.Connection, chunks: list[int]) -> None:
 
 def _write_document(connection: apsw.Connection, draft: Draft, model: int | None, now: str) -> int:
     reading = draft.reading
-    values = {name: rows.written(name, value) for name, value in reading.stored().items()}
-    values |= {"path": draft.path, "updated_at": draft.updated_at}
+    values = document_values(draft)
     seq = connection.execute("SELECT seq FROM documents WHERE id = ?", (draft.id,)).get
     if seq is None:
         seq = _insert_document(connection, draft.id, values, now)
@@ -193,17 +228,14 @@ def _write_chunks(connection: apsw.Connection, seq: int, draft: Draft, model: in
         )
     }
     code = str(connection.execute("SELECT code FROM documents WHERE seq = ?", (seq,)).get)
-    names = names_of(code, draft.path)
     wanted = {(chunk.slug, chunk.chunk_index) for chunk in draft.chunks}
     orphans = [old.id for key, old in stored.items() if key not in wanted]
     _remove_chunks(connection, orphans)
     changed = bool(orphans)
-    for position, (chunk, vector) in enumerate(zip(draft.chunks, draft.vectors, strict=True)):
+    every = zip(draft.chunks, draft.vectors, chunk_values(draft, code), strict=True)
+    for chunk, vector, of_chunk in every:
         old = stored.get((chunk.slug, chunk.chunk_index))
-        terms = index_terms(
-            draft.reading.type, names, draft.reading.title, chunk.heading, chunk.text
-        )
-        values = _chunk_values(chunk, draft.reading.title, position) | {"terms": terms}
+        values = dict(zip(CHUNK_VALUES, of_chunk, strict=True))
         if old is None:
             chunk_id = _insert_chunk(connection, seq, chunk, values)
         else:
@@ -228,21 +260,6 @@ def _update_chunk(
     connection.execute(
         f"UPDATE chunks SET {settings} WHERE id = ? AND ({differs})", (*given, chunk, *given)
     )
-
-
-def _chunk_values(chunk: Chunk, title: str, position: int) -> dict[str, Any]:
-    return {
-        "position": position,
-        "hash": chunk.hash,
-        "line": chunk.line,
-        "page": chunk.page,
-        "tokens": chunk.tokens,
-        "overlap": chunk.overlap,
-        "header": chunk.header,
-        "title": title,
-        "heading": chunk.heading,
-        "text": chunk.text,
-    }
 
 
 def _insert_chunk(

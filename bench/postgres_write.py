@@ -1,0 +1,125 @@
+"""Storing and moving: a base in PostgreSQL beside one in a file, and beside COPY alone.
+
+    python bench/postgres_write.py                     500 documents of five chunks, twice
+    python bench/postgres_write.py --chunks 100000     moves that many (made for it: some minutes)
+
+CPU seconds of this process and of the server together, embedding left out: both stores get the
+same made-up vectors, taken in turns. COPY alone is every table that the move filled, copied into
+new ones with the same indexes.
+"""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import psycopg
+from psycopg.sql import SQL, Identifier
+
+import corpus
+from corpus import Clustered
+from knowbase.base import Base, create
+from knowbase.embed.granite import Granite
+from knowbase.move import move
+from measure import Row, ratios, report
+from postgres_size import cpu_of, tuned
+from scale import SHAPE
+
+DOCUMENTS, ROUNDS = 500, 2
+
+
+def stored(place: str, tree: Path, granite: Granite, spent: Callable[[], float]) -> float:
+    """The CPU seconds that adding a folder to a new base takes."""
+    create(place).close()
+    with Base(place, embedder=Clustered(granite)) as base:
+        before = spent()
+        base.add([str(tree)])
+        return spent() - before
+
+
+def copied(url: str, spent: Callable[[], float]) -> float:
+    """The CPU seconds that COPY takes for all tables of the schema, into new ones like them."""
+    with psycopg.connect(url, autocommit=True) as source, psycopg.connect(url) as target:
+        tables = [
+            name
+            for (name,) in source.execute(
+                "SELECT tablename FROM pg_tables WHERE schemaname = 'knowbase'"
+            ).fetchall()
+        ]
+        for name in tables:
+            target.execute(
+                SQL("CREATE TABLE {} (LIKE {} INCLUDING ALL)").format(
+                    Identifier(f"copied_{name}"), Identifier("knowbase", name)
+                )
+            )
+        before = spent()
+        for name in tables:
+            columns = SQL(", ").join(
+                Identifier(column)
+                for (column,) in source.execute(
+                    "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(%s)"
+                    " AND attnum > 0 AND NOT attisdropped AND attgenerated = ''",
+                    (f"knowbase.{name}",),
+                ).fetchall()
+            )
+            out = SQL("COPY {} ({}) TO STDOUT (FORMAT binary)").format(
+                Identifier("knowbase", name), columns
+            )
+            into = SQL("COPY {} ({}) FROM STDIN (FORMAT binary)").format(
+                Identifier(f"copied_{name}"), columns
+            )
+            with source.cursor().copy(out) as read, target.cursor().copy(into) as write:
+                for block in read:
+                    write.write(block)
+        target.commit()
+        return spent() - before
+
+
+def moved(url: str, home: Path, chunks: int, spent: Callable[[], float]) -> list[Row]:
+    granite = Granite()
+    tree = corpus.write_tree(home / "more", chunks // SHAPE.sections, SHAPE)
+    source = str(home / "source.db")
+    create(source).close()
+    with Base(source, embedder=Clustered(granite)) as base:
+        base.add([str(tree)])
+        number = base.status().chunks
+    before = spent()
+    move(source, f"{url}#moved")
+    took = spent() - before
+    bare = copied(url, spent)
+    return [
+        Row("moved: chunks", [number]),
+        Row("moved: kb move, comparing and the index of vectors included", [took], "s CPU"),
+        Row("moved: COPY alone of everything that is in the database", [bare], "s CPU"),
+    ]
+
+
+def main() -> None:
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
+    parser.add_argument("--chunks", type=int, default=0, help="move a base of so many")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    given = parser.parse_args()
+    with TemporaryDirectory() as name, tuned(Path(name, "server")) as (url, postmaster):
+        spent = cpu_of(postmaster)
+        granite = Granite()
+        tree = corpus.write_tree(Path(name, "articles"), DOCUMENTS, SHAPE)
+        taken: dict[str, list[float]] = {"file": [], "postgresql": []}
+        for number in range(ROUNDS):
+            for engine, place in (
+                ("file", str(Path(name, f"{number}.db"))),
+                ("postgresql", f"{url}#stored-{number}"),
+            ):
+                taken[engine].append(stored(place, tree, granite, spent))
+        rows = [
+            Row("storing: in a file", taken["file"], "s CPU"),
+            Row("storing: in PostgreSQL", taken["postgresql"], "s CPU"),
+            Row("storing: rate / that of a file", ratios(*taken.values()), "", "0.8"),
+        ]
+        if given.chunks:
+            rows += moved(url, Path(name), given.chunks, spent)
+    report("postgres_write", rows, as_json=given.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,378 @@
+"""A SQLite base as it was after a change: the same store, on connections that see it so.
+
+Documents, tags, links and counts are read as ever, from views in place of the tables (`then.py`).
+What is asked of the indexes of words and vectors is asked of both: of those of today, but for what
+is not as it was, and of those of what was replaced.
+"""
+
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from knowbase.query.conditions import (
+    EVERYTHING,
+    FORGOTTEN,
+    Condition,
+    Not,
+    both,
+    is_everything,
+)
+from knowbase.query.words import FieldWeights, Frequencies, KeywordQuery
+from knowbase.store.asked_of_the_past import refused
+from knowbase.store.compile import Compiled
+from knowbase.store.sqlite import SqliteStore, then, then_words
+from knowbase.store.sqlite.compile import compile_condition
+from knowbase.store.sqlite.connection import BaseFile, Connections, as_json, translated
+from knowbase.store.sqlite.vector_tables import stored_by_hash, vector_table
+from knowbase.text.analysis import Word, stems
+from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written, nearest, stem_of
+from knowbase.values.documents import Candidate, Document
+
+if TYPE_CHECKING:
+    from knowbase.store.sqlite.history import SqliteHistory
+    from knowbase.store.sqlite.scan import Among
+    from knowbase.store.sqlite.vectors import Propose
+    from knowbase.store.sqlite.word_index import InStep as WordsInStep
+    from knowbase.store.sqlite.word_index import Loaded as LoadedWords
+    from knowbase.values.edges import Edge, Wiring
+    from knowbase.values.reading import Link
+    from knowbase.values.vectors import Model, Vector
+
+LAST = "\U0010ffff"  # sorts after every word
+
+
+class PastConnections(Connections):
+    """Connections that see the base as it was; what is written meanwhile is taken into account
+    before the next read, so that what is erased or pruned is not there either."""
+
+    def __init__(self, file: BaseFile, busy_timeout: float, number: int) -> None:
+        super().__init__(file, busy_timeout)
+        self.number = number
+        self.next_seq = self.next_chunk = 1
+        self.population: then_words.Populations = {}
+        self._prepared: tuple[apsw.Connection, int] | None = None
+        self._has_graph = False
+
+    def get(self) -> apsw.Connection:
+        """Within a transaction, asking for the version also makes it see one state from now on."""
+        connection = super().get()
+        version = connection.pragma("data_version")
+        if self._prepared != (connection, version):
+            if self._prepared is None or self._prepared[0] is not connection:
+                self.next_seq, self.next_chunk = then.open_views(connection, self.number)
+            then.fill_views(connection, self.number, self.next_chunk)
+            self._prepared, self._has_graph = (connection, version), False
+            self.population = {}
+        return connection
+
+    def with_graph(self) -> apsw.Connection:
+        connection = self.get()
+        if not self._has_graph:
+            then.fill_graph(connection, self.next_seq)
+            self._has_graph = True
+        return connection
+
+    @contextmanager
+    def writing(self, *, wait: bool = True, sync: bool = True) -> Iterator[apsw.Connection]:  # noqa: ARG002
+        raise refused()
+        yield  # pragma: no cover - as a writer would
+
+
+class SqliteAsOf(SqliteStore):
+    """See `knowbase.store.contract.Store` for what each method promises."""
+
+    _connections: PastConnections
+
+    def __init__(
+        self, store: SqliteStore, file: BaseFile, busy_timeout: float, number: int
+    ) -> None:
+        self._now = store
+        self.path = store.path
+        self._index_after = store._index_after
+        with translated():
+            self._connections = PastConnections(file, busy_timeout, number)
+
+    def history(self) -> "SqliteHistory":
+        return self._now.history()
+
+    def as_of(self, number: int) -> SqliteStore:
+        return self._now.as_of(number)
+
+    def close(self) -> None:
+        """The connections are the base's: it closes them."""
+
+    def apply(self, *_: Any, **__: Any) -> list[Document]:
+        raise refused()
+
+    def link_similar(self, *_: Any, **__: Any) -> int:
+        return 0
+
+    def renew_index(self, **_: Any) -> bool:
+        return False
+
+    def lease(self, *_: Any) -> bool:
+        return False
+
+    @contextmanager
+    def _one_state(self) -> Iterator[apsw.Connection]:
+        """All that is read meanwhile is of one state of the base."""
+        with translated(), self._connections.get():
+            yield self._connections.get()
+
+    def _read(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        with self._one_state() as connection:
+            return connection.execute(sql, values).fetchall()
+
+    def find(self, reference: str) -> Document | None:
+        with self._one_state():
+            return super().find(reference)
+
+    # words
+
+    def _for_chunks(self, condition: Condition) -> Compiled:
+        return then_words.compiler(self._connections.next_chunk).for_chunks(condition)
+
+    def _words_in_step(
+        self, connection: apsw.Connection, loaded: "LoadedWords"
+    ) -> "WordsInStep | None":
+        from knowbase.store.sqlite.then_index import in_step
+
+        return in_step(self._connections, connection, self._word_index, loaded)
+
+    def _all_pass(self, condition: Condition) -> bool:
+        self._connections.get()
+        return super()._all_pass(condition)
+
+    def keyword(
+        self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
+    ) -> list[Candidate]:
+        query.check_rule()
+        if not query.words or limit < 1:
+            return []
+        with self._one_state():
+            if is_everything(query.among):
+                indexed = self._keyword_by_index(query, condition, limit, weights)
+                if indexed is not None:
+                    return indexed
+            allowed = self._passing("+rowid", condition)
+            scores = then_words.scores(self._connections, query, weights, allowed, limit)
+            sql, values = self._for_chunks(condition)
+            passing = self._read(
+                "SELECT c.id FROM json_each(?) scored CROSS JOIN chunks c ON c.id = scored.value"
+                f" WHERE {sql}",
+                ("[" + ",".join(map(str, scores)) + "]", *values),
+            )
+        found = [Candidate(chunk, scores[chunk]) for (chunk,) in passing]
+        return sorted(found, key=lambda one: (-one.score, one.chunk))[:limit]
+
+    def matching(self, query: KeywordQuery, condition: Condition) -> int:
+        query.check_rule()
+        if not query.words:
+            return 0
+        self._connections.get()
+        any_of = then_words.matching(query, self._connections.next_chunk)
+        sql, values = self._for_chunks(condition)
+        found = self._read(
+            f"SELECT count(DISTINCT c.document) FROM chunks c WHERE c.id IN ({any_of.sql})"
+            f" AND {sql}",
+            (*any_of.values, *values),
+        )
+        return int(found[0][0])
+
+    def frequencies(self, words: Sequence[Word], among: Condition = EVERYTHING) -> Frequencies:
+        with self._one_state():
+            rows = then_words.population(self._connections, among).rows
+            return Frequencies(rows, tuple(self._count(word, among) for word in words))
+
+    def _count(self, word: Word, among: Condition = EVERYTHING) -> int:
+        """How many chunks had a word."""
+        if not stems(word.surface):
+            return 0
+        having = then_words.matching(KeywordQuery((word,)), self._connections.next_chunk)
+        if is_everything(among):
+            return int(self._read(f"SELECT count(*) FROM ({having.sql})", having.values)[0][0])
+        sql, values = self._for_chunks(among)
+        found = self._read(
+            f"SELECT count(*) FROM chunks c WHERE c.id IN ({having.sql}) AND {sql}",
+            (*having.values, *values),
+        )
+        return int(found[0][0])
+
+    def unknown_words(self, words: Sequence[Word]) -> list[Word]:
+        with self._one_state():
+            return [one for one in words if stem_of(one.surface) and not self._count(one)]
+
+    def nearest_words(self, word: Word, limit: int) -> list[str]:
+        stem = stem_of(word.surface)
+        start = stem[:ALIKE]
+        with self._one_state() as connection:
+            then_words.open_vocabulary(connection)
+            having = then_words.having_terms(self._connections.next_chunk)
+            found: Any = connection.execute(
+                f"SELECT DISTINCT term FROM ({having}) WHERE term >= ?1 AND term < ?2"
+                " ORDER BY term LIMIT ?3",
+                (start, start + LAST, MOST_ALIKE),
+            ).fetchall()
+            near = nearest(stem, (term for (term,) in found), limit)
+            return [self._spelt(connection, having, one) for one in near]
+
+    def _spelt(self, connection: apsw.Connection, having: str, stem: str) -> str:
+        found: Any = connection.execute(
+            "SELECT title || ' ' || coalesce(heading, '') || ' ' || text FROM chunks WHERE id ="
+            f" (SELECT chunk FROM ({having}) WHERE term = ? LIMIT 1)",
+            (stem,),
+        ).get
+        return as_written(stem, found) if found else stem
+
+    # vectors
+
+    def _passing(self, column: str, condition: Condition) -> Compiled:
+        """Of the entries of today, those that are of what was said then."""
+        if column != "chunk_id":
+            sql, values = super()._passing(column, condition)
+            then = then_words.as_they_are(self._connections.next_chunk, column)
+            return Compiled(f" AND {then}{sql}", values)
+        sql, values = self._for_chunks(condition)
+        return Compiled(
+            f" AND {column} IN (SELECT c.id FROM chunks c WHERE {sql}"
+            " AND c.id NOT IN (SELECT chunk FROM temp.was_stale))",
+            values,
+        )
+
+    def _proposing(self, model: int, vector: "Vector", condition: Condition) -> "Propose":
+        self._connections.get()
+        sql, values = self._for_chunks(condition)
+        now = self._proposing_now(model, vector, condition)
+        told = (
+            "SELECT c.id, coalesce((SELECT v.embedding FROM main.past_vectors v"
+            " WHERE v.hash = c.hash AND v.model = e.model),"
+            f" (SELECT n.embedding FROM main.chunks o CROSS JOIN {vector_table(model)} n"
+            " ON n.chunk_id = o.id WHERE o.hash = c.hash LIMIT 1)) AS embedding"
+            " FROM temp.was_embedded e CROSS JOIN temp.was_replaced r ON r.chunk = e.chunk"
+            f" CROSS JOIN chunks c ON c.id = e.chunk WHERE e.model = {model:d} AND {sql}"
+        )
+
+        def propose(most: int) -> "list[tuple[int, Vector]]":
+            past = self._read(
+                f"SELECT id, embedding FROM ({told}) WHERE embedding IS NOT NULL"
+                " ORDER BY vec_distance_cosine(embedding, ?) LIMIT ?",
+                (*values, vector, most),
+            )
+            return [*now(most), *((chunk, given) for chunk, given in past)]
+
+        return propose
+
+    def vectors(
+        self, hashes: Collection[str], model: "Model | None" = None
+    ) -> "Mapping[str, Vector]":
+        """By the text alone, whenever it was there."""
+        self._with_vectors()
+        with self._one_state() as connection:
+            number = self._model_id(connection, model)
+            if number is None:
+                return {}
+            past: Any = connection.execute(
+                "SELECT hash, embedding FROM main.past_vectors WHERE model = ?"
+                " AND hash IN (SELECT value FROM json_each(?))",
+                (number, as_json(hashes)),
+            ).fetchall()
+            now: Any = connection.execute(stored_by_hash(number), (as_json(hashes), number))
+            return {**dict(past), **dict(now.fetchall())}
+
+    def _with_vectors(self) -> None:
+        with translated():
+            self._connections.with_vectors()
+
+    def _proposing_now(self, model: int, vector: "Vector", condition: Condition) -> "Propose":
+        """Among what is as it was."""
+        if "numpy" not in sys.modules:
+            return self._by_engine(model, vector, condition)
+        among = self._as_they_are(self._among_them(condition))
+        indexed = self._indexed(model, vector, lambda: among)
+        return indexed or self._compared(model, vector, among)
+
+    def _as_they_are(self, among: "Among | None") -> "Among":
+        """Without the chunks whose vectors are of what they said later."""
+        import numpy as np
+
+        from knowbase.store.sqlite.scan import Among, numbers_in
+
+        listed = self._read(
+            "SELECT group_concat(id) FROM (SELECT chunk AS id FROM temp.was_stale UNION ALL"
+            f" SELECT id FROM main.chunks WHERE id >= {self._connections.next_chunk:d})"
+        )
+        stale = numbers_in(listed[0][0])
+        if among is None:
+            return Among(stale, inverted=True)
+        if among.inverted:
+            return Among(np.union1d(among.named, stale), inverted=True)
+        return Among(np.setdiff1d(among.named, stale), inverted=False)
+
+    # the graph
+
+    def _with_graph(self) -> None:
+        with translated():
+            self._connections.with_graph()
+
+    def edges(self, condition: Condition) -> "list[Edge]":
+        self._with_graph()
+        return super().edges(condition)
+
+    def wiring(self, condition: Condition) -> "Wiring":
+        self._with_graph()
+        return super().wiring(condition)
+
+    def unresolved_in(self, documents: Collection[str]) -> "dict[str, list[Link]]":
+        self._with_graph()
+        return super().unresolved_in(documents)
+
+    def dead_links(self) -> list[tuple[str, int]]:
+        self._with_graph()
+        return super().dead_links()
+
+    def edges_around(
+        self, documents: Collection[str], depth: int, condition: Condition
+    ) -> "list[Edge]":
+        """Hop by hop: within a recursive query, a view would be read whole."""
+        from knowbase.store.sqlite.graph import EDGE
+        from knowbase.values.edges import Edge
+
+        sql, values = compile_condition(both(Not(FORGOTTEN), condition))
+        with self._one_state():
+            self._connections.with_graph()
+            starts = self._read(
+                "SELECT d.seq FROM documents d WHERE d.deleted_at IS NULL"
+                f" AND d.id IN ({', '.join('?' * len(documents))})",
+                tuple(documents),
+            )
+            hops = dict.fromkeys((seq for (seq,) in starts), 0)
+            for hop in range(1, depth + 1):
+                here = _listed(seq for seq, at in hops.items() if at == hop - 1)
+                reached = self._read(
+                    "SELECT d.seq FROM json_each(?) w CROSS JOIN edges e ON e.source = w.value"
+                    f" CROSS JOIN documents d ON d.seq = e.target WHERE {sql}"
+                    " UNION SELECT d.seq FROM json_each(?) w CROSS JOIN edges e ON e.target ="
+                    f" w.value CROSS JOIN documents d ON d.seq = e.source WHERE {sql}",
+                    (here, *values, here, *values),
+                )
+                hops = {**{seq: hop for (seq,) in reached}, **hops}
+            near = _listed(seq for seq, at in hops.items() if at < depth)
+            found = self._read(
+                f"SELECT s.seq, t.seq, {EDGE} FROM json_each(?) w CROSS JOIN edges e"
+                " ON e.source = w.value CROSS JOIN documents s ON s.seq = e.source"
+                " CROSS JOIN documents t ON t.seq = e.target"
+                f" UNION SELECT s.seq, t.seq, {EDGE} FROM json_each(?) w CROSS JOIN edges e"
+                " ON e.target = w.value CROSS JOIN documents s ON s.seq = e.source"
+                " CROSS JOIN documents t ON t.seq = e.target",
+                (near, near),
+            )
+        kept = [row for row in found if row[0] in hops and row[1] in hops]
+        kept.sort(key=lambda row: (row[0], row[1], row[4]))
+        return [Edge(*row[2:]) for row in kept]
+
+
+def _listed(numbers: Iterator[int]) -> str:
+    return "[" + ",".join(map(str, numbers)) + "]"
