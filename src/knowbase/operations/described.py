@@ -344,7 +344,7 @@ OWN: Mapping[str, Mapping[str, str]] = {
     "Worker": {
         "server": "host and port",
         "shards": "how many of them it holds",
-        "size_bytes": "of its chunks, their words and vectors; none when it does not answer",
+        "size_bytes": "of its chunks and vectors; none when it does not answer",
     },
     "ReplicaState": {
         "base": "where it is",

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Worker(NamedTuple):
-    """A server that holds some of the chunks, with their words and vectors."""
+    """A server that holds some of the chunks, with their vectors."""
 
     server: str  # host:port
     shards: int

@@ -147,6 +147,12 @@ class PostgresStore(
         return PostgresCopying(self._connections, self._base, self)
 
     def as_of(self, number: int) -> "PostgresStore":
+        if self._connections.is_distributed:
+            raise InvalidInput(
+                "a base over a cluster cannot be asked as it was",
+                field="as_of",
+                hint="kb move copies it, with its history, to a base that can",
+            )
         from knowbase.store.postgres.as_of import PostgresAsOf
 
         return PostgresAsOf(self, number)

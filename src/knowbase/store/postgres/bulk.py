@@ -49,12 +49,8 @@ def copy_vectors(
     for chunk, vector in vectors:
         sent, seal = packed(vector), vector_seal(vector)
         rows += [
-            *(
-                _VECTOR.pack(len(columns), 4, base, 4, number, 8, chunk),
-                _LENGTH.pack(len(sent)),
-                sent,
-            ),
-            *(_LENGTH.pack(len(seal)), seal),
+            _VECTOR.pack(len(columns), 4, base, 4, number, 8, chunk),
+            *(_LENGTH.pack(len(sent)), sent, _LENGTH.pack(len(seal)), seal),
         ]
         if spread:
             rows.append(_DOCUMENT.pack(8, spread[chunk]))
