@@ -131,6 +131,12 @@ def test_a_documents_parts_live_together_and_the_base_is_in_every_key(filled: st
     assert placed[0][0] == cluster.SHARDS
 
 
+def test_a_base_over_a_cluster_is_not_asked_as_it_was(filled: str, tmp_path: Path) -> None:
+    refused = Kb(tmp_path)("search", "omega", "--as-of", "#1", "--base", filled, code=None)
+    assert refused.code != 0
+    assert "cannot be asked as it was" in refused.err
+
+
 def test_a_worker_that_is_away_is_an_error_that_says_so(over: Cluster, filled: str) -> None:
     with Base(filled, embedder=FarApart()) as base:
         assert base.search(SearchRequest("omega", top=20)).returned == 16
