@@ -136,6 +136,9 @@ class SearchRequest(NamedTuple):
     strict: Annotated[
         bool, Param("a mistake in the query is an error, and no hit lacks what it requires")
     ] = False
+    partial: Annotated[
+        bool, Param("where a worker of a cluster is away, answer without what it holds")
+    ] = False
     only: Condition = EVERYTHING  # for what no parameter says
 
     @property

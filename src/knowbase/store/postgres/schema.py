@@ -1,8 +1,8 @@
 """The schema as numbered steps; `upgrade.py` runs those that are missing.
 
 Text compares by its bytes (`COLLATE "C"`), as SQLite compares it. Moments are text of a fixed
-width, as everywhere in knowbase. `base_id` leads every key: several bases share one database,
-and the tables could be distributed by it.
+width, as everywhere in knowbase. `base_id` leads every key: several bases share one database.
+Where the tables lie in a cluster is told by `cluster.py`, and none of it is a step.
 """
 
 LOCK = 0x6B6E6F77  # "know"
