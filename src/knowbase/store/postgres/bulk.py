@@ -8,10 +8,11 @@ from psycopg import Connection
 from psycopg.sql import SQL, Composable, Composed, Identifier
 
 from knowbase import deadline
+from knowbase.store.halves import as_kept
 from knowbase.store.postgres.cluster import is_distributed
 from knowbase.store.postgres.vector_tables import packed, vector_table
 from knowbase.store.seals import vector_seal
-from knowbase.values.vectors import Vector, as_kept
+from knowbase.values.vectors import Vector
 
 _START = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _END = b"\xff\xff"

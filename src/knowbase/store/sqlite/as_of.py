@@ -23,6 +23,7 @@ from knowbase.query.conditions import (
 from knowbase.query.words import FieldWeights, Frequencies, KeywordQuery
 from knowbase.store.asked_of_the_past import refused
 from knowbase.store.compile import Compiled
+from knowbase.store.halves import whole
 from knowbase.store.sqlite import SqliteStore, then, then_words
 from knowbase.store.sqlite.compile import compile_condition
 from knowbase.store.sqlite.connection import BaseFile, Connections, as_json, translated
@@ -30,7 +31,6 @@ from knowbase.store.sqlite.vector_tables import stored_by_hash
 from knowbase.text.analysis import Word, stems
 from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written, nearest, stem_of
 from knowbase.values.documents import Candidate, Document
-from knowbase.values.vectors import whole
 
 if TYPE_CHECKING:
     from knowbase.store.sqlite.history import SqliteHistory
