@@ -102,6 +102,8 @@ class SqliteAsOf(SqliteStore):
         self._now = store
         self.path = store.path
         self._index_after = store._index_after
+        if self._index_after:  # they are the same for all moments
+            self._index, self._word_index = store._index, store._word_index
         with translated():
             self._connections = PastConnections(file, busy_timeout, number)
 
@@ -139,6 +141,22 @@ class SqliteAsOf(SqliteStore):
     def find(self, reference: str) -> Document | None:
         with self._one_state():
             return super().find(reference)
+
+    def _covered(self, condition: Condition) -> tuple[int, int]:
+        if not is_everything(condition):
+            return super()._covered(condition)
+        with self._one_state():
+            found = self._read(
+                "SELECT (SELECT count(*) FROM main.embedded WHERE model = m.id)"
+                " - (SELECT count(*) FROM main.embedded WHERE model = m.id AND chunk >= ?)"
+                " - (SELECT count(*) FROM temp.was_stale s CROSS JOIN main.embedded e"
+                " ON e.model = m.id AND e.chunk = s.chunk)"
+                " + (SELECT count(*) FROM temp.was_embedded WHERE model = m.id)"
+                " FROM models m WHERE m.active",
+                (self._connections.next_chunk,),
+            )
+            chunks = then_words.population(self._connections).rows
+        return chunks, int(found[0][0]) if found else 0
 
     # words
 
