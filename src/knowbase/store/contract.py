@@ -429,7 +429,22 @@ class Copying(CopySource, Protocol):
         called once nobody else can write any more."""
 
 
+class Present(Protocol):
+    """A base as it is, which knows what it was."""
+
+    def history(self) -> HistoryStore: ...
+
+    def as_of(self, number: int) -> "Store":
+        """The base as it was after a change: every read answers so, and nothing is written.
+
+        Words are counted among what was there. What use a document was, sessions, saved searches
+        and settings are those of today; what is forgotten today is forgotten there, and what is
+        no longer kept is not there. Whoever asks for it closes it.
+        """
+
+
 class Store(
+    Present,
     DocumentStore,
     RetrievalStore,
     SessionStore,
@@ -446,16 +461,6 @@ class Store(
 
     keeps: Callable[[Document], bool] | None
     """Whether the versions of a document are kept; None: of all."""
-
-    def history(self) -> HistoryStore: ...
-
-    def as_of(self, number: int) -> "Store":
-        """The base as it was after a change: every read answers so, and nothing is written.
-
-        Words are counted among what was there. What use a document was, sessions, saved searches
-        and settings are those of today; what is forgotten today is forgotten there, and what is
-        no longer kept is not there. Whoever asks for it closes it.
-        """
 
     def close(self) -> None: ...
 

@@ -1,41 +1,23 @@
 """A store in plain Python: small, slow and obvious. The other stores are tested against it."""
 
+from typing import TYPE_CHECKING
+
 from knowbase.query.predicate import passes
-from knowbase.store.plain.calibration import PlainCalibration
-from knowbase.store.plain.copying import PlainCopying
-from knowbase.store.plain.files import PlainFiles
-from knowbase.store.plain.graph import PlainGraph
 from knowbase.store.plain.history import PlainHistory, PlainKeeping
-from knowbase.store.plain.leases import PlainLeases
+from knowbase.store.plain.parts import PlainParts
 from knowbase.store.plain.record import record
-from knowbase.store.plain.retrieval import PlainRetrieval
-from knowbase.store.plain.saved import PlainSavedSearches
-from knowbase.store.plain.sessions import PlainSessions
-from knowbase.store.plain.space import PlainSpace
 from knowbase.store.plain.state import State, adopted, remove, remove_rival, write
-from knowbase.store.plain.vectors import PlainVectors
 from knowbase.store.rules import check_chain, check_codes, known_text
 from knowbase.values.changes import Changes, renamed, with_erased
 from knowbase.values.characters import storable
 from knowbase.values.documents import Document
-from knowbase.values.replicas import ReplicaState
+
+if TYPE_CHECKING:
+    from knowbase.store.plain.as_of import PlainAsOf
 
 
-class PlainStore(
-    PlainRetrieval,
-    PlainSessions,
-    PlainGraph,
-    PlainFiles,
-    PlainSavedSearches,
-    PlainCalibration,
-    PlainLeases,
-    PlainSpace,
-    PlainVectors,
-):
+class PlainStore(PlainParts):
     """See `knowbase.store.contract.Store` for what each method promises."""
-
-    def close(self) -> None:
-        """Nothing to close."""
 
     def apply(self, changes: Changes, now: str, *, wait: bool = True) -> list[Document]:  # noqa: ARG002
         changes = with_erased(storable(changes))
@@ -76,22 +58,13 @@ class PlainStore(
         self._state = state
         return written
 
-    def replicas(self) -> list[ReplicaState]:
-        return []
-
-    def cluster(self) -> None:
-        return None
-
-    def copying(self) -> PlainCopying:
-        return PlainCopying(self)
-
     def history(self) -> PlainHistory:
         return PlainHistory(self)
 
-    def as_of(self, number: int) -> "PlainStore":
+    def as_of(self, number: int) -> "PlainAsOf":
         from knowbase.store.plain.as_of import PlainAsOf
 
-        return PlainAsOf(self, number)
+        return PlainAsOf(self, self, number)
 
 
 def _by_seq(state: State) -> list[Document]:

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from knowbase.store.asked_of_the_past import refused
-from knowbase.store.plain import PlainStore
-from knowbase.store.plain.history import PlainHistory, past
+from knowbase.store.plain.history import past
+from knowbase.store.plain.parts import PlainParts
 from knowbase.store.plain.state import State, Stored, row_of
 from knowbase.store.seals import OF_USE
 from knowbase.values.documents import Document
@@ -12,18 +12,19 @@ from knowbase.values.documents import Document
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from knowbase.store.contract import HistoryStore, Present, Store
     from knowbase.values.copies import ChunkCopy
     from knowbase.values.vectors import Model, Vector
 
 
-class PlainAsOf(PlainStore):
+class PlainAsOf(PlainParts):
     """See `knowbase.store.contract.Store` for what each method promises."""
 
-    def __init__(self, store: PlainStore, number: int) -> None:
+    def __init__(self, store: PlainParts, present: "Present", number: int) -> None:
         super().__init__()
-        self._now = store
+        self._present = present
         self._model, self._sources = store._model, store._sources
-        self._state = _state(store, number)
+        self._state = _state(store, present.history(), number)
         changed = {one.id for one in past(store._state) if one.until > number}
         there = self._state.documents.keys() - changed
         self._similar = [one for one in store._similar if there.issuperset(one[:2])]
@@ -34,15 +35,15 @@ class PlainAsOf(PlainStore):
     def link_similar(self, *_: Any, **__: Any) -> int:
         return 0
 
-    def as_of(self, number: int) -> PlainStore:
-        return self._now.as_of(number)
+    def as_of(self, number: int) -> "Store":
+        return self._present.as_of(number)
 
-    def history(self) -> PlainHistory:
-        return self._now.history()
+    def history(self) -> "HistoryStore":
+        return self._present.history()
 
 
-def _state(store: PlainStore, number: int) -> State:
-    now, history = store._state, store.history()
+def _state(store: PlainParts, history: "HistoryStore", number: int) -> State:
+    now = store._state
     state = now.copied()
     state.documents, state.chunks = {}, {}
     state.said, state.links, state.relations = {}, {}, []

@@ -8,35 +8,25 @@ from psycopg.sql import SQL
 from knowbase.errors import BaseMissing, BaseUnreachable, InvalidInput
 from knowbase.store.postgres import cluster, rows, upgrade
 from knowbase.store.postgres.bulk import analyze
-from knowbase.store.postgres.calibration import PostgresCalibration
 from knowbase.store.postgres.connection import (
     STATEMENT_TIMEOUT,
     Connections,
     Timeouts,
     find_model,
 )
-from knowbase.store.postgres.files import PostgresFiles
-from knowbase.store.postgres.graph import PostgresGraph
-from knowbase.store.postgres.leases import PostgresLeases
 from knowbase.store.postgres.links import Linking
+from knowbase.store.postgres.parts import PostgresParts
 from knowbase.store.postgres.place import Place, place_in
-from knowbase.store.postgres.retrieval import PostgresRetrieval
-from knowbase.store.postgres.saved import PostgresSavedSearches
 from knowbase.store.postgres.schema import STEPS
-from knowbase.store.postgres.sessions import PostgresSessions
-from knowbase.store.postgres.space import PostgresSpace
-from knowbase.store.postgres.vectors import PostgresVectors
 from knowbase.store.postgres.write import Writing
 from knowbase.store.rules import check_codes
 from knowbase.values.changes import Changes, with_erased
 from knowbase.values.characters import storable
-from knowbase.values.cluster import ClusterState
 from knowbase.values.documents import Document
-from knowbase.values.replicas import ReadFrom, ReplicaState
+from knowbase.values.replicas import ReadFrom
 
 if TYPE_CHECKING:
-    from knowbase.store.keeping import Keeps
-    from knowbase.store.postgres.copying import PostgresCopying
+    from knowbase.store.postgres.as_of import PostgresAsOf
     from knowbase.store.postgres.history import PostgresHistory
 
 BUSY_TIMEOUT = 5.0
@@ -61,20 +51,8 @@ def create(url: str) -> "PostgresStore":
     return PostgresStore(url)
 
 
-class PostgresStore(
-    PostgresRetrieval,
-    PostgresSessions,
-    PostgresGraph,
-    PostgresFiles,
-    PostgresSavedSearches,
-    PostgresCalibration,
-    PostgresLeases,
-    PostgresSpace,
-    PostgresVectors,
-):
+class PostgresStore(PostgresParts):
     """See `knowbase.store.contract.Store` for what each method promises."""
-
-    keeps: "Keeps | None" = None
 
     def __init__(
         self,
@@ -100,9 +78,6 @@ class PostgresStore(
             self._connections.close()
             raise
 
-    def close(self) -> None:
-        self._connections.close()
-
     def apply(self, changes: Changes, now: str, *, wait: bool = True) -> list[Document]:
         def write(connection: Connection) -> list[Document]:
             known = find_model(connection, self._base, changes.model)
@@ -126,27 +101,13 @@ class PostgresStore(
         changes = with_erased(storable(changes))
         return self._connections.writing(write, wait=wait)
 
-    def replicas(self) -> list[ReplicaState]:
-        return self._connections.replicas()
-
     def distribute(self) -> None:
         """Over the workers of a cluster, where the server has become the coordinator of one."""
         if not self._connections.is_distributed:
             schema = place_in(self.url).schema
             self._connections.run(lambda connection: _distribute(connection, schema))
 
-    def cluster(self) -> ClusterState | None:
-        if not self._connections.is_distributed:
-            return None
-        schema = place_in(self.url).schema
-        return self._connections.run(lambda connection: cluster.state(connection, schema))
-
-    def copying(self) -> "PostgresCopying":
-        from knowbase.store.postgres.copying import PostgresCopying
-
-        return PostgresCopying(self._connections, self._base, self)
-
-    def as_of(self, number: int) -> "PostgresStore":
+    def as_of(self, number: int) -> "PostgresAsOf":
         if self._connections.is_distributed:
             raise InvalidInput(
                 "a base over a cluster cannot be asked as it was",
@@ -155,7 +116,7 @@ class PostgresStore(
             )
         from knowbase.store.postgres.as_of import PostgresAsOf
 
-        return PostgresAsOf(self, number)
+        return PostgresAsOf(self, self, number)
 
     def history(self) -> "PostgresHistory":
         from knowbase.store.postgres.history import PostgresHistory

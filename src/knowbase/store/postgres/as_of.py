@@ -12,17 +12,17 @@ from psycopg.sql import SQL, Composable, Literal
 from knowbase.query.conditions import EVERYTHING, Condition
 from knowbase.store.asked_of_the_past import refused
 from knowbase.store.nearest import nearest
-from knowbase.store.postgres import PostgresStore
 from knowbase.store.postgres.cluster import BaseConnection
 from knowbase.store.postgres.compile import compile_for_chunks
 from knowbase.store.postgres.connection import Connections, Query, Result, translated
+from knowbase.store.postgres.parts import PostgresParts
 from knowbase.store.postgres.then import Then
 from knowbase.store.postgres.vector_tables import unpacked, vector_table
 from knowbase.values.documents import Candidate, Document
 from knowbase.values.vectors import Model, Vector
 
 if TYPE_CHECKING:
-    from knowbase.store.postgres.history import PostgresHistory
+    from knowbase.store.contract import HistoryStore, Present, Store
     from knowbase.store.postgres.wordlists import WordLists
     from knowbase.values.replicas import ReplicaState
 
@@ -72,24 +72,24 @@ def _put_back(connections: Connections, connection: BaseConnection) -> None:
         connections._pool.putconn(connection)
 
 
-class PostgresAsOf(PostgresStore):
+class PostgresAsOf(PostgresParts):
     """See `knowbase.store.contract.Store` for what each method promises."""
 
     _connections: PastConnections
 
-    def __init__(self, store: PostgresStore, number: int) -> None:
-        self._now = store
+    def __init__(self, store: PostgresParts, present: "Present", number: int) -> None:
+        self._present = present
         self.url = store.url
         self._base = store._base
         self._vectors_known = store._vectors_known
         self._vector_index = store._vector_index
         self._connections = PastConnections(store._connections, self._base, number)
 
-    def history(self) -> "PostgresHistory":
-        return self._now.history()
+    def history(self) -> "HistoryStore":
+        return self._present.history()
 
-    def as_of(self, number: int) -> PostgresStore:
-        return self._now.as_of(number)
+    def as_of(self, number: int) -> "Store":
+        return self._present.as_of(number)
 
     def apply(self, *_: Any, **__: Any) -> list[Document]:
         raise refused()

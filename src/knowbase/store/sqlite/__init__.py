@@ -12,27 +12,17 @@ from knowbase.errors import BaseError, BaseReadOnly, DiskFull
 from knowbase.process import sync_names
 from knowbase.store.sqlite import rows, schema
 from knowbase.store.sqlite.beside import index_of, remove_all, remove_journals
-from knowbase.store.sqlite.calibration import SqliteCalibration
 from knowbase.store.sqlite.connection import BaseFile, Connections, translated
-from knowbase.store.sqlite.documents import SqliteDocuments
-from knowbase.store.sqlite.files import SqliteFiles
-from knowbase.store.sqlite.graph import SqliteGraph
-from knowbase.store.sqlite.leases import SqliteLeases
-from knowbase.store.sqlite.retrieval import SqliteRetrieval
-from knowbase.store.sqlite.saved import SqliteSavedSearches
-from knowbase.store.sqlite.sessions import SqliteSessions
-from knowbase.store.sqlite.space import SqliteSpace
-from knowbase.store.sqlite.vectors import INDEX_AFTER, SqliteVectors
+from knowbase.store.sqlite.parts import SqliteParts
+from knowbase.store.sqlite.vectors import INDEX_AFTER
 from knowbase.values.characters import storable
 from knowbase.values.documents import Document
 
 if TYPE_CHECKING:
-    from knowbase.store.keeping import Keeps
-    from knowbase.store.sqlite.copying import SqliteCopying
+    from knowbase.store.sqlite.as_of import SqliteAsOf
     from knowbase.store.sqlite.history import SqliteHistory
     from knowbase.store.sqlite.keeping import SqliteKeeping
     from knowbase.values.changes import Changes
-    from knowbase.values.replicas import ReplicaState
 
 BUSY_TIMEOUT = 5.0
 MOST_PAST = 4  # moments that are kept at hand
@@ -135,21 +125,8 @@ def _relink(connection: apsw.Connection) -> None:
     links.relink(connection)
 
 
-class SqliteStore(
-    SqliteDocuments,
-    SqliteRetrieval,
-    SqliteSessions,
-    SqliteGraph,
-    SqliteFiles,
-    SqliteSavedSearches,
-    SqliteCalibration,
-    SqliteLeases,
-    SqliteSpace,
-    SqliteVectors,
-):
+class SqliteStore(SqliteParts):
     """See `knowbase.store.contract.Store` for what each method promises."""
-
-    keeps: "Keeps | None" = None
 
     def __init__(
         self, path: str, busy_timeout: float = BUSY_TIMEOUT, index_after: int = INDEX_AFTER
@@ -157,7 +134,7 @@ class SqliteStore(
         self.path = path
         self._index_after = index_after
         self._busy_timeout = busy_timeout
-        self._past: dict[int, SqliteStore] = {}  # as it was after a change
+        self._past: dict[int, SqliteAsOf] = {}  # as it was after a change
         with translated():
             self._file = BaseFile(path, _check)
             self._connections = Connections(self._file, busy_timeout)
@@ -217,29 +194,18 @@ class SqliteStore(
 
         return SqliteKeeping(connection, now, self.keeps)
 
-    def replicas(self) -> "list[ReplicaState]":
-        return []
-
-    def cluster(self) -> None:
-        return None
-
-    def copying(self) -> "SqliteCopying":
-        from knowbase.store.sqlite.copying import SqliteCopying
-
-        return SqliteCopying(self._connections)
-
     def history(self) -> "SqliteHistory":
         from knowbase.store.sqlite.history import SqliteHistory
 
         return SqliteHistory(self._connections)
 
-    def as_of(self, number: int) -> "SqliteStore":
+    def as_of(self, number: int) -> "SqliteAsOf":
         """The last ones are kept: what was is the same for who asks again."""
         from knowbase.store.sqlite.as_of import SqliteAsOf
 
         known = self._past.get(number)
         if known is None:
-            known = SqliteAsOf(self, self._file, self._busy_timeout, number)
+            known = SqliteAsOf(self, self, (self._file, self._busy_timeout), number)
             for other in list(self._past)[: len(self._past) - MOST_PAST + 1]:
                 del self._past[other]
             self._past[number] = known

@@ -24,16 +24,17 @@ from knowbase.query.words import FieldWeights, Frequencies, KeywordQuery
 from knowbase.store.asked_of_the_past import refused
 from knowbase.store.compile import Compiled
 from knowbase.store.halves import whole
-from knowbase.store.sqlite import SqliteStore, then, then_words
+from knowbase.store.sqlite import then, then_words
 from knowbase.store.sqlite.compile import compile_condition
 from knowbase.store.sqlite.connection import BaseFile, Connections, as_json, translated
+from knowbase.store.sqlite.parts import SqliteParts
 from knowbase.store.sqlite.vector_tables import stored_by_hash
 from knowbase.text.analysis import Word, stems
 from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written, nearest, stem_of
 from knowbase.values.documents import Candidate, Document
 
 if TYPE_CHECKING:
-    from knowbase.store.sqlite.history import SqliteHistory
+    from knowbase.store.contract import HistoryStore, Present, Store
     from knowbase.store.sqlite.scan import Among, Floats, Integers
     from knowbase.store.sqlite.vectors import Propose
     from knowbase.store.sqlite.word_index import InStep as WordsInStep
@@ -91,27 +92,31 @@ class PastConnections(Connections):
         yield  # pragma: no cover - as a writer would
 
 
-class SqliteAsOf(SqliteStore):
+class SqliteAsOf(SqliteParts):
     """See `knowbase.store.contract.Store` for what each method promises."""
 
     _connections: PastConnections
 
     def __init__(
-        self, store: SqliteStore, file: BaseFile, busy_timeout: float, number: int
+        self,
+        store: SqliteParts,
+        present: "Present",
+        opening: tuple[BaseFile, float],  # and how long to wait for a lock
+        number: int,
     ) -> None:
-        self._now = store
+        self._present = present
         self.path = store.path
         self._index_after = store._index_after
         if self._index_after:  # they are the same for all moments
             self._index, self._word_index = store._index, store._word_index
         with translated():
-            self._connections = PastConnections(file, busy_timeout, number)
+            self._connections = PastConnections(*opening, number)
 
-    def history(self) -> "SqliteHistory":
-        return self._now.history()
+    def history(self) -> "HistoryStore":
+        return self._present.history()
 
-    def as_of(self, number: int) -> SqliteStore:
-        return self._now.as_of(number)
+    def as_of(self, number: int) -> "Store":
+        return self._present.as_of(number)
 
     def close(self) -> None:
         """The connections are the base's: it closes them."""
