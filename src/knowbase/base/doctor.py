@@ -27,7 +27,7 @@ FEW_TAGS = 20  # fewer that are used once are nothing to speak of
 SOON = "7d"
 LEAST_FREE, LITTLE_FREE = 100 << 20, 1 << 30  # bytes of a disk
 PACKAGES = (
-    "apsw", "sqlite-vec", "psycopg", "onnxruntime", "tokenizers", "numpy", "markdown-it-py",
+    "apsw", "psycopg", "onnxruntime", "tokenizers", "numpy", "markdown-it-py",
     "tree-sitter", "pypdfium2", "starlette", "uvicorn", "mcp", "graphqlite", "rapidocr",
 )  # fmt: skip
 

@@ -108,6 +108,9 @@ class PostgresAsOf(PostgresStore):
 
         return PastWordLists(connection, self._base, self._connections.then.next_chunk)
 
+    def _written(self, connection: Connection) -> str:  # noqa: ARG002
+        return ""
+
     def _that_hold(self) -> Composable:
         return SQL(
             "v.chunk < {} AND NOT EXISTS (SELECT 1 FROM was_stale s WHERE s.chunk = v.chunk)"

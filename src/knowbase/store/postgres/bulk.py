@@ -8,6 +8,7 @@ from psycopg import Connection
 from psycopg.sql import SQL, Composable, Composed, Identifier
 
 from knowbase import deadline
+from knowbase.store.halves import as_kept
 from knowbase.store.postgres.cluster import is_distributed
 from knowbase.store.postgres.vector_tables import packed, vector_table
 from knowbase.store.seals import vector_seal
@@ -46,7 +47,8 @@ def copy_vectors(
     spread = (documents or {}) if is_distributed(connection) else {}
     columns = ("base_id", "model", "chunk", "embedding", "seal", *(("document",) if spread else ()))
     rows = []
-    for chunk, vector in vectors:
+    for chunk, given in vectors:
+        vector = as_kept(given)
         sent, seal = packed(vector), vector_seal(vector)
         rows += [
             _VECTOR.pack(len(columns), 4, base, 4, number, 8, chunk),

@@ -177,30 +177,35 @@ class PostgresRetrieval(Connected):
         number, model = known
         filtered = self._filtered(connection, condition)
         few = None if filtered.passes_all else filtered.few(EXACT)
-        if few is None:
-            test, values = filtered.of(SQL("v.chunk"))
-        else:
-            test, values = SQL("v.chunk = ANY(%s::bigint[])"), [numbers(few)]
-        where = SQL("FROM {} v WHERE v.base_id = %s AND v.model = %s AND {} AND {}").format(
-            vector_table(model.dimensions), self._that_hold(), test
-        )
-        scope = (self._base, number, *values)
         if gathering.is_partial(connection):
+            test, values = _named(few) if few is not None else filtered.of(SQL("v.chunk"))
+            where = SQL("FROM {} v WHERE v.base_id = %s AND v.model = %s AND {} AND {}").format(
+                vector_table(model.dimensions), self._that_hold(), test
+            )
+            scope = (self._base, number, *values)
             return gathering.nearest_of_shards(connection, where, scope, (vector, limit))
         by_index = few is None and self._has_many(connection, known)
-        statement = SQL("SELECT v.chunk, v.embedding {} ORDER BY {} LIMIT %s")
+        statement = SQL(
+            "SELECT v.chunk, v.embedding FROM {} v WHERE v.base_id = %s AND v.model = %s AND {}"
+            " AND {} ORDER BY {} LIMIT %s"
+        )
 
-        def ordered(order: Composable, number: int) -> list[tuple[int, Vector]]:
+        def ordered(test: Statement, order: Composable, most: int) -> list[tuple[int, Vector]]:
+            table = vector_table(model.dimensions)
+            whole = statement.format(table, self._that_hold(), test[0], order)
             with connection.cursor(binary=True) as cursor:
-                cursor.execute(statement.format(where, order), (*scope, as_text(vector), number))
+                cursor.execute(whole, (self._base, number, *test[1], as_text(vector), most))
                 return [(chunk, unpacked(given)) for chunk, given in cursor]
 
-        def propose(number: int) -> list[tuple[int, Vector]]:
+        def propose(most: int) -> list[tuple[int, Vector]]:
             if by_index:
-                found = ordered(self._widened(connection, model, number), number)
-                if len(found) >= min(number, EXACT):
+                order = self._widened(connection, model, most)
+                found = ordered(filtered.of(SQL("v.chunk")), order, most)
+                if len(found) >= min(most, EXACT):
                     return found  # else it gave up too early: more than that pass
-            return ordered(ONE_BY_ONE, number)
+            if filtered.passes_all:
+                return ordered((SQL("true"), []), ONE_BY_ONE, most)
+            return ordered(_named(filtered.all() if few is None else few), ONE_BY_ONE, most)
 
         return nearest_vectors(vector, limit, propose)
 
@@ -220,7 +225,7 @@ class PostgresRetrieval(Connected):
 
     def _widened(self, connection: Connection, model: Model, number: int) -> Composable:
         """The order that an index has, which is to look as far as it must for so many."""
-        breadth = min(max(200, 2 * number), 1000)
+        breadth = min(max(400, 4 * number), 1000)
         if is_distributed(connection):
             connection.execute("SET LOCAL citus.propagate_set_commands = local")
         connection.execute(SQL("SET LOCAL hnsw.ef_search = {}").format(breadth))
@@ -332,6 +337,11 @@ class _Counted(NamedTuple):
         at = places(np.array(chunks, "i8"), postings.chunks)
         postings = postings.taken(np.flatnonzero(at >= 0))
         return _Counted(postings.having, partial(_given, postings))
+
+
+def _named(chunks: Sequence[int]) -> Statement:
+    """That a vector is one of these chunks'."""
+    return SQL("v.chunk = ANY(%s::bigint[])"), [numbers(chunks)]
 
 
 def _given(postings: "Postings") -> "Postings":

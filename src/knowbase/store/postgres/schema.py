@@ -478,8 +478,13 @@ CREATE TABLE past_postings (
 CREATE INDEX past_postings_chunk ON past_postings (base_id, chunk, until);
 """
 
+# How many documents of a moment are no longer kept is said with each answer.
+_STEP_17 = """
+CREATE INDEX IF NOT EXISTS versions_lost ON versions (base_id, until) WHERE data IS NULL;
+"""
+
 STEPS = (
     _STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8, _STEP_9, _STEP_10,
-    _STEP_11, _STEP_12, _STEP_13, _STEP_14, _STEP_15, _STEP_16,
+    _STEP_11, _STEP_12, _STEP_13, _STEP_14, _STEP_15, _STEP_16, _STEP_17,
 )  # fmt: skip
 WITH_A_GRAPH = 3
