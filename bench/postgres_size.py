@@ -219,7 +219,8 @@ def _batch(
     segments = Segments(connection, base)
     segments.add(_postings(drawn, start))
     numbered = enumerate(made.vectors(size), start + 1)
-    copy_vectors(connection, base, (1, MODEL.dimensions), numbered)
+    of = {start + n + 1: (start + n) // SECTIONS + 1 for n in range(size)}
+    copy_vectors(connection, base, (1, MODEL.dimensions), numbered, of)
 
 
 def _postings(drawn: "np.ndarray[Any, Any]", start: int) -> Packed:

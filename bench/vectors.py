@@ -26,7 +26,6 @@ from corpus import CENTRES, SPREAD, STEMS, TAGS, vocabulary
 from knowbase.query.conditions import EVERYTHING, Condition, Tagged
 from knowbase.query.words import FieldWeights, keyword_query
 from knowbase.store.sqlite import SqliteStore, codes, create
-from knowbase.store.sqlite.extension import load_vector_extension
 from knowbase.store.sqlite.vector_tables import vector_table
 from knowbase.values.vectors import Model
 from measure import Row, cpu, interleaved, milliseconds, ratios, report
@@ -58,7 +57,6 @@ def fill(path: str, chunks: int) -> None:
     with closing(create(path)) as store:
         store.use_model(MODEL)
     connection = apsw.Connection(path)
-    load_vector_extension(connection)
     connection.execute("PRAGMA synchronous = OFF")
     with closing(connection):
         for start in range(0, chunks, BATCH):
@@ -81,11 +79,11 @@ def _write(connection: apsw.Connection, chunks: range) -> None:
     )
     connection.executemany(
         "INSERT INTO chunks (id, document, position, slug, chunk_index, hash, line, tokens,"
-        " overlap, title, header, text, terms) VALUES (?1, ?2, ?3, 's', ?3, ?1, 1, 1, 0, ?4, '',"
-        " ?5, '')",
+        " overlap, title, header, text, terms) VALUES (?1, ?2, ?3, 's' || ?3, 0, ?1, 1, 1, 0, ?4,"
+        " '', ?5, '')",
         _texts(chunks),
     )
-    vectors = clustered(chunks.start, len(chunks))
+    vectors = clustered(chunks.start, len(chunks)).astype("<f2")
     connection.executemany(
         f"INSERT INTO {vector_table(1)} (chunk_id, embedding) VALUES (?, ?)",
         ((n + 1, one.tobytes()) for n, one in zip(chunks, vectors, strict=True)),

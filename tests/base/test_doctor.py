@@ -30,7 +30,7 @@ def test_a_base_without_faults_wants_nothing(tmp_path: Path) -> None:
         found = base.doctor()
     assert found.summary == "All 1 passages have vectors; nothing wants attention"
     assert found.findings == ()
-    assert {"knowbase", "python", "sqlite-vec", "onnxruntime"} <= set(found.versions)
+    assert {"knowbase", "python", "onnxruntime"} <= set(found.versions)
     assert found.disk is not None
     assert found.disk.base_bytes > 0
 

@@ -329,7 +329,7 @@ class Upgrade(Scene):
         old.execute("PRAGMA journal_mode = WAL").fetchall()
         old.execute(f"PRAGMA application_id = {APPLICATION_ID:d}")
         with old:
-            for step in STEPS[:OLD]:
+            for step in STEPS[:2]:
                 old.execute(step)
             old.executemany(
                 "INSERT INTO documents (id, code, title, type, created_at, updated_at, roles,"

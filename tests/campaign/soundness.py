@@ -8,13 +8,11 @@ import psycopg
 
 from knowbase.store.postgres import PostgresStore
 from knowbase.store.postgres.checking import words_out_of_step
-from knowbase.store.sqlite.extension import load_vector_extension
 
 
 def assert_sound(base: Path) -> None:
     """The file is sound, and what belongs together is there together."""
     with closing(apsw.Connection(str(base))) as connection:
-        load_vector_extension(connection)
 
         def column(sql: str) -> list[object]:
             return [value for (value,) in connection.execute(sql)]

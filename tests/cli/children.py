@@ -16,7 +16,6 @@ from pathlib import Path
 import apsw
 
 from conftest import COMMAND, Kb, Result, environment
-from knowbase.store.sqlite.extension import load_vector_extension
 
 PATIENCE = 30.0  # seconds until something that must happen counts as not happening
 
@@ -120,7 +119,6 @@ def stored_paths(kb: Kb) -> set[str]:
 def assert_in_step(base: Path) -> None:
     """The base is sound, and each document has its chunks, index rows and vectors."""
     with closing(apsw.Connection(str(base))) as connection:
-        load_vector_extension(connection)
 
         def column(sql: str) -> list[object]:
             return [value for (value,) in connection.execute(sql)]

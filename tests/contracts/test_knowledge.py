@@ -171,6 +171,6 @@ def test_vectors_count_by_their_direction(base: Base) -> None:
     base.store.apply(Changes(drafts=(long,), model=Model("test", "1", 4)), EARLIER)
     [found, *_] = vector_search(base, [0, 0, 30.0, 40.0])
     assert found.id == "long"
-    assert found.vec_distance == pytest.approx(0, abs=1e-6)
+    assert found.vec_distance == pytest.approx(0, abs=1e-3)  # two bytes a number
     for tiny in ([0.0, 0.0], [1e-13, 0.0]):
         assert normalize_embedding(tiny) == tiny

@@ -7,16 +7,28 @@ from types import SimpleNamespace
 
 import pytest
 
-from knowbase.query.conditions import EVERYTHING, Condition, Not, Tagged, Visible, both
+from knowbase.query.conditions import (
+    EVERYTHING,
+    Condition,
+    Not,
+    OneOf,
+    Tagged,
+    Visible,
+    both,
+)
+from knowbase.query.words import FieldWeights, keyword_query
 from knowbase.store import nearest
 from knowbase.store.contract import Store
 from knowbase.store.plain import PlainStore
 from knowbase.store.sqlite import SqliteStore, create, retrieval
-from knowbase.values.changes import Changes, Draft
+from knowbase.store.sqlite import passing as who_passes
+from knowbase.values.changes import Changes, Draft, Edit
+from knowbase.values.documents import DOCUMENT_TYPES
 from knowbase.values.vectors import Vector
 from stores import MODEL, NOW, draft, section, vector, with_index
 
 DOCUMENTS = 400
+LATER = "2999-01-01T00:00:00.000000Z"
 PASSING: dict[str, Condition] = {
     "all": EVERYTHING,
     "all but few": Not(Tagged(("rare",))),
@@ -24,6 +36,9 @@ PASSING: dict[str, Condition] = {
     "few": Tagged(("rare",)),
     "none": Tagged(("none",)),
     "none of them hidden": both(Visible(NOW), Tagged(("half",))),
+    "of any type": OneOf("type", DOCUMENT_TYPES),
+    "two tags": both(Tagged(("half",)), Tagged(("rare", "other"), "any")),
+    "a tag, and another one not": both(Tagged(("half",)), Not(Tagged(("rare",)))),
 }
 
 
@@ -115,7 +130,7 @@ def test_what_fails_is_looked_for_anew_when_somebody_writes(
     """A list of what fails a filter is kept while nobody writes, and no longer."""
     path = str(tmp_path / "base.db")
     mine = filled(create(path))
-    monkeypatch.setattr(retrieval, "FEW", 5)
+    monkeypatch.setattr(who_passes, "FEW", 5)
     passing, query = Not(Tagged(("none",))), queries()[0]
     first = mine.semantic(query, passing, 1)[0].chunk
     assert mine.semantic_coverage() == 1.0
@@ -126,4 +141,32 @@ def test_what_fails_is_looked_for_anew_when_somebody_writes(
     assert mine.semantic(query, passing, 1)[0].chunk != first
     assert mine.semantic_coverage() < 1.0
     other.close()
+    mine.close()
+
+
+@pytest.mark.parametrize("condition", [Visible(NOW), both(Visible(NOW), Tagged(("half",)))])
+def test_what_is_hidden_meanwhile_is_not_found_by_an_index(
+    tmp_path: Path, condition: Condition
+) -> None:
+    """Who passes is kept for the next search, until somebody writes; the moment is looked at by
+    each."""
+    mine = with_index(str(tmp_path / "base.db"))
+    filled(mine)
+    mine.renew_index()
+    query = queries()[0]
+    words = keyword_query("text")
+    before = {one.chunk for one in mine.semantic(query, condition, DOCUMENTS)}
+    assert {
+        one.chunk for one in mine.keyword(words, condition, DOCUMENTS, FieldWeights())
+    } == before
+    hidden = mine.passages(sorted(before)[:3])
+    edits = tuple(Edit(one.document.id, {"archived": True}) for one in hidden.values())
+    late = mine.passages(sorted(before)[3:4])
+    soon = tuple(Edit(one.document.id, {"expires_at": LATER}) for one in late.values())
+    mine.apply(Changes(edits=(*edits, *soon)), NOW)
+    for now, gone in ((NOW, hidden.keys()), (LATER, hidden.keys() | late.keys())):
+        at = both(Visible(now), condition)
+        assert {one.chunk for one in mine.semantic(query, at, DOCUMENTS)} == before - gone
+        found = mine.keyword(words, at, DOCUMENTS, FieldWeights())
+        assert {one.chunk for one in found} == before - gone
     mine.close()

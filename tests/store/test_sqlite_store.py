@@ -9,15 +9,20 @@ from pathlib import Path
 from typing import Any, cast
 
 import apsw
+import numpy as np
 import pytest
+import sqlite_vec
 
 from knowbase.errors import BaseDamaged, BaseLocked, BaseMissing, BaseTooNew, DiskFull, NotABase
 from knowbase.query.conditions import EVERYTHING, Tagged
 from knowbase.query.words import FieldWeights, KeywordQuery
-from knowbase.store.sqlite import SqliteStore, create, schema, vector_tables
-from knowbase.store.sqlite.extension import load_vector_extension
+from knowbase.store.nearest import similarities
+from knowbase.store.seals import vector_seal
+from knowbase.store.sqlite import SqliteStore, create, halving, schema
 from knowbase.store.sqlite.schema import STEPS
 from knowbase.text.analysis import Word
+from knowbase.upkeep.check import check
+from knowbase.upkeep.repair import repair
 from knowbase.values.changes import Changes
 from knowbase.values.documents import ALL
 from knowbase.values.vectors import Model, StoredModel
@@ -87,30 +92,18 @@ def test_chunk_vector_and_index_row_share_one_number(path: str, store: SqliteSto
     put(store, "four")
     chunks = rows(path, "SELECT id FROM chunks ORDER BY id")
     assert chunks == [(1,), (3,), (4,)]
-    assert rows(path, "SELECT rowid FROM chunks_vec_1_rowids ORDER BY rowid") == chunks
+    assert rows(path, "SELECT chunk_id FROM chunks_vec_1 ORDER BY chunk_id") == chunks
     assert rows(path, "SELECT id FROM chunks_fts_docsize ORDER BY id") == chunks
 
 
 def test_a_changed_vector_is_updated_in_place(path: str, store: SqliteStore) -> None:
-    """S0-23: sqlite-vec never refills a hole, so nothing is deleted and inserted again."""
+    """S0-23"""
     for number in range(30):
         changed = draft("one", section(f"text {number}"), vectors=(vector(1, number, 0, 0),))
         store.apply(Changes(drafts=(changed,)), NOW)
-    assert rows(path, "SELECT max(rowid), count(*) FROM chunks_vec_1_rowids") == [(1, 1)]
+    assert rows(path, "SELECT max(chunk_id), count(*) FROM chunks_vec_1") == [(1, 1)]
     [nearest] = store.semantic(vector(1, 29, 0, 0), EVERYTHING, 5)
-    assert nearest.score == pytest.approx(1.0, abs=1e-6)
-
-
-def test_removed_vectors_do_not_leave_the_search_full_of_holes(
-    path: str, store: SqliteStore
-) -> None:
-    names = [f"document{number}" for number in range(5_000)]
-    drafts = tuple(draft(name, section("x"), vectors=(vector(1, 2, 3, 4),)) for name in names)
-    store.apply(Changes(drafts=drafts), NOW)
-    assert rows(path, "SELECT count(*) FROM chunks_vec_1_chunks") == [(40,)]
-    store.apply(Changes(removed=tuple(names[:-10])), NOW)
-    assert rows(path, "SELECT count(*) FROM chunks_vec_1_chunks") == [(1,)]
-    assert len(store.semantic(vector(1, 2, 3, 4), EVERYTHING, 100)) == 10
+    assert nearest.score == pytest.approx(1.0, abs=1e-3)
 
 
 def test_dropping_a_model_gives_its_space_back_and_keeps_the_rest(
@@ -134,6 +127,97 @@ def test_dropping_a_model_gives_its_space_back_and_keeps_the_rest(
     assert rows(path, "PRAGMA integrity_check") == [("ok",)]
 
 
+def create_blocks(connection: apsw.Connection, model: int, dimensions: int) -> None:
+    """A table of vectors as earlier versions had it."""
+    connection.enable_load_extension(True)
+    connection.load_extension(sqlite_vec.loadable_path())
+    connection.execute(
+        f"CREATE VIRTUAL TABLE chunks_vec_{model} USING vec0 (chunk_id INTEGER PRIMARY KEY,"
+        f" embedding float[{dimensions}] distance_metric=cosine, chunk_size=128)"
+    )
+
+
+def old_base(path: str) -> dict[int, bytes]:
+    """One as the version before halves left it, with 300 vectors in blocks, of which some are gone;
+    what it holds."""
+    connection = apsw.Connection(path)
+    connection.execute("PRAGMA journal_mode = WAL").fetchall()
+    connection.execute(f"PRAGMA application_id = {schema.APPLICATION_ID:d}")
+    number = STEPS.index(halving.halve_vectors)
+    for step in STEPS[:number]:
+        if isinstance(step, str):
+            connection.execute(step)
+    connection.execute(f"PRAGMA user_version = {number}")
+    connection.execute("INSERT INTO models (id, name, revision, dimensions, active)"
+                       " VALUES (1, ?, ?, ?, 1)", MODEL)  # fmt: skip
+    create_blocks(connection, 1, MODEL.dimensions)
+    connection.execute(
+        "INSERT INTO documents (seq, id, code, title, type, created_at, updated_at, roles,"
+        " archived, scope, salience, metadata) VALUES (1, 'one', 'X-1', 'One', 'note',"
+        " '2026-01-01T', '2026-01-01T', '[]', 0, 'global', 0.5, '{}')"
+    )
+    chance = np.random.default_rng(1)
+    held = {chunk: chance.standard_normal(4).astype("<f4").tobytes() for chunk in range(1, 301)}
+    for chunk, given in held.items():
+        connection.execute(
+            "INSERT INTO chunks (id, document, position, slug, chunk_index, hash, line, tokens,"
+            " overlap, title, header, text, terms)"
+            " VALUES (?1, 1, ?1, 's', ?1, 'h' || ?1, 1, 1, 0, 'One', '', 'alpha', '')",
+            (chunk,),
+        )
+        connection.execute("INSERT INTO chunks_vec_1 VALUES (?, ?)", (chunk, given))
+        connection.execute("INSERT INTO embedded VALUES (1, ?, ?)", (chunk, vector_seal(given)))
+    connection.execute("INSERT INTO past_vectors VALUES ('h', 1, ?)", (held[1],))
+    for chunk in range(7, 300, 7):
+        del held[chunk]
+        for table, column in (
+            ("chunks_vec_1", "chunk_id"),
+            ("embedded", "chunk"),
+            ("chunks", "id"),
+        ):
+            connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (chunk,))
+    connection.close()
+    return held
+
+
+def vectors_found(store: SqliteStore, path: str) -> list[str]:
+    """What a deep check says of vectors."""
+    found = check(store, path, "/nowhere", deep=True).findings
+    return [one.message for one in found if one.part == "vectors"]
+
+
+def test_vectors_in_blocks_become_halves_when_a_base_is_upgraded(path: str) -> None:
+    """The answers stay, sqlite-vec is not needed, and what was damaged is still known to be."""
+    held = old_base(path)
+    blocks = apsw.Connection(path)
+    table = "chunks_vec_1_vector_chunks00"
+    block: Any = blocks.execute(f"SELECT vectors FROM {table} WHERE rowid = 1").get
+    spoilt = bytes((block[0] ^ 1,)) + block[1:]
+    blocks.execute(f"UPDATE {table} SET vectors = ? WHERE rowid = 1", (spoilt,))
+    blocks.close()
+    store = SqliteStore(path)
+    query = vector(1, 2, 0, 0)
+    wanted = dict(zip(held, similarities(query, [*held.values()]), strict=True))
+    found = {one.chunk: one.score for one in store.semantic(query, EVERYTHING, 300)}
+    assert found == pytest.approx(wanted, abs=1e-2)
+    assert rows(path, "SELECT DISTINCT length(embedding) FROM chunks_vec_1") == [(8,)]
+    assert rows(path, "SELECT DISTINCT length(embedding) FROM past_vectors") == [(8,)]
+    assert rows(path, "SELECT name FROM sqlite_schema WHERE name LIKE 'chunks_vec_1_%'") == []
+    assert rows(path, "PRAGMA integrity_check") == [("ok",)]
+    assert [one[:3] for one in vectors_found(store, path)] == ["1 ×"]
+    store.close()
+
+
+def test_a_damaged_base_of_an_earlier_version_keeps_its_vectors(path: str) -> None:
+    """Repairing reads them out of their blocks, without upgrading what is damaged."""
+    held = old_base(path)
+    done = repair(path, NOW)
+    store = SqliteStore(done.base)
+    assert store.counts().embedded == len(held)
+    assert vectors_found(store, done.base) == []
+    store.close()
+
+
 def test_vectors_of_an_older_file_stay_and_belong_to_its_model(path: str) -> None:
     """C23: a base made before models could be changed."""
     old = apsw.Connection(path)
@@ -142,9 +226,8 @@ def test_vectors_of_an_older_file_stay_and_belong_to_its_model(path: str) -> Non
     for step in STEPS[:2]:
         old.execute(step)
     old.execute("PRAGMA user_version = 2")
-    load_vector_extension(old)
     old.execute("INSERT INTO models VALUES (1, 'test', '1', 4)")
-    vector_tables.create_vector_table(old, 1, 4)
+    create_blocks(old, 1, 4)
     old.execute(
         "INSERT INTO documents (id, code, title, type, created_at, updated_at, roles, archived,"
         " scope, salience, metadata) VALUES ('one', 'X-1', 'One', 'note', '2026', '2026', '[]', 0,"
@@ -367,7 +450,7 @@ def test_a_killed_writer_leaves_documents_chunks_index_and_vectors_in_step(
         [(chunks, documents)] = rows(path, "SELECT count(*), count(DISTINCT document) FROM chunks")
         assert chunks == 2 * documents
         assert rows(path, "SELECT count(*) FROM documents") == [(documents,)]
-        assert rows(path, "SELECT count(*) FROM chunks_vec_1_rowids") == [(chunks,)]
+        assert rows(path, "SELECT count(*) FROM chunks_vec_1") == [(chunks,)]
         assert rows(path, "SELECT count(*) FROM chunks_fts_docsize") == [(chunks,)]
         assert (
             len(store.keyword(KeywordQuery((Word("alpha"),)), EVERYTHING, 5000, PLAIN)) == documents

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import knowbase
-from knowbase.query.conditions import EVERYTHING, Contains, Not, Tagged
+from knowbase.query.conditions import EVERYTHING, Contains, Not, Tagged, Visible, both
 from knowbase.query.words import Also, FieldWeights, KeywordQuery
-from knowbase.store.sqlite import SqliteStore, create, word_segments
+from knowbase.store.sqlite import SqliteStore, create, retrieval, word_segments
 from knowbase.text.analysis import Word
 from knowbase.values.changes import Changes, Draft
 from stores import NOW, draft, section
@@ -71,7 +71,17 @@ def answers(store: SqliteStore) -> list[object]:
         store.keyword(query, *asked) for query in queries(random.Random(3)) for asked in ASKED
     ]
     words = [*map(Word, (*RARE[:9], *COMMON[:5])), Word("queue", prefix=True), Word("error-404")]
+    for condition in (EVERYTHING, Tagged(("some",)), both(Visible(NOW), Tagged(("most",)))):
+        for word in words:
+            found.append(store.matching(KeywordQuery((word,)), condition))
+            newest = store.newest(both(condition, Contains(word)), 5)
+            found.append([one.chunk_id for one in newest])
     return [*found, store.frequencies(words)]
+
+
+@pytest.fixture(autouse=True)
+def _few_documents_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retrieval, "MANY", 20)
 
 
 def opened(path: Path, index_after: int = 100) -> SqliteStore:

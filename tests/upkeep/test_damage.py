@@ -106,10 +106,11 @@ def test_a_changed_vector_is_noticed_and_left_to_embedding(store: Store) -> None
         change(store, "UPDATE vectors_4 SET embedding = '[1,0,0,0.5]' WHERE chunk = 1")
     else:
         connection = apsw.Connection(store.path)  # type: ignore[attr-defined]
-        table = "chunks_vec_1_vector_chunks00"
-        blob = connection.execute(f"SELECT vectors FROM {table}").get
-        changed = blob[:3] + bytes((blob[3] ^ 1,)) + blob[4:]
-        connection.execute(f"UPDATE {table} SET vectors = ?", (changed,))
+        sql = "SELECT embedding FROM chunks_vec_1 WHERE chunk_id = 1"
+        held = connection.execute(sql).get
+        changed = held[:3] + bytes((held[3] ^ 1,)) + held[4:]
+        sql = "UPDATE chunks_vec_1 SET embedding = ? WHERE chunk_id = 1"
+        connection.execute(sql, (changed,))
         connection.close()
     (found,) = messages(store)
     assert "vectors: 1 × it is not what was written" in found
@@ -120,12 +121,12 @@ def test_a_changed_vector_is_noticed_and_left_to_embedding(store: Store) -> None
     reopened.close()
 
 
-def test_a_vector_that_sqlite_vec_cannot_find_is_damage_and_repaired(tmp_path: Path) -> None:
+def test_a_table_of_vectors_that_leads_nowhere_is_repaired(tmp_path: Path) -> None:
     """One bit of where a row of its tables lies: others are then looked for in vain."""
     path = tmp_path / "base.db"
     damage.make(str(path))
     file = apsw.Connection(str(path))
-    root = file.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'chunks_vec_1_rowids'").get
+    root = file.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'chunks_vec_1'").get
     file.close()
     whole = path.read_bytes()
     for row in (10, 21, 44):

@@ -27,7 +27,7 @@ FEW_TAGS = 20  # fewer that are used once are nothing to speak of
 SOON = "7d"
 LEAST_FREE, LITTLE_FREE = 100 << 20, 1 << 30  # bytes of a disk
 PACKAGES = (
-    "apsw", "sqlite-vec", "psycopg", "onnxruntime", "tokenizers", "numpy", "markdown-it-py",
+    "apsw", "psycopg", "onnxruntime", "tokenizers", "numpy", "markdown-it-py",
     "tree-sitter", "pypdfium2", "starlette", "uvicorn", "mcp", "graphqlite", "rapidocr",
 )  # fmt: skip
 
@@ -139,6 +139,12 @@ def disk_of(path: str) -> Disk:
 def _ailments(
     base: "BaseServices", status: "Status", disk: Disk | None, check: "Callable[[], Checked]"
 ) -> Iterator[Ailment]:
+    workers = status.cluster.workers if status.cluster is not None else ()
+    away = tuple(one.server for one in workers if one.size_bytes is None)
+    if away:
+        told = "a worker of the database cluster does not answer"
+        yield Ailment("worker", "error", told, "nothing else was looked at", examples=away)
+        return
     if disk is not None:
         yield from _of_disk(base.path, disk)
     if base.access.is_full and (disk is None or disk.base_bytes <= MOST_CHECKED):

@@ -64,15 +64,15 @@ class Shape:
     whatever a damaged row seems to hold."""
 
     def __init__(self, columns: Sequence[tuple[type, ...]]) -> None:
-        self._columns = columns
+        self.columns = columns
         self._known: set[tuple[type, ...]] = set()  # what fits, found before: few are
 
     def check(self, row: Sequence[Any]) -> None:
         types = tuple(map(type, row))
         if types in self._known:
             return
-        if len(types) != len(self._columns) or not all(
-            one in allowed for one, allowed in zip(types, self._columns, strict=True)
+        if len(types) != len(self.columns) or not all(
+            one in allowed for one, allowed in zip(types, self.columns, strict=True)
         ):
             raise damaged("a stored value is of another kind")
         self._known.add(types)
@@ -100,16 +100,20 @@ class Rows:
             for place, field in enumerate(FIELDS.values())
             if field.kind in readers
         ]
-        self._document = Shape([_types_of(name) for name in FIELDS])
+        document = [_types_of(name) for name in FIELDS]
+        self._document = Shape(document)
         self._chunk = shape_of(Chunk)
+        self._passage = Shape([(int,), *self._chunk.columns, *document])
 
     def document(self, row: Sequence[Any]) -> Document:
         """From a column for each field, in their order."""
         self._document.check(row)
-        values = list(row)
+        return self._made(list(row))
+
+    def _made(self, values: list[Any]) -> Document:
         for place, read in self._readers:
             values[place] = read(values[place])
-        return Document._make(values)
+        return tuple.__new__(Document, values)  # checked: each column is there
 
     def chunk(self, row: Sequence[Any]) -> Chunk:
         """From the chunk's columns."""
@@ -118,8 +122,10 @@ class Rows:
 
     def passage(self, row: Sequence[Any]) -> Passage:
         """From `c.id`, the chunk's columns and the document's."""
-        chunk = self.chunk(row[1 : 1 + _CHUNK_COLUMNS])
-        return Passage(row[0], chunk, self.document(row[1 + _CHUNK_COLUMNS :]))
+        self._passage.check(row)
+        number, *values = row
+        chunk = tuple.__new__(Chunk, values[:_CHUNK_COLUMNS])
+        return Passage(number, chunk, self._made(values[_CHUNK_COLUMNS:]))
 
 
 def _types_of(name: str) -> tuple[type, ...]:
@@ -141,9 +147,9 @@ def file_records(rows: Iterable[Sequence[Any]]) -> "list[FileRecord]":
     """From the columns that `file_columns` names. A sync reads those of all files."""
     from knowbase.values.files import FileRecord
 
-    check, make, before, after = shape_of(FileRecord).check, FileRecord, _EXCLUDED, _EXCLUDED + 1
+    check, make = shape_of(FileRecord).check, FileRecord._make
     records = []
     for row in rows:
         check(row)
-        records.append(make(*(*row[:before], bool(row[before]), *row[after:])))
+        records.append(make((*row[:_EXCLUDED], bool(row[_EXCLUDED]), *row[_EXCLUDED + 1 :])))
     return records

@@ -1,4 +1,7 @@
-"""Vectors and the models that make them: packed float32, and arithmetic that needs no numpy."""
+"""Vectors and the models that make them: packed float32, and arithmetic that needs no numpy.
+
+Stores keep them at half precision (`store/halves.py`), and give them back as float32.
+"""
 
 import sys
 from collections.abc import Sequence

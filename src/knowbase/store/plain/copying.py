@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from knowbase.store.contract import CopySource
+from knowbase.store.halves import as_kept
 from knowbase.store.plain.history import replace
 from knowbase.store.plain.state import Stored, remove, row_of
 from knowbase.store.plain.vectors import PlainVectors
@@ -124,8 +125,9 @@ class PlainCopying:
             state.verdicts |= {(document.id, one.occasion): one for one in verdicts}
             for copy in chunks:
                 row = row_of(copy.title, copy.chunk, copy.terms)
+                kept = {model: as_kept(vector) for model, vector in copy.vectors}
                 state.chunks[copy.id] = Stored(
-                    document.id, copy.position, copy.chunk, copy.terms, row, dict(copy.vectors)
+                    document.id, copy.position, copy.chunk, copy.terms, row, kept
                 )
 
     def shared(self) -> SharedParts:

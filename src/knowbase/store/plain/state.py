@@ -5,6 +5,7 @@ from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from knowbase.store.bm25 import Row
+from knowbase.store.halves import as_kept
 from knowbase.store.rules import check_unchanged
 from knowbase.text.analysis import stems
 from knowbase.text.indexed import index_terms
@@ -108,7 +109,7 @@ def write(state: State, draft: Draft, now: str, model: Model | None) -> None:
         state.next_chunk += stored is None
         given, vectors = draft.vectors[position], {}
         if model is not None and given is not None:
-            vectors[model] = given
+            vectors[model] = as_kept(given)
         if stored is not None and stored.chunk.hash == chunk.hash:
             vectors |= stored.vectors
         terms = _terms(draft, chunk, state.documents[draft.id].code)

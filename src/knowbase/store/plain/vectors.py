@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 
 from knowbase.errors import ModelMismatch
+from knowbase.store.halves import as_kept
 from knowbase.store.plain.contents import Contents
 from knowbase.values.documents import Passage
 from knowbase.values.vectors import IndexState, Model, StoredModel, Vector
@@ -32,7 +33,7 @@ class PlainVectors(Contents):
         self._register(model, source)
         for key, stored in self._state.chunks.items():
             if stored.chunk.hash in vectors and model not in stored.vectors:
-                given = {**stored.vectors, model: vectors[stored.chunk.hash]}
+                given = {**stored.vectors, model: as_kept(vectors[stored.chunk.hash])}
                 self._state.chunks[key] = stored._replace(vectors=given)
 
     def _register(self, model: Model, source: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 from psycopg import Connection
 from psycopg.sql import SQL
 
+from knowbase.store.halves import as_kept
 from knowbase.store.keeping import Keeping, Keeps, keep_all
 from knowbase.store.postgres.bulk import copy_rows
 from knowbase.store.postgres.postings import drop_unused
@@ -222,7 +223,9 @@ def write(connection: Connection, base: int, part: HistoryPart) -> None:
             [(base, keys[id(one)], one.heading, one.header, one.text) for one in part.chunks],
         )
     vectors = [
-        (one.hash, vector, base, *model[:2]) for one in part.chunks for model, vector in one.vectors
+        (one.hash, as_kept(vector), base, *model[:2])
+        for one in part.chunks
+        for model, vector in one.vectors
     ]
     if vectors:
         cursor.executemany(

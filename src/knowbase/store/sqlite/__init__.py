@@ -1,4 +1,4 @@
-"""The default store: one SQLite file with FTS5 and sqlite-vec."""
+"""The default store: one SQLite file with texts, words (FTS5) and vectors."""
 
 import os
 from collections.abc import Iterator
@@ -192,8 +192,6 @@ class SqliteStore(
 
         changes = with_erased(storable(changes))
         with translated():
-            if changes.drafts or changes.removed:
-                self._connections.with_vectors_or_words()
             with self._connections.writing(wait=wait, sync=wait) as connection:
                 for edit in changes.edits:
                     check_chain(edit, self.find)
@@ -221,6 +219,9 @@ class SqliteStore(
 
     def replicas(self) -> "list[ReplicaState]":
         return []
+
+    def cluster(self) -> None:
+        return None
 
     def copying(self) -> "SqliteCopying":
         from knowbase.store.sqlite.copying import SqliteCopying

@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from knowbase.store.sqlite.vector_tables import vector_table
 from knowbase.values.edges import WEIGHTS
 
 if TYPE_CHECKING:
     from knowbase.store.similar import Block, Due, Found, Links, Rule
 
-_BLOCK = 8  # of sqlite-vec's that are compared at once
+_BLOCK = 2  # of those that are read together are compared at once
 _SCANNED = 8  # when more than an eighth of all is wanted, all of it is read
 
 
@@ -37,8 +36,8 @@ class SqliteMoment:
     def _number(self) -> int:
         if self._model is None:
             return 0
-        sql = f"SELECT count(*) FROM {vector_table(self._model)}_rowids"
-        return int(self.connection.execute(sql).get)
+        sql = "SELECT count(*) FROM embedded WHERE model = ?"
+        return int(self.connection.execute(sql, (self._model,)).get)
 
     def chunks_of(self, documents: Sequence[int]) -> Mapping[int, int]:
         return self._owned(
@@ -70,17 +69,12 @@ class SqliteMoment:
         import numpy as np
 
         from knowbase.store.similar import Block
+        from knowbase.store.sqlite.scan import vectors_of
 
-        found: Any = []
-        if self._model is not None:
-            found = self.connection.execute(
-                f"SELECT v.chunk_id, v.embedding FROM {vector_table(self._model)} v"
-                " WHERE v.chunk_id IN (SELECT value FROM json_each(?)) ORDER BY 1",
-                (_numbers(chunks),),
-            ).fetchall()
-        matrix = np.frombuffer(b"".join(vector for _, vector in found), dtype="<f4")
-        numbers = np.array([chunk for chunk, _ in found], dtype="i8")
-        return Block(numbers, matrix.reshape(len(found), -1 if found else 1))
+        wanted = np.array(sorted(chunks), "i8")
+        if self._model is None:
+            return Block(wanted[:0], np.empty((0, 1), "f4"))
+        return Block(*vectors_of(self.connection, self._model, wanted))
 
     def blocks(self) -> "Iterator[Block]":
         import numpy as np
@@ -93,7 +87,7 @@ class SqliteMoment:
         chunks, parts = [], []
         for numbers, matrix in scan.blocks(self.connection, self._model):
             chunks.append(numbers)
-            parts.append(matrix.copy())
+            parts.append(matrix)
             if len(parts) == _BLOCK:
                 yield Block(np.concatenate(chunks), np.concatenate(parts))
                 chunks, parts = [], []

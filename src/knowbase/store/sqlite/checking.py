@@ -109,9 +109,9 @@ def _vectors(connection: apsw.Connection, number: Any) -> Iterator[Finding]:
         connection,
         "vectors",
         "vectors without a chunk, or chunks without their vector",
-        f"SELECT (SELECT count(*) FROM {table}_rowids WHERE rowid NOT IN"
+        f"SELECT (SELECT count(*) FROM {table} WHERE chunk_id NOT IN"
         f" (SELECT chunk FROM embedded WHERE model = {number:d})) + (SELECT count(*) FROM embedded"
-        f" WHERE model = {number:d} AND chunk NOT IN (SELECT rowid FROM {table}_rowids))",
+        f" WHERE model = {number:d} AND chunk NOT IN (SELECT chunk_id FROM {table}))",
     )
 
 

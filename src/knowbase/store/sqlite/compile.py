@@ -28,13 +28,8 @@ class SqliteCompiler(Compiler):
         return self._joined(found, "OR")
 
     def tagged(self, condition: Tagged) -> Compiled:
-        names = sorted(set(condition.tags))
-        wanted = len(names) if condition.match == "all" else 1
-        return Compiled(
-            f"d.seq IN (SELECT document FROM tags WHERE name IN ({_places(len(names))})"
-            " GROUP BY document HAVING count(*) >= ?)",
-            [*names, wanted],
-        )
+        sql, values = _having_tags(condition)
+        return Compiled(f"d.seq IN ({sql})", values)
 
     def in_role(self, condition: InRole) -> Compiled:
         sql = "EXISTS (SELECT 1 FROM json_each(d.roles) WHERE value IN (?, 'all'))"
@@ -81,6 +76,18 @@ _COMPILER = SqliteCompiler()
 def compile_condition(condition: Condition) -> Compiled:
     """The condition over `documents AS d`."""
     return _COMPILER.condition(condition)
+
+
+def listing(condition: Condition) -> Compiled:
+    """The query for the documents that meet a condition, out of an index where one has them."""
+    if isinstance(condition, Tagged):
+        return _having_tags(condition)
+    if isinstance(condition, OneOf):  # never NULL is asked of what may be denied
+        column, places = _COMPILER.column(condition.field), _places(len(condition.values))
+        test = Compiled(f"{column} IN ({places})", list(condition.values))
+    else:
+        test = compile_condition(condition)
+    return Compiled(f"SELECT d.seq AS seq FROM documents d WHERE {test.sql}", test.values)
 
 
 def compile_for_chunks(condition: Condition) -> Compiled:
@@ -136,6 +143,15 @@ def _meta_test(row: str, condition: Meta) -> tuple[str, list[str | float]]:
     text = ascii_lower(condition.value)
     flags = f"({row}.type IN ('true', 'false') AND {row}.type = ?)"
     return f"({row}.type = 'text' AND lower({row}.value) = ? OR {flags})", [text, text]
+
+
+def _having_tags(condition: Tagged) -> Compiled:
+    names = sorted(set(condition.tags))
+    wanted = len(names) if condition.match == "all" else 1
+    sql = f"SELECT document AS seq FROM tags WHERE name IN ({_places(len(names))})"
+    if len(names) == 1:
+        return Compiled(sql, names)
+    return Compiled(f"{sql} GROUP BY document HAVING count(*) >= ?", [*names, wanted])
 
 
 def _places(number: int) -> str:

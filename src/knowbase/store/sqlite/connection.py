@@ -19,15 +19,9 @@ from knowbase.errors import (
     KnowbaseError,
     NotABase,
     TookTooLong,
-    VectorsUnavailable,
 )
 from knowbase.store.rows import damaged
 from knowbase.store.sqlite.damage import is_damage
-from knowbase.store.sqlite.extension import (
-    has_left_vectors,
-    load_vector_extension,
-    remove_left_vectors,
-)
 from knowbase.store.sqlite.journal import Journal
 from knowbase.store.sqlite.turns import Turns
 from knowbase.text.paths import matcher
@@ -39,6 +33,7 @@ if TYPE_CHECKING:
 Mark: TypeAlias = tuple[int, int]
 
 LOOK_EVERY = 1_000_000  # steps of SQLite's machine, in which few queries are done
+MOST_KEPT = 16  # lists of what passes: a megabyte each in a base of a million chunks
 TIMELESS = ("ROLLBACK", "PRAGMA synchronous = FULL")  # put things back, however late it is
 
 _MEANING: tuple[tuple[tuple[type[apsw.Error], ...], type[KnowbaseError], str, str], ...] = (
@@ -149,6 +144,31 @@ class BaseFile:
         self.journal.closed()
 
 
+class Found:
+    """What was looked for last, by a key: of the state that the base is in."""
+
+    def __init__(self, state: Callable[[], object]) -> None:
+        self._state = state
+        self._of: object = None
+        self._values: dict[object, Any] = {}
+
+    def get(self, key: object) -> Any:
+        """What was kept for a key, as long as nobody has written; else None."""
+        state = self._state()
+        if self._of != state:
+            self._of, self._values = state, {}
+        if key in self._values:
+            self._values[key] = self._values.pop(key)  # the last one
+        return self._values.get(key)
+
+    def keep(self, key: object, value: Any) -> Any:
+        """Keep what was found in the state that it was asked for in: in the same transaction."""
+        self._values[key] = value
+        if len(self._values) > MOST_KEPT:
+            del self._values[next(iter(self._values))]
+        return value
+
+
 class Connections(threading.local):
     """The connection of the current thread to one file, opened when first used, and again
     when another file has taken its place: what is written to the old one would be lost."""
@@ -157,12 +177,10 @@ class Connections(threading.local):
         self._file = file
         self._turns = Turns(busy_timeout)
         self._connection, self._mark = file.connect(self._turns)
-        self._has_vectors = False
         self._mapped = 0  # bytes of the file that are read through a mapping
         self._is_closed = False  # it could not be rolled back
         self.counted: tuple[object, tuple[int, int]] | None = None  # in which state, and what
-        self.failing: tuple[object, list[int]] | None = None  # which condition, and who
-        self.passing: tuple[object, Any] | None = None  # the same, of all chunks
+        self.found = Found(self.state)
         self.words: tuple[object, object, Any] | None = None  # state, index, and what it is then
 
     @property
@@ -180,13 +198,11 @@ class Connections(threading.local):
             self._unmap()
         if self._is_closed:
             self._connection, self._mark = self._file.connect(self._turns)
-            self._is_closed, self._has_vectors, self._mapped = False, False, 0
+            self._is_closed, self._mapped = False, 0
         if not self._is_in_place() and not self._connection.in_transaction:
             former, self._mapped = self._connection, 0
             self._connection, self._mark = self._file.connect(self._turns, former)
             former.close()
-            if self._has_vectors:
-                load_vector_extension(self._connection)
         return self._connection
 
     def map_file(self) -> None:
@@ -214,40 +230,14 @@ class Connections(threading.local):
         return mark_of(self._file.path) == self._mark
 
     def beside(self) -> apsw.Connection:
-        """Another connection to the same file, with its vectors; whoever asks for it closes it."""
-        has_any = self.with_any_vectors()
+        """Another connection to the same file; whoever asks for it closes it."""
         connection, _ = self._file.connect(self._turns)
-        if has_any:
-            load_vector_extension(connection)
         return connection
 
     def mark(self) -> Mark | None:
         """Which file it is, under any name."""
         self.get()
         return self._mark
-
-    def with_vectors(self) -> apsw.Connection:
-        """The connection with sqlite-vec loaded; a keyword search never needs it."""
-        connection = self.get()
-        if not self._has_vectors:
-            load_vector_extension(connection)
-            self._has_vectors = True
-        if has_left_vectors(connection) and not connection.in_transaction:
-            with suppress(apsw.BusyError, apsw.ReadOnlyError), self.writing() as writing:
-                remove_left_vectors(writing)
-        return connection
-
-    def with_vectors_or_words(self) -> None:
-        """Load sqlite-vec if that can be; without it, words are written and vectors wait."""
-        with suppress(VectorsUnavailable):
-            self.with_vectors()
-
-    def with_any_vectors(self) -> bool:
-        """Load sqlite-vec if the base has vectors; whether it has."""
-        has_any = bool(self.get().execute("SELECT 1 FROM models LIMIT 1").get)
-        if has_any:
-            self.with_vectors()
-        return has_any
 
     @contextmanager
     def writing(self, *, wait: bool = True, sync: bool = True) -> Iterator[apsw.Connection]:

@@ -59,7 +59,7 @@ class SqliteCopying:
 
     def copies(self, seqs: Collection[int]) -> list[Copy]:
         with translated():
-            self._connections.with_any_vectors()
+            self._connections.get()
             connection = self._connections.get()
             with connection:  # one state of the base
                 found = reading.copies(connection, json.dumps(list(seqs)))
@@ -96,19 +96,15 @@ class SqliteCopying:
     # writing
 
     def start(self, source: str, frame: Frame) -> None:
-        with translated():
-            self._connections.with_vectors()
-            with self._connections.writing() as connection:
-                connection.execute("DELETE FROM moving")
-                connection.execute("INSERT INTO moving VALUES (?)", (source,))
-                _begin(connection, frame)
+        with translated(), self._connections.writing() as connection:
+            connection.execute("DELETE FROM moving")
+            connection.execute("INSERT INTO moving VALUES (?)", (source,))
+            _begin(connection, frame)
 
     def paste(self, copies: Sequence[Copy]) -> None:
-        with translated():
-            self._connections.with_vectors()
-            with self._connections.writing() as connection:
-                _remove_same(connection, copies)
-                _paste_all(connection, copies)
+        with translated(), self._connections.writing() as connection:
+            _remove_same(connection, copies)
+            _paste_all(connection, copies)
 
     def paste_shared(self, shared: SharedParts) -> None:
         with translated(), self._connections.writing() as connection:
@@ -123,17 +119,15 @@ class SqliteCopying:
             connection.execute("DELETE FROM moving")
 
     def replace(self, source: CopySource, before: Callable[[], None]) -> None:
-        with translated():
-            self._connections.with_vectors()
-            with self._connections.writing() as connection:
-                before()
-                found: Any = connection.execute("SELECT id FROM documents").fetchall()
-                remove(connection, [identity for (identity,) in found])
-                _begin(connection, source.frame())
-                for batch in batches(source.seqs()):
-                    _paste_all(connection, source.copies(batch))
-                _paste_shared(connection, source.shared())
-                keeping.replace(connection, source.history())
+        with translated(), self._connections.writing() as connection:
+            before()
+            found: Any = connection.execute("SELECT id FROM documents").fetchall()
+            remove(connection, [identity for (identity,) in found])
+            _begin(connection, source.frame())
+            for batch in batches(source.seqs()):
+                _paste_all(connection, source.copies(batch))
+            _paste_shared(connection, source.shared())
+            keeping.replace(connection, source.history())
 
 
 def _begin(connection: apsw.Connection, frame: Frame) -> None:

@@ -5,7 +5,6 @@ import apsw
 _ALWAYS = (
     apsw.CorruptError,
     apsw.FormatError,
-    apsw.EmptyError,  # sqlite-vec's alone: a vector that one of its tables names is not there
     UnicodeDecodeError,
 )
 _CODES = (
@@ -15,8 +14,7 @@ _CODES = (
 )
 _WORDS = (
     "no such table", "no such column", "no such index", "malformed", "vtable constructor",
-    "unsupported file format", "duplicate column name", "already exists", "sqlite-vec", "vec0",
-    "fts5 file format", "could not",  # as sqlite-vec begins what it says of its own tables
+    "unsupported file format", "duplicate column name", "already exists", "fts5 file format",
 )  # fmt: skip
 """Of errors in SQL that is ours: what it names is always there in a sound base."""
 

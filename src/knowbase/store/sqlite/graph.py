@@ -156,7 +156,7 @@ class _Linking(NamedTuple):
     def read(self, work: "Callable[[Moment], Found]") -> "Found":
         from knowbase.store.sqlite.alike import SqliteMoment
 
-        connection = self.connections.with_vectors()
+        connection = self.connections.get()
         with connection:  # one state of the base
             found = work(SqliteMoment(connection, self.model(connection)))
         return found  # noqa: RET504 - to mypy, the block could swallow an error

@@ -14,14 +14,13 @@ from knowbase.store.sqlite.renewing import LARGER, Renewing
 from knowbase.store.sqlite.scan import blocks, vectors_of
 from knowbase.store.sqlite.segments import Current, Part, write_current, write_segment
 from knowbase.store.sqlite.vector_index import InStep, VectorIndex
-from knowbase.store.sqlite.vector_tables import vector_table
 
 if TYPE_CHECKING:
     import apsw
 
     from knowbase.store.sqlite.scan import Integers
 
-_BLOCKS = 32  # of sqlite-vec's that are coded at once
+_BLOCKS = 8  # that are coded at once
 _PART = 8  # when more than an eighth would be read one by one, all is written anew
 
 
@@ -35,7 +34,7 @@ class VectorIndexing(Renewing):
         self._index = index
 
     def connection(self) -> "apsw.Connection":
-        return self._connections.with_vectors()
+        return self._connections.get()
 
     def model(self, connection: "apsw.Connection") -> int | None:
         found: Any = connection.execute("SELECT id FROM models WHERE active").get
@@ -72,7 +71,8 @@ class VectorIndexing(Renewing):
 
 
 def _number(connection: "apsw.Connection", model: int) -> int:
-    found: Any = connection.execute(f"SELECT count(*) FROM {vector_table(model)}_rowids").get
+    sql = "SELECT count(*) FROM embedded WHERE model = ?"
+    found: Any = connection.execute(sql, (model,)).get
     return int(found)
 
 
@@ -93,7 +93,7 @@ def _all(connection: "apsw.Connection", model: int) -> Iterator[Part]:
     for numbers, matrix in blocks(connection, model):
         deadline.check()
         chunks.append(numbers)
-        parts.append(matrix.copy())
+        parts.append(matrix)
         if len(parts) == _BLOCKS:
             yield _part(np.concatenate(chunks), np.concatenate(parts))
             chunks, parts = [], []

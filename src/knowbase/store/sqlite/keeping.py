@@ -6,9 +6,9 @@ from typing import Any
 
 import apsw
 
+from knowbase.store.halves import halved, whole
 from knowbase.store.keeping import Keeping, Keeps, keep_all
 from knowbase.store.sqlite import reading
-from knowbase.store.sqlite.extension import has_vector_extension
 from knowbase.store.sqlite.vector_tables import vector_table
 from knowbase.store.versions import from_the_start, text_key, touched_json, unpacked, version_seal
 from knowbase.values.edges import Relation
@@ -44,8 +44,6 @@ class SqliteKeeping(Keeping):
     def _read_vectors(
         self, chunks: Collection[int]
     ) -> Mapping[int, tuple[tuple[Model, Vector], ...]]:
-        if not has_vector_extension(self._connection):
-            return {}
         found: dict[int, tuple[tuple[Model, Vector], ...]] = {}
         for number, *model in self._all(
             "SELECT id, name, revision, dimensions FROM models WHERE active"
@@ -54,7 +52,7 @@ class SqliteKeeping(Keeping):
                 f"SELECT chunk_id, embedding FROM {vector_table(number)} WHERE chunk_id {IN}",
                 (json.dumps([*chunks]),),
             ):
-                found[chunk] = ((Model(*model), vector),)
+                found[chunk] = ((Model(*model), whole(vector)),)
         return found
 
     def _next(self) -> tuple[int, int, int]:
@@ -163,7 +161,11 @@ def write(connection: apsw.Connection, part: HistoryPart) -> None:
     connection.executemany(
         "INSERT OR IGNORE INTO past_vectors SELECT ?, id, ? FROM models"
         " WHERE name = ? AND revision = ?",
-        [(one.hash, vector, *model[:2]) for one in part.chunks for model, vector in one.vectors],
+        [
+            (one.hash, halved(vector), *model[:2])
+            for one in part.chunks
+            for model, vector in one.vectors
+        ],
     )
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import apsw
 
+from knowbase.store.halves import whole
 from knowbase.store.versions import text_key, touched_of, version_seal
 from knowbase.values.history import Change, HistoryPart, PastChunk, PastVersion
 from knowbase.values.vectors import Model
@@ -104,4 +105,4 @@ def _vectors(connection: apsw.Connection, digest: str) -> tuple[tuple[Model, byt
         " JOIN models m ON m.id = v.model WHERE v.hash = ? ORDER BY m.id",
         (digest,),
     )
-    return tuple((Model(*model), vector) for *model, vector in rows)
+    return tuple((Model(*model), whole(half)) for *model, half in rows)

@@ -6,6 +6,7 @@ from typing import Any
 
 import apsw
 
+from knowbase.store.halves import whole
 from knowbase.store.rows import from_json, in_order
 from knowbase.store.seals import Seals
 from knowbase.store.sqlite import calibration, rows, saved
@@ -195,7 +196,7 @@ def _vectors(connection: apsw.Connection, wanted: str) -> dict[int, list[tuple[M
             (wanted,),
         )
         for chunk, vector in embedded:
-            found.setdefault(chunk, []).append((model, vector))
+            found.setdefault(chunk, []).append((model, whole(vector)))
     return found
 
 

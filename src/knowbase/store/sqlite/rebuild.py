@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import apsw
 
 from knowbase.errors import BaseDamaged
+from knowbase.store.halves import as_kept, halved
 from knowbase.store.seals import Seals, seals_of, vector_seal
 from knowbase.store.sqlite import create, keeping, links, reading, sealing
 from knowbase.store.sqlite.connection import translated
-from knowbase.store.sqlite.extension import load_vector_extension
 from knowbase.store.sqlite.salvage import Found, Salvage, Vectors, columns, fits
 from knowbase.store.sqlite.vector_tables import create_vector_table, vector_table
 from knowbase.text.names import CODE, ID
@@ -50,7 +50,6 @@ def rebuild(damaged: str, new: str, now: str) -> Rebuilt:
     connection = apsw.Connection(new, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         with translated():
-            load_vector_extension(connection)
             connection.execute("PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE")
             found = _Rebuilding(connection, damaged, now).run()
             connection.execute("COMMIT")
@@ -123,7 +122,7 @@ class _Rebuilding:
             self._note(LOST, "an embedding model")
             return
         if self._insert("models", values):
-            create_vector_table(self._connection, values["id"], values["dimensions"])
+            create_vector_table(self._connection, values["id"])
 
     def _insert_mended(self, found: Found) -> None:
         values = dict(found.values)
@@ -217,13 +216,14 @@ class _Rebuilding:
             " (SELECT id FROM chunks) AND seal IS NOT NULL"
         ).fetchall()
         for model, chunk, seal in found:
-            vector = stored.get(model, chunk) if model in sizes else None
+            vector = stored.get(model, chunk, sizes[model]) if model in sizes else None
             if vector is None or len(vector) != 4 * sizes[model] or vector_seal(vector) != seal:
                 continue
+            seal = vector_seal(as_kept(vector))
             if self._insert("embedded", {"model": model, "chunk": chunk, "seal": seal}):
                 self._connection.execute(
                     f"INSERT INTO {vector_table(model)} (chunk_id, embedding) VALUES (?, ?)",
-                    (chunk, vector),
+                    (chunk, halved(vector)),
                 )
                 kept += 1
         stored.close()

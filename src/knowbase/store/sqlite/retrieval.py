@@ -2,29 +2,29 @@
 
 import sys
 from collections.abc import Collection, Iterable, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from knowbase.query.conditions import (
     EVERYTHING,
     Condition,
-    Not,
+    Contains,
+    both,
     has_text,
     is_everything,
-    is_lifecycle,
 )
 from knowbase.query.words import FieldWeights, Frequencies, KeywordQuery
 from knowbase.store.compile import Compiled
+from knowbase.store.halves import whole
 from knowbase.store.nearest import nearest as nearest_vectors
 from knowbase.store.rows import damaged
-from knowbase.store.sqlite import rows, schema
+from knowbase.store.sqlite import rows
 from knowbase.store.sqlite.compile import (
-    compile_condition,
-    compile_for_chunks,
     match_expression,
 )
 from knowbase.store.sqlite.connection import translated
-from knowbase.store.sqlite.vector_tables import stored_vectors, vector_table
-from knowbase.store.sqlite.vectors import WithIndex
+from knowbase.store.sqlite.passing import WithPassing, flattened
+from knowbase.store.sqlite.vector_tables import stored_vectors
 from knowbase.text.analysis import Word, stems
 from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written, nearest, stem_of
 from knowbase.values.documents import Candidate, Passage
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from knowbase.store.sqlite.word_index import InStep as WordsInStep
     from knowbase.values.vectors import Model, Vector
 
+MANY = 2_000  # documents that have a word: more are not put in order for a few of them
 LAST = "\U0010ffff"  # sorts after every word
-FEW = 1000  # chunks that are compared each for itself; documents that are listed as failing
-MOST_NEIGHBOURS = 4096  # sqlite-vec's own limit for a nearest-neighbour query
+WITHOUT_NUMPY = 2_000  # vectors that are compared sooner than numpy is loaded
 
 
-class SqliteRetrieval(WithIndex):
+class SqliteRetrieval(WithPassing):
     """See `knowbase.store.contract.RetrievalStore` for what each method promises."""
 
     def keyword(
@@ -93,6 +93,10 @@ class SqliteRetrieval(WithIndex):
         if not query.words:
             return 0
         with translated(), self._connections.get():
+            words = self._words()
+            stem = _only_stem(query)
+            if words is not None and stem and not has_text(condition):
+                return len(set(words.having(stem, self._among_them(condition))[1].tolist()))
             where, values = self._passing("+rowid", condition)
             found = self._read(
                 "SELECT count(DISTINCT document) FROM chunks WHERE id IN"
@@ -153,88 +157,37 @@ class SqliteRetrieval(WithIndex):
     ) -> list[Candidate]:
         if not vector or limit < 1:
             return []
-        with translated(), self._connections.with_vectors() as connection:  # one state
+        with translated(), self._connections.get() as connection:  # one state
             number = self._model_id(connection, model)
             propose = self._proposing(number, vector, condition) if number is not None else None
             found = nearest_vectors(vector, limit, propose) if propose else []
         return found  # noqa: RET504 - within, it would not be a return for type checkers
 
     def _proposing(self, model: int, vector: "Vector", condition: Condition) -> "Propose":
-        indexed = self._indexed(model, vector, lambda: self._among_them(condition))
-        if indexed is not None:
-            return indexed
-        if "numpy" not in sys.modules or not self._all_pass(condition):
-            return self._proposing_among(model, vector, condition)
-        return self._compared(model, vector)
-
-    def _proposing_among(self, model: int, vector: "Vector", condition: Condition) -> "Propose":
-        """Few that pass are each read for itself; else all are compared but those that fail."""
-        if self._all_pass(condition):
-            return self._by_engine(model, vector, condition)
-        few = None if self._failing(condition) else self._few(condition, vector_table(model))
-        if few is not None:
-            found = self._read(stored_vectors(vector_table(model)), (str(few),))
-            return lambda _: found
+        """Few are compared sooner than numpy is loaded; else the index chooses, or all are."""
         if "numpy" not in sys.modules:
-            return self._by_engine(model, vector, condition)
-        return self._compared(model, vector, self._among_them(condition))
+            few = self._few(model, condition)
+            if few is not None:
+                return lambda _: few
+        among = self._among_them(condition)
+        return self._indexed(model, vector, among) or self._compared(model, vector, among)
 
-    def _among_them(self, condition: Condition) -> "Among | None":
-        """Which chunks pass, or do not, when those are few; None when all of them do. Found once
-        for both legs."""
-        if self._all_pass(condition):
+    def _few(self, model: int, condition: Condition) -> "list[tuple[int, Vector]] | None":
+        """The vectors that pass, when there are not many."""
+        where, values = self._for_chunks(condition)
+        sql = f"SELECT c.id FROM chunks c WHERE {where} LIMIT {WITHOUT_NUMPY + 1}"
+        chunks = [chunk for (chunk,) in self._read(sql, values)]
+        if len(chunks) > WITHOUT_NUMPY:
             return None
-        sql, values = self._for_chunks(condition)
-        key = (self._connections.state(), sql, *values)
-        known = self._connections.passing
-        if known is None or known[0] != key:
-            known = self._connections.passing = (key, self._find_among(condition))
-        among: Among = known[1]
-        return among
+        found = self._read(stored_vectors(model), (str(chunks),))
+        return [(chunk, whole(half)) for chunk, half in found]
 
-    def _find_among(self, condition: Condition) -> "Among":
-        from knowbase.store.sqlite.scan import Among, numbers_in
-
-        failing = self._failing(condition)
-        words = None if failing or has_text(condition) else self._words()
-        if words is not None:  # it knows whose each chunk is: five documents are listed for 25
-            sql, values = compile_condition(condition)
-            listed = self._read(f"SELECT group_concat(d.seq) FROM documents d WHERE {sql}", values)
-            return Among(words.chunks_of(numbers_in(listed[0][0])), inverted=False)
-        sql, values = failing or self._for_chunks(condition)
-        listed = self._read(f"SELECT group_concat(c.id) FROM chunks c WHERE {sql}", values)
-        return Among(numbers_in(listed[0][0]), inverted=failing is not None)
-
-    def _compared(self, model: int, vector: "Vector", among: "Among | None" = None) -> "Propose":
+    def _compared(self, model: int, vector: "Vector", among: "Among | None") -> "Propose":
         from knowbase.store.sqlite.scan import Compared
 
         self._connections.map_file()
-        return Compared(self._connections.get(), model, vector, among).nearest
-
-    def _by_engine(self, model: int, vector: "Vector", condition: Condition) -> "Propose":
-        where, values = self._passing("chunk_id", condition)
-        table = vector_table(model)
-
-        def propose(most: int) -> list[tuple[Any, ...]]:
-            if most > MOST_NEIGHBOURS:
-                sql = (
-                    f"SELECT chunk_id, embedding FROM {table} WHERE 1{where}"
-                    " ORDER BY vec_distance_cosine(embedding, ?) LIMIT ?"
-                )
-                return self._read(sql, (*values, vector, most))
-            sql = f"SELECT chunk_id, embedding FROM {table} WHERE embedding MATCH ? AND k = ?"
-            return self._read(sql + where, (vector, most, *values))
-
-        return propose
-
-    def _few(self, condition: Condition, table: str) -> list[int] | None:
-        """The chunks that pass, when they are so few that each is better read for itself: that
-        takes as long as a scan over twenty, and adding up without numpy ten times as long."""
-        last = self._numbers(f"SELECT coalesce(max(rowid), 0) FROM {table}_rowids LIMIT ?", [])[0]
-        most = min(FEW, last // (20 if "numpy" in sys.modules else 200))
-        sql, values = self._for_chunks(condition)
-        found = self._numbers(f"SELECT c.id FROM chunks c WHERE {sql} LIMIT ?", values)
-        return found if len(found) <= most else None
+        connection, kept = self._connections.get(), self._connections.found
+        return Compared(connection, model, vector, among, kept).nearest
 
     def unknown_words(self, words: Sequence[Word]) -> list[Word]:
         """By the places of words: the list of words counts who has each before it says one."""
@@ -286,7 +239,34 @@ class SqliteRetrieval(WithIndex):
             return connection.execute(sql, values).fetchall()
 
     def newest(self, condition: Condition, limit: int) -> list[Passage]:
-        sql, values = self._for_chunks(condition)
+        with translated(), self._connections.get():
+            passing = self._newest_of_many(condition, limit) or self._for_chunks(condition)
+            found = self._newest(passing, limit)
+        return found  # noqa: RET504 - within, it would not be a return for type checkers
+
+    def _newest_of_many(self, condition: Condition, limit: int) -> Compiled | None:
+        """The chunks that pass of the newest documents alone, where so many have a word that to
+        order them all would take longer than to go over documents from the newest on."""
+        parts = flattened(condition)
+        asked = [part.word for part in parts if isinstance(part, Contains)]
+        rest = [part for part in parts if not isinstance(part, Contains)]
+        words = self._words() if len(asked) == 1 and not any(map(has_text, rest)) else None
+        stem = _only_stem(KeywordQuery(tuple(asked))) if words is not None else None
+        if words is None or stem is None:
+            return None
+        chunks, documents = words.having(stem, self._among_them(both(*rest)))
+        having = set(documents.tolist())
+        if len(having) <= MANY:
+            return None
+        rows: Any = self._connections.get().execute(
+            "SELECT seq FROM documents ORDER BY updated_at DESC, seq"
+        )
+        first = list(islice((seq for (seq,) in rows if seq in having), limit))
+        listed = [c for seq in first for c in chunks[documents == seq].tolist()]
+        return Compiled("c.id IN (SELECT value FROM json_each(?))", [str(listed)])
+
+    def _newest(self, passing: Compiled, limit: int) -> list[Passage]:
+        sql, values = passing
         found = self._read(
             f"SELECT c.id, {rows.CHUNK}, {rows.DOCUMENT} FROM"
             f" (SELECT c.document, min(c.position) AS position FROM chunks c WHERE {sql}"
@@ -318,51 +298,13 @@ class SqliteRetrieval(WithIndex):
         )
         return {row[0]: rows.passage(row) for row in found}
 
-    def _for_chunks(self, condition: Condition) -> Compiled:
-        """The condition over `chunks AS c`."""
-        return compile_for_chunks(condition)
 
-    def _passing(self, column: str, condition: Condition) -> Compiled:
-        """`AND column IN` the chunks of documents that pass; nothing when all of them do."""
-        return Compiled("", []) if self._all_pass(condition) else self._among(column, condition)
-
-    def _among(self, column: str, condition: Condition) -> Compiled:
-        """Not those of the documents that fail, when these are few; sqlite-vec knows only IN."""
-        failing = None if column == "chunk_id" else self._failing(condition)
-        sql, values = failing or self._for_chunks(condition)
-        test = "IN" if failing is None else "NOT IN"
-        return Compiled(f" AND {column} {test} (SELECT c.id FROM chunks c WHERE {sql})", values)
-
-    def _numbers(self, sql: str, values: Sequence[Any]) -> list[int]:
-        """The first of what a query finds, one more than are few."""
-        with translated():
-            found: Any = self._connections.get().execute(sql, (*values, FEW + 1))
-            return [number for (number,) in found]
-
-    def _all_pass(self, condition: Condition) -> bool:
-        return is_lifecycle(condition) and (is_everything(condition) or not self._has_lifecycle())
-
-    def _failing(self, condition: Condition) -> Compiled | None:
-        """The chunks of the documents that fail, when those are few: they are listed sooner
-        than what all others have. Looked for once for both legs."""
-        if has_text(condition):
-            return None
-        sql, values = compile_condition(Not(condition))
-        with translated():
-            key = (self._connections.state(), sql, *values)
-        known = self._connections.failing
-        if known is None or known[0] != key:
-            query = f"SELECT d.seq FROM documents d WHERE {sql} LIMIT ?"
-            known = self._connections.failing = (key, self._numbers(query, values))
-        if len(known[1]) > FEW:
-            return None
-        listed = "[" + ",".join(map(str, known[1])) + "]"
-        return Compiled("c.document IN (SELECT value FROM json_each(?))", [listed])
-
-    def _has_lifecycle(self) -> bool:
-        """Whether any document could be hidden: one look at a partial index."""
-        found = self._read(f"SELECT 1 FROM documents WHERE {schema.HAS_A_LIFECYCLE} LIMIT 1")
-        return bool(found)
+def _only_stem(query: KeywordQuery) -> str | None:
+    """What is looked for, when that is one plain word."""
+    found = [(word, stems(word.surface)) for word, _ in query.weighed]
+    if len(found) != 1 or found[0][0].prefix or len(found[0][1]) != 1:
+        return None
+    return found[0][1][0]
 
 
 def _candidates(found: Iterable[tuple[Any, ...]]) -> list[Candidate]:

@@ -10,12 +10,14 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from knowbase.errors import VectorsUnavailable
+from knowbase.store.halves import whole
 from knowbase.store.sqlite import schema
 from knowbase.store.sqlite.backups import new_file
 from knowbase.store.sqlite.beside import remove_all
-from knowbase.store.sqlite.extension import load_vector_extension
+from knowbase.store.sqlite.halving import vector_in_block
 from knowbase.store.sqlite.pages import HEADER, USUAL, Damaged, Pages, Row
+from knowbase.store.sqlite.vector_tables import vector_table
+from knowbase.values.vectors import Vector
 
 TABLES = (
     "models", "documents", "tags", "links", "chunks", "sources", "files", "sessions", "uses",
@@ -224,24 +226,23 @@ def _mend_header(path: str) -> None:
 
 
 class Vectors:
-    """The vectors of a damaged base, as far as sqlite-vec can still read them."""
+    """The vectors of a damaged base, as far as they can still be read."""
 
     def __init__(self, path: str) -> None:
         self._connection: apsw.Connection | None = None
-        with suppress(apsw.Error, UnicodeDecodeError, VectorsUnavailable):
+        with suppress(apsw.Error, UnicodeDecodeError):
             self._connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
-            load_vector_extension(self._connection)
 
-    def get(self, model: int, chunk: int) -> bytes | None:
+    def get(self, model: int, chunk: int, dimensions: int) -> Vector | None:
         if self._connection is None:
             return None
-        try:
-            found = self._connection.execute(
-                f"SELECT embedding FROM chunks_vec_{model:d} WHERE chunk_id = ?", (chunk,)
-            ).get
-        except (apsw.Error, UnicodeDecodeError):
-            return None
-        return found if isinstance(found, bytes) else None
+        with suppress(apsw.Error, UnicodeDecodeError):
+            sql = f"SELECT embedding FROM {vector_table(model)} WHERE chunk_id = ?"
+            found = self._connection.execute(sql, (chunk,)).get
+            return whole(found) if isinstance(found, bytes) else None
+        with suppress(apsw.Error, UnicodeDecodeError):  # a base of an earlier version
+            return vector_in_block(self._connection, model, chunk, dimensions)
+        return None
 
     def close(self) -> None:
         if self._connection is not None:

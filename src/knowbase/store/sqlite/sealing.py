@@ -6,6 +6,7 @@ from typing import Any
 
 import apsw
 
+from knowbase.store.halves import whole
 from knowbase.store.rows import in_order
 from knowbase.store.seals import OF_USE, seals_of, use_seal, vector_seal
 from knowbase.store.sqlite import reading
@@ -60,8 +61,6 @@ def _seal(
 def seal_missing(connections: Connections) -> int:
     """Documents and vectors from before there were seals; how many documents."""
     sealed = 0
-    with translated():
-        connections.with_any_vectors()
     while True:
         with translated(), connections.writing() as connection:
             found = connection.execute(
@@ -80,9 +79,9 @@ def _seal_vectors(connection: apsw.Connection) -> int:
     ).fetchall()
     for model, chunk in found:
         sql = f"SELECT embedding FROM {vector_table(int(model))} WHERE chunk_id = ?"  # type: ignore[arg-type]
-        vector = connection.execute(sql, (chunk,)).get
+        half: Any = connection.execute(sql, (chunk,)).get
         connection.execute(
             "UPDATE embedded SET seal = ? WHERE model = ? AND chunk = ?",
-            (vector_seal(vector or b""), model, chunk),
+            (vector_seal(whole(half or b"")), model, chunk),
         )
     return len(found)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 import apsw
 
 from knowbase.store.sqlite.connection import Connected, translated
-from knowbase.store.sqlite.vector_tables import compact_vectors
 
 KINDS = {
     "past_": "history",
@@ -50,12 +49,10 @@ class SqliteSpace(Connected):
         return dict(found.most_common())
 
     def compact(self) -> bool:
-        """Blocks of vectors that are mostly holes first, then the words as one piece, then all."""
+        """The words as one piece first, then all."""
         with translated():
-            connection = self._connections.with_vectors()
+            connection = self._connections.get()
             with self._connections.writing() as writing:
-                for (model,) in writing.execute("SELECT id FROM models").fetchall():
-                    compact_vectors(writing, int(model))  # type: ignore[arg-type]
                 writing.execute("INSERT INTO chunks_fts (chunks_fts) VALUES ('optimize')")
             try:
                 connection.execute("VACUUM")

@@ -27,6 +27,8 @@ _CHANGED = 8  # when more than an eighth has changed, all are compared
 _READ = 25  # … and when more than this part would be read one by one
 _LOWEST = float(np.finfo("f4").min)
 _LEAST = 2_000  # so many are read in any case
+_PICKED = 6  # codes are picked out if no more than a sixth pass
+_LOOKED_UP = 64  # … by where each chunk lies, if these are far fewer
 
 
 class Rows:
@@ -168,10 +170,14 @@ class Indexed:
 
     def _few(self, part: Rows, left_out: "Integers") -> "Integers | None":
         """The rows that pass, when it takes less to pick them out than to go over all."""
-        among = self._among
-        if among is None or among.inverted or 2 * len(among.named) > part.segment.listed.rows:
+        among, rows = self._among, part.segment.listed.rows
+        if among is None or among.is_open or _PICKED * among.number > rows:
             return None
-        return np.setdiff1d(part.of(among.named), left_out, assume_unique=True)
+        if _LOOKED_UP * among.number > rows:
+            there: Integers = np.flatnonzero(among.passing(part.segment.chunks))
+        else:
+            there = part.of(among.named)
+        return np.setdiff1d(there, left_out, assume_unique=True) if len(left_out) else there
 
 
 class _Chosen:

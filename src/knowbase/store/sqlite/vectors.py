@@ -4,16 +4,16 @@ import os
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from knowbase.errors import ModelMismatch
+from knowbase.store.halves import as_kept, halved, whole
 from knowbase.store.seals import vector_seal
 from knowbase.store.sqlite import rows
 from knowbase.store.sqlite.beside import index_of, words_of
 from knowbase.store.sqlite.connection import Connected, as_json, translated
-from knowbase.store.sqlite.extension import remove_vector
 from knowbase.store.sqlite.vector_tables import (
     create_vector_table,
     stored_by_hash,
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     Propose = Callable[[int], list[tuple[int, Vector]]]
 
 INDEX_AFTER = 20_000  # vectors; fewer are compared in a moment
-WORTH_NUMPY = 150_000  # vectors; to load it takes as long as to compare them without
 
 
 class WithIndex(Connected):
@@ -82,25 +81,19 @@ class WithIndex(Connected):
         """The index, when there is one that can be used in this transaction."""
         if not self._has_index():
             return None
-        if "numpy" not in sys.modules:
-            last = self._read(f"SELECT max(rowid) FROM {vector_table(model)}_rowids")
-            if (last[0][0] or 0) < WORTH_NUMPY:
-                return None
         found = self._index.in_step(self._connections.get(), model)
         if found is not None:
             self._connections.map_file()
         return found
 
-    def _indexed(
-        self, model: int, vector: "Vector", among: "Callable[[], Among | None]"
-    ) -> "Propose | None":
+    def _indexed(self, model: int, vector: "Vector", among: "Among | None") -> "Propose | None":
         """The nearest by the index, when there is one that can be used."""
         in_step = self._in_step(model)
         if in_step is None:
             return None
         from knowbase.store.sqlite.vector_index import Indexed
 
-        return Indexed(self._connections.get(), in_step, vector, among()).nearest
+        return Indexed(self._connections.get(), in_step, vector, among).nearest
 
     def _has_index(self) -> bool:
         current = os.path.join(index_of(self._connections.path), "current")
@@ -132,8 +125,6 @@ class SqliteVectors(WithIndex):
     def use_model(self, model: "Model", source: str = "") -> None:
         if self.model() == model:
             return
-        with translated():
-            self._connections.with_vectors()
         with translated(), self._connections.writing() as connection:
             known = self.model()  # again: another process may have been faster
             if known == model:
@@ -144,14 +135,12 @@ class SqliteVectors(WithIndex):
             connection.execute("UPDATE models SET active = (id = ?)", (number,))
 
     def put_vectors(self, model: "Model", source: str, vectors: "Mapping[str, Vector]") -> None:
-        with translated():
-            self._connections.with_vectors()
-            with self._connections.writing() as connection:
-                number = registered(connection, model, source)
-                for digest, vector in vectors.items():
-                    for chunk in _chunks_without(connection, number, digest):
-                        insert(connection, number, chunk, vector)
-                _compare_anew(connection)
+        with translated(), self._connections.writing() as connection:
+            number = registered(connection, model, source)
+            for digest, vector in vectors.items():
+                for chunk in _chunks_without(connection, number, digest):
+                    insert(connection, number, chunk, vector)
+            _compare_anew(connection)
 
     def unembedded(self, model: "Model", after: int, limit: int) -> list[Passage]:
         with translated():
@@ -185,7 +174,6 @@ class SqliteVectors(WithIndex):
 
     def drop_model(self, model: "Model") -> None:
         with translated():
-            self._connections.with_vectors()
             with self._connections.writing() as connection:
                 number = self._model_id(connection, model)
                 if number is None:
@@ -199,11 +187,12 @@ class SqliteVectors(WithIndex):
         self, hashes: Collection[str], model: "Model | None" = None
     ) -> "Mapping[str, Vector]":
         with translated():
-            connection = self._connections.with_vectors()
+            connection = self._connections.get()
             number = self._model_id(connection, model)
             if number is None:
                 return {}
-            return dict(connection.execute(stored_by_hash(number), (as_json(hashes), number)))
+            found: Any = connection.execute(stored_by_hash(number), (as_json(hashes), number))
+            return {digest: whole(half) for digest, half in found}
 
     def renew_index(
         self,
@@ -273,7 +262,7 @@ def registered(connection: apsw.Connection, model: "Model", source: str) -> int:
         (*model, source),
     )
     number = connection.last_insert_rowid()
-    create_vector_table(connection, number, model.dimensions)
+    create_vector_table(connection, number)
     return number
 
 
@@ -300,11 +289,11 @@ def insert(connection: apsw.Connection, model: int, chunk: int, vector: "Vector"
     """The first vector of a chunk."""
     connection.execute(
         f"INSERT INTO {vector_table(model)} (chunk_id, embedding) VALUES (?, ?)",
-        (chunk, vector),
+        (chunk, halved(vector)),
     )
     connection.execute(
         "INSERT INTO embedded (model, chunk, seal) VALUES (?, ?, ?)",
-        (model, chunk, vector_seal(vector)),
+        (model, chunk, vector_seal(as_kept(vector))),
     )
 
 
@@ -313,23 +302,24 @@ def insert_all(
 ) -> None:
     """The first vectors of many chunks."""
     connection.executemany(
-        f"INSERT INTO {vector_table(model)} (chunk_id, embedding) VALUES (?, ?)", pairs
+        f"INSERT INTO {vector_table(model)} (chunk_id, embedding) VALUES (?, ?)",
+        [(chunk, halved(vector)) for chunk, vector in pairs],
     )
     connection.executemany(
         "INSERT INTO embedded (model, chunk, seal) VALUES (?, ?, ?)",
-        [(model, chunk, vector_seal(vector)) for chunk, vector in pairs],
+        [(model, chunk, vector_seal(as_kept(vector))) for chunk, vector in pairs],
     )
 
 
 def update(connection: apsw.Connection, model: int, chunk: int, vector: "Vector") -> None:
-    """Another vector in the same place: sqlite-vec never refills the hole of a deleted one."""
+    """Another vector in the same place."""
     connection.execute(
         f"UPDATE {vector_table(model)} SET embedding = ? WHERE chunk_id = ?",
-        (vector, chunk),
+        (halved(vector), chunk),
     )
     connection.execute(
         "UPDATE embedded SET seal = ? WHERE model = ? AND chunk = ?",
-        (vector_seal(vector), model, chunk),
+        (vector_seal(as_kept(vector)), model, chunk),
     )
 
 
@@ -341,7 +331,7 @@ def remove(connection: apsw.Connection, chunk: int, kept: int | None = None) -> 
         sql = "DELETE FROM embedded WHERE model = ? AND chunk = ?"
         connection.execute(sql, (model, chunk))
         if connection.changes():
-            remove_vector(connection, model, chunk)
+            connection.execute(f"DELETE FROM {vector_table(model)} WHERE chunk_id = ?", (chunk,))
 
 
 def numbers(connection: apsw.Connection) -> list[int]:

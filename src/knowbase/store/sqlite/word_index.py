@@ -13,6 +13,7 @@ import numpy as np
 from knowbase.store.bm25 import K1, B, Population
 from knowbase.store.sqlite.change_log import WORDS
 from knowbase.store.sqlite.mapped import Loading
+from knowbase.store.sqlite.scan import Among
 from knowbase.store.sqlite.scoring import population
 from knowbase.store.sqlite.word_segments import (
     FIELDS,
@@ -70,6 +71,11 @@ class Part:
         at = np.searchsorted(self.chunks, some)
         there: Integers = at[self.chunks[at] == some].astype("u2")
         return there if self.alive is None else there[self.alive[there]]
+
+    def passing(self, among: "Among") -> "Integers":
+        """The rows that pass."""
+        flags = among.passing(self.chunks)
+        return np.flatnonzero(flags if self.alive is None else flags & self.alive).astype("u2")
 
     def norms(self, average: float) -> "Floats":
         """What BM25 adds below the line for each row."""
@@ -212,17 +218,29 @@ class InStep(NamedTuple):
     parts: tuple[Part, ...]
     population: Population
 
-    def chunks_of(self, documents: "Integers") -> "Integers":
-        """The chunks of some documents."""
-        found = [np.empty(0, "i8")]
+    def having(self, stem: str, among: "Among | None") -> "tuple[Integers, Integers]":
+        """The chunks that pass and have a stem, and the document of each."""
+        chunks, documents = [np.empty(0, "i8")], [np.empty(0, "i8")]
         for part in self.parts:
-            flags = np.zeros(int(part.documents.max()) + 1, bool)
-            flags[documents[: np.searchsorted(documents, len(flags))]] = True
-            there = flags[part.documents]
+            rows = part.postings(stem, (1.0,) * FIELDS, prefix=False).rows
+            if among is not None:
+                rows = rows[among.passing(part.chunks[rows])]
+            chunks.append(part.chunks[rows])
+            documents.append(part.documents[rows])
+        return np.concatenate(chunks), np.concatenate(documents)
+
+    def among(self, documents: "Integers") -> "Among":
+        """The chunks of some documents."""
+        last = max((int(part.chunks[-1]) for part in self.parts), default=0)
+        flags = np.zeros(last + 2, bool)
+        for part in self.parts:
+            wanted = np.zeros(int(part.documents.max()) + 1, bool)
+            wanted[documents[documents < len(wanted)]] = True
+            there = wanted[part.documents]
             if part.alive is not None:
                 there &= part.alive
-            found.append(part.chunks[there])
-        return np.sort(np.concatenate(found))
+            flags[part.chunks[there]] = True
+        return Among(flags)
 
 
 class WordIndex(Loading[Loaded]):

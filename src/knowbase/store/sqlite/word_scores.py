@@ -138,8 +138,8 @@ class _Scoring:
 
     def take(self, part: Part, postings: "Sequence[Postings]", among: "Among | None") -> None:
         """What may be among the best of a part that has any of the words."""
-        if among is not None and not among.inverted:
-            rows = part.of(among.named)
+        if among is not None:
+            rows = part.passing(among)
             if len(rows) <= _FEW:
                 has_any = np.zeros(len(rows), bool)
                 for one in postings:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from knowbase.store.sqlite.scan import Integers
 
+_ROW_BITS, _FIELD_BITS = 16, 2
+_USUAL = np.uint64(1 << 32)  # once in the third field, the text
 MOST_ROWS = 65_536
 FIELDS = 4  # title, heading, text, terms
 _MOST = 65_535  # a word in a field, and codes
@@ -130,7 +132,7 @@ def made_of(rows: "Iterable[Row]", gone: "Sequence[int]" = ()) -> Words:
         chunks.append(chunk)
         documents.append(document)
         for field in fields:
-            found = stems_alone(field)
+            found = stems_alone(field) if field else ()
             numbers.extend(map(known.__getitem__, found))
             sizes.append(len(found))
     if len(chunks) > MOST_ROWS:
@@ -156,22 +158,39 @@ def _postings(
 ) -> "tuple[Integers, Integers, Integers, Integers]":
     """Where each stem's postings start, their rows and codes, and what the codes say; from which
     stem stands in which field."""
-    keys = terms * np.uint64(MOST_ROWS * FIELDS) + where
+    keys = terms << np.uint64(_ROW_BITS + _FIELD_BITS)
+    keys += where
     keys.sort()
-    first = np.flatnonzero(np.diff(keys, prepend=np.uint64(2**64 - 1)))
+    first = _first_of_each(keys)
     often = np.diff(first, append=len(keys))
     if often.max(initial=0) > _MOST:
         raise Unusable("a chunk has a word too often")
     keys = keys[first]
-    rows = keys // np.uint64(FIELDS)
-    begins = np.flatnonzero(np.diff(rows, prepend=np.uint64(2**64 - 1)))
-    shifted = often.astype("u8") << (np.uint64(16) * (keys % np.uint64(FIELDS)))
+    rows = keys >> np.uint64(_FIELD_BITS)
+    begins = _first_of_each(rows)
+    shifted = often.astype("u8") << ((keys & np.uint64(FIELDS - 1)) << np.uint64(4))
     packed = np.add.reduceat(shifted, begins) if len(begins) else shifted
     rows = rows[begins]
+    starts = np.searchsorted(rows, np.arange(number + 1, dtype="u8") << np.uint64(_ROW_BITS))
+    told, codes = _coded(packed)
+    counts = told.astype("<u8").view("<u2").reshape(-1, FIELDS)
+    return starts.astype("u8"), rows.astype("u2"), codes, counts  # of a row, its last bits
+
+
+def _first_of_each(values: "Integers") -> "Integers":
+    """Where each of some rising values begins."""
+    is_first = np.ones(len(values), bool)
+    np.not_equal(values[1:], values[:-1], out=is_first[1:])
+    return np.flatnonzero(is_first)
+
+
+def _coded(packed: "Integers") -> "tuple[Integers, Integers]":
+    """The different values, and which of them each is; nearly all are once in the text."""
     told = np.unique(packed)
     if len(told) > _MOST:
         raise Unusable("words are in fields in too many ways")
-    starts = np.searchsorted(rows, np.arange(number + 1, dtype="u8") * np.uint64(MOST_ROWS))
-    codes = np.searchsorted(told, packed).astype("u2")
-    counts = told.astype("<u8").view("<u2").reshape(-1, FIELDS)
-    return starts.astype("u8"), (rows % np.uint64(MOST_ROWS)).astype("u2"), codes, counts
+    usual = np.searchsorted(told, _USUAL)
+    codes = np.full(len(packed), usual, "u2")
+    others = np.flatnonzero(packed != _USUAL)
+    codes[others] = np.searchsorted(told, packed[others])
+    return told, codes

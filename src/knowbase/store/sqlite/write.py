@@ -1,6 +1,6 @@
 """Writing: a document, its chunks, index rows and vectors change together.
 
-A changed chunk is updated in place: sqlite-vec never refills the hole of a deleted vector.
+A changed chunk is updated in place, and keeps its number.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,11 +20,9 @@ from knowbase.store.sqlite.adding import (
     write_new,
 )
 from knowbase.store.sqlite.compile import compile_condition
-from knowbase.store.sqlite.extension import has_vector_extension
 from knowbase.store.sqlite.links import note_loss, refresh
 from knowbase.store.sqlite.record import record, said_values, used
 from knowbase.store.sqlite.sealing import seal, seal_fields, seal_use
-from knowbase.store.sqlite.vector_tables import compact_vectors
 from knowbase.values.changes import Changes, Draft, assigned_codes, renamed
 from knowbase.values.documents import DEFAULT_SALIENCE, Chunk
 from knowbase.values.files import FileRecord
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
     from knowbase.store.sqlite.keeping import SqliteKeeping
 
 _INDEXED = ("title", "heading", "text", "terms")
-COMPACTED_AFTER = 16  # removals
 MOST_CODES = 1000  # that are tried: in a damaged base, each may seem to be taken
 
 
@@ -49,9 +46,6 @@ def apply(
     if keeping is not None:
         keeping.keep_written(changes)
     remove(connection, changes.removed)
-    if _is_time_to_compact(connection, changes) and has_vector_extension(connection):
-        for number in vectors.numbers(connection):
-            compact_vectors(connection, number)
     written, changed, ids = _write_drafts(connection, changes.drafts, model, now)
     _write_files(connection, changes.files, ids)
     connection.executemany("DELETE FROM files WHERE path = ?", [(p,) for p in changes.forgotten])
@@ -118,14 +112,6 @@ def _write_one(
     done.ids[given.id] = draft.id
     done.seqs.append(_write_document(connection, draft, model, now))
     done.changed.add(done.seqs[-1])
-
-
-def _is_time_to_compact(connection: apsw.Connection, changes: Changes) -> bool:
-    """After many removals, or after some of few: to see whether it is needed takes counting."""
-    if len(changes.removed) >= COMPACTED_AFTER:
-        return True
-    version: Any = connection.execute("SELECT version FROM graph").get
-    return bool(changes.removed) and version % COMPACTED_AFTER == 0
 
 
 def _known(connection: apsw.Connection, draft: Draft, now: str) -> tuple[str, int] | None:
