@@ -41,7 +41,7 @@ class WithPassing(WithIndex):
             return self._among_documents(condition, words)
         sql, values = self._for_chunks(condition)
         kept, key = self._connections.found, ("chunks", sql, *values)
-        among: Among = kept.get(key) or kept.keep(key, self._among_chunks(condition))
+        among: Among = kept.get(key) or kept.keep(key, self._among_chunks(sql, values))
         return among
 
     def _among_documents(self, condition: Condition, words: "WordsInStep") -> "Among":
@@ -94,20 +94,16 @@ class WithPassing(WithIndex):
         )
         return numbers_in(found[0][0])
 
-    def _among_chunks(self, condition: Condition) -> "Among":
-        from knowbase.store.sqlite.scan import Among, numbers_in
+    def _among_chunks(self, sql: str, values: Sequence[Any]) -> "Among":
+        from knowbase.store.sqlite.scan import among_listed
 
-        failing = self._failing(condition)
-        sql, values = failing or self._for_chunks(condition)
         listed = self._read(f"SELECT group_concat(c.id) FROM chunks c WHERE {sql}", values)
-        return Among.of(numbers_in(listed[0][0]), inverted=failing is not None)
+        return among_listed(listed[0][0])
 
     def _passing(self, column: str, condition: Condition) -> Compiled:
-        """`AND column IN` the chunks of documents that pass; nothing when all of them do."""
-        return Compiled("", []) if self._all_pass(condition) else self._among(column, condition)
-
-    def _among(self, column: str, condition: Condition) -> Compiled:
-        """Not those of the documents that fail, when these are few."""
+        """`AND column IN` the chunks that pass, or not those that fail, when they are few."""
+        if self._all_pass(condition):
+            return Compiled("", [])
         failing = self._failing(condition)
         sql, values = failing or self._for_chunks(condition)
         test = "IN" if failing is None else "NOT IN"
