@@ -36,8 +36,7 @@ class WithPassing(WithIndex):
         """Which chunks pass; None when all of them do."""
         if self._all_pass(condition):
             return None
-        words = None if has_text(condition) else self._words()
-        if words is not None:
+        if not has_text(condition) and (words := self._words()) is not None:
             return self._among_documents(condition, words)
         sql, values = self._for_chunks(condition)
         kept, key = self._connections.found, ("chunks", sql, *values)
@@ -140,8 +139,7 @@ class WithPassing(WithIndex):
 
     def _has_lifecycle(self) -> bool:
         """Whether any document could be hidden: one look at a partial index."""
-        found = self._read(f"SELECT 1 FROM documents WHERE {schema.HAS_A_LIFECYCLE} LIMIT 1")
-        return bool(found)
+        return bool(self._read(f"SELECT 1 FROM documents WHERE {schema.HAS_A_LIFECYCLE} LIMIT 1"))
 
 
 def flattened(condition: Condition) -> list[Condition]:
