@@ -14,6 +14,7 @@ import os
 import resource
 import time
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -73,7 +74,7 @@ def grown(home: Path, files: int, sections: int) -> list[Row]:
         base.store.link_similar(0.8)
         links = time.process_time() - started
     each = chunks / TENTHS
-    rates = [each / (after - before) for before, after in zip(marks, marks[1:], strict=False)]
+    rates = [each / (after - before) for before, after in pairwise(marks)]
     return [
         Row("chunks", [chunks]),
         Row("all but embedding", [chunks / (end - marks[0])], "chunks/CPU s", "at least 2,000"),

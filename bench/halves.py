@@ -17,7 +17,7 @@ import numpy as np
 from knowbase.embed.granite import Granite
 from knowbase.evaluate.judged import Folder, read_folders
 from knowbase.evaluate.metrics import mean, ndcg
-from knowbase.values.vectors import as_kept
+from knowbase.store.halves import as_kept
 from measure import Row, report
 
 FIRST, MANY = 10, 100

@@ -1,18 +1,21 @@
-"""Neighbours when ranking: whether what stands before and after a chunk should count for it; and
-whether words should be trusted by what more than the first hit has of them.
+"""Neighbours when ranking: whether what stands before and after a chunk should count for it;
+whether words should be trusted by what more than the first hit has of them; and whether chunks that
+are similar to any question, or very short, should count for less.
 
     python bench/neighbours.py talk=locomo/conv-26,locomo/conv-30 pages=BASE:QUESTIONS,… …
 
 Each argument is a kind of text and its sets: judged folders, whose documents stand in the order of
 the corpus (neighbours have the same `session`, where the corpus names one), or bases with a file of
 judged questions, where the chunks of a document are neighbours. A question belongs to the half that
-the SHA-256 of its text says; printed is nDCG@10 of each way on each half of each kind.
+the SHA-256 of its text says; printed is nDCG@10 of each way on each half of each kind. `--only
+background` asks the ways alone whose names begin so.
 """
 
 import argparse
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -31,12 +34,15 @@ from knowbase.ranking.rank import rank
 from knowbase.ranking.trust import coverage
 from knowbase.search.rank import rank_all
 from knowbase.search.request import SearchRequest
+from knowbase.search.strangers import LATIN
 from knowbase.search.understand import understand
 from knowbase.values.documents import Candidate, Page, Passage
 from quality import cut
 
 DEPTH = 100
 SHARES = (0.1, 0.2, 0.3, 0.5)
+AS_IT_IS = "as it is"
+FEW_WORDS = 20  # a turn or chunk of fewer is short
 
 
 class Text(NamedTuple):
@@ -47,6 +53,8 @@ class Text(NamedTuple):
     chunks: Sequence[int]
     vectors: Any  # a row a chunk
     beside: Mapping[int, tuple[int, ...]]
+    usual: Mapping[int, float]  # by how much a chunk is more similar to any question than others
+    short: Mapping[int, float]  # 1 for a chunk without words, 0 for one with FEW_WORDS
 
 
 def read(base: Base, sessions: Mapping[str, str] | None) -> Text:
@@ -69,7 +77,18 @@ def read(base: Base, sessions: Mapping[str, str] | None) -> Text:
     stored = base.store.vectors({one.chunk.hash for one in passages.values()})
     having = [chunk for chunk, one in passages.items() if one.chunk.hash in stored]
     table = np.array([np.frombuffer(stored[passages[one].chunk.hash], "<f4") for one in having])
-    return Text(base, passages, having, table, beside)
+    others = np.array([np.frombuffer(base.embedder.embed_query(one), "<f4") for one in LATIN])
+    usual = (table @ others.T).mean(axis=1)
+    words = [len(passages[one].chunk.text.split()) for one in having]
+    return Text(
+        base,
+        passages,
+        having,
+        table,
+        beside,
+        dict(zip(having, (usual - usual.mean()).tolist(), strict=True)),
+        dict(zip(having, (max(0.0, 1 - one / FEW_WORDS) for one in words), strict=True)),
+    )
 
 
 def sessions_of(corpus: str) -> dict[str, str]:
@@ -78,7 +97,7 @@ def sessions_of(corpus: str) -> dict[str, str]:
     return {one["_id"]: str(one.get("metadata", {}).get("session", "")) for one in lines}
 
 
-def ways(text: Text, question: Question) -> Iterator[tuple[str, float]]:
+def ways(text: Text, question: Question, only: str) -> Iterator[tuple[str, float]]:
     """What each way makes of a question."""
     base, services = text.base, text.base.search_services
     request = SearchRequest(question.text, unit="document", profile="best")
@@ -103,50 +122,71 @@ def ways(text: Text, question: Question) -> Iterator[tuple[str, float]]:
         ids = list(dict.fromkeys(text.passages[one].document.id for one in order))[:10]
         return ndcg(ids, question.relevant, 10)
 
-    plain = ranked(own)
-    scores = dict(plain)
-    yield "as it is", value([chunk for chunk, _ in plain])
-    keyword = inquiry.query.keyword
-    beside = [(one.of, one.word) for one in keyword.also]
-    covered = [coverage(keyword.words, text.passages[one.chunk], beside) for one in words[:3]]
-    for name, of_all in (("mean", mean), ("best", max)):
+    def covered_by(of_all: Callable[[list[float]], float]) -> float:
+        keyword = inquiry.query.keyword
+        beside = [(one.of, one.word) for one in keyword.also]
+        covered = [coverage(keyword.words, text.passages[one.chunk], beside) for one in words[:3]]
         trust = {**outcome.trust, "keyword": of_all(covered)} if covered else outcome.trust
-        way = f"coverage: the {name} of the first three"
-        yield way, value([chunk for chunk, _ in ranked(own, trust)])
-    for share in SHARES:
-        for name, of_both in (("mean", mean), ("better", max)):
-            mixed = {
-                one: (1 - share) * own[one]
-                + share * (of_both([own[b] for b in near if b in own] or [own[one]]))
-                for one in own
-                for near in [text.beside.get(one, ())]
-            }
-            way = f"similarity: {share:g} of the {name} neighbour"
-            yield way, value([chunk for chunk, _ in ranked(mixed)])
-        windowed = {
+        return value([chunk for chunk, _ in ranked(own, trust)])
+
+    def without(share: float, of: Mapping[int, float]) -> float:
+        left = {one: similar - share * of[one] for one, similar in own.items()}
+        return value([chunk for chunk, _ in ranked(left)])
+
+    def mixed(share: float, of_both: Callable[[list[float]], float]) -> float:
+        near = {one: [own[b] for b in text.beside.get(one, ()) if b in own] for one in own}
+        similar = {
+            one: (1 - share) * own[one] + share * of_both(near[one] or [own[one]]) for one in own
+        }
+        return value([chunk for chunk, _ in ranked(similar)])
+
+    def windowed(share: float) -> float:
+        plain = ranked(own)
+        scores = dict(plain)
+        added = {
             one: score
             + share * max((scores.get(b, 0.0) for b in text.beside.get(one, ())), default=0.0)
             for one, score in plain
         }
-        way = f"score: {share:g} of the better neighbour's added"
-        yield way, value(sorted(windowed, key=lambda one: -windowed[one]))
+        return value(sorted(added, key=lambda one: -added[one]))
+
+    found: dict[str, Callable[[], float]] = {
+        AS_IT_IS: lambda: value([chunk for chunk, _ in ranked(own)]),
+        "coverage: the mean of the first three": lambda: covered_by(mean),
+        "coverage: the best of the first three": lambda: covered_by(max),
+    }
+    for share in SHARES:
+        found |= {
+            f"similarity: {share:g} of the mean neighbour": partial(mixed, share, mean),
+            f"similarity: {share:g} of the better neighbour": partial(mixed, share, max),
+            f"score: {share:g} of the better neighbour's added": partial(windowed, share),
+            f"background: {2 * share:g} of it taken off": partial(without, 2 * share, text.usual),
+            f"background: {share / 2:g} less for short ones": partial(
+                without, share / 2, text.short
+            ),
+        }
+    for name, way in found.items():
+        if name == AS_IT_IS or name.startswith(only):
+            yield name, way()
 
 
-def asked(place: str, shelf: Shelf, most: int) -> Iterator[tuple[bool, dict[str, float]]]:
+def asked(
+    place: str, shelf: Shelf, most: int, only: str
+) -> Iterator[tuple[bool, dict[str, float]]]:
     """The half of each question of a set, and what each way makes of it."""
     if ":" in place:
         path, _, file = place.partition(":")
         with Base(path, embedder=shelf.embedder) as base:
             text = read(base, None)
             for question in resolved(base, read_questions(file)):
-                yield is_to_choose_on(question), dict(ways(text, question))
+                yield is_to_choose_on(question), dict(ways(text, question, only))
         return
     for folder in read_folders(place, "test"):
         with shelf.base(folder) as base:
             text = read(base, sessions_of(folder.corpus))
             judged = [one for one in folder.questions if one.relevant]
             for question in judged[:: max(1, len(judged) // most)][:most]:
-                yield is_to_choose_on(question), dict(ways(text, question))
+                yield is_to_choose_on(question), dict(ways(text, question, only))
 
 
 def main() -> None:
@@ -154,13 +194,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
     parser.add_argument("kinds", nargs="+")
     parser.add_argument("--most", type=int, default=100, help="questions of each folder")
+    parser.add_argument("--only", default="", help="ways whose names begin so")
     arguments = parser.parse_args()
     settings = config.load(None, os.environ)
     shelf = Shelf(cache_folder(settings.settings.eval_cache), settings, Granite())
     for one in arguments.kinds:
         kind, _, places = one.partition("=")
         found = [
-            pair for place in places.split(",") for pair in asked(place, shelf, arguments.most)
+            pair
+            for place in places.split(",")
+            for pair in asked(place, shelf, arguments.most, arguments.only)
         ]
         halves = [[values for chosen, values in found if chosen is half] for half in (True, False)]
         print(f"\n{kind}: {len(halves[0])} and {len(halves[1])} questions", flush=True)

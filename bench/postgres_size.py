@@ -1,7 +1,8 @@
 """Retrieval from a large base in PostgreSQL: each leg, under filters, beside plain SQL.
 
     python bench/postgres_size.py                      30,000 chunks
-    python bench/postgres_size.py --chunks 1000000     some 12 GB, and hours where cores are few
+    python bench/postgres_size.py --chunks 1000000     some 5 GB, half an hour where cores are few
+    python bench/postgres_size.py --keep FOLDER        keeps the data, or measures what is kept
 
 Rows are made up and copied into the tables: words as frequent as in prose, vectors in clusters.
 One document in ten, in a hundred and in a thousand has a tag. Times are CPU time of this process
@@ -90,19 +91,29 @@ class Given:
         return self._vectors[text]
 
 
-def cpu_of(postmaster: int) -> Callable[[], float]:
-    """Seconds on a core, of this process and of the server's."""
+BACKGROUND = (b"autovacuum", b"checkpointer", b"background writer", b"walwriter")
 
+
+def cpu_of(postmaster: int, *, background: bool = True) -> Callable[[], float]:
+    """Seconds on a core, of this process and of the server's: of all, those that have ended
+    included; or of those alone that answer, for what was written before is cleared up meanwhile."""
     tick = os.sysconf("SC_CLK_TCK")
 
+    def is_counted(process: Path) -> bool:
+        name = (process / "cmdline").read_bytes()
+        return background or not any(one in name for one in BACKGROUND)
+
     def spent() -> float:
-        ended = Path("/proc", str(postmaster), "stat").read_text().rpartition(")")[2].split()
-        total = time.process_time() + (int(ended[13]) + int(ended[14])) / tick
-        for name in os.listdir("/proc"):
+        total = time.process_time()
+        if background:
+            ended = Path("/proc", str(postmaster), "stat").read_text().rpartition(")")[2].split()
+            total += (int(ended[13]) + int(ended[14])) / tick
+        for process in Path("/proc").iterdir():
             try:
-                stat = Path("/proc", name, "stat").read_text() if name.isdigit() else ""
-                if stat and int(stat.rpartition(")")[2].split()[1]) == postmaster:
-                    total += int(Path("/proc", name, "schedstat").read_text().split()[0]) / 1e9
+                stat = (process / "stat").read_text() if process.name.isdigit() else ""
+                is_ours = stat and int(stat.rpartition(")")[2].split()[1]) == postmaster
+                if is_ours and is_counted(process):
+                    total += int((process / "schedstat").read_text().split()[0]) / 1e9
             except OSError:
                 continue  # it has just ended
         return total
@@ -208,7 +219,8 @@ def _batch(
     segments = Segments(connection, base)
     segments.add(_postings(drawn, start))
     numbered = enumerate(made.vectors(size), start + 1)
-    copy_vectors(connection, base, (1, MODEL.dimensions), numbered)
+    of = {start + n + 1: (start + n) // SECTIONS + 1 for n in range(size)}
+    copy_vectors(connection, base, (1, MODEL.dimensions), numbered, of)
 
 
 def _postings(drawn: "np.ndarray[Any, Any]", start: int) -> Packed:
@@ -291,7 +303,8 @@ def by_hand(store: PostgresStore, vector: bytes, condition: Condition) -> list[i
     statement = (
         "SELECT v.chunk FROM vectors_384 v JOIN chunks c ON c.base_id = v.base_id"
         " AND c.id = v.chunk JOIN documents d ON d.base_id = c.base_id AND d.seq = c.document"
-        f" WHERE v.base_id = %s{tagged} ORDER BY v.embedding <=> %s::vector LIMIT 10"
+        f" WHERE v.base_id = %s{tagged}"
+        " ORDER BY v.embedding::halfvec(384) <=> %s::halfvec(384) LIMIT 10"
     )
     given = (store._base, *tags, as_text(vector))
 
@@ -338,7 +351,7 @@ def main() -> None:
         if store.model() is None:
             store.use_model(MODEL)
             rows += filled(store, given.chunks, spent)
-        rows += sizes(store) + measured(store, spent)
+        rows += sizes(store) + measured(store, cpu_of(postmaster, background=False))
         store.close()
     report("postgres_size", rows, as_json=given.json)
 

@@ -32,9 +32,10 @@ from knowbase.search import present as presenting
 from knowbase.search import rank as ranking
 from knowbase.search import search as searching
 from knowbase.search.request import MODES, SearchRequest
+from knowbase.store.halves import whole
 from knowbase.store.sqlite import SqliteStore
 from knowbase.store.sqlite.compile import match_expression
-from knowbase.values.vectors import Vector, whole
+from knowbase.values.vectors import Vector
 from measure import (
     Row,
     arguments,

@@ -168,18 +168,23 @@ PAGE = ("browser", "bundle")
 """Words in the names of files whose tests hold a promise of a store, or of the page."""
 
 
-def skipped_store_tests(reporter: Any) -> list[str]:
+CLUSTER = ("cluster",)
+"""What is in no registry: said when it was not tested, and no failure."""
+
+
+def skipped_store_tests(reporter: Any, *more: str) -> list[str]:
     """Tests of stores that were not run, each with the reason."""
+    words = (*STORES, *PAGE, *more)
     return [
         f"{report.nodeid}: {report.longrepr[2]}"
         for report in reporter.stats.get("skipped", ())
-        if any(word in Path(report.nodeid.partition("::")[0]).name for word in (*STORES, *PAGE))
+        if any(word in Path(report.nodeid.partition("::")[0]).name for word in words)
     ]
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """What was not shown of the stores is said last, where it is seen."""
-    skipped = skipped_store_tests(terminalreporter)
+    skipped = skipped_store_tests(terminalreporter, *CLUSTER)
     if skipped:
         terminalreporter.section("tests of stores that were skipped")
         for line in skipped:

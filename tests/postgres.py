@@ -13,6 +13,7 @@ import psycopg
 import pytest
 from psycopg.sql import SQL
 
+import cluster
 from knowbase.store.postgres.blocks import Block, listed
 from knowbase.store.postgres.schema import STEPS
 from knowbase.store.postgres.segments import every_segment
@@ -75,11 +76,14 @@ def stop() -> None:
 def database() -> str:
     """A database of this process's own, so that test processes do not meet."""
     name = f"kb_test_{os.getpid()}"
+    made = urlsplit(server())._replace(path=f"/{name}").geturl()
+    if cluster.extend(server(), name):
+        _stop.insert(0, lambda: cluster.drop(server(), name))
+        return made
     with psycopg.connect(server(), autocommit=True) as connection:
         connection.execute(f"DROP DATABASE IF EXISTS {name}")
         connection.execute(f"CREATE DATABASE {name}")
-    parts = urlsplit(server())
-    return parts._replace(path=f"/{name}").geturl()
+    return made
 
 
 def new_base() -> str:

@@ -379,6 +379,7 @@ WHOLE: dict[str, Call] = {
     "store.put_vectors": lambda b, t, f: b.store.put_vectors(model_of(b), "", {}),
     "store.vector_index": lambda b, t, f: b.store.vector_index(),
     "store.replicas": lambda b, t, f: b.store.replicas(),
+    "store.cluster": lambda b, t, f: b.store.cluster(),
     "store.relink": lambda b, t, f: b.store.relink(),
     "store.replace_synonyms": lambda b, t, f: b.store.replace_synonyms(b.store.synonyms(), []),
     "store.save_search": lambda b, t, f: b.store.save_search(NONE_SAVED, replace=True),

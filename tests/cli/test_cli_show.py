@@ -162,7 +162,7 @@ def test_profiles_are_listed_and_one_is_shown_by_its_name(kb: Kb) -> None:
 def test_every_command_prints_one_json_object(tmp_path: Path) -> None:
     kb = Kb(tmp_path)
     kb.write("docs/a.md", "# A\n\nalpha\n")
-    assert set(kb.json("init")) == {"base", "is_new", "profile"}
+    assert set(kb.json("init")) == {"base", "is_new", "profile", "cluster"}
     assert kb.json("add", "docs")["added"] == ["docs/a.md"]
     assert kb.json("note", "A note")["code"] == "KB-2"
     assert kb.json("search", "alpha")["returned"] == 2

@@ -48,7 +48,7 @@ def test_the_recipe_of_a_document_is_one_setting(tmp_path: Path) -> None:
     """S4-06, S4-20, C27: kb init --profile, and the environment over it."""
     kb = Kb(tmp_path)
     made = kb.json("init", "--profile", "entries")
-    assert made == {"base": str(kb.base), "is_new": True, "profile": "entries"}
+    assert made == {"base": str(kb.base), "is_new": True, "profile": "entries", "cluster": None}
     with knowbase.open(str(kb.base)) as base:
         base.remember("Deploys wait for two reviews")
         base.remember("Lunch is at noon")

@@ -11,7 +11,7 @@ import pytest
 import knowbase
 from knowbase import Base, Client, Note
 from knowbase.base.services import Opened
-from knowbase.errors import Conflict, InvalidInput, KnowbaseError, NotFound
+from knowbase.errors import Conflict, KnowbaseError, NotFound
 from knowbase.search.answer import Answer
 from knowbase.store.plain import PlainStore
 from knowbase.store.postgres import create as create_postgres
@@ -184,9 +184,10 @@ def test_a_moment_that_never_was_is_refused_in_one_sentence(
     for ask in (
         lambda: known.base.search("jenkins", as_of=when),
         lambda: known.base.search(f'jenkins as_of:"{when}"'),
+        lambda: known.base.get("OPS-1", as_of=when),
         lambda: known.base.as_of(when),
     ):
-        with pytest.raises(InvalidInput) as refused:
+        with pytest.raises(Conflict) as refused:
             ask()
         assert (refused.value.message, refused.value.field) == (told, "as_of")
     with pytest.raises(Conflict, match="two moments"):
@@ -255,6 +256,6 @@ def test_a_served_base_answers_as_it_was(known: Told) -> None:
             *then["tags"]
         ]
         assert client.get("OPS-1", as_of="#2").text == then["get"]
-        with pytest.raises(InvalidInput, match="lies in the future") as refused:
+        with pytest.raises(Conflict, match="lies in the future") as refused:
             client.search("jenkins", as_of="2999")
         assert refused.value.field == "as_of"

@@ -148,6 +148,22 @@ def test_an_address_that_there_is_not(window: Visit, site: Served) -> None:
     assert site.client.get("/api/note", headers={"Accept": "text/html"}).status_code == 405
 
 
+def test_a_slip_is_mended_once_it_stands(window: Visit) -> None:
+    """Not with every letter: the word may go on. A link's words are finished."""
+    page = window.open("/")
+    asked: list[str] = []
+    page.on(
+        "request", lambda one: asked.append(one.post_data or "") if "search" in one.url else None
+    )
+    window.search("certificats")
+    expect(page.locator(".notice", has_text="is searched too")).to_be_visible()
+    drafts = [one for one in asked if '"certificats"' in one and '"draft":true' in one]
+    assert len(drafts) >= 1
+    window.open("/?q=certificats")
+    window.answered("certificats")
+    assert page.locator(".notice", has_text="is searched too").count() == 1
+
+
 def test_a_narrow_window_is_enough(window: Visit, site: Served) -> None:
     """Deep lists do not make it scroll sideways, the screens stand in one row."""
     page = window.page

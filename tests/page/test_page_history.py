@@ -120,6 +120,10 @@ def test_what_was_is_read_without_a_script_and_changed_by_nobody_who_may_only_re
     expect(page.locator(".document .text")).to_contain_text("Monday")
     page.get_by_role("link", name="As it is now").click()
     expect(page.locator(".document .text")).to_contain_text("Tuesday")
+    page.goto(f"{served.address}/?q=deploy+as_of%3A%231")
+    page.locator(".hit a").first.click()
+    expect(page.locator(".document .text mark").first).to_have_text("deploy")
+    expect(page.locator(".document .text")).to_contain_text("Monday")
     plain.close()
     token = kb.json("token", "new", "reader", "--scope", "read")["token"]
     context = browser.new_context()
@@ -131,3 +135,34 @@ def test_what_was_is_read_without_a_script_and_changed_by_nobody_who_may_only_re
     expect(page.locator(".past")).to_be_visible()
     expect(page.locator(".past button, .undo")).to_have_count(0)
     context.close()
+
+
+def test_a_search_of_then_leads_to_what_was_then(window: Visit, served: Served) -> None:
+    """By the query's own words, or by a day that is chosen; in the pane and in the timeline too."""
+    page = window.open("/?q=deploy+as_of%3A%231")
+    window.answered("deploy as_of:#1")
+    expect(page.locator(".stack .snippet").first).to_contain_text("Monday")
+    expect(page.locator(".pane .text")).to_contain_text("Monday")
+    expect(page.locator(".meaning")).to_contain_text("as it was at")
+    expect(page.locator(".as-of code")).to_have_text("#1")
+    page.locator(".stack > .hit h2 a").first.click()
+    expect(page).to_have_url(re.compile("/d/N-1@%231"))
+    expect(page.locator(".document .text mark").first).to_have_text("deploy")
+    expect(page.locator(".past")).to_contain_text("change #1")
+    page.go_back()
+    window.answered("deploy as_of:#1")
+    page.get_by_role("button", name="now", exact=True).click()
+    window.answered("deploy")
+    expect(page.locator(".stack .snippet").first).to_contain_text("Tuesday")
+    day = served.json("history", reference="N-1")["steps"][0]["at"][:10]
+    page.locator(".as-of input").fill(day)
+    expect(page.locator("#q")).to_have_value(f"deploy as_of:{day}")
+    assert window.violations() == []
+    page.set_viewport_size({"width": 320, "height": 700})
+    assert not window.scrolls_sideways
+    served.json("note", text="# Later\n\nIt came last.")
+    page = window.open("/t?as_of=%231")
+    expect(page.locator(".days")).to_contain_text("Release")
+    expect(page.locator(".days")).not_to_contain_text("Later")
+    page.locator(".days a").first.click()
+    expect(page).to_have_url(re.compile("/d/N-1@%231"))

@@ -279,13 +279,14 @@ def test_a_project_sees_no_link_into_another(tmp_path: Path) -> None:
 
 
 def test_a_document_is_rendered_as_it_was(kb: Kb) -> None:
-    """A section of it, too; what was is found by no query, and a moment that never was refused."""
+    """A section of it, too, with what a query finds in it; a moment that never was is refused."""
     kb("note", "# Plan\n\nMonday.\n\n## Who\n\nAda.", "--code", "P-1")
     kb("note", "# Plan\n\nTuesday.", "--replace", "P-1")
     shown = kb.json("render", "P-1@#1", "--query", "Monday")
     assert shown["when"] == "#1"
+    assert kb.json("render", "P-1", "--as-of", "#1", "--query", "Monday") == shown
     assert "Monday." in "".join(texts_in(shown["tree"]))
-    assert shown["marks"] == 0
+    assert shown["marks"] == 1
     assert [one["anchor"] for one in shown["outline"]] == ["plan", "who"]
     assert kb.json("render", "P-1:who@#1")["first_line"] == 1
     assert kb.json("render", "P-1")["when"] is None

@@ -70,6 +70,19 @@ def test_what_is_excluded_or_filtered_stays_away(base: Base) -> None:
     assert asked(base, "coffee AND script")[0] == []
 
 
+@pytest.mark.parametrize("marks", ["“”", "„“", "„”", "«»", "»«", "””"])
+def test_curled_quotes_are_quotes(base: Base, marks: str) -> None:
+    """As phones, word processors and other languages set them."""
+    first, last = marks[0], marks[1]
+    quoted = f"{first}numbered SQL script{last}"
+    assert asked(base, quoted, strict=True) == ([("A-2", False)], ())
+    assert asked(base, quoted) == asked(base, '"numbered SQL script"')
+    assert asked(base, f"+{quoted} -reviewed") == asked(base, '+"numbered SQL script" -reviewed')
+    assert asked(base, f"{first}numbered script") == asked(
+        base, "numbered script"
+    )  # closes nothing
+
+
 def test_a_full_page_and_a_strict_search_have_nothing_relaxed(base: Base) -> None:
     assert asked(base, '"numbered SQL script"', top=1) == ([("A-2", False)], ())
     assert asked(base, '"numbered SQL script"', strict=True) == ([("A-2", False)], ())

@@ -11,7 +11,18 @@ import knowbase
 from conftest import Kb
 from knowbase import Base, Note, SearchRequest, config
 from knowbase.base.background import embedding
-from knowbase.ranking.verdict import NOTHING, Evidence, Examples, Verdict, judge, learn
+from knowbase.ranking.verdict import (
+    LEAST_LIKELY,
+    NOTHING,
+    NOTHING_UNDER,
+    PRIOR,
+    Evidence,
+    Examples,
+    Verdict,
+    judge,
+    learn,
+    nothing_under,
+)
 from knowbase.search.calibrate import is_due
 from linked import FarApart
 from postgres import new_base
@@ -258,3 +269,16 @@ def test_words_that_are_known_speak_for_nothing_where_meaning_does_not() -> None
     assert judge(far).probability == judge(some).probability < 0.5
     assert judge(none).name == NOTHING
     assert judge(Evidence(0.7, 1.0)).probability > judge(Evidence(0.7, 0.7)).probability
+
+
+def test_a_base_has_a_bound_of_its_own_where_both_legs_run() -> None:
+    """The less its questions stand apart from those of elsewhere, the more it wants."""
+    near = {**PRIOR, "similarity.own": PRIOR["similarity.strange"] + 0.17}
+    far = {**PRIOR, "similarity.own": PRIOR["similarity.strange"] + 0.35}
+    assert nothing_under("both", far) < NOTHING_UNDER["both"][0] < nothing_under("both", near)
+    assert nothing_under("both", None) == NOTHING_UNDER["both"][1]
+    for legs in ("keyword", "semantic"):
+        assert nothing_under(legs, near) == NOTHING_UNDER[legs][0]
+    for apart in (0.0, 2.0):  # never so much that what is likely is nothing, never next to nothing
+        numbers = {**PRIOR, "similarity.own": PRIOR["similarity.strange"] + apart}
+        assert 0.2 < nothing_under("both", numbers) <= LEAST_LIKELY

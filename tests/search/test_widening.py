@@ -121,6 +121,19 @@ def test_a_mistyped_word_is_searched_as_what_was_meant_and_it_is_said(base: Base
     assert [one.nearest[0] for one in answer.suggestions] == ["deployment"]
 
 
+def test_the_word_that_is_still_being_typed_is_no_slip_yet(base: Base) -> None:
+    """A blank ends it; what stands before it is mended at once."""
+
+    def draft(query: str) -> tuple[tuple[str, ...], int]:
+        answer = base.search(SearchRequest(query, mode="keyword", draft=True))
+        return answer.notices, len(answer.suggestions)
+
+    mended = ("nothing has 'deploymnt': 'deployment' is searched too",)
+    assert draft("deploymnt") == ((), 0)
+    assert draft("deploymnt ") == (mended, 1)
+    assert draft("deploymnt windm") == (mended, 1)
+
+
 @pytest.mark.parametrize(
     ("typed", "meant", "code"),
     [

@@ -15,7 +15,7 @@ def analyses() -> int:
         connection.execute("SELECT pg_stat_force_next_flush()")
         row = connection.execute(
             "SELECT analyze_count FROM pg_stat_user_tables"
-            " WHERE schemaname = 'knowbase' AND relname = 'chunks'"
+            " WHERE schemaname = 'knowbase' AND relname = 'words'"
         ).fetchone()
     return int(row[0]) if row else 0
 

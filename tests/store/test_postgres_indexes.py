@@ -10,19 +10,26 @@ import psycopg
 import pytest
 from psycopg.sql import SQL, Identifier
 
+import cluster
 from knowbase import Base, Note, SearchRequest
 from knowbase.query.conditions import EVERYTHING, InRole, Tagged
 from knowbase.store.postgres import PostgresStore, create, retrieval, vector_tables
 from knowbase.values.changes import Changes
 from knowbase.values.vectors import Model
 from linked import FarApart
-from postgres import new_base
+from postgres import new_base, server
 from stores import MODEL, NOW, draft, fill, section, vector
 
 
 @pytest.fixture
 def url() -> str:
     return new_base()
+
+
+@pytest.fixture
+def one_server() -> None:
+    if cluster.nodes(server()):
+        pytest.skip("reads the plans of one server: KB_TEST_POSTGRES names a cluster")
 
 
 @pytest.fixture
@@ -121,6 +128,7 @@ def many_more(connection: psycopg.Connection, base: int, number: int) -> None:
     connection.execute("ANALYZE vectors_6")
 
 
+@pytest.mark.usefixtures("one_server")
 def test_a_search_of_a_large_base_uses_its_indexes(
     url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -150,6 +158,7 @@ def test_a_search_of_a_large_base_uses_its_indexes(
             assert [index for index in indexes if index not in plan] == []
 
 
+@pytest.mark.usefixtures("one_server")
 def test_a_search_uses_the_indexes_of_words_and_of_vectors(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,6 +196,7 @@ def test_an_approximate_index_is_complete_under_a_selective_filter_and_recall_is
         assert {q: impatient.semantic(q, InRole("dev"), 10) for q in queries} == few
 
 
+@pytest.mark.usefixtures("one_server")
 def test_ivfflat_is_built_from_what_is_there_and_answers_as_an_exact_search(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

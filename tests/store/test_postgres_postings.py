@@ -77,6 +77,7 @@ def test_scores_are_the_same_to_the_last_bit_whatever_became_of_the_parts(
 ) -> None:
     """C33: postings are written, replaced, merged and dropped; a plain store is the oracle."""
     monkeypatch.setattr(scores, "_MANY", many)
+    monkeypatch.setattr(scores, "_MOST_DECODED", many)
     chance, oracle = random.Random(seed), PlainStore()
     for number in range(40):
         name = f"d{chance.randrange(20)}"
@@ -124,7 +125,7 @@ def test_what_does_not_fit_into_a_posting_is_kept_in_full(store: PostgresStore) 
 
 
 def test_a_database_with_a_row_for_each_posting_is_upgraded(store: PostgresStore) -> None:
-    """S4-17: an older database answers the same when it is opened."""
+    """An older database answers the same when it is opened."""
     chance, oracle = random.Random(2), PlainStore()
     for number in range(30):
         changes = written(chance, f"d{number}")

@@ -313,3 +313,28 @@ def test_texts_compare_by_their_bytes_whatever_the_collation_of_the_database(
         ).fetchall()
     never_compared = ["documents.metadata", "documents.said", "saved.options"]  # JSON
     assert [name for (name,) in by_locale] == never_compared
+
+
+def test_whether_all_have_a_vector_is_counted_again_only_after_a_change(
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.use_model(MODEL)
+    other = PostgresStore(store.url)
+    store.apply(Changes(drafts=(draft("one", section("alpha")),)), NOW)
+    counted: list[int] = []
+    count = PostgresStore._embedded_by
+
+    def counting(self: PostgresStore, *given: Any) -> int:
+        counted.append(count(self, *given))
+        return counted[-1]
+
+    monkeypatch.setattr(PostgresStore, "_embedded_by", counting)
+    assert [store.semantic_coverage() for _ in range(3)] == [1.0, 1.0, 1.0]
+    assert counted == [1]
+    other.apply(Changes(drafts=(draft("two", section("beta"), vectors=(None,)),)), NOW)
+    assert store.semantic_coverage() == 0.5
+    other.apply(Changes(removed=("two",)), NOW)
+    assert store.semantic_coverage() == 1.0
+    other.apply(Changes(drafts=(draft("one", section("gamma"), vectors=(None,)),)), NOW)
+    assert store.semantic_coverage() == 0.0
+    other.close()

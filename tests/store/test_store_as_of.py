@@ -178,6 +178,8 @@ class AsOf(RuleBasedStateMachine):
     def begin(self) -> None:
         self.folder = tempfile.TemporaryDirectory()
         self.store = BACKENDS[self.backend](Path(self.folder.name))
+        if self.store.cluster() is not None:
+            pytest.skip("a base over a cluster is not asked as it was")
         self.store.use_model(MODEL)
         self.were: dict[int, Taken] = {}
         self.unknown: dict[str, int] = {}  # by id: versions that ended by then are not kept

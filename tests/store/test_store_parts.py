@@ -21,7 +21,7 @@ PARTS = {
     "copying": ("Copying", contract.Copying),
 }
 APART = ("copying", "history")  # which a store has as a value of its own
-OF_THE_WHOLE_STORE = {"apply", "close", *APART, "replicas"}
+OF_THE_WHOLE_STORE = {"apply", "close", *APART, "as_of", "replicas", "cluster"}
 """What concerns more than one part; each engine puts it together in one place."""
 
 

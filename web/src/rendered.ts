@@ -2,6 +2,7 @@
 import { call } from "./api";
 import type { Rendered as Served } from "./operations";
 import type { Node } from "./parts/tree";
+import { askedOf } from "./search/language";
 
 
 export type Outline = Served["outline"][number];
@@ -13,7 +14,7 @@ export async function rendered(reference: string, query: string, stop?: AbortSig
   const key = JSON.stringify([reference, query, line]);
   const before = known.get(key);
   if (before) return before;
-  const found = (await call("render", { reference, query, ...(line ? { line } : {}) }, stop)) as unknown as Rendered;
+  const found = (await call("render", { reference, query: askedOf(query, ""), ...(line ? { line } : {}) }, stop)) as unknown as Rendered;
   known.set(key, found);
   if (known.size > 20) known.delete(known.keys().next().value as string);
   return found;

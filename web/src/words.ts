@@ -89,6 +89,9 @@ export async function copy(text: string): Promise<boolean> {
   }
 }
 
+/** A title of one line. */
+export const shortened = (title: string, most: number): string => (title.length > most ? `${title.slice(0, most - 1)}…` : title);
+
 /** Items by a key, in the order of their first. */
 export function grouped<Item>(items: Item[], key: (item: Item) => string): Map<string, Item[]> {
   const groups = new Map<string, Item[]>();

@@ -9,6 +9,7 @@ from knowbase.errors import Conflict, InvalidInput, NotAllowed
 from knowbase.store.lagging import afresh, may_lag
 from knowbase.store.location import home_of, is_url, locate, new_place
 from knowbase.store.opening import create_store
+from knowbase.store.partial import allowed
 from knowbase.values.arguments import checks_arguments, wrong
 from knowbase.values.characters import storable
 from knowbase.values.documents import ALL, Document, Page
@@ -73,6 +74,10 @@ class Base(Finding):
         return not is_url(self.path) and self.access.project is None
 
     def status(self) -> "Status":
+        with allowed():  # what does not answer is a part of it
+            return self._status()
+
+    def _status(self) -> "Status":
         from knowbase.base.status import Status
         from knowbase.ingest.drafts import out_of_step
         from knowbase.ingest.telling import suspects, unread
@@ -95,6 +100,7 @@ class Base(Finding):
             vector_index=self.store.vector_index() if self.access.is_full else None,
             lost_writes=self.store.has_lost_writes(),
             replicas=tuple(self.store.replicas()) if self.access.is_full else (),
+            cluster=self.store.cluster() if self.access.is_full else None,
         )
 
     def doctor(self) -> "Diagnosis":

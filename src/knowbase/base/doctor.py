@@ -139,6 +139,12 @@ def disk_of(path: str) -> Disk:
 def _ailments(
     base: "BaseServices", status: "Status", disk: Disk | None, check: "Callable[[], Checked]"
 ) -> Iterator[Ailment]:
+    workers = status.cluster.workers if status.cluster is not None else ()
+    away = tuple(one.server for one in workers if one.size_bytes is None)
+    if away:
+        told = "a worker of the database cluster does not answer"
+        yield Ailment("worker", "error", told, "nothing else was looked at", examples=away)
+        return
     if disk is not None:
         yield from _of_disk(base.path, disk)
     if base.access.is_full and (disk is None or disk.base_bytes <= MOST_CHECKED):

@@ -294,6 +294,8 @@ class Finding(BaseServices):
     def _read(self, reference: str, as_of: str | None = None) -> _Read:
         """What a reference names, as it is or, at a moment, with @ behind it too, as it was."""
         front, when = reference, as_of
+        if as_of is not None:
+            self._moment_named(as_of)
         if when is None and "@" in reference:
             front, when = self.history.split(reference)
         if when is None:
@@ -309,15 +311,19 @@ class Finding(BaseServices):
 
     def render(self, reference: str, query: str = "", line: int | None = None) -> "Rendered":
         """A document as it is read, with the passages that a query finds in it; of a long one
-        what stands around a line, a section that is named, or the best passage. As it was at a
-        moment it is found in by no query."""
+        what stands around a line, a section that is named, or the best passage. With @ and a
+        moment behind it all of that is of then."""
         from knowbase.rendering import render
-        from knowbase.rendering.marking import Passages
         from knowbase.rendering.parts import Start
         from knowbase.text.sections import content_of, sections_of
 
-        document, chunks, slug, when = self._read(reference)
-        passages = self._passages_in(document, query) if when is None else Passages()
+        front, when = self.history.split(reference) if "@" in reference else (reference, None)
+        if when is not None:
+            with self.as_of(when) as then:
+                return then.render(front, query, line)
+        document, slug = self.references.resolve(reference, by_name=True)
+        chunks = self.store.chunks(document.id)
+        passages = self._passages_in(document, query)
         start = Start(line or 1)
         if line is None and slug is not None:
             named = content_of(document, chunks, slug).sections[0].section
@@ -325,7 +331,8 @@ class Finding(BaseServices):
         elif line is None and passages.chunks:
             start = Start(passages.chunks[0].line, passages.chunks[0].slug)
         sections = sections_of(chunks, document.code)
-        return render(self.store, document, sections, passages, start)._replace(when=when)
+        shown = render(self.store, document, sections, passages, start)
+        return shown._replace(when=self.moment.shown if self.moment else None)
 
     def _passages_in(self, document: "Document", query: str) -> "Passages":
         """What a search finds in one document: what has its words, and the best in any case."""

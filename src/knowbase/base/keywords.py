@@ -44,6 +44,7 @@ class SearchKeywords(TypedDict, total=False):
     explain: bool
     draft: bool
     strict: bool
+    partial: bool
 
     # filters
     path: str | PathLike[str] | None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from knowbase import config
 from knowbase.base.references import References
-from knowbase.errors import InvalidInput
+from knowbase.errors import Conflict, InvalidInput
 from knowbase.process import close_idle
 from knowbase.ranking.profile import PROFILES, Profile
 from knowbase.store.location import home_of, shown
@@ -109,16 +109,20 @@ class BaseServices:
     def as_of(self, when: str) -> Self:
         """The same base as it was at a moment: a date, `last friday`, a session, `#12`. It is for
         reading, and `now` is then: `with base.as_of("2026-03-01") as then: then.search("…")`."""
-        try:
-            moment = self.history.moment(when)
-        except InvalidInput as error:
-            raise InvalidInput(error.message, field="as_of", hint=error.hint) from None
+        moment = self._moment_named(when)
         return type(self)(
             self.path,
             clock=self._clock,
             configuration=self.configuration,
             opened=Opened(self._opened_store, self._access, self._embedders, moment),
         )
+
+    def _moment_named(self, when: str) -> "Moment":
+        """Any text may be a session's name: that it is none is known to the base alone."""
+        try:
+            return self.history.moment(when)
+        except InvalidInput as error:
+            raise Conflict(error.message, field="as_of", hint=error.hint) from None
 
     @property
     def shown(self) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from knowbase.values.cluster import ClusterState
 from knowbase.values.files import FileRecord, Source
 from knowbase.values.plain import as_dict
 from knowbase.values.replicas import ReplicaState
@@ -36,6 +37,7 @@ class Status(NamedTuple):
     lost_writes: bool = False  # its journal was deleted: kb sync looks at every file again
 
     replicas: tuple[ReplicaState, ...] = ()  # of the server of a base in PostgreSQL
+    cluster: ClusterState | None = None  # the servers that its chunks are distributed over
 
     def to_dict(self) -> dict[str, Any]:
         """As `kb status --json` has it."""

@@ -5,6 +5,7 @@ Links are kept by the store; this asks for them and answers in documents.
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple, get_args
 
 from knowbase.config import Settings
@@ -139,8 +140,9 @@ class Graph:
         """Every document that is shown, and every link between them, of these relations or all."""
         self._bring_in_step()
         found = self.store.wiring(passing if passing is not None else self.shown())
-        wanted = _checked({name.upper() for name in relations}, set(found.relations))
-        return _only(found, wanted) if wanted else found
+        present = set(found.relations)
+        wanted = _checked({name.upper() for name in relations}, present)
+        return _only(found, wanted) if wanted and present - wanted else found
 
     def network(self, relations: Sequence[str] = (), passing: Condition | None = None) -> Network:
         """Every document that is shown, and every link between them, of these relations or all."""
@@ -221,10 +223,14 @@ class Graph:
 
 def _only(wiring: Wiring, relations: set[str]) -> Wiring:
     """The links of these relations alone."""
-    links = zip(wiring.sources, wiring.targets, wiring.relations, wiring.weights, strict=True)
-    kept = [link for link in links if link[2] in relations]
-    columns = (list(column) for column in zip(*kept, strict=True)) if kept else ([],) * 4
-    return Wiring(wiring.nodes, *columns)
+    kept = [relation in relations for relation in wiring.relations]
+    return Wiring(
+        wiring.nodes,
+        list(compress(wiring.sources, kept)),
+        list(compress(wiring.targets, kept)),
+        list(compress(wiring.relations, kept)),
+        list(compress(wiring.weights, kept)),
+    )
 
 
 def _check_condition(given: Condition) -> None:

@@ -13,6 +13,7 @@ from knowbase.ingest.places import inside
 _NEVER = frozenset({".git", ".kb", "node_modules", "__pycache__", ".venv", "venv"})
 _IGNORE_FILES = (".gitignore", ".kbignore")  # the last one has the last word
 _ATTRIBUTES = ".gitattributes"  # says what is generated
+_OF_TOOLS = (_ATTRIBUTES, ".DS_Store", ".localized", ".gitkeep", ".keep", ".directory")
 _MEGABYTE = 1_048_576
 _LARGEST_RULES = 256 << 10  # bytes of an ignore file: each of its lines is looked at for each path
 UNLISTED = "the folder cannot be listed"
@@ -195,21 +196,22 @@ class _Walk:
             yield Skipped(folder, str(error))
             return
         wanted = [entry for entry in entries if self._wants(entry, ignores)]
-        yield from self._hidden_folders(entries, ignores)
+        yield from self._hidden(entries, ignores)
         wanted.sort(key=_order, reverse=True)
         self._todo.extend(_Entry(entry, ignores) for entry in wanted)
 
-    def _hidden_folders(
+    def _hidden(
         self, entries: list["os.DirEntry[str]"], ignores: tuple[_Ignores, ...]
     ) -> Iterator[Skipped]:
-        """Folders that only their name leaves out: somebody may miss them."""
+        """What only its name leaves out: somebody may miss it."""
         if self._rules.include_hidden or self._rules.among is not None:
             return
-        hidden = [one for one in entries if one.name.startswith(".") and one.name not in _NEVER]
+        hidden = [one for one in entries if one.name.startswith(".") and not _is_for_tools(one)]
         for entry in sorted(hidden, key=lambda entry: entry.name):
-            ignored = not _is_utf8(entry.name) or _is_ignored(entry.path, True, ignores)
-            if _is_folder(entry) and not ignored:
-                yield Skipped(entry.path, "hidden folder; index.hidden = true reads it")
+            is_folder = _is_folder(entry)
+            if not self._wants_hidden(entry) and not _is_ignored(entry.path, is_folder, ignores):
+                what = "hidden folder" if is_folder else "hidden"
+                yield Skipped(entry.path, f"{what}; index.hidden = true reads it")
 
     def _wants_hidden(self, entry: "os.DirEntry[str]") -> bool:
         """Secrets are come upon wherever they lie, so that it is said that they are left out."""
@@ -233,6 +235,13 @@ class _Walk:
         if is_folder and name in _NEVER:
             return False
         return not _is_ignored(entry.path, is_folder, ignores)
+
+
+def _is_for_tools(entry: "os.DirEntry[str]") -> bool:
+    """Hidden entries that nobody would read: what git, we and systems keep there."""
+    name = entry.name
+    known = name in _NEVER or name in _IGNORE_FILES or name in _OF_TOOLS or name.startswith("._")
+    return known or not _is_utf8(name)
 
 
 def _is_ignored(

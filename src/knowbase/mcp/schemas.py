@@ -36,8 +36,6 @@ GIVES: dict[str, dict[str, str]] = {
     "kb_map": {
         "communities": "label, size, central, codes",
         "documents": "score, document, links_to_it",
-        "total": "how many are ranked",
-        "unlinked": "how many have no links",
     },
     "kb_remember": {
         "document": "as kb_get has it",
@@ -49,15 +47,12 @@ GIVES: dict[str, dict[str, str]] = {
     "kb_session": {
         "sessions": "of list: id, project, started_at, ended_at, summary, uses",
         "id": "of start and end: the session",
-        "session": "of show",
         "used": "of show: document, usage, used_at",
     },
     "kb_saved": {
         "saved": "of list: name, query, options, parameters (places)",
         "name": "of add: the search",
         "hits": "of run: code, title, path, section, line, snippet …",
-        "total": "how many were found",
-        "notices": "what to know about them",
     },
     "kb_timeline": {
         "anchor": "the document",

@@ -6,6 +6,7 @@ are shown: whoever writes decides.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.query.conditions import Compare, Condition, Not, both
@@ -35,6 +36,7 @@ _NEGATIONS = frozenset(
     ("not", "no", "never", "none", "nor", "without", "cannot", "neither", "nobody", "nothing",
      "stop", "avoid", "forbidden")
 )  # fmt: skip
+_UNTELLING = STOP_WORDS - _NEGATIONS
 
 
 class Difference(NamedTuple):
@@ -113,7 +115,7 @@ def is_alike(document: Document, score: float, told: Difference, by_meaning: boo
 
 def difference(old: str, new: str) -> Difference:
     """How a new text differs from an old one."""
-    mine, theirs = _words(new[:MOST_READ]), _words(old[:MOST_READ])
+    theirs, mine = _words(old[:MOST_READ]), _words(new[:MOST_READ])
     both_have = mine.keys() & theirs.keys()
     shared = len(both_have) / max(1, min(len(mine), len(theirs)))
     only_old = [word for stem, word in theirs.items() if stem not in both_have]
@@ -125,12 +127,13 @@ def difference(old: str, new: str) -> Difference:
     return Difference(shared, contradicts, f"{before} → {after}")
 
 
+@lru_cache(maxsize=2)
 def _words(text: str) -> Mapping[str, str]:
     """The telling words of a text as they are written, by their stems, in their order."""
     found: dict[str, str] = {}
     for token in tokens(text):
         word = text[token.start : token.end]
-        if word.lower() not in STOP_WORDS - _NEGATIONS:
+        if word.lower() not in _UNTELLING:
             found.setdefault(token.stem, word)
     return found
 

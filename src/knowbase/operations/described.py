@@ -131,6 +131,7 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "suggestions": "words that nothing has, and words spelled like them",
         "offset": "how many hits come before these",
         "next_cursor": "asks for the next page",
+        "partial": "whether a worker of a cluster was away, and what it holds is missing",
         "facets": "how many match, by type, tag, project, folder or age",
         "communities": "which documents belong together by their links",
         "verdict": "whether the answer is there",
@@ -334,6 +335,16 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "vector_index": "beside a large base, for faster searches",
         "lost_writes": "a power cut may have taken the last ones",
         "replicas": "servers that answer searches instead",
+        "cluster": "servers that its chunks are distributed over",
+    },
+    "ClusterState": {
+        "workers": "each with its part",
+        "shards": "parts that the chunks are in",
+    },
+    "Worker": {
+        "server": "host and port",
+        "shards": "how many of them it holds",
+        "size_bytes": "of its chunks and vectors; none when it does not answer",
     },
     "ReplicaState": {
         "base": "where it is",

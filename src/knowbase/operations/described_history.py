@@ -18,7 +18,10 @@ OF_HISTORY: Mapping[str, Mapping[str, str]] = {
         "run": "the same for all that one command wrote",
         "touched": "the documents that it concerns",
     },
-    "Log": {"changes": "the newest first"},
+    "Log": {
+        "changes": "the newest first",
+        "titles": "by id, of what is there among the first that each touched",
+    },
     "Step": {
         **_BY,
         "number": "of the change that made it",

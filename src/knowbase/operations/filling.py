@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from knowbase.ingest.removal import Removal
     from knowbase.ingest.report import Progress, Report
     from knowbase.memory.bulk import WrittenNotes
+    from knowbase.values.cluster import ClusterState
     from knowbase.values.documents import Document
 
 
@@ -64,6 +65,7 @@ class Made(NamedTuple):
     base: str
     is_new: bool
     profile: str = ""  # the ranking recipe in force
+    cluster: "ClusterState | None" = None  # the servers that its chunks are distributed over
 
 
 def init(base: "Base | Place", request: Init) -> "Made | SchemaSql":
@@ -74,7 +76,8 @@ def init(base: "Base | Place", request: Init) -> "Made | SchemaSql":
 
         sql = schema_sql(base.path, request.dimensions, request.writer, request.reader)
         return SchemaSql(shown(base.path), sql)
-    return Made(base.shown, base.is_new, base.profile_for().name)
+    cluster = base.store.cluster() if base.access.is_full else None
+    return Made(base.shown, base.is_new, base.profile_for().name, cluster)
 
 
 class Add(NamedTuple):

@@ -11,6 +11,8 @@ from knowbase.query.tree import Problem
 _LONGEST = max(map(len, OPERATORS))
 _VALUE = re.compile(r'(?:[<>]=?|=)?"([^"]*)"|[^\s()"]+')
 _META = re.compile(rf"({re.escape(PREFIX)}[^\s:()\"]{{1,100}}):")
+CURLED = {"“": "”“", "„": "“”", "”": "”", "«": "»", "»": "«"}
+"""Quotation marks as phones, word processors and other languages set them, and what closes each."""
 _WORDS = {"AND": "and", "OR": "or", "NOT": "not"}
 
 
@@ -52,7 +54,7 @@ class _Lexer:
             return self._bracket("open", 1)
         if character == ")":
             return self._bracket("close", -1)
-        if character == '"':
+        if character == '"' or _closing(text, at) > at:
             return self._phrase()
         if character in "-+" and _starts_word(text, at + 1, '"(#'):
             self._at += 1
@@ -81,8 +83,8 @@ class _Lexer:
         return Token(kind, self._text[self._at - 1], self._at - 1)
 
     def _phrase(self) -> Token:
-        start = self._at
-        end = self._text.find('"', start + 1)
+        text, start = self._text, self._at
+        end = text.find('"', start + 1) if text[start] == '"' else _closing(text, start)
         if end < 0:
             self.problems.append(
                 Problem("this quote is never closed", start, "what follows is read as words")
@@ -90,7 +92,7 @@ class _Lexer:
             self._at += 1
             return Token("word", "", start)
         self._at = end + 1
-        return Token("phrase", self._text[start + 1 : end], start)
+        return Token("phrase", text[start + 1 : end], start)
 
     def _operator(self, name: str) -> Token:
         start = self._at
@@ -131,6 +133,15 @@ def _meant(word: str) -> str | None:
     return next(iter((*same_letters, *near)), None)
 
 
+def _closing(text: str, at: int) -> int:
+    """Where a curled quote that opens here is closed, with words between them; else -1."""
+    ends = (text.find(mark, at + 1) for mark in CURLED.get(text[at], ""))
+    end = min((one for one in ends if one > 0), default=-1)
+    return end if any(map(str.isalnum, text[at + 1 : end])) else -1
+
+
 def _starts_word(text: str, at: int, more: str) -> bool:
     """C31: -, + and # are operators only before a letter (or a quote, group or tag)."""
-    return at < len(text) and (text[at].isalpha() or text[at] in more)
+    if at >= len(text):
+        return False
+    return text[at].isalpha() or text[at] in more or ('"' in more and _closing(text, at) > 0)

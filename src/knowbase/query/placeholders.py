@@ -8,11 +8,12 @@ import re
 from collections.abc import Iterable, Mapping
 
 from knowbase.errors import InvalidInput
-from knowbase.query.lexer import tokens
+from knowbase.query.lexer import CURLED, tokens
 from knowbase.query.operators import OPERATORS
 
 _PLACE = re.compile(r"\{\{([^\W\d]\w*)\}\}|\{([^\W\d]\w*)\}")
 _PIECE = re.compile(r'[^\s()"]*"[^"]*"|[^\s()"]+|[\s()"]')
+_QUOTES = re.compile(f'["{"".join(CURLED)}]')
 NAMED = ("AND", "OR", "NOT")
 _SIGNS = re.compile(r"^[-+#]+|[()*:]")
 _PARTS = re.compile(rf"([-+]?)(?:({'|'.join(OPERATORS)}):([<>]=?|=)?|(#))?(.*)", re.S)
@@ -80,7 +81,7 @@ def _piece(piece: str, values: Mapping[str, str]) -> str:
                 hint="an option can: such as --project '{project}' when it is saved",
             )
         return f'{sign}{operator or "tag"}:{comparison or ""}"{text}"'
-    words = text.replace('"', " ").split()  # a quote is no part of any word
+    words = _QUOTES.sub(" ", text).split()  # a quote is no part of any word
     if body.startswith('"') or (sign and not _is_one_word(words)):
         return f'{sign}"{" ".join(words)}"' if words else ""
     return sign + " ".join(map(_word, words))

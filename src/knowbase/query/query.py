@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from knowbase.query.tree import Node, Problem
 
 HOPS = 2  # S3-12: how far `related:` goes unless it is said
-_MARKS = frozenset('":()+-#*')
+_MARKS = frozenset('":()+-#*“„”«»')
 _CONNECTIVES = frozenset(("AND", "OR", "NOT"))
 
 

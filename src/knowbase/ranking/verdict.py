@@ -15,6 +15,9 @@ LEAST_STRONG, LEAST_LIKELY, MOST_WEAK = 0.75, 0.5, 0.3
 NOTHING_UNDER = {"both": (0.4, 0.3), "keyword": (0.3, 0.15), "semantic": (0.3, 0.15)}
 """The bound of "nothing found" by the legs that ran: of a base that has learnt, and of others. One
 leg alone tells less, and must not lose more than one in twenty answers either."""
+BOUND, LESS, LOWEST = 0.73, 0.09, 0.25
+"""Where both legs run, a base that has learnt has a bound of its own: the further its questions
+stand apart from those of elsewhere, in widths of them, the lower it is. By bench/verdict.py."""
 LEAST_SPREAD = 0.02
 MOST = 4.0  # what one signal can say at most, in log odds
 FORM = 2.0  # raised when what was learnt before means something else now
@@ -55,10 +58,20 @@ def judge(evidence: Evidence, numbers: Numbers | None = None) -> Verdict:
     """The verdict on one answer, by what its base has learnt of itself."""
     known = PRIOR if numbers is None else numbers
     probability = round(topic(evidence, known) * here(evidence, known), 4)
-    least = NOTHING_UNDER[legs_of(evidence)][numbers is None]
+    least = nothing_under(legs_of(evidence), numbers)
     levels = ((LEAST_STRONG, STRONG), (LEAST_LIKELY, LIKELY), (least, WEAK))
     name = next((name for bound, name in levels if probability >= bound), NOTHING)
     return Verdict(name, probability, numbers is not None)
+
+
+def nothing_under(legs: str, numbers: Numbers | None) -> float:
+    """The probability under which nothing was found."""
+    usual = NOTHING_UNDER[legs][numbers is None]
+    if numbers is None or legs != "both" or "similarity.strange.spread" not in numbers:
+        return usual
+    apart = numbers["similarity.own"] - numbers["similarity.strange"]
+    bound = BOUND - LESS * apart / numbers["similarity.strange.spread"]
+    return min(LEAST_LIKELY, max(LOWEST, bound))
 
 
 def at_least_likely(verdict: Verdict) -> Verdict:

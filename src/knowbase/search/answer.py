@@ -130,6 +130,7 @@ class Answer(NamedTuple):
     next_cursor: str | None = None  # asks for the next page, if there may be one
     facets: "Mapping[str, tuple[FacetCount, ...]]" = {}  # noqa: RUF012 - as were asked for
     verdict: Verdict = Verdict()  # whether the answer is there
+    partial: bool = False  # whether a server was away, and what it holds was left out
 
     def to_dict(self) -> dict[str, Any]:
         """As `kb search --json` has it."""

@@ -15,7 +15,7 @@ from knowbase.search.services import Services
 from knowbase.search.understand import Inquiry
 
 DEEPER = 4  # times as deep, when a look was not enough
-UNBOUND = ("offset", "cursor", "facets", "explain", "session_record", "draft")
+UNBOUND = ("offset", "cursor", "facets", "explain", "session_record", "draft", "partial")
 """What may differ between two pages of one search."""
 
 

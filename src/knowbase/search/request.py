@@ -127,10 +127,17 @@ class SearchRequest(NamedTuple):
     diverse: Annotated[bool, Param("hits that say something else come earlier")] = False
     explain: Annotated[bool, Param("show how each score came about")] = False
     draft: Annotated[
-        bool, Param("one is still typing: it is not counted, and nothing is recorded as used")
+        bool,
+        Param(
+            "one is still typing: it is not counted, nothing is recorded as used, and the last "
+            "word is not mended unless a blank ends it"
+        ),
     ] = False
     strict: Annotated[
         bool, Param("a mistake in the query is an error, and no hit lacks what it requires")
+    ] = False
+    partial: Annotated[
+        bool, Param("where a worker of a cluster is away, answer without what it holds")
     ] = False
     only: Condition = EVERYTHING  # for what no parameter says
 

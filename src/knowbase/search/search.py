@@ -11,20 +11,30 @@ from knowbase.search.rank import Outcome, rank_all
 from knowbase.search.request import SearchRequest
 from knowbase.search.services import Services
 from knowbase.search.understand import understand
+from knowbase.store import partial
+
+PARTIAL = "a worker of the cluster does not answer: what it holds is missing here"
 
 
 def search(request: SearchRequest, profile: Profile, services: Services, now: str) -> Answer:
     """The answer to a request; no query string can make it fail."""
     started = time.perf_counter()
     events.starting(request)
+    with partial.allowed(request.partial) as part:
+        answer = _answered(request, profile, services, now)
+    took = round((time.perf_counter() - started) * 1000, 3)
+    answer = answer._replace(query_time_ms=took, partial=part.is_partial)
+    if part.is_partial:
+        answer = answer._replace(notices=(*answer.notices, PARTIAL))
+    events.complete(request, answer)
+    return answer
+
+
+def _answered(request: SearchRequest, profile: Profile, services: Services, now: str) -> Answer:
     inquiry = understand(request, profile, services.language, now)
     outcome = rank_all(inquiry, services, inquiry.profile.candidates(inquiry.top))
     outcome = _complete(reaching(outcome, services), services)
-    answer = present(_looked_at_again(outcome, services), services)
-    took = round((time.perf_counter() - started) * 1000, 3)
-    answer = answer._replace(query_time_ms=took)
-    events.complete(request, answer)
-    return answer
+    return present(_looked_at_again(outcome, services), services)
 
 
 def _looked_at_again(outcome: Outcome, services: Services) -> Outcome:

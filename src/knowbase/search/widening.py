@@ -5,6 +5,7 @@ It is never silent, counts for less than what was typed, and is left alone in wh
 required, an identifier, or asked strictly.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,6 +20,7 @@ from knowbase.text.stopwords import STOP_WORDS
 if TYPE_CHECKING:
     from knowbase.store.contract import Store
 
+_UNFINISHED = re.compile(r"\w+$")  # a blank behind a word ends it
 MOST_CHECKED = 16  # words that are looked up in the vocabulary
 MOST_COUNTED = 8  # words that a mistyped one may stand for, whose documents are counted
 MOST_READ = 5  # documents that are read for how a word is written
@@ -87,6 +89,9 @@ def _spelled(
     text = inquiry.query.text.lower()  # what a profile adds to the words was not typed
     words = inquiry.query.keyword.words
     typed = [word for word in words if word.surface.isalpha() and word.surface.lower() in text]
+    unfinished = _UNFINISHED.search(inquiry.request.query) if inquiry.request.draft else None
+    if unfinished:  # it may go on, so it is no slip yet; to mend it costs more than to search
+        typed = [word for word in typed if word.surface.lower() != unfinished[0].lower()]
     unknown = _without_forms(store.unknown_words(typed[:MOST_CHECKED]), inquiry, store)
     if not unknown:
         return [], ()

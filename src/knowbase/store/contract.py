@@ -11,6 +11,7 @@ from knowbase.store.seals import Seals
 from knowbase.text.analysis import Word
 from knowbase.values.calibration import Calibration
 from knowbase.values.changes import Changes, SavedSearch
+from knowbase.values.cluster import ClusterState
 from knowbase.values.copies import Copy, Frame, SharedParts
 from knowbase.values.documents import Candidate, Counts, Document, Page, Passage
 from knowbase.values.edges import MOST_SIMILAR, Edge, Relation, Wiring
@@ -460,6 +461,9 @@ class Store(
 
     def replicas(self) -> list[ReplicaState]:
         """Copies of the base's server that answer what may lag, and whether they do now."""
+
+    def cluster(self) -> ClusterState | None:
+        """The servers that its chunks are distributed over, if they are."""
 
     def copying(self) -> Copying:
         """The base as a whole, with all ids and its history."""

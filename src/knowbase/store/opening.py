@@ -46,10 +46,14 @@ def create_store(base: str) -> bool:
     from knowbase.store.postgres import create as create_in_postgres
 
     try:
-        PostgresStore(base).close()
+        store = PostgresStore(base)
     except BaseMissing:
         create_in_postgres(base).close()
         return True
+    try:
+        store.distribute()
+    finally:
+        store.close()
     return False
 
 

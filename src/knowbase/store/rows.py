@@ -147,9 +147,9 @@ def file_records(rows: Iterable[Sequence[Any]]) -> "list[FileRecord]":
     """From the columns that `file_columns` names. A sync reads those of all files."""
     from knowbase.values.files import FileRecord
 
-    check, make, before, after = shape_of(FileRecord).check, FileRecord, _EXCLUDED, _EXCLUDED + 1
+    check, make = shape_of(FileRecord).check, FileRecord._make
     records = []
     for row in rows:
         check(row)
-        records.append(make(*(*row[:before], bool(row[before]), *row[after:])))
+        records.append(make((*row[:_EXCLUDED], bool(row[_EXCLUDED]), *row[_EXCLUDED + 1 :])))
     return records

@@ -351,6 +351,7 @@ class ScopedStore:
 
     copying = passed_on(Policy.WHOLE, Store.copying)
     replicas = passed_on(Policy.WHOLE, Store.replicas)
+    cluster = passed_on(Policy.WHOLE, Store.cluster)
 
     @stated(Policy.PROJECT)
     def history(self) -> HistoryStore:

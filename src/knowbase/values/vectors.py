@@ -1,6 +1,6 @@
 """Vectors and the models that make them: packed float32, and arithmetic that needs no numpy.
 
-Stores keep them at half precision, and give them back as float32: see `as_kept`.
+Stores keep them at half precision (`store/halves.py`), and give them back as float32.
 """
 
 import sys
@@ -73,37 +73,6 @@ def unpack(vector: Vector) -> list[float]:
     if sys.byteorder == "big":
         numbers.byteswap()
     return numbers.tolist()
-
-
-def halved(vector: Vector) -> bytes:
-    """Numbers as little-endian half precision, each the nearest one."""
-    if "numpy" in sys.modules:
-        import numpy as np
-
-        with np.errstate(over="ignore"):  # what is too large is infinite
-            return np.frombuffer(vector, "<f4").astype("<f2").tobytes()
-    import struct
-
-    number = len(vector) // 4
-    return struct.pack(f"<{number}e", *struct.unpack(f"<{number}f", vector))
-
-
-def whole(half: bytes) -> Vector:
-    """The same numbers as float32."""
-    if "numpy" in sys.modules:
-        import numpy as np
-
-        return np.frombuffer(half, "<f2").astype("<f4").tobytes()
-    import struct
-
-    number = len(half) // 2
-    return struct.pack(f"<{number}f", *struct.unpack(f"<{number}e", half))
-
-
-def as_kept(vector: Vector) -> Vector:
-    """A vector as every store gives it back: two bytes a number tell texts apart as well as four
-    (docs/benchmarks.md), and all stores round alike, so that their answers are the same."""
-    return whole(halved(vector))
 
 
 def mean(vectors: Sequence[Vector]) -> Vector:

@@ -52,9 +52,15 @@ const key = (one: Asked): string => JSON.stringify(one);
 /** Whether it is still the question: the next one may wait to be asked. */
 const isAsked = (one: Asked): boolean => key(asked.value) === key(one);
 
+let typed = "";
+/** Somebody is typing this: its last word may go on. */
+export const typing = (text: string): void => void (typed = text);
+/** A blank behind the last word says that it is finished: the server mends it, if it is a slip. */
+const finished = (one: Asked): string => (one.query === typed ? one.query : `${one.query} `);
+
 function values(one: Asked, more: object = {}) {
   const profile = one.profile ? { profile: one.profile } : {};
-  return { query: one.query, mode: one.mode, unit: one.unit, top: one.top, explain: true, draft: true, ...profile, ...more };
+  return { query: finished(one), mode: one.mode, unit: one.unit, top: one.top, explain: true, draft: true, ...profile, ...more };
 }
 
 /** Ask whenever the address asks for something else. */
@@ -98,11 +104,10 @@ async function ask(one: Asked): Promise<void> {
   const words = one.mode === "hybrid" ? window.setTimeout(() => void askWords(one, mine, stop), PATIENCE) : 0;
   void askMeaning(one, mine, stop);
   try {
-    const found = await whole;
+    const found = { ...(await whole), query: one.query };
     if (mine !== turn) return;
     roundTrip.value = performance.now() - started;
-    known.set(key(one), found);
-    if (known.size > 30) known.delete(known.keys().next().value as string);
+    keep(found, one);
     show(found, one);
   } catch (error) {
     if (mine !== turn || !isAsked(one) || (error as Error).name === "AbortError") return;
@@ -118,7 +123,7 @@ async function ask(one: Asked): Promise<void> {
 /** The answer of the words alone, shown until the whole one is there. */
 async function askWords(one: Asked, mine: number, stop: AbortController): Promise<void> {
   try {
-    const found = await search(values(one, { mode: "keyword" }), stop.signal);
+    const found = { ...(await search(values(one, { mode: "keyword" }), stop.signal)), query: one.query };
     if (mine !== turn || !isWaiting.value) return;
     isPartial.value = true;
     keepInPlace(() => (answer.value = found));
@@ -141,13 +146,28 @@ let counting = 0;
 let settling = 0;
 let meant = "";
 
-/** What is shown was meant, not typed through: asked once so that it counts, and is recorded. */
+function keep(found: Answer, one: Asked): void {
+  known.set(key(one), found);
+  if (known.size > 30) known.delete(known.keys().next().value as string);
+}
+
+/** What is shown was meant, not typed through: asked once so that it counts, and is recorded; what
+ * was typed is finished now, and a slip in its last word is mended. */
 export function settle(): void {
   clearTimeout(settling);
   const one = asked.value;
   if (meant === key(one) || !one.query.trim() || isWaiting.value) return;
   meant = key(one);
-  void search(values(one, { draft: false, explain: false })).catch(() => null);
+  const isTyped = one.query === typed;
+  typed = "";
+  void search(values(one, { draft: false })).then(
+    (found) => {
+      if (!isTyped) return;
+      keep({ ...found, query: one.query }, one);
+      if (isAsked(one) && !isWaiting.value) keepInPlace(() => (answer.value = { ...found, query: one.query }));
+    },
+    () => null,
+  );
 }
 
 async function askMeaning(one: Asked, mine: number, stop: AbortController): Promise<void> {

@@ -4,7 +4,7 @@ import { remember } from "../kept";
 import { Icon } from "../parts/icons";
 import { go, place, withParams } from "../place";
 import { sentence } from "../parts/said";
-import { plan, settle } from "./asking";
+import { plan, settle, typing } from "./asking";
 import { meaning } from "./language";
 
 const query = (): string => place.value.params.get("q") ?? "";
@@ -13,6 +13,7 @@ export function Box() {
   const isNew = useRef(true); // the first key after coming here is a place of its own to go back to
   const type = (text: string): void => {
     const target = place.value.path === "/" ? withParams({ q: text, n: "" }) : `/?q=${encodeURIComponent(text)}`;
+    typing(text);
     go(target, !isNew.current || !query());
     isNew.current = false;
   };

@@ -1,10 +1,11 @@
 // What the matching documents are: each count narrows the search, written into the box as words.
 import type { FacetCount } from "../operations";
+import { AsOf } from "../parts/as_of";
 import { Icon } from "../parts/icons";
 import { go, withParams } from "../place";
 import { thousands } from "../words";
 import { asked, facets, FACETS } from "./asking";
-import { has, operatorOf, toggled } from "./language";
+import { askedOf, has, momentOf, operatorOf, toggled } from "./language";
 
 const TITLES: Record<string, string> = { folder: "Folder", type: "Type", ending: "Language", tag: "Tag", project: "Project", age: "Age" };
 const AGES: Record<string, string> = { day: "last day", week: "last week", month: "last month", year: "last year", older: "older" };
@@ -20,6 +21,7 @@ function narrow(operator: string, exclude: boolean): void {
 }
 
 export function Facets() {
+  const { query } = asked.value;
   const counted = FACETS.filter((name) => (facets.value[name] ?? []).length > 0);
   return (
     <div class="facets">
@@ -33,6 +35,10 @@ export function Facets() {
           </ul>
         </fieldset>
       ))}
+      <fieldset>
+        <legend>As of</legend>
+        <AsOf when={momentOf(query)} choose={(when) => go(withParams({ q: askedOf(query, when) }))} />
+      </fieldset>
       <fieldset>
         <legend>Hidden otherwise</legend>
         <ul>

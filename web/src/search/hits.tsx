@@ -11,6 +11,7 @@ import { documentAddress } from "../place";
 import { age, count, day, pieces, readable } from "../words";
 import { answer, asked, settle, type Stack } from "./asking";
 import { openInEditor } from "./editor";
+import { momentOf, ofThen } from "./language";
 
 /** The hit that the reading pane shows, by its section; and those whose sum is unfolded. */
 export const current = signal("");
@@ -22,7 +23,7 @@ export const anchorOf = (hit: Hit): string => {
   const anchor = hit.section.slice(hit.code.length + 1);
   return anchor.startsWith("_") ? "" : anchor;
 };
-export const hitAddress = (hit: Hit): string => documentAddress(hit.code, asked.value.query, anchorOf(hit));
+export const hitAddress = (hit: Hit): string => documentAddress(ofThen(hit.code, momentOf(asked.value.query)), asked.value.query, anchorOf(hit));
 
 export function toggleSum(section: string): void {
   const open = new Set(explained.value);
@@ -146,7 +147,7 @@ function Actions({ hit }: { hit: Hit }) {
           <Icon name="open" /> Editor
         </button>
       )}
-      {access.value.write && <Thumbs hit={hit} />}
+      {access.value.write && !momentOf(asked.value.query) && <Thumbs hit={hit} />}
     </span>
   );
 }

@@ -27,6 +27,17 @@ export const has = (query: string, operator: string): boolean => split(query).in
 
 const split = (query: string): string[] => query.match(/-?[\w.]+:"[^"]*"|"[^"]*"|\S+/g) ?? [];
 
+const AS_OF = /(?:^|\s)as_of:("[^"]*"|\S+)/i;
+
+/** The moment that a query is asked of; "" for now. */
+export const momentOf = (query: string): string => AS_OF.exec(query)?.[1]?.replaceAll('"', "") ?? "";
+
+/** The query asked of another moment, or of now. */
+export const askedOf = (query: string, when: string): string => [query.replace(AS_OF, "").trim(), when ? `as_of:${quoted(when)}` : ""].filter(Boolean).join(" ");
+
+/** A reference to a document as it was then. */
+export const ofThen = (code: string, when: string): string => (when ? `${code}@${when}` : code);
+
 /** The operators of a query, each with the query as it is without it. */
 export const filtersOf = (query: string): { filter: string; without: string }[] => {
   const parts = split(query);
@@ -45,7 +56,7 @@ interface Line {
 const SAID: Record<string, string> = {
   tag: "tag", type: "type", project: "project", path: "in", folder: "in", updated: "changed", created: "made",
   after: "changed after", before: "changed before", include: "with what is", is: "only what is", under: "below",
-  similar: "like the text", like: "like", related: "near",
+  as_of: "as it was at", similar: "like the text", like: "like", related: "near",
 };
 
 /** A query's tree in words: "auth · without legacy · tag backend". */

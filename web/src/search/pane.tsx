@@ -5,6 +5,7 @@ import { Tree } from "../parts/tree";
 import { rendered } from "../rendered";
 import { asked } from "./asking";
 import { anchorOf, chosen, hitAddress, pinned } from "./hits";
+import { momentOf, ofThen } from "./language";
 
 const PAUSE = 60; // ms: walking quickly through hits opens only the last
 const TYPING = 250; // ms: while one types, the hits come first
@@ -12,16 +13,17 @@ const TYPING = 250; // ms: while one types, the hits come first
 export function Pane() {
   const hit = pinned.value ?? chosen();
   const { query } = asked.value;
+  const reference = hit ? ofThen(hit.code, momentOf(query)) : "";
   const loaded = useAsked(
     async (stop) => {
       if (!hit) return null;
       await new Promise((done) => setTimeout(done, document.activeElement?.id === "q" ? TYPING : PAUSE));
       stop.throwIfAborted();
-      const shown = await rendered(hit.code, query, stop);
+      const shown = await rendered(reference, query, stop);
       const isThere = !shown.truncated || (hit.line >= shown.first_line && (!shown.next_line || hit.line < shown.next_line));
-      return { shown: isThere ? shown : await rendered(hit.code, query, stop, hit.line) };
+      return { shown: isThere ? shown : await rendered(reference, query, stop, hit.line) };
     },
-    [hit?.code, query, hit?.line],
+    [reference, query, hit?.line],
   );
   const body = useRef<HTMLDivElement>(null);
   const anchor = hit ? anchorOf(hit) : "";

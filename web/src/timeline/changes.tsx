@@ -4,13 +4,13 @@ import type { LoggedChange, Touched } from "../operations";
 import { Failure, useAsked } from "../parts/said";
 import { Undo } from "../parts/undo";
 import { documentAddress, go, place, withParams } from "../place";
-import { count, day, grouped } from "../words";
+import { count, day, grouped, shortened } from "../words";
 import { longDay } from "./days";
 import { range } from "./weeks";
 
 const PAGE = 50;
 const NAMED = 4; // documents of a line
-const SURFACES = { cli: "the command", http: "HTTP, this page", mcp: "agents (MCP)", python: "Python" };
+const SURFACES = { cli: "the command", http: "HTTP, this page", mcp: "agents (MCP)", python: "Python", git: "a repository's commits" };
 
 interface Run {
   last: LoggedChange;
@@ -98,8 +98,6 @@ export function Changes() {
   );
 }
 
-const shortened = (title: string): string => (title.length > 60 ? `${title.slice(0, 58)}…` : title);
-
 function Line({ run: { last, touched }, titles }: { run: Run; titles: Record<string, string> }) {
   const through = [last.surface, last.command].filter(Boolean).join(" ");
   return (
@@ -121,7 +119,7 @@ function Line({ run: { last, touched }, titles }: { run: Run; titles: Record<str
             {all.slice(0, NAMED).map((one, at) => [
               at > 0 && ", ",
               <a key={one.id} href={documentAddress(one.code)} title={one.code} dir="auto">
-                {shortened(titles[one.id] ?? one.code)}
+                {shortened(titles[one.id] ?? one.code, 60)}
               </a>,
             ])}
             {all.length > NAMED && <span class="faint"> and {count(all.length - NAMED, "more document")}</span>}

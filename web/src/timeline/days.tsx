@@ -3,10 +3,11 @@ import { useState } from "preact/hooks";
 import { dates } from "../kept";
 import type { Document as Facts } from "../operations";
 import { documentAddress } from "../place";
-import { count, day, grouped, thousands } from "../words";
+import { ofThen } from "../search/language";
+import { count, day, grouped, shortened, thousands } from "../words";
 
 /** One row a day, its documents by where they are from. */
-export function Days({ documents, isAll }: { documents: Facts[]; isAll: boolean }) {
+export function Days({ documents, isAll, when }: { documents: Facts[]; isAll: boolean; when: string }) {
   const days = grouped(documents, (one) => day(one.created_at));
   const cut = isAll ? "" : [...days.keys()].at(-1); // more of that day may come: it has no number yet
   return (
@@ -17,7 +18,7 @@ export function Days({ documents, isAll }: { documents: Facts[]; isAll: boolean 
             <time dateTime={date}>{longDay(date)}</time> {date !== cut && <span class="faint number">{count(all.length, "document")}</span>}
           </h3>
           {[...grouped(all, origin)].map(([from, some]) => (
-            <Group key={from} from={from} documents={some} isWhole={date !== cut} />
+            <Group key={from} from={from} documents={some} isWhole={date !== cut} when={when} />
           ))}
         </li>
       ))}
@@ -27,7 +28,7 @@ export function Days({ documents, isAll }: { documents: Facts[]; isAll: boolean 
 
 const FEW = 8;
 
-function Group({ from, documents, isWhole }: { from: string; documents: Facts[]; isWhole: boolean }) {
+function Group({ from, documents, isWhole, when }: { from: string; documents: Facts[]; isWhole: boolean; when: string }) {
   const [isOpen, open] = useState(false);
   const shown = isOpen ? documents : documents.slice(0, FEW);
   return (
@@ -38,8 +39,8 @@ function Group({ from, documents, isWhole }: { from: string; documents: Facts[];
       <ul class="plain">
         {shown.map((one) => (
           <li key={one.id}>
-            <a href={documentAddress(one.code)} dir="auto">
-              {one.title}
+            <a href={documentAddress(ofThen(one.code, when))} dir="auto">
+              {shortened(one.title, 160)}
             </a>{" "}
             <span class="faint">{happened(one)}</span>
           </li>

@@ -1,8 +1,10 @@
 // What came into the base when: a row a day, the sessions of agents, what expires soon.
 import { call, fresh } from "../api";
 import type { Document as Facts } from "../operations";
+import { AsOf } from "../parts/as_of";
 import { Failure, useAsked } from "../parts/said";
 import { documentAddress, go, place, withParams } from "../place";
+import { askedOf } from "../search/language";
 import { thousands } from "../words";
 import { Chains } from "./chains";
 import { Changes } from "./changes";
@@ -45,8 +47,10 @@ function Newest() {
   const writer = params.get("writer") ?? "";
   const shown = Math.min(Math.max(Number(params.get("n")) || PAGE, PAGE), 1000);
   const created = conditions(range());
+  const when = params.get("as_of") ?? "";
+  const then = when ? { as_of: when } : {};
   const filters = { ...(project ? { project } : {}), ...(type ? { type: [type] } : {}), ...(session ? { session } : {}), ...(writer ? { writer } : {}) };
-  const rows = useAsked((stop) => call("browse", { ...filters, created, order: "created", limit: shown }, stop), [project, type, session, writer, created.join(), shown, fresh.value]);
+  const rows = useAsked((stop) => call("browse", { ...filters, ...then, created, order: "created", limit: shown }, stop), [when, project, type, session, writer, created.join(), shown, fresh.value]);
   const sessions = useAsked((stop) => call("sessions", { limit: SESSIONS, ...(project ? { project } : {}) }, stop), [project, fresh.value]);
   const status = useAsked((stop) => call("status", {}, stop), [fresh.value]);
   const documents = rows.value?.documents ?? [];
@@ -90,16 +94,24 @@ function Newest() {
             ))}
           </select>
         </label>
+        <span>
+          As of <AsOf when={when} choose={(day) => go(withParams({ as_of: day, n: "" }))} />
+        </span>
       </form>
-      <Weeks project={project} type={type} />
+      {when && (
+        <p class="notice" role="status">
+          The base as it was at {when}: what came later, or was not so yet, is not shown. <a href={`/?q=${encodeURIComponent(askedOf("", when))}`}>Search in it</a>
+        </p>
+      )}
+      <Weeks project={project} type={type} then={then} />
       {rows.error != null && <Failure error={rows.error} retry={rows.again} />}
-      <Expiring />
-      <Sessions sessions={(sessions.value?.sessions ?? []).filter((one) => !session || one.id === session).slice(0, 12)} />
-      <Chains project={project} />
+      {!when && <Expiring />}
+      {!when && <Sessions sessions={(sessions.value?.sessions ?? []).filter((one) => !session || one.id === session).slice(0, 12)} />}
+      {!when && <Chains project={project} />}
       <h2>Documents</h2>
       {rows.value && !documents.length && created.length > 0 && <p>Nothing came in then.</p>}
       {rows.value && !documents.length && !created.length && <p>Nothing yet. A document stands at the day on which it was put in; “changed” is the time of its file, or of its last edit.</p>}
-      <Days documents={documents} isAll={total <= documents.length} />
+      <Days documents={documents} isAll={total <= documents.length} when={when} />
       {total > documents.length && (
         <p>
           <button type="button" onClick={() => go(withParams({ n: String(shown + PAGE) }), true)}>

@@ -50,9 +50,9 @@ function bars(weeks: FacetCount[]): Bar[] {
   return made;
 }
 
-export function Weeks({ project, type }: { project: string; type: string }) {
+export function Weeks({ project, type, then }: { project: string; type: string; then: { as_of?: string } }) {
   const filters = { ...(project ? { project } : {}), ...(type ? { type: [type] } : {}) };
-  const told = useAsked((stop) => search({ query: "", facets: ["week"], top: 1, mode: "keyword", draft: true, ...filters }, stop), [project, type, fresh.value]);
+  const told = useAsked((stop) => search({ query: "", facets: ["week"], top: 1, mode: "keyword", draft: true, ...filters, ...then }, stop), [project, type, then.as_of, fresh.value]);
   const all = bars(told.value?.facets["week"] ?? []);
   const { from, to } = range();
   if (all.length < 2 && !from && !to) return null;

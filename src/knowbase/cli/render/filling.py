@@ -20,6 +20,10 @@ MOST_ALIKE = 2  # files that are named although the same is said of each
 
 def render_made(paint: Painter, made: "Made") -> Iterable[str]:
     yield f"{'base ready' if made.is_new else 'there is a base already'}: {safe(made.base)}"
+    if made.cluster is not None:
+        shards = counted(made.cluster.shards, "shard")
+        workers = counted(len(made.cluster.workers), "worker")
+        yield f"distributed by document: {shards} on {workers} of a Citus cluster"
     if made.profile != DEFAULTS.search_profile:
         yield f"ranking: {safe(made.profile)}"
     yield paint("dim", "next: kb add FOLDER")

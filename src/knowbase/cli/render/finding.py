@@ -72,6 +72,7 @@ def render_status(paint: Painter, status: "Status") -> Iterable[str]:
     yield f"model      {safe(f'{model.name} ({model.revision})') if model else 'none used yet'}"
     yield from _index(status)
     yield from _replicas(status)
+    yield from _cluster(status)
     if newer := status.newer_model:
         yield f"newer      {safe(f'{newer.name} ({newer.revision})')}, more precise: kb embed"
     for other in status.models:
@@ -103,6 +104,16 @@ def _replicas(status: "Status") -> Iterable[str]:
         lag = "" if one.behind_seconds is None else f", {one.behind_seconds:g} s behind"
         why = f": {one.reason}" if one.reason else ""
         yield f"replica    {safe(one.base)} {one.state}{lag}{safe(why)}"
+
+
+def _cluster(status: "Status") -> Iterable[str]:
+    if cluster := status.cluster:
+        workers = counted(len(cluster.workers), "worker")
+        yield f"cluster    {counted(cluster.shards, 'shard')} on {workers}"
+        for one in cluster.workers:
+            held = f"{counted(one.shards, 'shard')}, "
+            size = "does not answer" if one.size_bytes is None else f"{one.size_bytes / 1e6:.1f} MB"
+            yield f"worker     {safe(one.server)}: {held}{size}"
 
 
 def _not_read(status: "Status") -> Iterable[str]:

@@ -81,11 +81,11 @@ def beginning(documents: "Sequence[Document]", total: int) -> str:
     )
 
 
-def hits(answer: "Answer") -> str:
-    """The answer to a search."""
+def hits(answer: "Answer", when: str | None = None) -> str:
+    """The answer to a search; one of another moment leads to what was then."""
     told = f"{answer.returned} of {answer.total} · {round(answer.query_time_ms)} ms"
     notices = "".join(f'<p class="notice">{escape(one)}</p>' for one in answer.notices)
-    listed = "".join(_hit(one, answer.query) for one in answer.hits)
+    listed = "".join(_hit(one, answer.query, when) for one in answer.hits)
     found = f'<ol class="hits">{listed}</ol>' if listed else "<h2>Nothing fits</h2>"
     more = f"<p>{_next(answer)}</p>" if answer.next_cursor else ""
     return _searching(
@@ -107,20 +107,25 @@ def _next(answer: "Answer") -> str:
     return f'<a href="/?{escape(asked)}">More hits</a>'
 
 
-def _hit(hit: "Hit", query: str) -> str:
+def _hit(hit: "Hit", query: str, when: str | None) -> str:
     slug = hit.section.removeprefix(hit.code + ":")
     anchor = "" if slug.startswith("_") else slug
     path = f'<span class="path"><bdi>{escape(hit.path)}</bdi>:{hit.line}</span>' if hit.path else ""
     heading = (
         f'<span class="heading" dir="auto">{escape(hit.heading)}</span>' if hit.heading else ""
     )
+    place = _place(_of_then(hit.code, when), query, anchor)
     kind = " is-code" if hit.type == "code" else ""
     return (
         '<li class="stack"><article class="hit">'
-        f'<h2><a href="{_place(hit.code, query, anchor)}" dir="auto">{escape(hit.title)}</a></h2>'
+        f'<h2 dir="auto"><a href="{place}">{escape(hit.title)}</a></h2>'
         f'<p class="where"><span class="code">{escape(hit.code)}</span>{heading}{path}</p>'
         f'<p class="snippet{kind}" dir="auto">{_marked(hit.snippet)}</p></article></li>'
     )
+
+
+def _of_then(code: str, when: str | None) -> str:
+    return code if when is None else f"{code}@{when}"
 
 
 def _marked(snippet: str) -> str:
@@ -131,7 +136,7 @@ def _marked(snippet: str) -> str:
 
 def _place(code: str, query: str = "", anchor: str = "") -> str:
     asked = f"?{urlencode({'q': query})}" if query else ""
-    return escape(f"/d/{quote(code, safe='')}{asked}{'#' + quote(anchor) if anchor else ''}")
+    return escape(f"/d/{quote(code, safe='@')}{asked}{'#' + quote(anchor) if anchor else ''}")
 
 
 def document(shown: "Rendered", query: str) -> str:
@@ -163,8 +168,8 @@ def _parts(shown: "Rendered", query: str) -> str:
         return ""
     told = f"From line {shown.first_line:,} on, of {shown.total_lines:,}."
     more = urlencode({**({"q": query} if query else {}), "line": shown.next_line or 1})
-    reference = shown.code if shown.when is None else f"{shown.code}@{shown.when}"
-    link = f'<a href="/d/{quote(reference, safe="@")}?{escape(more)}">Go on</a>'
+    reference = quote(_of_then(shown.code, shown.when), safe="@")
+    link = f'<a href="/d/{reference}?{escape(more)}">Go on</a>'
     return f'<p class="notice">{told} {link if shown.next_line else ""}</p>'
 
 

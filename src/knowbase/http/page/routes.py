@@ -100,7 +100,7 @@ class Page:
             values = _values(request, query)
             asked = build(SearchRequest, held_to(current.get().project, SearchRequest, values))
             answer = await self._workers.run(lambda: base.search(asked), "page")
-            return _answer(request, query, html.hits(answer))
+            return _answer(request, query, html.hits(answer, base.moment_of(asked)))
         except KnowbaseError as error:
             return _answer(request, query, html.failed(error, query), status_of(error))
 

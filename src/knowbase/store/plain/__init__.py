@@ -79,6 +79,9 @@ class PlainStore(
     def replicas(self) -> list[ReplicaState]:
         return []
 
+    def cluster(self) -> None:
+        return None
+
     def copying(self) -> PlainCopying:
         return PlainCopying(self)
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from knowbase.store.contract import CopySource
+from knowbase.store.halves import as_kept
 from knowbase.store.plain.history import replace
 from knowbase.store.plain.state import Stored, remove, row_of
 from knowbase.store.plain.vectors import PlainVectors
@@ -14,7 +15,7 @@ from knowbase.values.edges import Edge
 from knowbase.values.findings import Finding
 from knowbase.values.history import HistoryPart
 from knowbase.values.sessions import Session
-from knowbase.values.vectors import Model, StoredModel, as_kept
+from knowbase.values.vectors import Model, StoredModel
 
 
 class PlainCopying:

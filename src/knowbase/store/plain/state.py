@@ -5,13 +5,14 @@ from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from knowbase.store.bm25 import Row
+from knowbase.store.halves import as_kept
 from knowbase.store.rules import check_unchanged
 from knowbase.text.analysis import stems
 from knowbase.text.indexed import index_terms
 from knowbase.values.changes import Draft, SavedSearch, assigned_codes
 from knowbase.values.documents import Chunk, Document, names_of
 from knowbase.values.history import BEFORE, HistoryPart
-from knowbase.values.vectors import Model, Vector, as_kept
+from knowbase.values.vectors import Model, Vector
 
 if TYPE_CHECKING:
     from knowbase.values.calibration import Calibration

@@ -3,9 +3,10 @@
 from collections.abc import Callable, Collection, Mapping
 
 from knowbase.errors import ModelMismatch
+from knowbase.store.halves import as_kept
 from knowbase.store.plain.contents import Contents
 from knowbase.values.documents import Passage
-from knowbase.values.vectors import IndexState, Model, StoredModel, Vector, as_kept
+from knowbase.values.vectors import IndexState, Model, StoredModel, Vector
 
 
 class PlainVectors(Contents):

@@ -6,7 +6,8 @@ from psycopg import Connection
 from psycopg.sql import SQL
 
 from knowbase.errors import BaseMissing, BaseUnreachable, InvalidInput
-from knowbase.store.postgres import rows, upgrade
+from knowbase.store.postgres import cluster, rows, upgrade
+from knowbase.store.postgres.bulk import analyze
 from knowbase.store.postgres.calibration import PostgresCalibration
 from knowbase.store.postgres.connection import (
     STATEMENT_TIMEOUT,
@@ -29,6 +30,7 @@ from knowbase.store.postgres.write import Writing
 from knowbase.store.rules import check_codes
 from knowbase.values.changes import Changes, with_erased
 from knowbase.values.characters import storable
+from knowbase.values.cluster import ClusterState
 from knowbase.values.documents import Document
 from knowbase.values.replicas import ReadFrom, ReplicaState
 
@@ -48,6 +50,7 @@ def create(url: str) -> "PostgresStore":
     connections = Connections(database, Timeouts(BUSY_TIMEOUT, schema=schema))
     try:
         connections.run(lambda connection: _upgrade(connection, schema))
+        connections.run(lambda connection: _distribute(connection, schema))
         connections.run(
             lambda connection: connection.execute(
                 "INSERT INTO bases (name) VALUES (%s) ON CONFLICT DO NOTHING", (name,)
@@ -87,9 +90,12 @@ class PostgresStore(
         self._connections = _connections(place.database, timeouts, read_from)
         self._vector_index = vector_index
         try:
-            self._base, self._vectors_known = self._connections.run(
+            self._base, self._vectors_known, is_distributed = self._connections.run(
                 lambda connection: _opened(connection, place)
             )
+            if is_distributed and read_from.urls:
+                raise InvalidInput("a base over a cluster has no replicas", field="base_read")
+            self._connections.is_distributed = is_distributed
         except BaseException:
             self._connections.close()
             raise
@@ -103,7 +109,7 @@ class PostgresStore(
             writing = Writing(connection, self._base, now, known, self.keeps)
             seqs = writing.apply(changes)
             if writing.outgrew_plans:
-                connection.execute("ANALYZE documents, chunks, words, word_blocks")
+                analyze(connection)
             if writing.grew:
                 self.index_vectors(connection)
             found = connection.execute(
@@ -123,12 +129,30 @@ class PostgresStore(
     def replicas(self) -> list[ReplicaState]:
         return self._connections.replicas()
 
+    def distribute(self) -> None:
+        """Over the workers of a cluster, where the server has become the coordinator of one."""
+        if not self._connections.is_distributed:
+            schema = place_in(self.url).schema
+            self._connections.run(lambda connection: _distribute(connection, schema))
+
+    def cluster(self) -> ClusterState | None:
+        if not self._connections.is_distributed:
+            return None
+        schema = place_in(self.url).schema
+        return self._connections.run(lambda connection: cluster.state(connection, schema))
+
     def copying(self) -> "PostgresCopying":
         from knowbase.store.postgres.copying import PostgresCopying
 
         return PostgresCopying(self._connections, self._base, self)
 
     def as_of(self, number: int) -> "PostgresStore":
+        if self._connections.is_distributed:
+            raise InvalidInput(
+                "a base over a cluster cannot be asked as it was",
+                field="as_of",
+                hint="kb move copies it, with its history, to a base that can",
+            )
         from knowbase.store.postgres.as_of import PostgresAsOf
 
         return PostgresAsOf(self, number)
@@ -145,12 +169,13 @@ def schema_sql(url: str, dimensions: int, roles: upgrade.Roles) -> str:
     try:
         connections = Connections(database, Timeouts(BUSY_TIMEOUT, schema=schema))
     except BaseUnreachable:
-        return upgrade.printed(schema, 0, dimensions, roles)  # of a database that is yet to come
+        there = upgrade.Found()  # of a database that is yet to come
+        return upgrade.printed(schema, there, dimensions, roles)
     try:
-        version = connections.run(lambda within: upgrade.version_of(within, schema))
+        there = connections.run(lambda within: upgrade.found(within, schema))
     finally:
         connections.close()
-    return upgrade.printed(schema, version, dimensions, roles)
+    return upgrade.printed(schema, there, dimensions, roles)
 
 
 def _connections(database: str, timeouts: Timeouts, read_from: ReadFrom) -> Connections:
@@ -167,8 +192,14 @@ def _upgrade(connection: Connection, schema: str) -> None:
     upgrade.upgrade(connection, schema, lambda within, base: Linking(within, base).relink())
 
 
-def _opened(connection: Connection, place: Place) -> tuple[int, tuple[int, ...]]:
-    """The base's id, and the version of pgvector; () when there is none."""
+def _distribute(connection: Connection, schema: str) -> None:
+    if "citus" in upgrade.extensions(connection):
+        cluster.distribute(connection, schema)
+
+
+def _opened(connection: Connection, place: Place) -> tuple[int, tuple[int, ...], bool]:
+    """The base's id, the version of pgvector (() when there is none), and whether it lies over a
+    cluster."""
     missing = BaseMissing(
         f"there is no base {place.name!r} in this database",
         hint="make one with: kb init --base URL",
@@ -181,4 +212,8 @@ def _opened(connection: Connection, place: Place) -> tuple[int, tuple[int, ...]]
     row = connection.execute("SELECT id FROM bases WHERE name = %s", (place.name,)).fetchone()
     if row is None:
         raise missing
-    return row[0], upgrade.pgvector(connection) or ()
+    extensions = upgrade.extensions(connection)
+    is_distributed = "citus" in extensions and cluster.has_distributed(connection, place.schema)
+    if is_distributed and version < len(STEPS):
+        cluster.distribute(connection, place.schema)  # what the upgrade made
+    return row[0], extensions.get("vector", ()), is_distributed

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from psycopg import Connection
 from psycopg.sql import SQL
 
+from knowbase.store.postgres.cluster import together
 from knowbase.store.postgres.connection import Connections, find_model
 from knowbase.store.postgres.vector_tables import unpacked, vector_table
 from knowbase.store.similar import Block, Due, Found, Links, Moment, Rule, still_valid
@@ -116,9 +117,9 @@ class PostgresMoment:
         statement = SQL(
             "SELECT c.document,"
             " md5(string_agg(coalesce(encode(v.seal, 'hex'), ''), ',' ORDER BY c.id))"
-            " FROM chunks c JOIN {} v ON v.base_id = c.base_id AND v.chunk = c.id"
+            " FROM chunks c JOIN {} v ON v.base_id = c.base_id AND v.chunk = c.id{}"
             f" WHERE c.base_id = %(base)s AND v.model = %(model)s{some} GROUP BY c.document"
-        ).format(vector_table(model.dimensions))
+        ).format(vector_table(model.dimensions), together(self._connection, "v", "c"))
         wanted = None if documents is None else list(documents)
         values = {"base": self._base, "model": number, "wanted": wanted}
         return dict(self._connection.execute(statement, values).fetchall())

@@ -13,6 +13,7 @@ from knowbase.query.conditions import EVERYTHING, Condition
 from knowbase.store.asked_of_the_past import refused
 from knowbase.store.nearest import nearest
 from knowbase.store.postgres import PostgresStore
+from knowbase.store.postgres.cluster import BaseConnection
 from knowbase.store.postgres.compile import compile_for_chunks
 from knowbase.store.postgres.connection import Connections, Query, Result, translated
 from knowbase.store.postgres.then import Then
@@ -64,7 +65,7 @@ class PastConnections(Connections):
         return []
 
 
-def _put_back(connections: Connections, connection: Connection) -> None:
+def _put_back(connections: Connections, connection: BaseConnection) -> None:
     try:
         connection.rollback()
     finally:
@@ -106,6 +107,9 @@ class PostgresAsOf(PostgresStore):
         from knowbase.store.postgres.then_words import PastWordLists
 
         return PastWordLists(connection, self._base, self._connections.then.next_chunk)
+
+    def _written(self, connection: Connection) -> str:  # noqa: ARG002
+        return ""
 
     def _that_hold(self) -> Composable:
         return SQL(

@@ -137,13 +137,19 @@ class Listed:
         return len(self.chunks)
 
     def taken(self, places: Integers | slice) -> Details:
+        lengths, fields = self.parts(places)
+        return Details(self.chunks[places], lengths, counts_of(fields))
+
+    def parts(self, places: Integers | slice) -> tuple[Integers, Integers]:
+        """The lengths of chunks, and what says how often each of their fields has the word: both
+        are numbers of sixteen bits."""
         records = self._records[places]
-        counts = np.empty((4, len(records)), "i8")
-        counts[0] = records >> 6 & 3
-        counts[1] = records >> 4 & 3
-        counts[2] = records >> 8 & 255
-        counts[3] = records & 15
-        return Details(self.chunks[places], records >> 16 & 65535, counts)
+        return records >> 16 & 65535, records & 65535
+
+
+def counts_of(fields: Integers) -> Integers:
+    """How often each field has a word: title, heading, text and terms."""
+    return np.stack([fields >> 6 & 3, fields >> 4 & 3, fields >> 8, fields & 15])
 
 
 Postings: TypeAlias = Listed | Details

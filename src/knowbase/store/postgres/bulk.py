@@ -1,20 +1,23 @@
 """Many rows at once: COPY as text or as the server keeps them, and lists as one parameter."""
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from psycopg import Connection
 from psycopg.sql import SQL, Composable, Composed, Identifier
 
 from knowbase import deadline
+from knowbase.store.halves import as_kept
+from knowbase.store.postgres.cluster import is_distributed
 from knowbase.store.postgres.vector_tables import packed, vector_table
 from knowbase.store.seals import vector_seal
-from knowbase.values.vectors import Vector, as_kept
+from knowbase.values.vectors import Vector
 
 _START = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _END = b"\xff\xff"
 _VECTOR = struct.Struct(">hiiiiiq")
+_DOCUMENT = struct.Struct(">iq")  # one more column, of a cluster
 _LENGTH = struct.Struct(">i")
 
 
@@ -36,18 +39,23 @@ def copy_vectors(
     base: int,
     model: tuple[int, int],
     vectors: Iterable[tuple[int, Vector]],
+    documents: Mapping[int, int] | None = None,
 ) -> None:
-    """Of a model, by its number and its dimensions: chunks that have no vector of it yet."""
+    """Of a model, by its number and its dimensions: chunks that have no vector of it yet. Over a
+    cluster, the document of each chunk says where it goes."""
     number, dimensions = model
+    spread = (documents or {}) if is_distributed(connection) else {}
+    columns = ("base_id", "model", "chunk", "embedding", "seal", *(("document",) if spread else ()))
     rows = []
     for chunk, given in vectors:
         vector = as_kept(given)
         sent, seal = packed(vector), vector_seal(vector)
         rows += [
-            *(_VECTOR.pack(5, 4, base, 4, number, 8, chunk), _LENGTH.pack(len(sent)), sent),
-            *(_LENGTH.pack(len(seal)), seal),
+            _VECTOR.pack(len(columns), 4, base, 4, number, 8, chunk),
+            *(_LENGTH.pack(len(sent)), sent, _LENGTH.pack(len(seal)), seal),
         ]
-    columns = ("base_id", "model", "chunk", "embedding", "seal")
+        if spread:
+            rows.append(_DOCUMENT.pack(8, spread[chunk]))
     copy_packed(connection, vector_table(dimensions), columns, rows)
 
 
@@ -67,6 +75,15 @@ def _statement(table: Composable, columns: Sequence[str], how: str) -> Composed:
     return SQL("COPY {} ({}) FROM STDIN{}").format(
         table, SQL(", ").join(map(Identifier, columns)), SQL(how)
     )
+
+
+def analyze(connection: Connection) -> None:
+    """Tell the planner how large the tables have become. Of those over a cluster, each worker
+    plans for itself and learns it by itself; in the middle of a transaction it cannot be told."""
+    tables = "words, word_blocks"
+    if not is_distributed(connection):
+        tables = f"documents, chunks, {tables}"
+    connection.execute(SQL("ANALYZE {}").format(SQL(tables)))
 
 
 def numbers(given: Iterable[int]) -> str:

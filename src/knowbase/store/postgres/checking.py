@@ -8,6 +8,7 @@ import psycopg
 from psycopg import Connection, errors
 from psycopg.sql import SQL
 
+from knowbase.store.postgres.cluster import together
 from knowbase.store.postgres.vector_tables import vector_table
 from knowbase.values.findings import DAMAGE, NOTICE, PROBLEM, Finding
 
@@ -117,7 +118,7 @@ def vector_rows(
     for number, *model in models:
         statement = SQL(
             "SELECT v.chunk, v.seal FROM chunks c JOIN {} v ON v.base_id = c.base_id"
-            " AND v.chunk = c.id AND v.model = %s WHERE c.base_id = %s AND c.document = ANY(%s)"
-        ).format(vector_table(model[2]))
+            " AND v.chunk = c.id{} AND v.model = %s WHERE c.base_id = %s AND c.document = ANY(%s)"
+        ).format(vector_table(model[2]), together(connection, "v", "c"))
         for chunk, seal in connection.execute(statement, (number, base, seqs)):
             yield chunk, (model[0], model[1], model[2]), seal

@@ -1,6 +1,6 @@
 """Writing the chunks of documents, with their words and vectors: those of many at once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from psycopg.sql import SQL, Identifier
@@ -55,6 +55,7 @@ class Chunks(Postings):
 
     _model: tuple[int, Model] | None
     _unlinked: set[int]  # documents whose vectors changed
+    _documents: dict[int, int]  # of chunks that are written
 
     def _write_chunks(self, documents: Sequence[Planned]) -> None:
         """A chunk at the same place keeps its number; its words only change when its text did."""
@@ -101,6 +102,13 @@ class Chunks(Postings):
                 (self._base, [old.id for old in orphans]),
             )
 
+    def _drop_chunks(self, documents: Iterable[int]) -> None:
+        """All those of these documents."""
+        self._connection.execute(
+            "DELETE FROM chunks WHERE base_id = %s AND document = ANY(%s)",
+            (self._base, list(documents)),
+        )
+
     def _forget_chunks(self, lengths: Mapping[int, int]) -> None:
         """Chunks that go, with their lengths."""
         self._forget_words(lengths.keys())
@@ -121,6 +129,7 @@ class Chunks(Postings):
             old = stored.get((chunk.slug, chunk.chunk_index))
             number = old.id if old else self._numbered()
             terms = clean(index_terms(draft.reading.type, names, title, chunk.heading, chunk.text))
+            self._documents[number] = seq
             length = self._index(number, old, chunk, (title, terms), lines.indexed)
             line = chunk_line(number, seq, position, chunk, (title, terms, length))
             (lines.old if old else lines.new).append(line)
@@ -164,11 +173,13 @@ class Chunks(Postings):
         )
 
     def _update_chunks(self, lines: Sequence[tuple[Any, ...]]) -> None:
-        settings = SQL(", ").join(SQL("{} = %s").format(Identifier(name)) for name in CHUNK[1:])
-        statement = SQL("UPDATE chunks SET {} WHERE base_id = %s AND id = %s").format(settings)
+        settings = SQL(", ").join(SQL("{} = %s").format(Identifier(name)) for name in CHUNK[2:])
+        statement = SQL(
+            "UPDATE chunks SET {} WHERE base_id = %s AND id = %s AND document = %s"
+        ).format(settings)
         if lines:
             self._connection.cursor().executemany(
-                statement, [(*one[1:], self._base, one[0]) for one in lines]
+                statement, [(*one[2:], self._base, *one[:2]) for one in lines]
             )
 
     def _embedded(self, chunks: list[int]) -> set[int]:
@@ -200,7 +211,7 @@ class Chunks(Postings):
         if self._model is not None:
             number, model = self._model
             kind = (number, model.dimensions)
-            copy_vectors(self._connection, self._base, kind, vectors.items())
+            copy_vectors(self._connection, self._base, kind, vectors.items(), self._documents)
 
 
 def chunk_line(

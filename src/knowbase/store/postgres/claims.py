@@ -5,17 +5,23 @@ is free again when its time is over.
 """
 
 from psycopg import Connection
-from psycopg.sql import SQL, Composed
+from psycopg.sql import SQL
 
 from knowbase.store.postgres import rows
+from knowbase.store.postgres.cluster import is_distributed, together
 from knowbase.store.postgres.connection import Connected, Connections, find_model
+from knowbase.store.postgres.schema import LOCK
 from knowbase.store.postgres.vector_tables import vector_table
 from knowbase.values.documents import Passage
 from knowbase.values.vectors import Claim, Model
 
 _WAITS = (
     " c.base_id = %(base)s AND NOT EXISTS (SELECT 1 FROM {table} v"
-    " WHERE v.base_id = c.base_id AND v.model = %(model)s AND v.chunk = c.id)"
+    " WHERE v.base_id = c.base_id AND v.model = %(model)s AND v.chunk = c.id{beside})"
+)
+_UNLESS_TAKEN = (
+    "ON CONFLICT (base_id, model, hash) DO UPDATE SET holder = excluded.holder,"
+    " ends = excluded.ends WHERE claims.ends <= now() RETURNING hash"
 )
 _TAKE = (
     "INSERT INTO claims (base_id, model, hash, holder, ends)"
@@ -25,11 +31,23 @@ _TAKE = (
     " AND NOT EXISTS (SELECT 1 FROM claims l WHERE l.base_id = c.base_id"
     " AND l.model = %(model)s AND l.hash = c.hash AND l.ends > now())"
     " ORDER BY c.id LIMIT %(limit)s FOR NO KEY UPDATE OF c SKIP LOCKED) free ORDER BY hash"
-    " ON CONFLICT (base_id, model, hash) DO UPDATE SET holder = excluded.holder,"
-    " ends = excluded.ends WHERE claims.ends <= now() RETURNING hash"
+    f" {_UNLESS_TAKEN}"
 )
 """Who comes at the same moment passes over what this one looks at; who looked before this one
 was done finds its claim in the way. Always in one order, so that nobody waits in a circle."""
+_FREE = (
+    f"SELECT c.hash FROM chunks c WHERE c.id > %(after)s AND {_WAITS} AND c.hash NOT IN"
+    " (SELECT l.hash FROM claims l WHERE l.base_id = %(base)s AND l.model = %(model)s"
+    " AND l.ends > now()) ORDER BY c.id LIMIT %(limit)s"
+)
+_TAKE_FREE = (
+    "INSERT INTO claims (base_id, model, hash, holder, ends)"
+    " SELECT DISTINCT %(base)s, %(model)s::int, hash, %(holder)s,"
+    " now() + make_interval(secs => %(seconds)s) FROM unnest(%(free)s::text[]) AS f (hash)"
+    f" ORDER BY hash {_UNLESS_TAKEN}"
+)
+"""The same over a cluster, where rows of several workers cannot be locked in one statement: who
+takes waits for who is taking."""
 _READ = (
     f"SELECT c.id, {rows.CHUNK}, {rows.DOCUMENT} FROM chunks c JOIN documents d"
     " ON d.base_id = c.base_id AND d.seq = c.document"
@@ -66,13 +84,22 @@ class PostgresClaims(Connected):
         known = find_model(connection, self._base, model)
         if known is None:
             return []
-        table = vector_table(model.dimensions)
+        parts = {
+            "table": vector_table(model.dimensions),
+            "beside": together(connection, "v", "c"),
+        }
         which = {"base": self._base, "model": known[0], "limit": limit, "after": self._after}
         values = {**which, **claim._asdict()}
-        taken = connection.execute(_at(_TAKE, table), values).fetchall()
+        if is_distributed(connection):
+            connection.execute("SELECT pg_advisory_xact_lock(%s, %s)", (LOCK, self._base))
+            free = connection.execute(SQL(_FREE).format(**parts), values).fetchall()
+            values["free"] = [digest for (digest,) in free]
+        take = _TAKE_FREE if is_distributed(connection) else _TAKE
+        taken = connection.execute(SQL(take).format(**parts), values).fetchall()
         values["hashes"] = [digest for (digest,) in taken]
         # Looked at again: another one may have been done with some of it just before.
-        return [rows.passage(row) for row in connection.execute(_at(_READ, table), values)]
+        found = connection.execute(SQL(_READ).format(**parts), values)
+        return [rows.passage(row) for row in found]
 
     def extend(self, claim: Claim) -> None:
         self._connections.writing(
@@ -89,10 +116,6 @@ class PostgresClaims(Connected):
                 "DELETE FROM claims WHERE base_id = %s AND holder = %s", (self._base, claim.holder)
             )
         )
-
-
-def _at(statement: str, table: object) -> Composed:
-    return SQL(statement).format(table=table)
 
 
 def end_claims(connection: Connection, base: int, model: int, hashes: list[str]) -> None:

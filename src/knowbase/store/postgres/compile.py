@@ -22,13 +22,25 @@ from knowbase.text.paths import PathPattern, expression
 Statement: TypeAlias = tuple[sql.Composable, list[Any]]
 """An SQL expression that can be put into a statement, and its parameters."""
 
+Apart: TypeAlias = Callable[[Compiled], Compiled]
+"""What to say instead of a test that a worker of a cluster cannot make: it is made first."""
+
+
+def _as_it_is(test: Compiled) -> Compiled:
+    return test
+
 
 class _PostgresCompiler(Compiler):
     place = "%s"
     true, false = "true", "false"
 
-    def __init__(self, having: Callable[[Word], Compiled] | None = None) -> None:
+    def __init__(
+        self,
+        having: Callable[[Word], Compiled] | None = None,
+        apart: Apart | None = None,
+    ) -> None:
         self._having = having
+        self._apart = apart or _as_it_is
 
     def one_of(self, condition: OneOf) -> Compiled:
         column = self.column(condition.field)
@@ -37,7 +49,7 @@ class _PostgresCompiler(Compiler):
 
     def meta(self, condition: Meta) -> Compiled:
         found = [_meta_at(keys, condition) for keys in condition.keys]
-        return self._joined(found, "OR")
+        return self._apart(self._joined(found, "OR"))
 
     def tagged(self, condition: Tagged) -> Compiled:
         sign = "@>" if condition.match == "all" else "&&"
@@ -54,14 +66,15 @@ class _PostgresCompiler(Compiler):
         )
         names = [[ascii_lower(name) for name in condition.names]]
         if condition.direct:
-            return Compiled(f"d.seq IN (SELECT seq FROM ({children}) c)", names)
-        return Compiled(
+            return self._apart(Compiled(f"d.seq IN (SELECT seq FROM ({children}) c)", names))
+        walk = Compiled(
             f"d.seq IN (WITH RECURSIVE below AS ({children} UNION"
             " SELECT e.base_id, e.seq, e.code_key, lower(e.id), lower(e.path) FROM below b"
             " JOIN documents e ON e.base_id = b.base_id"
             " AND e.parent_key IN (b.code_key, b.id, b.path)) SELECT seq FROM below)",
             names,
         )
+        return self._apart(walk)
 
     def place_in(self, subject: str) -> str:
         return f"strpos({subject}, %s)"
@@ -72,11 +85,12 @@ class _PostgresCompiler(Compiler):
 
     def in_session(self, condition: InSession) -> Compiled:
         test = "u.usage = 'created'" if condition.made else "u.session = %s"
-        return Compiled(
+        used = Compiled(
             "EXISTS (SELECT 1 FROM uses u WHERE u.base_id = d.base_id AND u.document = d.seq"
             f" AND {test})",
             [] if condition.made else [condition.session],
         )
+        return self._apart(used)
 
     def of_document(self, condition: Compiled) -> Compiled:
         return Compiled(
@@ -91,18 +105,19 @@ class _PostgresCompiler(Compiler):
         return self._having(word)
 
 
-_COMPILER = _PostgresCompiler()
-
-
-def compile_condition(condition: Condition) -> Statement:
+def compile_condition(condition: Condition, apart: Apart | None = None) -> Statement:
     """The condition over `documents AS d`."""
-    compiled = _COMPILER.condition(condition)
+    compiled = _PostgresCompiler(apart=apart).condition(condition)
     return sql.SQL(compiled.sql), compiled.values
 
 
-def compile_for_chunks(condition: Condition, having: Callable[[Word], Compiled]) -> Statement:
+def compile_for_chunks(
+    condition: Condition,
+    having: Callable[[Word], Compiled],
+    apart: Apart | None = None,
+) -> Statement:
     """The condition over `chunks AS c`; `having` says which chunks have a word."""
-    compiled = _PostgresCompiler(having).for_chunks(condition)
+    compiled = _PostgresCompiler(having, apart).for_chunks(condition)
     return sql.SQL(compiled.sql), compiled.values
 
 

@@ -14,8 +14,15 @@ from psycopg_pool import ConnectionPool, PoolTimeout
 from knowbase import deadline
 from knowbase.errors import InvalidInput, VectorsUnavailable
 from knowbase.logs import log
+from knowbase.store import partial
 from knowbase.store.postgres.cancelling import Canceller
-from knowbase.store.postgres.failures import ALL_IN_USE, failure_of, was_dropped
+from knowbase.store.postgres.cluster import ONE_BY_ONE, BaseConnection
+from knowbase.store.postgres.failures import (
+    ALL_IN_USE,
+    failure_of,
+    is_of_worker,
+    was_dropped,
+)
 from knowbase.values.characters import clean
 from knowbase.values.replicas import ReplicaState
 from knowbase.values.vectors import Model
@@ -85,6 +92,8 @@ class Connections:
     what holds for it, in one round trip.
     """
 
+    is_distributed = False  # over the workers of a cluster
+
     def __init__(self, url: str, timeouts: Timeouts) -> None:
         self._timeouts = timeouts
         self._canceller = Canceller()
@@ -123,7 +132,9 @@ class Connections:
 
     def writing(self, work: Callable[[Connection], Result], *, wait: bool = True) -> Result:
         """One transaction; a lock of another is waited for, unless told not to."""
-        return self._transaction(work, f"BEGIN; {self._timeouts.of_long_work(wait=wait)}")
+        one_by_one = f"; {ONE_BY_ONE}" if self.is_distributed else ""
+        limits = self._timeouts.of_long_work(wait=wait)
+        return self._transaction(work, f"BEGIN; {limits}{one_by_one}")
 
     def run(self, work: Callable[[Connection], Result]) -> Result:
         """One transaction with the time-outs of reading; each statement sees what is there."""
@@ -142,23 +153,37 @@ class Connections:
             try:
                 with self._connection() as connection:
                     return work(connection)
-            except psycopg.OperationalError as error:
+            except psycopg.Error as error:
+                if is_of_worker(error):
+                    return self._without_it(work, error)
                 if isinstance(error, PoolTimeout) or not was_dropped(error):
                     raise
                 self._pool.check()
                 with self._connection() as connection:
                     return work(connection)
 
+    def _without_it(self, work: Callable[[Connection], Result], error: psycopg.Error) -> Result:
+        """Once more without the worker that is away, where an answer may be partial."""
+        part = partial.current()
+        if part is None:
+            raise error
+        with self._connection(is_partial=True) as connection:
+            found = work(connection)
+        part.is_partial = True
+        return found
+
     @contextmanager
-    def _connection(self) -> Iterator[Connection]:
+    def _connection(self, *, is_partial: bool = False) -> Iterator[Connection]:
         connection = self._taken()
+        connection.is_distributed = self.is_distributed
+        connection.is_partial = is_partial
         try:
             with connection, self._canceller.watching(connection):
                 yield connection
         finally:
             self._pool.putconn(connection)
 
-    def _taken(self) -> Connection:
+    def _taken(self) -> BaseConnection:
         """A connection of the pool, which is to be put back."""
         deadline.check()
         left = deadline.seconds_left()
@@ -177,6 +202,7 @@ class Connections:
         """One state of the base for as long as it takes; nothing is tried again."""
         with translated():
             connection = self._taken()
+        connection.is_distributed = self.is_distributed
         try:
             with translated(), connection:
                 limits = self._timeouts.of_long_work()
@@ -186,10 +212,11 @@ class Connections:
             self._pool.putconn(connection)
 
 
-def new_pool(url: str, connect_timeout: int) -> "ConnectionPool[Connection]":
+def new_pool(url: str, connect_timeout: int) -> "ConnectionPool[BaseConnection]":
     """A pool that is not open yet."""
     return ConnectionPool(
         url,
+        connection_class=BaseConnection,
         min_size=0,
         max_size=16,
         open=False,

@@ -1,13 +1,14 @@
 """Reading documents, and what a base holds of them."""
 
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Sequence
 from typing import Any
 
-from psycopg import Connection, Cursor
-from psycopg.sql import SQL
+from psycopg import Connection
+from psycopg.sql import SQL, Composable
 
 from knowbase.query.conditions import EVERYTHING, FORGOTTEN, Condition, Not, both, is_everything
-from knowbase.store.postgres import rows
+from knowbase.store.postgres import gathering, rows
+from knowbase.store.postgres.cluster import apart, together
 from knowbase.store.postgres.compile import compile_condition
 from knowbase.store.postgres.connection import Connected, find_model
 from knowbase.store.postgres.vector_tables import vector_table
@@ -27,6 +28,8 @@ MOST_ROWS = 2**62
 
 class PostgresDocuments(Connected):
     """The reading of `knowbase.store.contract.DocumentStore`."""
+
+    _covered_at: tuple[tuple[int, Model], str] | None = None  # when every chunk had a vector
 
     def find(self, reference: str) -> Document | None:
         found = self._read(
@@ -110,15 +113,21 @@ class PostgresDocuments(Connected):
         ]
 
     def openings(self, documents: Collection[str]) -> dict[str, str]:
-        found = self._read(
-            SQL(
-                "SELECT d.id, (SELECT c.text FROM chunks c WHERE c.base_id = d.base_id"
-                " AND c.document = d.seq ORDER BY c.position LIMIT 1)"
-                " FROM documents d WHERE d.base_id = %s AND d.id = ANY(%s)"
-            ),
-            (self._base, list(documents)),
-        )
-        return {document: text or "" for document, text in found}
+        wanted = (self._base, list(documents))
+
+        def read(connection: Connection) -> dict[str, str]:
+            known = connection.execute(
+                "SELECT id, '' FROM documents WHERE base_id = %s AND id = ANY(%s)", wanted
+            ).fetchall()
+            first = connection.execute(
+                "SELECT DISTINCT ON (d.seq) d.id, c.text FROM documents d JOIN chunks c"
+                " ON c.base_id = d.base_id AND c.document = d.seq"
+                " WHERE d.base_id = %s AND d.id = ANY(%s) ORDER BY d.seq, c.position",
+                wanted,
+            ).fetchall()
+            return dict(known) | dict(first)
+
+        return self._connections.consistently(read)
 
     def heads(self, documents: Collection[str]) -> dict[str, Document]:
         """Each chain is followed by names, as front matter has them; UNION ends a circle."""
@@ -144,14 +153,19 @@ class PostgresDocuments(Connected):
         return {row[0]: rows.document(row[1:]) for row in found}
 
     def heaviest(self, condition: Condition, limit: int) -> list[tuple[str, int]]:
-        test, values = compile_condition(condition)
         query = SQL(
-            "SELECT d.id, count(*) FROM chunks c JOIN documents d ON d.base_id = c.base_id"
+            "SELECT d.id, count(*), d.seq FROM chunks c JOIN documents d ON d.base_id = c.base_id"
             " AND d.seq = c.document WHERE d.base_id = %s AND {} GROUP BY d.seq, d.id"
             " ORDER BY count(*) DESC, d.seq LIMIT %s"
         )
-        found = self._read(query.format(test), (self._base, *values, limit))
-        return [(document, number) for document, number in found]
+
+        def read(connection: Connection) -> list[tuple[str, int]]:
+            test, values = compile_condition(condition, apart(connection, self._base))
+            found = gathering.rows(connection, query.format(test), (self._base, *values, limit))
+            found.sort(key=lambda row: (-row[1], row[2]))
+            return [(document, number) for document, number, _ in found[:limit]]
+
+        return self._connections.run(read)
 
     def counts(self, condition: Condition = EVERYTHING) -> Counts:
         shown = both(Not(FORGOTTEN), condition)
@@ -199,17 +213,37 @@ class PostgresDocuments(Connected):
         def covered(connection: Connection) -> tuple[int, int]:
             known = find_model(connection, self._base)
             chunks = self._chunk_count(connection, condition)
-            return chunks, self._embedded_by(connection, *known, condition) if known else 0
+            if known is None:
+                return chunks, 0
+            if not is_everything(condition):
+                return chunks, self._embedded_by(connection, *known, condition)
+            state = (known, self._written(connection))
+            if state == self._covered_at:
+                return chunks, chunks
+            embedded = self._embedded_by(connection, *known)
+            if state[1] and embedded == chunks:
+                self._covered_at = state
+            return chunks, embedded
 
         return self._connections.consistently(covered)
 
+    def _written(self, connection: Connection) -> str:
+        """Another one after each change of chunks, without which no vector is lost: their counts
+        are kept in this row. To count all vectors for each search takes longer than the search.
+        Nothing where that cannot be told."""
+        row = connection.execute(
+            "SELECT xmin::text FROM bases WHERE id = %s", (self._base,)
+        ).fetchone()
+        return str(row[0]) if row else ""
+
     def _chunk_count(self, connection: Connection, condition: Condition) -> int:
         if is_everything(condition):
-            query, values = SQL("SELECT chunks FROM bases WHERE id = %s"), (self._base,)
-            return _number(connection.execute(query, values))
-        test, found = compile_condition(condition)
+            query = "SELECT chunks FROM bases WHERE id = %s"
+            row = connection.execute(query, (self._base,)).fetchone()
+            return int(row[0]) if row else 0
+        test, found = compile_condition(condition, apart(connection, self._base))
         statement = SQL(f"SELECT count(*) FROM {_CHUNKS} WHERE c.base_id = %s AND {{}}")
-        return _number(connection.execute(statement.format(test), (self._base, *found)))
+        return _number(connection, statement.format(test), (self._base, *found))
 
     def _embedded_by(
         self, connection: Connection, number: int, model: Model, condition: Condition = EVERYTHING
@@ -218,19 +252,15 @@ class PostgresDocuments(Connected):
         table, values = vector_table(model.dimensions), (self._base, number)
         where = "WHERE v.base_id = %s AND v.model = %s"
         if is_everything(condition):
-            return _number(
-                connection.execute(
-                    SQL(f"SELECT count(*) FROM {{}} v {where}").format(table), values
-                )
-            )
-        test, found = compile_condition(condition)
+            statement = SQL(f"SELECT count(*) FROM {{}} v {where}").format(table)
+            return _number(connection, statement, values)
+        test, found = compile_condition(condition, apart(connection, self._base))
         statement = SQL(
             f"SELECT count(*) FROM {_CHUNKS} JOIN {{}} v ON v.base_id = c.base_id"
-            f" AND v.chunk = c.id {where} AND {{}}"
-        )
-        return _number(connection.execute(statement.format(table, test), (*values, *found)))
+            f" AND v.chunk = c.id{{}} {where} AND {{}}"
+        ).format(table, together(connection, "v", "c"), test)
+        return _number(connection, statement, (*values, *found))
 
 
-def _number(found: Cursor[Any]) -> int:
-    row = found.fetchone()
-    return int(row[0]) if row else 0
+def _number(connection: Connection, statement: Composable, values: Sequence[Any]) -> int:
+    return sum(int(row[0]) for row in gathering.rows(connection, statement, values))

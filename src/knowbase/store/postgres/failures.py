@@ -63,6 +63,12 @@ UNREACHABLE = Failure(
     "the database cannot be reached",
     "check that the server runs, and host and port in the URL",
 )
+WORKER_AWAY = Failure(
+    BaseUnreachable,
+    "a worker of the database cluster does not answer",
+    "kb status says which; kb search --partial answers without its part",
+    passes=True,
+)
 WRONG_LOGIN = Failure(
     BaseUnreachable,
     "the database server does not let this user in",
@@ -159,6 +165,8 @@ _RIGHTS = (
 )
 """Which right is missing only the server's words say."""
 
+_LOST_WORKER = r"remote node|connection marked as essential|failed to COPY to "
+
 # Whoever is not let in gets no SQLSTATE from libpq, only the server's words.
 _BY_WORDS = (
     (
@@ -181,6 +189,8 @@ _BY_WORDS = (
 def failure_of(error: Exception) -> Failure:
     """What is to be said of a driver's error."""
     state = getattr(error, "sqlstate", None)
+    if is_of_worker(error):
+        return WORKER_AWAY
     if state == "42501":
         return _by_words(error, _RIGHTS, NO_RIGHTS)
     if state in _BY_STATE:
@@ -199,6 +209,18 @@ def _by_words(
     return next((one for pattern, one in table if re.search(pattern, words)), otherwise)
 
 
-def was_dropped(error: psycopg.OperationalError) -> bool:
+def is_of_worker(error: Exception) -> bool:
+    """A coordinator of Citus could not reach one of its workers, or lost it in the middle."""
+    if not isinstance(error, psycopg.Error) or error.sqlstate is None:
+        return False
+    if re.search(_LOST_WORKER, str(error)):
+        return True
+    is_lost = error.sqlstate.startswith(("57P", "08")) or "server closed" in str(error)
+    return is_lost and re.search(r"on \S+:\d+", error.diag.context or "") is not None
+
+
+def was_dropped(error: psycopg.Error) -> bool:
     """A broken connection, or a server that is shutting down; not a lock that was not given."""
+    if not isinstance(error, psycopg.OperationalError):
+        return False
     return error.sqlstate is None or error.sqlstate.startswith(("57P", "08"))

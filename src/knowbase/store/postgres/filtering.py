@@ -7,7 +7,9 @@ from psycopg import Connection
 from psycopg.sql import SQL, Composable
 
 from knowbase.query.conditions import Condition, is_everything, is_lifecycle
+from knowbase.store.postgres import gathering
 from knowbase.store.postgres.bulk import numbers
+from knowbase.store.postgres.cluster import apart, is_distributed
 from knowbase.store.postgres.compile import Statement, compile_for_chunks
 from knowbase.values.documents import Candidate
 
@@ -40,7 +42,7 @@ class Filtered:
     def _compiled(self, condition: Condition, having: Callable[..., Any]) -> Statement:
         if is_everything(condition) or (is_lifecycle(condition) and not self._has_lifecycle()):
             return SQL("true"), []
-        return compile_for_chunks(condition, having)
+        return compile_for_chunks(condition, having, apart(self._connection, self._base))
 
     def _has_lifecycle(self) -> bool:
         statement = SQL(f"SELECT 1 FROM documents WHERE base_id = %s AND ({LIFECYCLE}) LIMIT 1")
@@ -55,11 +57,17 @@ class Filtered:
         statement = SQL(
             "(SELECT true FROM chunks c WHERE c.base_id = %s AND c.id = {} AND {})"
         ).format(column, self._test)
+        if is_distributed(self._connection):
+            table = column.as_string(self._connection).partition(".")[0]
+            statement = SQL(
+                "({}.document, {}) IN (SELECT c.document, c.id FROM chunks c"
+                " WHERE c.base_id = %s AND {})"
+            ).format(SQL(table), column, self._test)
         return (SQL("true"), []) if self.passes_all else (statement, [self._base, *self._values])
 
     def few(self, most: int) -> list[int] | None:
         """The chunks that pass, if they are no more than so many."""
-        if self._expected() > most * _SURELY_MORE:
+        if not is_distributed(self._connection) and self._expected() > most * _SURELY_MORE:
             return None
         found = self._ids(*self._select(SQL("LIMIT {}").format(most + 1)))
         return found if len(found) <= most else None
@@ -81,6 +89,8 @@ class Filtered:
 
     def _ids(self, statement: Composable, values: Sequence[Any]) -> list[int]:
         """As one array: rows of one number each take several times as long."""
+        if gathering.is_partial(self._connection):
+            return sorted(row[0] for row in gathering.rows(self._connection, statement, values))
         whole = SQL("SELECT coalesce(array_agg(f.id ORDER BY f.id), '{{}}') FROM ({}) f")
         with self._connection.cursor(binary=True) as cursor:
             row = cursor.execute(whole.format(statement), values).fetchone()

@@ -6,6 +6,7 @@ from typing import Any
 from psycopg import Connection
 from psycopg.sql import SQL
 
+from knowbase.store.halves import as_kept
 from knowbase.store.keeping import Keeping, Keeps, keep_all
 from knowbase.store.postgres.bulk import copy_rows
 from knowbase.store.postgres.postings import drop_unused
@@ -16,7 +17,7 @@ from knowbase.store.postgres.words import Counts, counted, ids_of
 from knowbase.store.versions import from_the_start, text_key, touched_json, unpacked, version_seal
 from knowbase.values.edges import Relation
 from knowbase.values.history import Change, HistoryPart, Kept, PastChunk, PastVersion
-from knowbase.values.vectors import Model, Vector, as_kept
+from knowbase.values.vectors import Model, Vector
 
 _TABLES = (
     "versions", "past_postings", "past_chunks", "past_texts", "past_vectors", "changes"

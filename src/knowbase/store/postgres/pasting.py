@@ -8,7 +8,7 @@ from psycopg import Connection
 from psycopg.sql import SQL
 
 from knowbase.store.postgres import calibration, rows, saved
-from knowbase.store.postgres.bulk import copy_rows, copy_vectors
+from knowbase.store.postgres.bulk import analyze, copy_rows, copy_vectors
 from knowbase.store.postgres.chunks import chunk_line
 from knowbase.store.postgres.rows import clean
 from knowbase.store.postgres.sealing import seal
@@ -65,6 +65,7 @@ class Pasting(Writing):
         chunk, terms = copy.chunk, clean(copy.terms)
         length, counts = counted((copy.title, chunk.heading or "", chunk.text, terms))
         self._indexed[copy.id] = (length, counts)
+        self._documents[copy.id] = seq
         self._chunks += 1
         self._length += length
         return chunk_line(copy.id, seq, copy.position, chunk, (copy.title, terms, length))
@@ -80,7 +81,7 @@ class Pasting(Writing):
                 (self._base, *model[:2]),
             ).fetchone()
             kind = (number[0] if number else 0, model.dimensions)
-            copy_vectors(self._connection, self._base, kind, vectors)
+            copy_vectors(self._connection, self._base, kind, vectors, self._documents)
 
     def paste_shared(self, shared: SharedParts) -> None:
         """What belongs to no document alone, in place of what there is."""
@@ -105,7 +106,7 @@ class Pasting(Writing):
             "UPDATE graph SET similar_above = %s, similar_most = %s WHERE base_id = %s",
             (shared.similar_above, shared.similar_most, self._base),
         )
-        self._connection.execute("ANALYZE documents, chunks, words, word_blocks")
+        analyze(self._connection)
 
     def _related(self) -> set[int]:
         """The documents that relations start from."""

@@ -9,6 +9,7 @@ from psycopg.sql import SQL
 from knowbase.store.postgres import rows
 from knowbase.store.postgres.calibration import read as read_calibration
 from knowbase.store.postgres.checking import findings, vector_rows
+from knowbase.store.postgres.cluster import together
 from knowbase.store.postgres.connection import translated
 from knowbase.store.postgres.saved import searches
 from knowbase.store.postgres.vector_tables import unpacked, vector_table
@@ -160,9 +161,9 @@ class Reading:
             model = Model(*identity)
             statement = SQL(
                 "SELECT v.chunk, v.embedding FROM chunks c JOIN {} v ON v.base_id = c.base_id"
-                " AND v.chunk = c.id AND v.model = %s"
+                " AND v.chunk = c.id{} AND v.model = %s"
                 " WHERE c.base_id = %s AND c.document = ANY(%s)"
-            ).format(vector_table(model.dimensions))
+            ).format(vector_table(model.dimensions), together(self._connection, "v", "c"))
             with self._connection.cursor(binary=True) as cursor:
                 for chunk, given in cursor.execute(statement, (number, *self._wanted)):
                     found.setdefault(chunk, []).append((model, unpacked(given)))

@@ -21,6 +21,7 @@ from knowbase.logs import log
 from knowbase.store import lagging
 from knowbase.store.location import replica_urls, shown
 from knowbase.store.postgres.cancelling import Canceller
+from knowbase.store.postgres.cluster import BaseConnection
 from knowbase.store.postgres.connection import (
     Connections,
     Query,
@@ -86,7 +87,7 @@ class Standby(Connections):
         with self._connection() as connection:
             return work(connection)
 
-    def _taken(self) -> Connection:
+    def _taken(self) -> BaseConnection:
         deadline.check()
         return self._pool.getconn(PATIENCE)
 

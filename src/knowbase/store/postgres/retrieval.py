@@ -13,13 +13,15 @@ from psycopg.sql import SQL, Composable
 
 from knowbase.query.conditions import EVERYTHING, Condition, is_everything
 from knowbase.query.words import FieldWeights, Frequencies, KeywordQuery
+from knowbase.store import partial as part
 from knowbase.store.bm25 import Population, idf
 from knowbase.store.compile import Compiled
 from knowbase.store.facets import Ages, Counted, counted, statement
 from knowbase.store.nearest import nearest as nearest_vectors
-from knowbase.store.postgres import rows
+from knowbase.store.postgres import gathering, rows
 from knowbase.store.postgres.bulk import numbers
-from knowbase.store.postgres.compile import compile_for_chunks
+from knowbase.store.postgres.cluster import apart, is_distributed
+from knowbase.store.postgres.compile import Statement, compile_for_chunks
 from knowbase.store.postgres.connection import Connected
 from knowbase.store.postgres.filtering import Filtered
 from knowbase.store.postgres.spelling import Spelling
@@ -103,26 +105,25 @@ class PostgresRetrieval(Connected):
             " FROM plainto_tsquery('english', %s) AS q (query) JOIN chunks e"
             " ON e.base_id = %s AND e.entry @@ q.query WHERE {} ORDER BY score DESC, e.id LIMIT %s"
         ).format(test)
-        found = connection.execute(
-            statement, (text.replace("\0", " "), self._base, *values, limit)
-        ).fetchall()
-        return [Candidate(chunk, score) for chunk, score in found]
+        asked = (text.replace("\0", " "), self._base, *values, limit)
+        found = gathering.rows(connection, statement, asked)
+        found.sort(key=lambda row: (-row[1], row[0]))
+        return [Candidate(chunk, score) for chunk, score in found[:limit]]
 
     def _population(self, connection: Connection, among: Condition) -> Population:
         """How many chunks there are in this part, and how many words they have together."""
         if is_everything(among):
             found = connection.execute(
                 "SELECT chunks, length FROM bases WHERE id = %s", (self._base,)
-            )
+            ).fetchall()
         else:
-            test, values = compile_for_chunks(among, self._having(connection))
+            test, values = self._for_chunks(connection, among)
             statement = SQL(
                 "SELECT count(*), coalesce(sum(c.length), 0) FROM chunks c"
                 " WHERE c.base_id = %s AND {}"
             ).format(test)
-            found = connection.execute(statement, (self._base, *values))
-        row = found.fetchone()
-        return Population(int(row[0]), int(row[1])) if row else Population(0, 0)
+            found = gathering.rows(connection, statement, (self._base, *values))
+        return Population(sum(int(row[0]) for row in found), sum(int(row[1]) for row in found))
 
     def _counted(self, connection: Connection, query: KeywordQuery) -> "list[_Counted]":
         """Each word of a query: how many chunks have it, and how it is found out which."""
@@ -176,28 +177,35 @@ class PostgresRetrieval(Connected):
         number, model = known
         filtered = self._filtered(connection, condition)
         few = None if filtered.passes_all else filtered.few(EXACT)
-        if few is None:
-            test, values = filtered.of(SQL("v.chunk"))
-        else:
-            test, values = SQL("v.chunk = ANY(%s::bigint[])"), [numbers(few)]
-        where = SQL("FROM {} v WHERE v.base_id = %s AND v.model = %s AND {} AND {}").format(
-            vector_table(model.dimensions), self._that_hold(), test
-        )
-        scope = (self._base, number, *values)
+        if gathering.is_partial(connection):
+            test, values = _named(few) if few is not None else filtered.of(SQL("v.chunk"))
+            where = SQL("FROM {} v WHERE v.base_id = %s AND v.model = %s AND {} AND {}").format(
+                vector_table(model.dimensions), self._that_hold(), test
+            )
+            scope = (self._base, number, *values)
+            return gathering.nearest_of_shards(connection, where, scope, (vector, limit))
         by_index = few is None and self._has_many(connection, known)
-        statement = SQL("SELECT v.chunk, v.embedding {} ORDER BY {} LIMIT %s")
+        statement = SQL(
+            "SELECT v.chunk, v.embedding FROM {} v WHERE v.base_id = %s AND v.model = %s AND {}"
+            " AND {} ORDER BY {} LIMIT %s"
+        )
 
-        def ordered(order: Composable, number: int) -> list[tuple[int, Vector]]:
+        def ordered(test: Statement, order: Composable, most: int) -> list[tuple[int, Vector]]:
+            table = vector_table(model.dimensions)
+            whole = statement.format(table, self._that_hold(), test[0], order)
             with connection.cursor(binary=True) as cursor:
-                cursor.execute(statement.format(where, order), (*scope, as_text(vector), number))
+                cursor.execute(whole, (self._base, number, *test[1], as_text(vector), most))
                 return [(chunk, unpacked(given)) for chunk, given in cursor]
 
-        def propose(number: int) -> list[tuple[int, Vector]]:
+        def propose(most: int) -> list[tuple[int, Vector]]:
             if by_index:
-                found = ordered(self._widened(connection, model, number), number)
-                if len(found) >= min(number, EXACT):
+                order = self._widened(connection, model, most)
+                found = ordered(filtered.of(SQL("v.chunk")), order, most)
+                if len(found) >= min(most, EXACT):
                     return found  # else it gave up too early: more than that pass
-            return ordered(ONE_BY_ONE, number)
+            if filtered.passes_all:
+                return ordered((SQL("true"), []), ONE_BY_ONE, most)
+            return ordered(_named(filtered.all() if few is None else few), ONE_BY_ONE, most)
 
         return nearest_vectors(vector, limit, propose)
 
@@ -217,7 +225,9 @@ class PostgresRetrieval(Connected):
 
     def _widened(self, connection: Connection, model: Model, number: int) -> Composable:
         """The order that an index has, which is to look as far as it must for so many."""
-        breadth = min(max(200, 2 * number), 1000)
+        breadth = min(max(400, 4 * number), 1000)
+        if is_distributed(connection):
+            connection.execute("SET LOCAL citus.propagate_set_commands = local")
         connection.execute(SQL("SET LOCAL hnsw.ef_search = {}").format(breadth))
         lists = lists_of(connection, model.dimensions)
         if lists:
@@ -240,21 +250,25 @@ class PostgresRetrieval(Connected):
         )
 
     def _newest(self, connection: Connection, condition: Condition, limit: int) -> list[Passage]:
-        test, values = compile_for_chunks(condition, self._having(connection))
+        test, values = self._for_chunks(connection, condition)
         statement = SQL(
             f"SELECT c.id, {rows.CHUNK}, {rows.DOCUMENT} FROM"
-            " (SELECT DISTINCT ON (c.document) c.base_id, c.id FROM chunks c"
+            " (SELECT DISTINCT ON (c.document) c.base_id, c.id, c.document FROM chunks c"
             " WHERE c.base_id = %s AND {} ORDER BY c.document, c.position) first"
             " JOIN chunks c ON c.base_id = first.base_id AND c.id = first.id"
+            " AND c.document = first.document"
             " JOIN documents d ON d.base_id = c.base_id AND d.seq = c.document"
             " ORDER BY d.updated_at DESC, d.seq LIMIT %s"
         ).format(test)
-        found = connection.execute(statement, (self._base, *values, limit)).fetchall()
-        return [rows.passage(row) for row in found]
+        found = gathering.rows(connection, statement, (self._base, *values, limit))
+        passages = [rows.passage(row) for row in found]
+        passages.sort(key=lambda one: one.document.seq)
+        passages.sort(key=lambda one: one.document.updated_at, reverse=True)
+        return passages[:limit]
 
     def facets(self, condition: Condition, wanted: Sequence[str], ages: Ages) -> Counted:
         def count(connection: Connection) -> Counted:
-            test, values = compile_for_chunks(condition, self._having(connection))
+            test, values = self._for_chunks(connection, condition)
             matching = (
                 "SELECT d.type, d.tags, d.project, d.path, d.updated_at, d.created_at"
                 " FROM documents d"
@@ -265,19 +279,21 @@ class PostgresRetrieval(Connected):
             found = statement(matching, wanted, tags, ages, "%s")
             query = SQL(found.sql).format(test)
             own = (self._base, self._base, *values, *found.values)
-            return counted(connection.execute(query, own).fetchall())
+            return counted(gathering.summed(gathering.rows(connection, query, own)))
 
         return self._connections.consistently(count) if wanted else {}
 
     def passages(self, chunks: Collection[int]) -> dict[int, Passage]:
-        found = self._read(
-            SQL(
-                f"SELECT c.id, {rows.CHUNK}, {rows.DOCUMENT} FROM chunks c JOIN documents d"
-                " ON d.base_id = c.base_id AND d.seq = c.document"
-                " WHERE c.base_id = %s AND c.id = ANY(%s)"
-            ),
-            (self._base, list(chunks)),
+        statement = SQL(
+            f"SELECT c.id, {rows.CHUNK}, {rows.DOCUMENT} FROM chunks c JOIN documents d"
+            " ON d.base_id = c.base_id AND d.seq = c.document"
+            " WHERE c.base_id = %s AND c.id = ANY(%s)"
         )
+        values = (self._base, list(chunks))
+        if part.current() is None:
+            found = self._read(statement, values)
+        else:
+            found = self._connections.run(lambda within: gathering.rows(within, statement, values))
         return {row[0]: rows.passage(row) for row in found}
 
     # inside
@@ -295,6 +311,11 @@ class PostgresRetrieval(Connected):
             return Compiled("c.id = ANY(%s::bigint[])", [numbers(found.tolist())])
 
         return having
+
+    def _for_chunks(self, connection: Connection, condition: Condition) -> Statement:
+        """The condition over `chunks AS c`."""
+        having = self._having(connection)
+        return compile_for_chunks(condition, having, apart(connection, self._base))
 
     def _filtered(self, connection: Connection, condition: Condition) -> Filtered:
         return Filtered(connection, self._base, condition, self._having(connection))
@@ -316,6 +337,11 @@ class _Counted(NamedTuple):
         at = places(np.array(chunks, "i8"), postings.chunks)
         postings = postings.taken(np.flatnonzero(at >= 0))
         return _Counted(postings.having, partial(_given, postings))
+
+
+def _named(chunks: Sequence[int]) -> Statement:
+    """That a vector is one of these chunks'."""
+    return SQL("v.chunk = ANY(%s::bigint[])"), [numbers(chunks)]
 
 
 def _given(postings: "Postings") -> "Postings":

@@ -1,8 +1,8 @@
 """The schema as numbered steps; `upgrade.py` runs those that are missing.
 
 Text compares by its bytes (`COLLATE "C"`), as SQLite compares it. Moments are text of a fixed
-width, as everywhere in knowbase. `base_id` leads every key: several bases share one database,
-and the tables could be distributed by it.
+width, as everywhere in knowbase. `base_id` leads every key: several bases share one database.
+Where the tables lie in a cluster is told by `cluster.py`, and none of it is a step.
 """
 
 LOCK = 0x6B6E6F77  # "know"
@@ -478,8 +478,13 @@ CREATE TABLE past_postings (
 CREATE INDEX past_postings_chunk ON past_postings (base_id, chunk, until);
 """
 
+# How many documents of a moment are no longer kept is said with each answer.
+_STEP_17 = """
+CREATE INDEX IF NOT EXISTS versions_lost ON versions (base_id, until) WHERE data IS NULL;
+"""
+
 STEPS = (
     _STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8, _STEP_9, _STEP_10,
-    _STEP_11, _STEP_12, _STEP_13, _STEP_14, _STEP_15, _STEP_16,
+    _STEP_11, _STEP_12, _STEP_13, _STEP_14, _STEP_15, _STEP_16, _STEP_17,
 )  # fmt: skip
 WITH_A_GRAPH = 3

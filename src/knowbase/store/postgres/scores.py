@@ -7,17 +7,21 @@ not differ in the last bit.
 """
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from knowbase.query.words import FieldWeights
 from knowbase.store.bm25 import K1, B
-from knowbase.store.postgres.blocks import Details, Integers, Postings, places
+from knowbase.store.postgres.blocks import Integers, Listed, Postings, counts_of, places
 from knowbase.values.documents import Candidate
 
 Floats: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
 
+ALL = slice(None)
+_DIFFERENT = 2**16  # numbers of sixteen bits
+_MOST_DECODED = 2**16  # postings whose parts are computed one by one
 _MANY = 50_000  # postings that are worth being left out
 _ROUNDING = 1e-9  # more than another order of adding up is ever off by
 
@@ -83,7 +87,7 @@ class Scoring:
             if more > 0:
                 sums = np.concatenate([sums, np.zeros(more)])
                 touched = np.concatenate([touched, np.zeros(more, bool)])
-            gains = self._saturation(found.taken(slice(None)))
+            gains = self._saturation(found)
             sums[found.chunks] += self._terms[number].weight * gains
             touched[found.chunks] = True
             if not left or sum(self._terms[n].having for n in left) > _MANY:
@@ -92,13 +96,33 @@ class Scoring:
         touched &= sums >= floor - slack - _ROUNDING
         return np.flatnonzero(touched)
 
-    def _saturation(self, details: Details) -> Floats:
-        title, heading, text, terms = details.counts
-        of_title, of_heading, of_text, of_terms = self._weights
-        often = of_title * title + of_heading * heading + of_text * text + of_terms * terms
-        norms = K1 * (1 - B + B * details.lengths / self._average)
+    def _saturation(self, found: Postings, places: Integers | slice = ALL) -> Floats:
+        """What a word gives, without its weight. Of very many, each length and each number of
+        times is computed once."""
+        if isinstance(found, Listed) and found.having > _MOST_DECODED:
+            lengths, fields = found.parts(places)
+            often, norms = self._tables
+            often, norms = often[fields], norms[lengths]
+        else:
+            _, exact, counts = found.taken(places)
+            often, norms = self._often(counts), self._norms(exact)
         gains: Floats = (often * (K1 + 1)) / (often + norms)
         return gains
+
+    def _often(self, counts: Integers) -> Floats:
+        title, heading, text, terms = counts
+        of_title, of_heading, of_text, of_terms = self._weights
+        often: Floats = of_title * title + of_heading * heading + of_text * text + of_terms * terms
+        return often
+
+    def _norms(self, lengths: Integers) -> Floats:
+        norms: Floats = K1 * (1 - B + B * lengths.astype(np.float64) / self._average)
+        return norms
+
+    @cached_property
+    def _tables(self) -> tuple[Floats, Floats]:
+        every = np.arange(_DIFFERENT)
+        return self._often(counts_of(every)), self._norms(every)
 
     def _exact(self, candidates: Integers) -> tuple[Floats, Integers]:
         """The score of each, and how many of the words it has."""
@@ -107,7 +131,7 @@ class Scoring:
             found = self._postings(number)
             at = places(found.chunks, candidates)
             here = np.flatnonzero(at >= 0)
-            scores[here] += term.weight * self._saturation(found.taken(at[here]))
+            scores[here] += term.weight * self._saturation(found, at[here])
             matched[here] += 1
         return scores, matched
 

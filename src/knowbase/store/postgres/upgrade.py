@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeAlias
 from psycopg import Connection, errors, sql
 
 from knowbase.errors import BaseTooNew
+from knowbase.store.postgres import cluster
 from knowbase.store.postgres.connection import SCHEMA
 from knowbase.store.postgres.schema import LOCK, STEPS, WITH_A_GRAPH
 from knowbase.store.postgres.vector_tables import vector_table_sql
@@ -33,12 +34,20 @@ def upgrade(connection: Connection, schema: str, relink: Relink) -> None:
         connection.execute(KEPT)
         version = version_of(connection, schema)
         for number in range(version, len(STEPS)):
-            connection.execute(sql.SQL(STEPS[number]))
+            for statement in _statements(STEPS[number]):
+                connection.execute(sql.SQL(statement))
             if number + 1 == WITH_A_GRAPH:
                 for (base,) in connection.execute("SELECT id FROM bases").fetchall():
                     relink(connection, base)
             connection.execute("INSERT INTO steps VALUES (%s)", (number + 1,))
     announce_upgrade(version, len(STEPS))
+
+
+def _statements(step: str) -> list[str]:
+    """One by one: Citus hands on what it is given as a whole."""
+    quoted = step.split("$$")
+    quoted[::2] = [part.replace(";\n", ";\0") for part in quoted[::2]]
+    return [one for one in "$$".join(quoted).split("\0") if one.strip()]
 
 
 def is_current(connection: Connection, schema: str) -> bool:
@@ -80,12 +89,13 @@ def version_of(connection: Connection, schema: str = SCHEMA) -> int:
     return version
 
 
-def pgvector(connection: Connection) -> tuple[int, ...] | None:
-    """The version of pgvector in this database, if it has it."""
-    row = connection.execute(
-        "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
-    ).fetchone()
-    return tuple(int(part) for part in row[0].split(".")[:2]) if row else None
+def extensions(connection: Connection) -> dict[str, tuple[int, ...]]:
+    """The versions of pgvector (`vector`) and Citus in this database, if it has them."""
+    rows = connection.execute(
+        "SELECT extname, split_part(extversion, '-', 1) FROM pg_extension"
+        " WHERE extname IN ('vector', 'citus')"
+    ).fetchall()
+    return {name: tuple(int(part) for part in version.split(".")[:2]) for name, version in rows}
 
 
 class Roles(NamedTuple):
@@ -95,13 +105,26 @@ class Roles(NamedTuple):
     reader: str | None = None
 
 
-def printed(schema: str, version: int, dimensions: int, roles: Roles) -> str:
+class Found(NamedTuple):
+    """What is there of a schema."""
+
+    version: int = 0
+    spreads: bool = False  # whether its tables are to be distributed over a cluster
+
+
+def found(connection: Connection, schema: str) -> Found:
+    version = version_of(connection, schema)
+    spreads = "citus" in extensions(connection) and cluster.has_workers(connection)
+    return Found(version, spreads and not cluster.has_distributed(connection, schema))
+
+
+def printed(schema: str, there: Found, dimensions: int, roles: Roles) -> str:
     """What an administrator runs, from a version of the schema on: after it, a role that may
     create nothing works there."""
-    return "\n".join(one.rstrip() for one in _printed(schema, version, dimensions, roles)) + "\n"
+    return "\n".join(one.rstrip() for one in _printed(schema, there, dimensions, roles)) + "\n"
 
 
-def _printed(schema: str, version: int, dimensions: int, roles: Roles) -> Iterator[str]:
+def _printed(schema: str, there: Found, dimensions: int, roles: Roles) -> Iterator[str]:
     name = _quoted(schema)
     yield "BEGIN;"
     yield f"SELECT pg_advisory_xact_lock({LOCK:d});"
@@ -109,12 +132,15 @@ def _printed(schema: str, version: int, dimensions: int, roles: Roles) -> Iterat
     yield f"CREATE SCHEMA IF NOT EXISTS {name};"
     yield f"SET LOCAL search_path TO {name}, public;"
     yield f"{KEPT};"
-    for number in range(version, len(STEPS)):
+    for number in range(there.version, len(STEPS)):
         yield f"-- step {number + 1}"
         yield STEPS[number].strip()
         yield f"INSERT INTO steps VALUES ({number + 1});"
     yield f"-- vectors of {dimensions} numbers; one such table for each other length"
     yield f"{vector_table_sql(dimensions).as_string()};"
+    if there.spreads:
+        yield "-- over the workers of the cluster"
+        yield from (f"{one};" for one in cluster.distribution([f"vectors_{dimensions:d}"]))
     yield from _grants(name, roles)
     yield "COMMIT;"
     yield "-- with more than 20,000 vectors, as the owner, once they are there:"

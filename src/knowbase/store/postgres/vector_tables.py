@@ -6,9 +6,14 @@ from sys import byteorder
 from psycopg import Connection
 from psycopg.sql import SQL, Composed, Identifier, Literal
 
+from knowbase.store.postgres.cluster import BESIDE_ITS_DOCUMENT, is_distributed, spread
 from knowbase.store.postgres.schema import LOCK
 from knowbase.values.vectors import Vector
 
+_KEYS = (
+    "PRIMARY KEY (base_id, model, chunk), FOREIGN KEY (base_id, chunk)"
+    " REFERENCES chunks (base_id, id) ON DELETE CASCADE"
+)
 VECTORS_A_LIST = 1000
 LEAST_LISTS = 10
 HALVES = "(embedding::halfvec({})) halfvec_cosine_ops"
@@ -26,17 +31,21 @@ def create_vector_table(connection: Connection, dimensions: int) -> None:
     if _is_there(connection, f"vectors_{dimensions:d}"):
         return
     connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
-    connection.execute(vector_table_sql(dimensions))
+    connection.execute(vector_table_sql(dimensions, spread=is_distributed(connection)))
+    if is_distributed(connection):
+        spread(connection, f"vectors_{dimensions:d}")
 
 
-def vector_table_sql(dimensions: int) -> Composed:
+def vector_table_sql(dimensions: int, *, spread: bool = False) -> Composed:
     return SQL(
         "CREATE TABLE IF NOT EXISTS {table} (base_id integer NOT NULL, model integer NOT NULL,"
         " chunk bigint NOT NULL, embedding vector({dimensions}) NOT NULL,"
-        " seal bytea,"
-        " PRIMARY KEY (base_id, model, chunk), FOREIGN KEY (base_id, chunk)"
-        " REFERENCES chunks (base_id, id) ON DELETE CASCADE)"
-    ).format(table=vector_table(dimensions), dimensions=Literal(dimensions))
+        " seal bytea, {keys})"
+    ).format(
+        table=vector_table(dimensions),
+        dimensions=Literal(dimensions),
+        keys=SQL(BESIDE_ITS_DOCUMENT if spread else _KEYS),
+    )
 
 
 def _is_there(connection: Connection, name: str) -> bool:
@@ -154,6 +163,11 @@ def probes_of(lists: int) -> int:
 def as_text(vector: Vector) -> str:
     """A vector as pgvector reads it."""
     return "[" + ",".join(map(repr, memoryview(vector).cast("f"))) + "]"
+
+
+def from_text(given: str) -> Vector:
+    """A vector as pgvector writes it."""
+    return array("f", map(float, given[1:-1].split(","))).tobytes()
 
 
 def packed(vector: Vector) -> bytes:

@@ -11,6 +11,7 @@ from knowbase.errors import ModelMismatch
 from knowbase.store.postgres import retrieval, rows
 from knowbase.store.postgres.bulk import copy_vectors
 from knowbase.store.postgres.claims import PostgresClaims, end_claims
+from knowbase.store.postgres.cluster import together
 from knowbase.store.postgres.connection import LEAST_PGVECTOR, find_model
 from knowbase.store.postgres.documents import PostgresDocuments
 from knowbase.store.postgres.vector_tables import (
@@ -28,7 +29,7 @@ from knowbase.values.vectors import IndexState, Model, StoredModel, Vector
 
 _WITHOUT = (
     "NOT EXISTS (SELECT 1 FROM {} v WHERE v.base_id = c.base_id AND v.model = %s AND"
-    " v.chunk = c.id)"
+    " v.chunk = c.id{})"
 )
 
 
@@ -91,30 +92,34 @@ class PostgresVectors(PostgresDocuments):
         self, connection: Connection, number: int, model: Model, vectors: Mapping[str, Vector]
     ) -> None:
         """For every chunk that has such a text and no vector of it yet."""
-        test, values = self._without(number, model)
+        test, values = self._without(connection, number, model)
         statement = SQL(
-            "SELECT c.id, c.hash FROM chunks c WHERE c.base_id = %s AND c.hash = ANY(%s) AND {}"
+            "SELECT c.id, c.document, c.hash FROM chunks c"
+            " WHERE c.base_id = %s AND c.hash = ANY(%s) AND {}"
             " ORDER BY c.id"
         ).format(test)
         found = connection.execute(statement, (self._base, list(vectors), *values)).fetchall()
-        lines = [(chunk, vectors[digest]) for chunk, digest in found]
-        copy_vectors(connection, self._base, (number, model.dimensions), lines)
+        lines = [(chunk, vectors[digest]) for chunk, _, digest in found]
+        documents = {chunk: document for chunk, document, _ in found}
+        copy_vectors(connection, self._base, (number, model.dimensions), lines, documents)
 
     def unembedded(self, model: Model, after: int, limit: int) -> list[Passage]:
-        known = self._model(model)
-        test, values = (SQL("true"), ()) if known is None else self._without(*known)
-        found = self._read(
-            SQL(
+        def read(connection: Connection) -> list[Passage]:
+            known = find_model(connection, self._base, model)
+            test, values = (SQL("true"), ()) if known is None else self._without(connection, *known)
+            statement = SQL(
                 f"SELECT c.id, {rows.CHUNK}, {rows.DOCUMENT} FROM chunks c JOIN documents d"
                 " ON d.base_id = c.base_id AND d.seq = c.document"
                 " WHERE c.base_id = %s AND c.id > %s AND {} ORDER BY c.id LIMIT %s"
-            ).format(test),
-            (self._base, after, *values, limit),
-        )
-        return [rows.passage(row) for row in found]
+            ).format(test)
+            found = connection.execute(statement, (self._base, after, *values, limit))
+            return [rows.passage(row) for row in found]
 
-    def _without(self, number: int, model: Model) -> Any:
-        return SQL(_WITHOUT).format(vector_table(model.dimensions)), (number,)
+        return self._connections.run(read)
+
+    def _without(self, connection: Connection, number: int, model: Model) -> Any:
+        table, beside = vector_table(model.dimensions), together(connection, "v", "c")
+        return SQL(_WITHOUT).format(table, beside), (number,)
 
     def claims(self) -> PostgresClaims:
         return PostgresClaims(self._connections, self._base)
@@ -125,7 +130,7 @@ class PostgresVectors(PostgresDocuments):
             known = find_model(connection, self._base, model)
             if known is None:
                 return False
-            test, values = self._without(*known)
+            test, values = self._without(connection, *known)
             statement = SQL("SELECT 1 FROM chunks c WHERE c.base_id = %s AND {} LIMIT 1")
             missing = connection.execute(statement.format(test), (self._base, *values)).fetchone()
             if missing is None:
@@ -152,15 +157,20 @@ class PostgresVectors(PostgresDocuments):
         known = self._model(model)
         if known is None or not self._vectors_known:
             return {}
+        if not hashes and self._connections.is_distributed:
+            return {}  # no need to ask every worker for nothing
         statement = SQL(
             "SELECT DISTINCT ON (c.hash) c.hash, v.embedding FROM chunks c JOIN {} v"
-            " ON v.base_id = c.base_id AND v.chunk = c.id AND v.model = %s"
+            " ON v.base_id = c.base_id AND v.chunk = c.id{} AND v.model = %s"
             " WHERE c.base_id = %s AND c.hash = ANY(%s) ORDER BY c.hash, c.id"
-        ).format(vector_table(known[1].dimensions))
+        )
 
         def read(connection: Connection) -> dict[str, Vector]:
+            table, beside = vector_table(known[1].dimensions), together(connection, "v", "c")
             with connection.cursor(binary=True) as cursor:
-                cursor.execute(statement, (known[0], self._base, list(hashes)))
+                cursor.execute(
+                    statement.format(table, beside), (known[0], self._base, list(hashes))
+                )
                 return {digest: unpacked(given) for digest, given in cursor}
 
         return self._connections.run(read)

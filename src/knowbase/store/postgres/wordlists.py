@@ -9,6 +9,7 @@ from psycopg import Connection
 from psycopg.sql import SQL
 
 from knowbase.store.bm25 import occurrences
+from knowbase.store.postgres import gathering
 from knowbase.store.postgres.blocks import (
     Block,
     Details,
@@ -130,13 +131,16 @@ class WordLists:
         candidates = lists[0]
         for other in lists[1:]:
             candidates = np.intersect1d(candidates, other, assume_unique=True)
-        rows = self._connection.execute(
-            "SELECT c.id, c.title, coalesce(c.heading, ''), c.text, c.terms FROM chunks c"
-            " WHERE c.base_id = %s AND c.id = ANY(%s::bigint[]) ORDER BY c.id",
+        rows = gathering.rows(
+            self._connection,
+            SQL(
+                "SELECT c.id, c.title, coalesce(c.heading, ''), c.text, c.terms FROM chunks c"
+                " WHERE c.base_id = %s AND c.id = ANY(%s::bigint[]) ORDER BY c.id"
+            ),
             (self._base, numbers(candidates.tolist())),
         )
         found = []
-        for chunk, *fields in rows:
+        for chunk, *fields in sorted(rows):
             split = [stems(field) for field in fields]
             counts = [occurrences(field, phrase, prefix) for field in split]
             if any(counts):

@@ -15,6 +15,7 @@ from knowbase.store.keeping import Keeps
 from knowbase.store.postgres import rows
 from knowbase.store.postgres.bulk import copy_rows, numbers
 from knowbase.store.postgres.chunks import Chunks, Planned
+from knowbase.store.postgres.cluster import is_distributed
 from knowbase.store.postgres.compile import compile_condition
 from knowbase.store.postgres.keeping import PostgresKeeping
 from knowbase.store.postgres.links import Linking
@@ -72,6 +73,7 @@ class Writing(Chunks):
         self._unindexed: set[int] = set()  # chunks whose words are to be forgotten
         self._lost: Counter[str] = Counter()
         self._indexed: dict[int, tuple[int, dict[str, Counts]]] = {}
+        self._documents: dict[int, int] = {}
         self._chunks = self._length = 0  # how many more there are
 
     def apply(self, changes: Changes) -> list[int]:
@@ -157,11 +159,14 @@ class Writing(Chunks):
         if not ids:
             return
         chunks = self._connection.execute(
-            "SELECT c.id, c.length FROM chunks c JOIN documents d ON d.base_id = c.base_id"
-            " AND d.seq = c.document WHERE d.base_id = %s AND d.id = ANY(%s)",
+            "SELECT c.id, c.length, c.document FROM chunks c JOIN documents d"
+            " ON d.base_id = c.base_id AND d.seq = c.document"
+            " WHERE d.base_id = %s AND d.id = ANY(%s)",
             (self._base, list(ids)),
         ).fetchall()
-        self._forget_chunks(dict(chunks))
+        self._forget_chunks({chunk: length for chunk, length, _ in chunks})
+        if is_distributed(self._connection):  # over its nodes no key leads to documents
+            self._drop_chunks({document for _, _, document in chunks})
         self._linking.forget(ids)
         self._linking.note_loss(ids)
         self._connection.execute(

@@ -220,6 +220,9 @@ class SqliteStore(
     def replicas(self) -> "list[ReplicaState]":
         return []
 
+    def cluster(self) -> None:
+        return None
+
     def copying(self) -> "SqliteCopying":
         from knowbase.store.sqlite.copying import SqliteCopying
 

@@ -5,6 +5,7 @@ What is asked of the indexes of words and vectors is asked of both: of those of 
 is not as it was, and of those of what was replaced.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -22,18 +23,18 @@ from knowbase.query.conditions import (
 from knowbase.query.words import FieldWeights, Frequencies, KeywordQuery
 from knowbase.store.asked_of_the_past import refused
 from knowbase.store.compile import Compiled
+from knowbase.store.halves import whole
 from knowbase.store.sqlite import SqliteStore, then, then_words
 from knowbase.store.sqlite.compile import compile_condition
 from knowbase.store.sqlite.connection import BaseFile, Connections, as_json, translated
-from knowbase.store.sqlite.vector_tables import stored_by_hash, vector_table
+from knowbase.store.sqlite.vector_tables import stored_by_hash
 from knowbase.text.analysis import Word, stems
 from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written, nearest, stem_of
 from knowbase.values.documents import Candidate, Document
-from knowbase.values.vectors import whole
 
 if TYPE_CHECKING:
     from knowbase.store.sqlite.history import SqliteHistory
-    from knowbase.store.sqlite.scan import Among
+    from knowbase.store.sqlite.scan import Among, Floats, Integers
     from knowbase.store.sqlite.vectors import Propose
     from knowbase.store.sqlite.word_index import InStep as WordsInStep
     from knowbase.store.sqlite.word_index import Loaded as LoadedWords
@@ -55,6 +56,7 @@ class PastConnections(Connections):
         self.population: then_words.Populations = {}
         self._prepared: tuple[apsw.Connection, int] | None = None
         self._has_graph = False
+        self._past_vectors: tuple[int, list[tuple[Integers, Floats]]] | None = None
 
     def get(self) -> apsw.Connection:
         """Within a transaction, asking for the version also makes it see one state from now on."""
@@ -65,8 +67,16 @@ class PastConnections(Connections):
                 self.next_seq, self.next_chunk = then.open_views(connection, self.number)
             then.fill_views(connection, self.number, self.next_chunk)
             self._prepared, self._has_graph = (connection, version), False
+            self._past_vectors = None
             self.population = {}
         return connection
+
+    def past_vectors(self, model: int) -> "list[tuple[Integers, Floats]]":
+        """Those of what was replaced, at half precision as they are kept."""
+        connection = self.get()
+        if self._past_vectors is None or self._past_vectors[0] != model:
+            self._past_vectors = (model, then.past_vectors(connection, model))
+        return self._past_vectors[1]
 
     def with_graph(self) -> apsw.Connection:
         connection = self.get()
@@ -92,6 +102,8 @@ class SqliteAsOf(SqliteStore):
         self._now = store
         self.path = store.path
         self._index_after = store._index_after
+        if self._index_after:  # they are the same for all moments
+            self._index, self._word_index = store._index, store._word_index
         with translated():
             self._connections = PastConnections(file, busy_timeout, number)
 
@@ -129,6 +141,22 @@ class SqliteAsOf(SqliteStore):
     def find(self, reference: str) -> Document | None:
         with self._one_state():
             return super().find(reference)
+
+    def _covered(self, condition: Condition) -> tuple[int, int]:
+        if not is_everything(condition):
+            return super()._covered(condition)
+        with self._one_state():
+            found = self._read(
+                "SELECT (SELECT count(*) FROM main.embedded WHERE model = m.id)"
+                " - (SELECT count(*) FROM main.embedded WHERE model = m.id AND chunk >= ?)"
+                " - (SELECT count(*) FROM temp.was_stale s CROSS JOIN main.embedded e"
+                " ON e.model = m.id AND e.chunk = s.chunk)"
+                " + (SELECT count(*) FROM temp.was_embedded WHERE model = m.id)"
+                " FROM models m WHERE m.active",
+                (self._connections.next_chunk,),
+            )
+            chunks = then_words.population(self._connections).rows
+        return chunks, int(found[0][0]) if found else 0
 
     # words
 
@@ -193,6 +221,11 @@ class SqliteAsOf(SqliteStore):
             return 0
         having = then_words.matching(KeywordQuery((word,)), self._connections.next_chunk)
         if is_everything(among):
+            index = self._words()
+            if index is not None and len(stems(word.surface)) == 1 and not word.prefix:
+                from knowbase.store.sqlite.then_index import having as having_by_index
+
+                return having_by_index(index, stems(word.surface)[0], word)
             return int(self._read(f"SELECT count(*) FROM ({having.sql})", having.values)[0][0])
         sql, values = self._for_chunks(among)
         found = self._read(
@@ -236,22 +269,14 @@ class SqliteAsOf(SqliteStore):
         return Compiled(f" AND {then}{sql}", values)
 
     def _proposing(self, model: int, vector: "Vector", condition: Condition) -> "Propose":
-        """What is as it was, and all that was replaced since."""
-        self._connections.get()
-        sql, values = self._for_chunks(condition)
-        among = self._as_they_are(self._among_them(condition))
-        now = self._indexed(model, vector, among) or self._compared(model, vector, among)
-        told = self._read(
-            "SELECT c.id, coalesce((SELECT v.embedding FROM main.past_vectors v"
-            " WHERE v.hash = c.hash AND v.model = e.model),"
-            f" (SELECT n.embedding FROM main.chunks o CROSS JOIN {vector_table(model)} n"
-            " ON n.chunk_id = o.id WHERE o.hash = c.hash LIMIT 1)) AS embedding"
-            " FROM temp.was_embedded e CROSS JOIN temp.was_replaced r ON r.chunk = e.chunk"
-            f" CROSS JOIN chunks c ON c.id = e.chunk WHERE e.model = {model:d} AND {sql}",
-            values,
-        )
-        past = [(chunk, whole(half)) for chunk, half in told if half is not None]
-        return lambda most: [*now(most), *past]
+        """The best of what is as it was, and of what was replaced since."""
+        from knowbase.store.sqlite.scan import best_of
+
+        among = self._among_them(condition)
+        holding = self._as_they_are(among)
+        now = self._indexed(model, vector, holding) or self._compared(model, vector, holding)
+        past = self._connections.past_vectors(model)
+        return lambda most: [*now(most), *best_of(past, vector, most, among)]
 
     def vectors(
         self, hashes: Collection[str], model: "Model | None" = None
@@ -281,7 +306,22 @@ class SqliteAsOf(SqliteStore):
         as_they_are = Among.of(stale, inverted=True)
         return as_they_are if among is None else among.and_(as_they_are)
 
-    # the graph
+    # relations and the graph
+
+    def related_counts(self, documents: Collection[str], shown: Condition) -> dict[str, int]:
+        """Counted here: to count a view, SQLite would read it whole."""
+        sql, values = compile_condition(shown)
+        way = (
+            "SELECT o.id FROM json_each(?) wanted CROSS JOIN documents o ON o.id = wanted.value"
+            " CROSS JOIN relations r ON r.{} = o.seq CROSS JOIN documents d ON d.seq = r.{}"
+            f" WHERE {sql}"
+        )
+        found = [
+            identity
+            for ends in (("source", "target"), ("target", "source"))
+            for (identity,) in self._read(way.format(*ends), (as_json(documents), *values))
+        ]
+        return dict(Counter(found))
 
     def _with_graph(self) -> None:
         with translated():

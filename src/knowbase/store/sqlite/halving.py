@@ -8,9 +8,10 @@ from typing import Any
 
 import apsw
 
+from knowbase.store.halves import as_kept, halved
 from knowbase.store.seals import vector_seal
 from knowbase.store.sqlite.vector_tables import create_vector_table, vector_table
-from knowbase.values.vectors import Vector, as_kept, halved
+from knowbase.values.vectors import Vector
 
 _ENDS = ("chunks", "rowids", "vector_chunks00", "info")  # of the tables behind a virtual one
 

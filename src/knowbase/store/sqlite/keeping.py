@@ -6,13 +6,14 @@ from typing import Any
 
 import apsw
 
+from knowbase.store.halves import halved, whole
 from knowbase.store.keeping import Keeping, Keeps, keep_all
 from knowbase.store.sqlite import reading
 from knowbase.store.sqlite.vector_tables import vector_table
 from knowbase.store.versions import from_the_start, text_key, touched_json, unpacked, version_seal
 from knowbase.values.edges import Relation
 from knowbase.values.history import Change, HistoryPart, Kept, PastChunk, PastVersion
-from knowbase.values.vectors import Model, Vector, halved, whole
+from knowbase.values.vectors import Model, Vector
 
 IN = "IN (SELECT value FROM json_each(?))"
 

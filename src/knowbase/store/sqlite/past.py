@@ -5,9 +5,10 @@ from typing import Any
 
 import apsw
 
+from knowbase.store.halves import whole
 from knowbase.store.versions import text_key, touched_of, version_seal
 from knowbase.values.history import Change, HistoryPart, PastChunk, PastVersion
-from knowbase.values.vectors import Model, whole
+from knowbase.values.vectors import Model
 
 _VERSION = "document, id, since, until, data, places"
 _CHUNK = (

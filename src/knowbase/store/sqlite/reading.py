@@ -6,6 +6,7 @@ from typing import Any
 
 import apsw
 
+from knowbase.store.halves import whole
 from knowbase.store.rows import from_json, in_order
 from knowbase.store.seals import Seals
 from knowbase.store.sqlite import calibration, rows, saved
@@ -18,7 +19,7 @@ from knowbase.values.findings import Finding
 from knowbase.values.history import HistoryPart
 from knowbase.values.reading import Link
 from knowbase.values.sessions import Session, Use
-from knowbase.values.vectors import Model, StoredModel, Vector, whole
+from knowbase.values.vectors import Model, StoredModel, Vector
 
 _IN = "IN (SELECT value FROM json_each(?))"
 _PAGES_A_STEP = 2000

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import apsw
 
 from knowbase.errors import BaseDamaged
+from knowbase.store.halves import as_kept, halved
 from knowbase.store.seals import Seals, seals_of, vector_seal
 from knowbase.store.sqlite import create, keeping, links, reading, sealing
 from knowbase.store.sqlite.connection import translated
 from knowbase.store.sqlite.salvage import Found, Salvage, Vectors, columns, fits
 from knowbase.store.sqlite.vector_tables import create_vector_table, vector_table
 from knowbase.text.names import CODE, ID
-from knowbase.values.vectors import as_kept, halved
 
 LOST, GUESSED, OTHER_TEXT, OTHER_FIELDS, TO_BE_READ = (
     "lost", "found without their own row", "text damaged", "fields damaged",

@@ -15,6 +15,7 @@ from knowbase.query.conditions import (
 )
 from knowbase.query.words import FieldWeights, Frequencies, KeywordQuery
 from knowbase.store.compile import Compiled
+from knowbase.store.halves import whole
 from knowbase.store.nearest import nearest as nearest_vectors
 from knowbase.store.rows import damaged
 from knowbase.store.sqlite import rows
@@ -27,7 +28,6 @@ from knowbase.store.sqlite.vector_tables import stored_vectors
 from knowbase.text.analysis import Word, stems
 from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written, nearest, stem_of
 from knowbase.values.documents import Candidate, Passage
-from knowbase.values.vectors import whole
 
 if TYPE_CHECKING:
     from knowbase.store.facets import Ages, Counted

@@ -10,13 +10,14 @@ from typing import Any, NamedTuple
 
 import apsw
 
+from knowbase.store.halves import whole
 from knowbase.store.sqlite import schema
 from knowbase.store.sqlite.backups import new_file
 from knowbase.store.sqlite.beside import remove_all
 from knowbase.store.sqlite.halving import vector_in_block
 from knowbase.store.sqlite.pages import HEADER, USUAL, Damaged, Pages, Row
 from knowbase.store.sqlite.vector_tables import vector_table
-from knowbase.values.vectors import Vector, whole
+from knowbase.values.vectors import Vector
 
 TABLES = (
     "models", "documents", "tags", "links", "chunks", "sources", "files", "sessions", "uses",

@@ -12,7 +12,7 @@ from knowbase.store.rows import damaged
 from knowbase.store.sqlite.vector_tables import stored_vectors, vector_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     import apsw
     from numpy import bool_, floating, integer
@@ -82,14 +82,22 @@ def vectors_of(
     connection: "apsw.Connection", model: int, chunks: "Integers"
 ) -> "tuple[Integers, Floats]":
     """Some chunks' vectors; those that there are. To be read within a transaction."""
-    dimensions = _dimensions(connection, model)
     listed = "[" + ",".join(map(str, chunks.tolist())) + "]"
     rows: Any = connection.execute(stored_vectors(model), (listed,)).fetchall()
+    found, halves = halves_in(connection, model, rows)
+    return found, floats(halves)
+
+
+def halves_in(
+    connection: "apsw.Connection", model: int, rows: "Sequence[tuple[int, bytes]]"
+) -> "tuple[Integers, Floats]":
+    """Chunks and their vectors, as rows have them."""
+    dimensions = _dimensions(connection, model)
     held = b"".join(vector for _, vector in rows)
     if len(held) != 2 * dimensions * len(rows):
         raise damaged("a vector has another size")
     found = np.array([chunk for chunk, _ in rows], "i8")
-    return found, floats(np.frombuffer(held, "<f2").reshape(len(rows), dimensions))
+    return found, np.frombuffer(held, "<f2").reshape(len(rows), dimensions)
 
 
 def _dimensions(connection: "apsw.Connection", model: int) -> int:
@@ -110,27 +118,24 @@ class Compared:
     ) -> None:
         self._connection = connection
         self._model = model
+        self._vector = vector
         self._query = np.frombuffer(vector, "<f4")
         self._among = among
         self._kept = kept
 
     def nearest(self, most: int) -> "list[tuple[int, Vector]]":
         """The most similar ones that pass, by single-precision products, with their vectors."""
-        best = _Best(most, len(self._query))
         with self._connection:  # one state of the base
             if _dimensions(self._connection, self._model) != len(self._query):
                 raise damaged("the vectors have another length")
             if self._among is not None and self._among.are_few(_FEW):
                 chunks, matrix = vectors_of(self._connection, self._model, self._among.named)
+                best = _Best(most, len(self._query))
                 best.take(chunks, matrix @ self._query, matrix)
-                return best.found()
-            for chunks, halves in self._blocks():
-                matrix = floats(halves)
-                scores = matrix @ self._query
-                if self._among is not None:
-                    scores[~self._among.passing(chunks)] = -np.inf
-                best.take(chunks, scores, matrix)
-        return best.found()
+                found = best.found()
+            else:
+                found = best_of(self._blocks(), self._vector, most, self._among)
+        return found
 
     def _blocks(self) -> "Iterable[tuple[Integers, Floats]]":
         """All of a small base are kept until somebody writes: to read them takes most of a
@@ -144,6 +149,21 @@ class Compared:
         if found is None:
             found = self._kept.keep(key, [*halves_of(self._connection, self._model)])
         return found
+
+
+def best_of(
+    blocks: "Iterable[tuple[Integers, Floats]]", vector: "Vector", most: int, among: "Among | None"
+) -> "list[tuple[int, Vector]]":
+    """The most similar ones that pass, by single-precision products, with their vectors."""
+    query = np.frombuffer(vector, "<f4")
+    best = _Best(most, len(query))
+    for chunks, halves in blocks:
+        matrix = floats(halves)
+        scores = matrix @ query
+        if among is not None:
+            scores[~among.passing(chunks)] = -np.inf
+        best.take(chunks, scores, matrix)
+    return best.found()
 
 
 class _Best:

@@ -412,9 +412,14 @@ INSERT INTO past_chunks SELECT NULL, c.chunk, c.until, c.document, c.slug, c.chu
 DROP TABLE former_chunks;
 """
 
+# How many documents of a moment are no longer kept is said with each answer.
+_STEP_18 = """
+CREATE INDEX IF NOT EXISTS versions_lost ON versions (until) WHERE data IS NULL;
+"""
+
 STEPS = (
     _STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8, _STEP_9, _STEP_10,
-    _STEP_11, _STEP_12, _STEP_13, _STEP_14, _STEP_15, _STEP_16, halve_vectors,
+    _STEP_11, _STEP_12, _STEP_13, _STEP_14, _STEP_15, _STEP_16, halve_vectors, _STEP_18,
 )  # fmt: skip
 WITH_CONTENT_HASHES = 2
 _NEVER = 1000  # a number that no schema will have

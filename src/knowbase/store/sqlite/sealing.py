@@ -6,12 +6,12 @@ from typing import Any
 
 import apsw
 
+from knowbase.store.halves import whole
 from knowbase.store.rows import in_order
 from knowbase.store.seals import OF_USE, seals_of, use_seal, vector_seal
 from knowbase.store.sqlite import reading
 from knowbase.store.sqlite.connection import Connections, translated
 from knowbase.store.sqlite.vector_tables import vector_table
-from knowbase.values.vectors import whole
 
 _BATCH = 100
 

@@ -5,16 +5,20 @@ was. They join what has not changed since with what was replaced, which is copie
 costs what changed since, whatever the size of the base (decision 28).
 """
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from knowbase.store.seals import OF_USE
 from knowbase.store.sqlite import rows
 from knowbase.store.sqlite.links import json_weights, resolving
+from knowbase.store.sqlite.vector_tables import vector_table
 from knowbase.text.names import Named, mentions_of, names_of_document
 from knowbase.values.documents import FIELDS, Document
 from knowbase.values.reading import Link
+
+if TYPE_CHECKING:
+    from knowbase.store.sqlite.scan import Floats, Integers
 
 _CHUNK = (
     "id, document, position, slug, chunk_index, hash, line, page, tokens, overlap, title, heading,"
@@ -232,6 +236,22 @@ def _copy_chunks(connection: apsw.Connection, source: tuple[str, str], joined: s
     )
 
 
+def past_vectors(connection: apsw.Connection, model: int) -> "list[tuple[Integers, Floats]]":
+    """Of what was replaced: its own vectors, or those of the same text today."""
+    from knowbase.store.sqlite.scan import halves_in
+
+    found: Any = connection.execute(
+        "SELECT c.id, coalesce((SELECT v.embedding FROM main.past_vectors v"
+        " WHERE v.hash = c.hash AND v.model = ?1),"
+        f" (SELECT n.embedding FROM main.chunks o CROSS JOIN {vector_table(model)} n"
+        " ON n.chunk_id = o.id WHERE o.hash = c.hash LIMIT 1))"
+        " FROM temp.was_embedded e CROSS JOIN temp.was_replaced r ON r.chunk = e.chunk"
+        " CROSS JOIN temp.was_chunks c ON c.id = e.chunk WHERE e.model = ?1",
+        (model,),
+    ).fetchall()
+    return [halves_in(connection, model, [row for row in found if row[1] is not None])]
+
+
 def fill_graph(connection: apsw.Connection, next_seq: int) -> None:
     """Names and mentions of what was replaced, and the edges of all whom that concerns."""
     links: dict[int, list[Link]] = {}
@@ -244,16 +264,17 @@ def fill_graph(connection: apsw.Connection, next_seq: int) -> None:
     found: Any = connection.execute(
         f"SELECT seq, deleted_at, {', '.join(Named._fields)} FROM temp.was_documents"
     ).fetchall()
+    names: list[tuple[Any, ...]] = []
+    mentions: list[tuple[Any, ...]] = []
     for seq, deleted_at, *fields in found:
         named = Named(*fields)
-        names = {} if deleted_at else names_of_document(named)
-        connection.executemany(
-            "INSERT INTO temp.was_names VALUES (?, ?, ?)", [(*one, seq) for one in names.items()]
-        )
-        connection.executemany(
-            "INSERT OR IGNORE INTO temp.was_mentions VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            [(seq, *one, one.weight) for one in mentions_of(named, links.get(seq, ()))],
-        )
+        if not deleted_at:
+            names += [(*one, seq) for one in names_of_document(named).items()]
+        mentions += [(seq, *one, one.weight) for one in mentions_of(named, links.get(seq, ()))]
+    connection.executemany("INSERT INTO temp.was_names VALUES (?, ?, ?)", names)
+    connection.executemany(
+        "INSERT OR IGNORE INTO temp.was_mentions VALUES (?, ?, ?, ?, ?, ?, ?, ?)", mentions
+    )
     connection.execute(
         "INSERT OR IGNORE INTO temp.was_owners SELECT seq FROM temp.was_gone UNION"
         " SELECT m.document FROM (SELECT name FROM temp.was_names UNION SELECT name"

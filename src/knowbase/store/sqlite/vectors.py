@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from knowbase.errors import ModelMismatch
+from knowbase.store.halves import as_kept, halved, whole
 from knowbase.store.seals import vector_seal
 from knowbase.store.sqlite import rows
 from knowbase.store.sqlite.beside import index_of, words_of
@@ -19,7 +20,6 @@ from knowbase.store.sqlite.vector_tables import (
     vector_table,
 )
 from knowbase.values.documents import Passage
-from knowbase.values.vectors import as_kept, halved, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,0 +1,174 @@
+"""A base over 1, 2 and more workers of a Citus cluster, beside the same base on one server.
+
+    python bench/distributed.py postgresql://postgres@coordinator/one postgresql://postgres@coordinator/many
+
+The first URL is a database without Citus, the second one of the coordinator, which knows its
+workers. Both are filled with the same made-up rows, unless they are from a run before: words as
+frequent as in prose, vectors in clusters. At first one worker has all shards; then each further
+one is let in and the shards are rebalanced, as one would do by hand. Asked are the legs of a
+search by themselves and both together, with and without a filter that one document in a hundred
+passes; every answer is compared with that of the one server. Times are CPU time of this process
+and of all servers together, as far as these run on this machine, and what a client waited.
+"""
+
+import argparse
+import os
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import psycopg
+
+from corpus import vocabulary
+from knowbase.query.conditions import EVERYTHING, Condition, Tagged
+from knowbase.query.words import FieldWeights, KeywordQuery
+from knowbase.store.postgres import PostgresStore, create
+from knowbase.text.analysis import Word
+from knowbase.values.documents import Candidate
+from measure import Row, milliseconds, percentile, report
+from postgres_size import MODEL, Made
+from postgres_size import filled as fill
+
+DEPTH, TOP, AT_ONCE = 125, 10, 4
+FILTERS: dict[str, Condition] = {"all": EVERYTHING, "1 %": Tagged(("hundredth",))}
+
+
+class Question(NamedTuple):
+    words: KeywordQuery
+    vector: bytes
+
+
+def questions(number: int) -> list[Question]:
+    made, names = Made(), vocabulary().words
+    words = made.words(number * 3, len(names)).reshape(number, 3)
+    return [
+        Question(KeywordQuery(tuple(Word(names[one]) for one in three)), vector)
+        for three, vector in zip(words, made.vectors(number), strict=True)
+    ]
+
+
+def filled(url: str, chunks: int) -> PostgresStore:
+    """The base at that place, with so many chunks."""
+    store = create(f"{url}#bench-{chunks}")
+    if store.counts().chunks < chunks:
+        store.use_model(MODEL)
+        fill(store, chunks, time.process_time)
+    return store
+
+
+def postmasters(url: str) -> list[int]:
+    """The servers of the cluster, as processes of this machine."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        found = connection.execute(
+            "SELECT result::int FROM run_command_on_all_nodes('SELECT pg_backend_pid()')"
+        ).fetchall()
+        return [_parent(pid) for (pid,) in found]
+
+
+def _parent(pid: int) -> int:
+    return int(Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()[1])
+
+
+def spent(servers: list[int]) -> float:
+    """Seconds on a core, of this process and of the servers."""
+    total = time.process_time()
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if _parent(int(name)) in servers:
+                total += int(Path("/proc", name, "schedstat").read_text().split()[0]) / 1e9
+        except OSError:
+            continue  # it has just ended
+    return total
+
+
+def legs(store: PostgresStore, condition: Condition) -> dict[str, Callable[[Question], Any]]:
+    def keyword(asked: Question) -> list[Candidate]:
+        return store.keyword(asked.words, condition, DEPTH, FieldWeights())
+
+    def semantic(asked: Question) -> list[Candidate]:
+        return store.semantic(asked.vector, condition, DEPTH)
+
+    def hybrid(asked: Question) -> tuple[list[Candidate], list[Candidate]]:
+        return keyword(asked), semantic(asked)
+
+    return {"keyword": keyword, "semantic": semantic, "hybrid": hybrid}
+
+
+def measured(
+    label: str, store: PostgresStore, asked: list[Question], servers: list[int]
+) -> Iterator[Row]:
+    for name, condition in FILTERS.items():
+        for leg, work in legs(store, condition).items():
+            work(asked[0])
+            before, waited = spent(servers), []
+            for one in asked:
+                started = time.perf_counter()
+                work(one)
+                waited.append(time.perf_counter() - started)
+            each = (spent(servers) - before) / len(asked)
+            started = time.perf_counter()
+            with ThreadPoolExecutor(AT_ONCE) as clients:
+                list(clients.map(work, asked))
+            rate = len(asked) / (time.perf_counter() - started)
+            title = f"{label}, {name}: {leg}"
+            yield Row(f"{title} CPU of a search", milliseconds([each]), "ms")
+            yield Row(f"{title} p95 of waiting", [percentile(milliseconds(waited), 95)], "ms")
+            yield Row(f"{title} {AT_ONCE} clients", [rate], "a second")
+
+
+def compared(
+    label: str, store: PostgresStore, asked: list[Question], one: PostgresStore
+) -> Iterator[Row]:
+    """How many answers are those of the one server: hits, order and scores."""
+    for name, condition in FILTERS.items():
+        ours, theirs = legs(store, condition), legs(one, condition)
+        for leg in ("keyword", "semantic"):
+            pairs = [(ours[leg](q)[:TOP], theirs[leg](q)[:TOP]) for q in asked]
+            same = sum(our == their for our, their in pairs)
+            yield Row(f"{label}, {name}: {leg} answers the same", [same], f"of {len(asked)}")
+
+
+def spread(url: str, workers: int) -> None:
+    """Let so many workers have shards, and move these to where they belong then."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        known = connection.execute(
+            "SELECT nodename, nodeport FROM pg_dist_node WHERE groupid <> 0 ORDER BY groupid"
+        ).fetchall()
+        for number, (host, port) in enumerate(known):
+            connection.execute(
+                "SELECT citus_set_node_property(%s, %s, 'shouldhaveshards', %s)",
+                (host, port, number < workers),
+            )
+        connection.execute("SELECT rebalance_table_shards(shard_transfer_mode => 'block_writes')")
+
+
+def main() -> None:
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
+    parser.add_argument("one", help="a database on one server")
+    parser.add_argument("many", help="a database of the coordinator")
+    parser.add_argument("--chunks", type=int, default=30_000)
+    parser.add_argument("--queries", type=int, default=40, help="of each kind (40)")
+    parser.add_argument("--workers", type=int, default=3, help="at most (3)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    given = parser.parse_args()
+    servers = postmasters(given.many)
+    one = filled(given.one, given.chunks)
+    asked = questions(given.queries)
+    rows = list(measured("one server", one, asked, servers))
+    spread(given.many, 1)
+    store = filled(given.many, given.chunks)
+    for workers in range(1, given.workers + 1):
+        spread(given.many, workers)
+        label = f"{workers} worker{'s' * (workers > 1)}"
+        rows += measured(label, store, asked, servers)
+        rows += compared(label, store, asked, one)
+    for base in (one, store):
+        base.close()
+    report("distributed", rows, as_json=given.json)
+
+
+if __name__ == "__main__":
+    main()

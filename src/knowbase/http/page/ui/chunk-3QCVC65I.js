@@ -1,1 +1,0 @@
-import{v as i}from"./chunk-SA2BYCFN.js";var e=new Map;async function m(t,n,a,r){let o=JSON.stringify([t,n,r]),d=e.get(o);if(d)return d;let s=await i("render",{reference:t,query:n,...r?{line:r}:{}},a);return e.set(o,s),e.size>20&&e.delete(e.keys().next().value),s}var f=()=>e.clear();export{m as a,f as b};
