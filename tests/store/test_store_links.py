@@ -277,7 +277,7 @@ def test_all_links_found_anew_are_those_that_were_kept(store: Store) -> None:
 
 
 GRAPH = ("names", "mentions", "edges", "unlinked", "graph")
-HISTORY = ("changes", "versions", "past_chunks", "past_texts", "past_vectors")
+HISTORY = ("changes", "versions", "past_chunks", "past_texts", "past_vectors", "past_fts")
 LATER = ("saved", "moving", "calibration", "leases", *HISTORY)  # of the steps after the graph's
 NEWER = (
     *(("documents", column) for column in ("split_by", "seal", "text_seal", "use_seal", "judged")),

@@ -111,9 +111,7 @@ class _Retrieval:
             if store.semantic_coverage() < 1:
                 raise VectorsUnavailable("no text here has a vector yet", hint="kb embed")
             return []
-        store.vectors(
-            (), model
-        )  # a database that cannot compare vectors says so before one is made
+        store.vectors((), model)  # a database that cannot compare them says so first
         vector = self._vector(model)
         condition = both(self._passing, self._query.filter)
         return self._deep_enough(lambda limit: store.semantic(vector, condition, limit, model))

@@ -36,12 +36,11 @@ class WithPassing(WithIndex):
         """Which chunks pass; None when all of them do."""
         if self._all_pass(condition):
             return None
-        words = None if has_text(condition) else self._words()
-        if words is not None:
+        if not has_text(condition) and (words := self._words()) is not None:
             return self._among_documents(condition, words)
         sql, values = self._for_chunks(condition)
         kept, key = self._connections.found, ("chunks", sql, *values)
-        among: Among = kept.get(key) or kept.keep(key, self._among_chunks(condition))
+        among: Among = kept.get(key) or kept.keep(key, self._among_chunks(sql, values))
         return among
 
     def _among_documents(self, condition: Condition, words: "WordsInStep") -> "Among":
@@ -94,20 +93,16 @@ class WithPassing(WithIndex):
         )
         return numbers_in(found[0][0])
 
-    def _among_chunks(self, condition: Condition) -> "Among":
-        from knowbase.store.sqlite.scan import Among, numbers_in
+    def _among_chunks(self, sql: str, values: Sequence[Any]) -> "Among":
+        from knowbase.store.sqlite.scan import among_listed
 
-        failing = self._failing(condition)
-        sql, values = failing or self._for_chunks(condition)
         listed = self._read(f"SELECT group_concat(c.id) FROM chunks c WHERE {sql}", values)
-        return Among.of(numbers_in(listed[0][0]), inverted=failing is not None)
+        return among_listed(listed[0][0])
 
     def _passing(self, column: str, condition: Condition) -> Compiled:
-        """`AND column IN` the chunks of documents that pass; nothing when all of them do."""
-        return Compiled("", []) if self._all_pass(condition) else self._among(column, condition)
-
-    def _among(self, column: str, condition: Condition) -> Compiled:
-        """Not those of the documents that fail, when these are few."""
+        """`AND column IN` the chunks that pass, or not those that fail, when they are few."""
+        if self._all_pass(condition):
+            return Compiled("", [])
         failing = self._failing(condition)
         sql, values = failing or self._for_chunks(condition)
         test = "IN" if failing is None else "NOT IN"
@@ -144,8 +139,7 @@ class WithPassing(WithIndex):
 
     def _has_lifecycle(self) -> bool:
         """Whether any document could be hidden: one look at a partial index."""
-        found = self._read(f"SELECT 1 FROM documents WHERE {schema.HAS_A_LIFECYCLE} LIMIT 1")
-        return bool(found)
+        return bool(self._read(f"SELECT 1 FROM documents WHERE {schema.HAS_A_LIFECYCLE} LIMIT 1"))
 
 
 def flattened(condition: Condition) -> list[Condition]:

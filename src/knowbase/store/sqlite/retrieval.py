@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from knowbase.values.vectors import Model, Vector
 
 MANY = 2_000  # documents that have a word: more are not put in order for a few of them
+ROWID = "+rowid"  # keeps FTS5 in the lead: driven by ids, it would match again for each of them
 LAST = "\U0010ffff"  # sorts after every word
 WITHOUT_NUMPY = 2_000  # vectors that are compared sooner than numpy is loaded
 
@@ -56,8 +57,7 @@ class SqliteRetrieval(WithPassing):
             indexed = self._keyword_by_index(query, condition, limit, weights)
             if indexed is not None:
                 return indexed
-            # The + keeps FTS5 in the lead: driven by ids, it would match again for each of them.
-            where, values = passing = self._passing("+rowid", condition)
+            where, values = passing = self._passing(ROWID, condition)
             if any(weight != 1 for _, weight in query.weighed):
                 return self._keyword_by_weight(query, passing, limit, weights)
             found = self._read(

@@ -247,3 +247,8 @@ class Among:
         if int(chunks.max(initial=0)) < len(self._flags):
             return self._flags[chunks]
         return self._flags[np.minimum(chunks, len(self._flags) - 1)]
+
+
+def among_listed(listed: str | None) -> Among:
+    """Those that are named, with commas between them."""
+    return Among.of(numbers_in(listed), inverted=False)
