@@ -96,8 +96,9 @@ class WithPassing(WithIndex):
     def _among_chunks(self, sql: str, values: Sequence[Any]) -> "Among":
         from knowbase.store.sqlite.scan import among_listed
 
-        listed = self._read(f"SELECT group_concat(c.id) FROM chunks c WHERE {sql}", values)
-        return among_listed(listed[0][0])
+        query = f"SELECT group_concat(c.id) FROM chunks c WHERE {sql}"
+        listed: Any = self._connections.get().execute(query, values).get
+        return among_listed(listed)
 
     def _passing(self, column: str, condition: Condition) -> Compiled:
         """`AND column IN` the chunks that pass, or not those that fail, when they are few."""
