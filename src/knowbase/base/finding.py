@@ -67,6 +67,10 @@ class Finding(BaseServices):
         request = self._recalling(request)
         profile = self._profile_of(request)
         answer = search(request, profile, self.search_services, self.now())
+        return self._recorded(request, profile, answer)
+
+    def _recorded(self, request: SearchRequest, profile: Profile, answer: Answer) -> Answer:
+        """An answer, once it is written down that it was given."""
         if self.moment is not None:  # that something is found again is no use of today
             return answer._replace(notices=(*answer.notices, self._told_moment()))
         if request.draft:

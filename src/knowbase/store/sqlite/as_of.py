@@ -24,10 +24,11 @@ from knowbase.query.words import FieldWeights, Frequencies, KeywordQuery
 from knowbase.store.asked_of_the_past import refused
 from knowbase.store.compile import Compiled
 from knowbase.store.halves import whole
-from knowbase.store.sqlite import then, then_words
+from knowbase.store.sqlite import then_words
 from knowbase.store.sqlite.compile import compile_condition
-from knowbase.store.sqlite.connection import BaseFile, Connections, as_json, translated
+from knowbase.store.sqlite.connection import BaseFile, as_json, translated
 from knowbase.store.sqlite.parts import SqliteParts
+from knowbase.store.sqlite.then_connections import PastConnections
 from knowbase.store.sqlite.vector_tables import stored_by_hash
 from knowbase.text.analysis import Word, stems
 from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written, nearest, stem_of
@@ -35,7 +36,7 @@ from knowbase.values.documents import Candidate, Document
 
 if TYPE_CHECKING:
     from knowbase.store.contract import HistoryStore, Present, Store
-    from knowbase.store.sqlite.scan import Among, Floats, Integers
+    from knowbase.store.sqlite.scan import Among
     from knowbase.store.sqlite.vectors import Propose
     from knowbase.store.sqlite.word_index import InStep as WordsInStep
     from knowbase.store.sqlite.word_index import Loaded as LoadedWords
@@ -44,52 +45,6 @@ if TYPE_CHECKING:
     from knowbase.values.vectors import Model, Vector
 
 LAST = "\U0010ffff"  # sorts after every word
-
-
-class PastConnections(Connections):
-    """Connections that see the base as it was; what is written meanwhile is taken into account
-    before the next read, so that what is erased or pruned is not there either."""
-
-    def __init__(self, file: BaseFile, busy_timeout: float, number: int) -> None:
-        super().__init__(file, busy_timeout)
-        self.number = number
-        self.next_seq = self.next_chunk = 1
-        self.population: then_words.Populations = {}
-        self._prepared: tuple[apsw.Connection, int] | None = None
-        self._has_graph = False
-        self._past_vectors: tuple[int, list[tuple[Integers, Floats]]] | None = None
-
-    def get(self) -> apsw.Connection:
-        """Within a transaction, asking for the version also makes it see one state from now on."""
-        connection = super().get()
-        version = connection.pragma("data_version")
-        if self._prepared != (connection, version):
-            if self._prepared is None or self._prepared[0] is not connection:
-                self.next_seq, self.next_chunk = then.open_views(connection, self.number)
-            then.fill_views(connection, self.number, self.next_chunk)
-            self._prepared, self._has_graph = (connection, version), False
-            self._past_vectors = None
-            self.population = {}
-        return connection
-
-    def past_vectors(self, model: int) -> "list[tuple[Integers, Floats]]":
-        """Those of what was replaced, at half precision as they are kept."""
-        connection = self.get()
-        if self._past_vectors is None or self._past_vectors[0] != model:
-            self._past_vectors = (model, then.past_vectors(connection, model))
-        return self._past_vectors[1]
-
-    def with_graph(self) -> apsw.Connection:
-        connection = self.get()
-        if not self._has_graph:
-            then.fill_graph(connection, self.next_seq)
-            self._has_graph = True
-        return connection
-
-    @contextmanager
-    def writing(self, *, wait: bool = True, sync: bool = True) -> Iterator[apsw.Connection]:  # noqa: ARG002
-        raise refused()
-        yield  # pragma: no cover - as a writer would
 
 
 class SqliteAsOf(SqliteParts):

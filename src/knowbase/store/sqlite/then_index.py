@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from knowbase.store.sqlite.as_of import PastConnections
+    from knowbase.store.sqlite.then_connections import PastConnections
     from knowbase.text.analysis import Word
 
 _MOST = 50_000  # rows of a part, which are counted by 16 bits

@@ -2,7 +2,7 @@
 was replaced since. BM25 counts among these."""
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
@@ -15,10 +15,9 @@ from knowbase.store.sqlite.compile import SqliteCompiler, match_expression
 from knowbase.text.analysis import Word, stems
 
 if TYPE_CHECKING:
-    from knowbase.store.sqlite.as_of import PastConnections
+    from knowbase.store.sqlite.then_connections import PastConnections
 
 ROUNDING = 1e-9  # more than another order of adding up is ever off by
-Populations: TypeAlias = "dict[Condition, Population]"
 
 
 def as_they_are(next_chunk: int, column: str = "rowid") -> str:
