@@ -9,8 +9,9 @@ from functools import cached_property
 from typing import Any, Generic, Self, TypeVar
 
 from knowbase.base.awaiting import Awaiting, Threads, awaited
-from knowbase.base.base import Base, Path, create
+from knowbase.base.base import Base, create
 from knowbase.base.base import open as open_base
+from knowbase.base.filling import Path
 from knowbase.graph import Graph
 from knowbase.memory.lifecycle import Lifecycle
 from knowbase.memory.sessions import Sessions

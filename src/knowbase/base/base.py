@@ -1,11 +1,11 @@
 """Base: the object that users hold, and what can be asked of it."""
 
 import os
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from knowbase.base import given
-from knowbase.base.finding import Finding
-from knowbase.errors import Conflict, InvalidInput, NotAllowed
+from knowbase.base.filling import Filling, Path
+from knowbase.errors import Conflict, NotAllowed
 from knowbase.store.lagging import afresh, may_lag
 from knowbase.store.location import home_of, is_url, locate, new_place
 from knowbase.store.opening import create_store
@@ -15,7 +15,7 @@ from knowbase.values.characters import storable
 from knowbase.values.documents import ALL, Document, Page
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable
 
     from knowbase.base.doctor import Diagnosis
     from knowbase.base.keywords import Texts
@@ -23,12 +23,10 @@ if TYPE_CHECKING:
     from knowbase.ingest.embedding import Embedding, Step
     from knowbase.ingest.ignoring import Ignored
     from knowbase.ingest.removal import Removal
-    from knowbase.ingest.report import Progress, Report
     from knowbase.memory.brief import Brief
-    from knowbase.memory.bulk import WrittenNotes
     from knowbase.memory.inbox import Inbox, Wanted
     from knowbase.memory.judging import Judged
-    from knowbase.memory.notes import NoteServices, Tagged
+    from knowbase.memory.notes import Tagged
     from knowbase.memory.sessions import DocumentContext
     from knowbase.memory.use import Feedback
     from knowbase.upkeep.backup import Backup
@@ -59,13 +57,12 @@ def create(path: "Path | None" = None, *, profile: str | None = None) -> "Base":
     return base
 
 
-Path: TypeAlias = str | os.PathLike[str]
 LEAST_BRIEF = 50  # tokens
 
 
 @may_lag("brief", "inbox")
 @checks_arguments
-class Base(Finding):
+class Base(Filling):
     """One knowledge base."""
 
     @property
@@ -108,177 +105,6 @@ class Base(Finding):
         from knowbase.base.doctor import diagnose
 
         return diagnose(self, self.status(), self.check)
-
-    # filling
-
-    def add(  # noqa: PLR0913 - as much as `kb add` takes
-        self,
-        paths: "Path | Iterable[Path]",
-        *,
-        tags: "Texts" = (),
-        parent: str | None = None,
-        tree: bool = False,
-        defer: bool = False,
-        verify: bool = False,
-        progress: "Callable[[Progress], None]" = lambda _: None,
-    ) -> "Report":
-        """Put files, folders and pages of the web in, and keep them in step from now on.
-
-        With `defer`, words find them at once and meaning after the next `embed`; with `verify`,
-        every file is read to see whether it changed.
-        """
-        from knowbase.ingest.places import is_address
-        from knowbase.ingest.report import Report, joined
-        from knowbase.ingest.scopes import scopes_for
-        from knowbase.ingest.sync import sync
-        from knowbase.values.files import Source
-
-        services = self.ingest_services(defer=defer)
-        named = self.whole(parent).code if parent else None
-        wanted = Source("", tuple(tags), named, tree)
-        everything = given.paths(paths, "paths")
-        pages = self._pages([one for one in everything if is_address(one)])
-        files = [one for one in everything if not is_address(one)]
-        scopes = []
-        if files or not pages:
-            scopes = scopes_for(files, wanted, self.store.sources(), services.home)
-        scopes = [scope._replace(verify=verify) for scope in scopes]
-        report = sync(services, scopes, progress=progress) if scopes else Report()
-        if not pages or report.interrupted:
-            return report
-        from knowbase.ingest.web import add_pages
-
-        return joined(report, add_pages(services, pages, wanted.tags, progress))
-
-    def add_history(  # noqa: PLR0913 - as much as `kb add --history` takes
-        self,
-        path: "Path" = ".",
-        *,
-        since: str | None = None,
-        limit: int | None = None,
-        tags: "Texts" = (),
-        versions: bool = False,
-        defer: bool = False,
-        progress: "Callable[[Progress], None]" = lambda _: None,
-    ) -> "Report":
-        """Put the commits of a git repository in, those that are not there yet: since a date, or
-        the last ones. With `versions`, its files too, with what they said at each commit."""
-        from knowbase.ingest.history import add_history
-        from knowbase.ingest.report import Report, joined
-        from knowbase.ingest.repository import Wanted
-        from knowbase.query.moments import span
-        from knowbase.values.files import Source
-
-        found = span(since, self.now()) if since is not None else None
-        if since is not None and found is None:
-            raise InvalidInput(
-                f"since cannot be {since!r}", field="since", hint="a date: 2026-01-31, 90d, 1y"
-            )
-        if limit is not None:
-            given.number(limit, "limit", 1)
-        self._check_may_fetch()
-        wanted = Wanted(given.path(path, "path"), found.start if found else None, limit)
-        services = self.ingest_services(defer=defer)
-        report = Report()
-        if versions:
-            from knowbase.ingest.replay import replay
-
-            source = Source(services.home.stored(wanted.path), tuple(tags))
-            report = replay(services, wanted._replace(is_main_line=True), source, progress)
-            if not report.interrupted:
-                files = self.add([wanted.path], tags=tags, defer=defer, progress=progress)
-                report = joined(report, files)
-        if report.interrupted:
-            return report
-        return joined(report, add_history(services, wanted, tuple(tags), progress))
-
-    def _pages(self, named: "Sequence[str]") -> list[str]:
-        """Addresses as they are kept, if this base may fetch them."""
-        if not named:
-            return []
-        from knowbase.ingest.fetching import address_of
-
-        self._check_may_fetch()
-        return [address_of(one) for one in named]
-
-    def _check_may_fetch(self) -> None:
-        """Whoever a base is served to does not use the server's network or its files."""
-        if not self.access.is_full:
-            raise NotAllowed(
-                "pages and repositories are added where the base is", hint="kb add there"
-            )
-
-    def sync(
-        self,
-        *,
-        prune: bool = False,
-        defer: bool = False,
-        verify: bool = False,
-        pages: bool = True,
-        progress: "Callable[[Progress], None]" = lambda _: None,
-    ) -> "Report":
-        """Bring every source that was added in step with the disk, every page with the web, and
-        every history with its repository."""
-        from knowbase.ingest.pending import Scope
-        from knowbase.ingest.report import joined
-        from knowbase.ingest.sync import sync
-
-        lost = self.store.has_lost_writes()
-        scopes = [Scope(source, verify=verify or lost) for source in self.store.sources()]
-        services = self.ingest_services(defer=defer)
-        report = sync(services, scopes, prune=prune, notes=True, progress=progress)
-        if lost and not report.interrupted:
-            self.store.clear_lost_writes()
-        asks = pages and self.access.is_full
-        if asks and not report.interrupted and self._has_type("web"):
-            from knowbase.ingest.web import refresh_pages
-
-            report = joined(report, refresh_pages(services, prune=prune, progress=progress))
-        if asks and not report.interrupted and self._has_type("commit"):
-            from knowbase.ingest.history import refresh_histories
-
-            report = joined(report, refresh_histories(services, progress))
-        if asks and not report.interrupted and self.settings.history_prune:
-            self.history.prune()
-        return report
-
-    def watch(self) -> "Iterator[Report]":
-        """A report for each round of changes on disk, for as long as it is asked for more."""
-        from knowbase.base.background import embedding
-        from knowbase.ingest.watch import watch
-        from knowbase.store.sqlite.beside import files_of
-
-        services = self.ingest_services()
-        roots = [services.home.absolute(source.path) for source in self.store.sources()]
-        with embedding(self):
-            own = set(files_of(os.path.abspath(self.path)))
-            yield from watch(lambda: self.sync(pages=False), roots, own, self._sync_some)
-
-    def _sync_some(self, paths: "Collection[str]") -> "Report | None":
-        from knowbase.ingest.changed import sync_some
-
-        return None if self.store.has_lost_writes() else sync_some(self.ingest_services(), paths)
-
-    def note(self, note: "Note | str") -> Document:
-        """Write a note; it is sectioned and embedded like a file."""
-        from knowbase.memory.notes import write_note
-        from knowbase.values.notes import as_note
-
-        return write_note(self._note_services(), as_note(note))
-
-    def notes(self, notes: "Sequence[Note | str]", *, key: str | None = None) -> "WrittenNotes":
-        """Write many notes, all or none; sent again with the same key, they are not written
-        again, and the answer is the first one."""
-        from knowbase.memory.bulk import write_notes
-
-        return write_notes(self._note_services(), notes, key, self.access.project or "")
-
-    def _note_services(self) -> "NoteServices":
-        from knowbase.memory.notes import NoteServices
-
-        return NoteServices(
-            self.ingest_services(), self.whole, lambda kind: self.check_types((kind,))
-        )
 
     def embed(
         self,
