@@ -13,7 +13,7 @@ ANSWER = {
     "query", "hits", "returned", "total", "search_modes_used", "fallback_mode",
     "semantic_coverage", "query_time_ms", "filters", "notices", "profile", "problems",
     "suggestions", "communities", "timings", "offset", "next_cursor", "facets",
-    "verdict",
+    "verdict", "partial",
 }  # fmt: skip
 HIT = {
     "id", "code", "title", "type", "tags", "path", "section", "heading", "line", "page",

@@ -60,4 +60,4 @@ def test_every_vector_is_compared_and_the_nearest_come_first(tmp_path: Path) -> 
     assert len(cosines) == 60
     assert cosines == sorted(cosines, reverse=True)
     expected = [float(f"{number / 100:.3f}") for number in reversed(range(60))]
-    assert cosines == pytest.approx(expected, abs=1e-5)
+    assert cosines == pytest.approx(expected, abs=5e-4)  # as two bytes a number have it

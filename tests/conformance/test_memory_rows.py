@@ -60,7 +60,9 @@ def test_a_score_is_four_weights_times_the_sector(
         words = min(1.0, abs(signs["keyword"]) / 10)
         expected = 0.4 * 0.8 + 0.25 * words + 0.2 * 0.6 + 0.15 * math.exp(-0.05 * 10)
         boost = BOOSTS.get(one.memory.sector or "", 1.0)
-        assert one.score == pytest.approx(expected * boost, abs=1e-6)
+        assert one.score == pytest.approx(
+            expected * boost, abs=5e-4
+        )  # as two bytes a number have it
     codes = [one.memory.code for one in results]
     assert codes[0] == "M-reflective"
     assert codes.index("M-emotional") < codes.index("M-episodic")

@@ -183,13 +183,16 @@ def test_a_moment_that_never_was_is_refused_in_one_sentence(
 ) -> None:
     for ask in (
         lambda: known.base.search("jenkins", as_of=when),
-        lambda: known.base.search(f'jenkins as_of:"{when}"'),
         lambda: known.base.get("OPS-1", as_of=when),
         lambda: known.base.as_of(when),
     ):
         with pytest.raises(Conflict) as refused:
             ask()
         assert (refused.value.message, refused.value.field) == (told, "as_of")
+    asked = f'jenkins as_of:"{when}"'
+    found = known.base.search(asked)  # no query is an error
+    assert (found.hits, found.total, found.query) == ((), 0, asked)
+    assert found.notices[0].startswith(f"{told}: nothing was searched (")
     with pytest.raises(Conflict, match="two moments"):
         known.base.search("jenkins as_of:#1", as_of="#2")
 

@@ -41,6 +41,7 @@ MANY = b",".join(b"tag%d" % number for number in range(50_000))
 HARMLESS: dict[str, dict[str, Any]] = {  # nothing is removed on the way, and it goes fast
     "rm": {"dry_run": True},
     "expire": {"delete": False},
+    "forget": {"erase": False},
     "search": {"mode": "keyword"},
     "why-not": {"mode": "keyword"},
 }

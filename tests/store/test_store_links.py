@@ -277,7 +277,7 @@ def test_all_links_found_anew_are_those_that_were_kept(store: Store) -> None:
 
 
 GRAPH = ("names", "mentions", "edges", "unlinked", "graph")
-HISTORY = ("changes", "versions", "past_chunks", "past_texts", "past_vectors", "past_fts")
+HISTORY = ("changes", "versions", "past_chunks", "past_texts", "past_vectors")
 LATER = ("saved", "moving", "calibration", "leases", *HISTORY)  # of the steps after the graph's
 NEWER = (
     *(("documents", column) for column in ("split_by", "seal", "text_seal", "use_seal", "judged")),
@@ -295,7 +295,7 @@ def test_an_older_sqlite_base_gets_its_links_when_it_is_opened(tmp_path: Path) -
     kept = store.edges(EVERYTHING)
     store.close()
     connection = apsw.Connection(path)
-    for table in (*GRAPH, *LATER, "stale_names", "journal"):
+    for table in (*GRAPH, *LATER, "past_fts", "stale_names", "journal"):
         connection.execute(f"DROP TABLE {table}")
     for table, column in NEWER:
         connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")

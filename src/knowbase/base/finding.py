@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from knowbase.base import given
 from knowbase.base.services import BaseServices
-from knowbase.errors import Conflict, NotAllowed
-from knowbase.query.conditions import Visible, both
+from knowbase.errors import Conflict, InvalidInput, NotAllowed
+from knowbase.query.conditions import EVERYTHING, Not, Visible, both
 from knowbase.ranking.profile import Profile
 from knowbase.search.answer import Answer
 from knowbase.search.request import SearchRequest
@@ -62,7 +62,7 @@ class Finding(BaseServices):
         request = self._request(request, keywords)
         when = self.moment_of(request)
         if when is not None:
-            answer = self._search_as_of(when, request._replace(as_of=None))
+            answer = self._search_as_of(when, request)
             return answer if request.draft else self._noted(request, answer)
         request = self._recalling(request)
         profile = self._profile_of(request)
@@ -109,9 +109,17 @@ class Finding(BaseServices):
         return when
 
     def _search_as_of(self, when: str, request: SearchRequest) -> Answer:
-        """What a search would have found then."""
-        with self.as_of(when) as then:
-            return then.search(request)
+        """What a search would have found then. No text of a query is an error: of a moment that
+        never was it finds nothing, and says why."""
+        try:
+            with self.as_of(when) as then:
+                return then.search(request._replace(as_of=None))
+        except (Conflict, InvalidInput) as error:
+            if request.as_of is not None or error.field != "as_of":
+                raise
+            told = f"{error.message}: nothing was searched ({error.hint})"
+        found = self.search(request._replace(query="", only=Not(EVERYTHING), draft=True))
+        return found._replace(query=request.query, notices=(told,))
 
     def _told_moment(self) -> str:
         """Of which moment this base answers, and what of it is no longer kept."""

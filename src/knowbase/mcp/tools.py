@@ -30,7 +30,7 @@ ON_REQUEST = ("kb_links", "kb_map", "kb_edit", "kb_session", "kb_saved")
 """Tools that --tools has to name: with them, a client would pay more than 3,000 tokens for all."""
 
 
-_THEN = {"as_of": "as in kb_search"}
+_THEN = {"as_of": "moment"}
 
 
 class Tool(NamedTuple):
