@@ -9,7 +9,7 @@ from children import PATIENCE, in_terminal, start, wait_until
 
 from conftest import FIXTURES, Kb
 
-PAGES = 300  # several batches: enough to be caught in the middle
+PAGES = 900  # many batches: enough to be caught in the middle, however quick the machine
 MOST_ASKED = 30
 PAIRS = ("kitten cat", "puppy dog", "automobile car", "physician doctor", "infant baby")
 
