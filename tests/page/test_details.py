@@ -233,3 +233,19 @@ def test_the_list_of_the_graph_says_who_refers_to_whom(window: Visit) -> None:
     told = " ".join(page.locator(".nodes li > span:last-child").all_inner_texts())
     assert "refers to it" in told
     assert "is referred to" in told
+
+
+def test_the_number_of_a_facet_stays_on_its_line(window: Visit) -> None:
+    """However long the name of a folder is."""
+    page = window.open("/?q=deploy")
+    page.wait_for_selector(".facet .number")
+    heights = page.evaluate(
+        """() => [...document.querySelectorAll('.facet')].map(facet => {
+          facet.querySelector('.name').textContent = 'a/long/name/of/a/folder/in/a/deep/tree';
+          const number = facet.querySelector('.number');
+          number.textContent = '20';
+          return number.offsetHeight / parseFloat(getComputedStyle(number).lineHeight);
+        })"""
+    )
+    assert heights
+    assert max(heights) < 1.5
