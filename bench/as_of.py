@@ -1,7 +1,7 @@
 """What it costs to ask a base as it was: a base of which 5 % of the documents have ten versions,
 beside the same base without a history, and as of its first change and of one in the middle.
 
-    python bench/as_of.py                            100,000 chunks, about ten minutes
+    python bench/as_of.py                            100,000 chunks, more than a quarter of an hour
     python bench/as_of.py --chunks 5000 --home DIR   a smaller one, kept for another run
 
 CPU time, round by round, since the machine is never quiet. "At hand" is a moment that was asked of
