@@ -82,6 +82,8 @@ class StreamingReplica:
         return f"postgresql://postgres@/{database}?host={quote(self._folder.name, safe='')}"
 
     def pause(self) -> None:
+        """Stand still with all that the server has now, so that it is near enough until then."""
+        self.follow()
         self._ask("SELECT pg_wal_replay_pause()")
         wait_until(lambda: self._ask("SELECT pg_get_wal_replay_pause_state()") == "paused")
 
@@ -90,9 +92,12 @@ class StreamingReplica:
             self._ask("SELECT pg_wal_replay_resume()")
 
     def follow(self) -> None:
-        """Wait until it has all that the server has now."""
-        with psycopg.connect(postgres.server()) as primary:
-            found = primary.execute("SELECT pg_current_wal_lsn()").fetchone()
+        """Wait until it has all that the server has now. What reading writes, pages that were
+        pruned, is sent only once something after it is committed."""
+        with psycopg.connect(postgres.server(), autocommit=True) as primary:
+            primary.execute("SET synchronous_commit = on")
+            primary.execute("SELECT pg_logical_emit_message(true, 'kb', '')")
+            found = primary.execute("SELECT pg_current_wal_flush_lsn()").fetchone()
         assert found is not None
         wait_until(lambda: self._ask(f"SELECT pg_last_wal_replay_lsn() >= '{found[0]}'") is True)
 

@@ -2,6 +2,7 @@
 when it is not."""
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -58,9 +59,10 @@ def write(url: str, code: str) -> None:
         base.note(Note(f"alpha {code}", code=code))
 
 
-def is_answered_by(replica: StreamingReplica, base: Base, url: str, code: str) -> bool:
+def is_answered_by(replica: StreamingReplica, base: Base, url: str) -> bool:
     """Whether what is written elsewhere while the replica stands still is not found."""
     before = found(base)
+    code = f"N-{time.monotonic_ns()}"
     replica.pause()
     write(url, code)
     seen = found(base)
@@ -106,7 +108,7 @@ def test_who_has_written_reads_it_from_the_primary_until_the_replica_has_it(
         assert base.get("N-1").document.tags == ("new",)
         replica.resume()
         replica.follow()
-        wait_until(lambda: is_answered_by(replica, base, url, "N-2"))
+        wait_until(lambda: is_answered_by(replica, base, url))
 
 
 def test_whoever_changes_a_document_reads_it_where_it_is_changed(
@@ -170,7 +172,7 @@ def test_a_replica_killed_under_load_is_left_out_and_found_again(
             for thread in threads:
                 thread.join()
         assert not failures
-        wait_until(lambda: is_answered_by(replica, base, url, "N-9"))
+        wait_until(lambda: is_answered_by(replica, base, url))
 
 
 def _wait_for_more(searches: list[int]) -> None:
@@ -182,7 +184,7 @@ def test_a_replica_behind_a_pooler_answers(replica: StreamingReplica, url: str) 
     pooler = Pooler(replica.url("postgresql:///postgres"))
     try:
         with reading_from(url, pooler.before(url)) as base:
-            wait_until(lambda: is_answered_by(replica, base, url, "N-1"))
+            wait_until(lambda: is_answered_by(replica, base, url))
     finally:
         pooler.close()
 
@@ -223,11 +225,11 @@ def test_what_is_not_a_replica_of_the_base_is_refused_in_one_sentence(
 def test_a_replica_that_was_promoted_is_not_read_from(replica: StreamingReplica, url: str) -> None:
     """The last one here: it does not follow any more."""
     with reading_from(url, replica.url(url)) as base:
-        wait_until(lambda: is_answered_by(replica, base, url, "N-1"))
+        wait_until(lambda: is_answered_by(replica, base, url))
         replica.follow()
         replica.promote()
         write(url, "N-2")
-        assert found(base) == ["N-0", "N-1", "N-2"]
+        assert "N-2" in found(base)
         assert base.status().replicas[0].state == "refused"
     refused = pytest.raises(InvalidInput, match="it takes writes of its own")
     with reading_from(url, replica.url(url)) as base, refused:
