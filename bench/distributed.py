@@ -7,8 +7,9 @@ workers. Both are filled with the same made-up rows, unless they are from a run 
 frequent as in prose, vectors in clusters. At first one worker has all shards; then each further
 one is let in and the shards are rebalanced, as one would do by hand. Asked are the legs of a
 search by themselves and both together, with and without a filter that one document in a hundred
-passes; every answer is compared with that of the one server. Times are CPU time of this process
-and of all servers together, as far as these run on this machine, and what a client waited.
+passes; every answer is compared with that of the one server when it compares every vector. Times
+are CPU time of this process and of all servers together, as far as these run on this machine, and
+what a client waited.
 """
 
 import argparse
@@ -24,7 +25,7 @@ import psycopg
 from corpus import vocabulary
 from knowbase.query.conditions import EVERYTHING, Condition, Tagged
 from knowbase.query.words import FieldWeights, KeywordQuery
-from knowbase.store.postgres import PostgresStore, create
+from knowbase.store.postgres import PostgresStore, create, retrieval
 from knowbase.text.analysis import Word
 from knowbase.values.documents import Candidate
 from measure import Row, milliseconds, percentile, report
@@ -62,9 +63,10 @@ def postmasters(url: str) -> list[int]:
     """The servers of the cluster, as processes of this machine."""
     with psycopg.connect(url, autocommit=True) as connection:
         found = connection.execute(
-            "SELECT result::int FROM run_command_on_all_nodes('SELECT pg_backend_pid()')"
+            "SELECT split_part(result, E'\\n', 1)::int"
+            " FROM run_command_on_all_nodes('SELECT pg_read_file(''postmaster.pid'')')"
         ).fetchall()
-        return [_parent(pid) for (pid,) in found]
+        return [pid for (pid,) in found]
 
 
 def _parent(pid: int) -> int:
@@ -118,16 +120,32 @@ def measured(
             yield Row(f"{title} {AT_ONCE} clients", [rate], "a second")
 
 
-def compared(
-    label: str, store: PostgresStore, asked: list[Question], one: PostgresStore
-) -> Iterator[Row]:
-    """How many answers are those of the one server: hits, order and scores."""
-    for name, condition in FILTERS.items():
-        ours, theirs = legs(store, condition), legs(one, condition)
-        for leg in ("keyword", "semantic"):
-            pairs = [(ours[leg](q)[:TOP], theirs[leg](q)[:TOP]) for q in asked]
-            same = sum(our == their for our, their in pairs)
+class Exact(NamedTuple):
+    """The answers of the one server when no index proposes anything."""
+
+    answers: dict[tuple[str, str], list[list[Candidate]]]
+
+    @classmethod
+    def of(cls, one: PostgresStore, asked: list[Question]) -> "Exact":
+        by_index, retrieval.EXACT = retrieval.EXACT, 10**9
+        answers = {
+            (name, leg): [legs(one, condition)[leg](q)[:TOP] for q in asked]
+            for name, condition in FILTERS.items()
+            for leg in ("keyword", "semantic")
+        }
+        retrieval.EXACT = by_index
+        return cls(answers)
+
+    def compared(self, label: str, store: PostgresStore, asked: list[Question]) -> Iterator[Row]:
+        """How many answers are the same: hits, order and scores; and how many of the hits."""
+        for (name, leg), expected in self.answers.items():
+            work = legs(store, FILTERS[name])[leg]
+            pairs = [(work(q)[:TOP], there) for q, there in zip(asked, expected, strict=True)]
+            same = sum(ours == there for ours, there in pairs)
+            hits = sum(len(set(ours) & set(there)) for ours, there in pairs)
+            of = sum(len(there) for _, there in pairs)
             yield Row(f"{label}, {name}: {leg} answers the same", [same], f"of {len(asked)}")
+            yield Row(f"{label}, {name}: {leg} hits the same", [hits], f"of {of}")
 
 
 def spread(url: str, workers: int) -> None:
@@ -157,14 +175,16 @@ def main() -> None:
     servers = postmasters(given.many)
     one = filled(given.one, given.chunks)
     asked = questions(given.queries)
+    exact = Exact.of(one, asked)
     rows = list(measured("one server", one, asked, servers))
+    rows += exact.compared("one server", one, asked)
     spread(given.many, 1)
     store = filled(given.many, given.chunks)
     for workers in range(1, given.workers + 1):
         spread(given.many, workers)
         label = f"{workers} worker{'s' * (workers > 1)}"
         rows += measured(label, store, asked, servers)
-        rows += compared(label, store, asked, one)
+        rows += exact.compared(label, store, asked)
     for base in (one, store):
         base.close()
     report("distributed", rows, as_json=given.json)

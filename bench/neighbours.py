@@ -8,7 +8,8 @@ Each argument is a kind of text and its sets: judged folders, whose documents st
 the corpus (neighbours have the same `session`, where the corpus names one), or bases with a file of
 judged questions, where the chunks of a document are neighbours. A question belongs to the half that
 the SHA-256 of its text says; printed is nDCG@10 of each way on each half of each kind. `--only
-background` asks the ways alone whose names begin so.
+background` asks the ways alone whose names begin so; `--only context` embeds every chunk once more,
+between the one before and the one after it.
 """
 
 import argparse
@@ -30,7 +31,7 @@ from knowbase.evaluate.judged import Question, read_folders, read_questions
 from knowbase.evaluate.metrics import mean, ndcg
 from knowbase.evaluate.own import resolved
 from knowbase.query.conditions import EVERYTHING
-from knowbase.ranking.rank import rank
+from knowbase.ranking.rank import Traits, rank
 from knowbase.ranking.trust import coverage
 from knowbase.search.rank import rank_all
 from knowbase.search.request import SearchRequest
@@ -41,7 +42,7 @@ from quality import cut
 
 DEPTH = 100
 SHARES = (0.1, 0.2, 0.3, 0.5)
-AS_IT_IS = "as it is"
+AS_IT_IS, CONTEXT = "as it is", "context"
 FEW_WORDS = 20  # a turn or chunk of fewer is short
 
 
@@ -55,9 +56,10 @@ class Text(NamedTuple):
     beside: Mapping[int, tuple[int, ...]]
     usual: Mapping[int, float]  # by how much a chunk is more similar to any question than others
     short: Mapping[int, float]  # 1 for a chunk without words, 0 for one with FEW_WORDS
+    within: Any  # the vectors of chunks embedded between their neighbours, where that is asked for
 
 
-def read(base: Base, sessions: Mapping[str, str] | None) -> Text:
+def read(base: Base, sessions: Mapping[str, str] | None, only: str) -> Text:
     """With `sessions`, documents in the order of the corpus; else the chunks of each document."""
     every = base.store.documents(EVERYTHING, Page(limit=base.store.counts().documents))
     by_id = {one.id: list(base.store.chunks(one.id)) for one in every}
@@ -88,7 +90,18 @@ def read(base: Base, sessions: Mapping[str, str] | None) -> Text:
         beside,
         dict(zip(having, (usual - usual.mean()).tolist(), strict=True)),
         dict(zip(having, (max(0.0, 1 - one / FEW_WORDS) for one in words), strict=True)),
+        embedded_within(base, passages, [(one, *beside.get(one, ())) for one in having])
+        if only.startswith(CONTEXT)
+        else table,
     )
+
+
+def embedded_within(
+    base: Base, passages: Mapping[int, Passage], windows: Sequence[tuple[int, ...]]
+) -> Any:
+    """Each chunk between the one before and the one after it, in their order."""
+    texts = ["\n".join(passages[one].chunk.text for one in sorted(some)) for some in windows]
+    return np.array([np.frombuffer(one, "<f4") for one in base.embedder.embed_documents(texts)])
 
 
 def sessions_of(corpus: str) -> dict[str, str]:
@@ -97,8 +110,8 @@ def sessions_of(corpus: str) -> dict[str, str]:
     return {one["_id"]: str(one.get("metadata", {}).get("session", "")) for one in lines}
 
 
-def ways(text: Text, question: Question, only: str) -> Iterator[tuple[str, float]]:
-    """What each way makes of a question."""
+def ways(text: Text, question: Question) -> dict[str, Callable[[], float]]:
+    """What each way would make of a question."""
     base, services = text.base, text.base.search_services
     request = SearchRequest(question.text, unit="document", profile="best")
     profile = base.profile_for("best")._replace(unit="document")
@@ -115,7 +128,8 @@ def ways(text: Text, question: Question, only: str) -> Iterator[tuple[str, float
         near = cut([Candidate(one, similar[one]) for one in ordered], text.passages, DEPTH)
         legs = {"keyword": words, "semantic": near}
         used = {one.chunk: text.passages[one.chunk] for found in legs.values() for one in found}
-        hits = rank(legs, used, inquiry.profile, WRITTEN, "keyword", trust)
+        traits = Traits(trust=trust, text=inquiry.query.text)
+        hits = rank(legs, used, inquiry.profile, WRITTEN, traits)
         return [(hit.chunk, hit.score) for hit in hits]
 
     def value(order: Sequence[int]) -> float:
@@ -133,12 +147,13 @@ def ways(text: Text, question: Question, only: str) -> Iterator[tuple[str, float
         left = {one: similar - share * of[one] for one, similar in own.items()}
         return value([chunk for chunk, _ in ranked(left)])
 
+    def blended(share: float, others: Mapping[int, float]) -> float:
+        similar = {one: (1 - share) * own[one] + share * others[one] for one in own}
+        return value([chunk for chunk, _ in ranked(similar)])
+
     def mixed(share: float, of_both: Callable[[list[float]], float]) -> float:
         near = {one: [own[b] for b in text.beside.get(one, ()) if b in own] for one in own}
-        similar = {
-            one: (1 - share) * own[one] + share * of_both(near[one] or [own[one]]) for one in own
-        }
-        return value([chunk for chunk, _ in ranked(similar)])
+        return blended(share, {one: of_both(near[one] or [own[one]]) for one in own})
 
     def windowed(share: float) -> float:
         plain = ranked(own)
@@ -149,6 +164,10 @@ def ways(text: Text, question: Question, only: str) -> Iterator[tuple[str, float
             for one, score in plain
         }
         return value(sorted(added, key=lambda one: -added[one]))
+
+    def within(share: float) -> float:
+        close = (text.within @ vector).tolist()
+        return blended(share, dict(zip(text.chunks, close, strict=True)))
 
     found: dict[str, Callable[[], float]] = {
         AS_IT_IS: lambda: value([chunk for chunk, _ in ranked(own)]),
@@ -164,10 +183,15 @@ def ways(text: Text, question: Question, only: str) -> Iterator[tuple[str, float
             f"background: {share / 2:g} less for short ones": partial(
                 without, share / 2, text.short
             ),
+            f"{CONTEXT}: {2 * share:g} of the vector with neighbours": partial(within, 2 * share),
         }
-    for name, way in found.items():
-        if name == AS_IT_IS or name.startswith(only):
-            yield name, way()
+    return found
+
+
+def measured(text: Text, question: Question, only: str) -> dict[str, float]:
+    """What the ways that are asked for make of a question."""
+    found = ways(text, question).items()
+    return {name: way() for name, way in found if name == AS_IT_IS or name.startswith(only)}
 
 
 def asked(
@@ -177,16 +201,16 @@ def asked(
     if ":" in place:
         path, _, file = place.partition(":")
         with Base(path, embedder=shelf.embedder) as base:
-            text = read(base, None)
+            text = read(base, None, only)
             for question in resolved(base, read_questions(file)):
-                yield is_to_choose_on(question), dict(ways(text, question, only))
+                yield is_to_choose_on(question), measured(text, question, only)
         return
     for folder in read_folders(place, "test"):
         with shelf.base(folder) as base:
-            text = read(base, sessions_of(folder.corpus))
+            text = read(base, sessions_of(folder.corpus), only)
             judged = [one for one in folder.questions if one.relevant]
             for question in judged[:: max(1, len(judged) // most)][:most]:
-                yield is_to_choose_on(question), dict(ways(text, question, only))
+                yield is_to_choose_on(question), measured(text, question, only)
 
 
 def main() -> None:

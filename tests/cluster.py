@@ -41,13 +41,19 @@ def prepare(server: str, name: str) -> str:
     """A new database with its extensions on every server; they do not know of each other yet."""
     drop(server, name)
     for one in nodes(server):
-        with psycopg.connect(at(server, one), autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}")
-            connection.execute(f"ALTER DATABASE {name} SET citus.shard_count = {SHARDS}")
-        with psycopg.connect(at(server, one, name), autocommit=True) as connection:
-            for extension in ("citus", "vector"):
-                connection.execute(f"CREATE EXTENSION IF NOT EXISTS {extension}")
+        prepare_on(server, one, name)
     return urlsplit(server)._replace(path=f"/{name}").geturl()
+
+
+def prepare_on(server: str, node: Node, name: str, *, tablespace: str = "pg_default") -> None:
+    """The database on one of the servers; if it is there, it is made anew."""
+    with psycopg.connect(at(server, node), autocommit=True) as connection:
+        connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+        connection.execute(f"CREATE DATABASE {name} TABLESPACE {tablespace}")
+        connection.execute(f"ALTER DATABASE {name} SET citus.shard_count = {SHARDS}")
+    with psycopg.connect(at(server, node, name), autocommit=True) as connection:
+        for extension in ("citus", "vector"):
+            connection.execute(f"CREATE EXTENSION IF NOT EXISTS {extension}")
 
 
 def drop(server: str, name: str) -> None:

@@ -10,9 +10,10 @@ import knowbase
 from knowbase import Base, Note
 from knowbase.values.documents import Document
 from knowbase.values.vectors import Model
-from stores import vector
+from stores import similarity, vector
 
 DAY = 86_400.0
+QUERY = vector(1, 0, 0, 0)
 
 
 class Placed:
@@ -28,12 +29,20 @@ class Placed:
         return map(self._at, texts)
 
     def embed_query(self, text: str) -> bytes:
-        return vector(1, 0, 0, 0)
+        return QUERY
 
     def _at(self, text: str) -> bytes:
         said = re.search(r"cos(-?\d\.\d+)", text)
-        cosine = float(said[1]) if said else 0.0
-        return vector(cosine, math.sqrt(1 - cosine * cosine), 0, 0)
+        return placed_at(float(said[1]) if said else 0.0)
+
+
+def placed_at(cosine: float) -> bytes:
+    return vector(cosine, math.sqrt(1 - cosine * cosine), 0, 0)
+
+
+def seen_at(cosine: float) -> float:
+    """The similarity that a search sees of a text that was placed there."""
+    return similarity(QUERY, placed_at(cosine))
 
 
 class Clock:

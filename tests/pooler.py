@@ -25,7 +25,7 @@ listen_port = {port}
 unix_socket_dir =
 auth_type = trust
 auth_file = {folder}/users
-pool_mode = transaction
+pool_mode = {mode}
 default_pool_size = {size}
 {tls}
 logfile = {folder}/log
@@ -43,7 +43,7 @@ client_tls_cert_file = {folder}/certificate.pem
 class Pooler:
     """A process of PgBouncer: it can be stopped and started."""
 
-    def __init__(self, server: str) -> None:
+    def __init__(self, server: str, mode: str = "transaction") -> None:
         program = shutil.which("pgbouncer") or shutil.which("pgbouncer", path="/usr/sbin")
         if program is None:
             pytest.skip("needs PgBouncer: install Debian's pgbouncer")
@@ -52,17 +52,17 @@ class Pooler:
         self._user = str(conninfo_to_dict(server).get("user") or "postgres")
         self._command = [program, *_as_owner(server), f"{self._folder.name}/settings"]
         self._process: subprocess.Popen[bytes] | None = None
-        self._write(server)
+        self._write(server, mode)
         self.start()
 
-    def _write(self, server: str) -> None:
+    def _write(self, server: str, mode: str) -> None:
         folder = Path(self._folder.name)
         parts = conninfo_to_dict(server)
         where = " ".join(f"{key}={parts[key]}" for key in ("host", "port") if parts.get(key))
         tls = TLS.format(folder=folder) if _certified(folder) else ""
-        (folder / "settings").write_text(
-            SETTINGS.format(server=where, port=self._port, folder=folder, size=POOL_SIZE, tls=tls)
-        )
+        own = {"port": self._port, "size": POOL_SIZE, "mode": mode}
+        settings = SETTINGS.format(server=where, folder=folder, tls=tls, **own)
+        (folder / "settings").write_text(settings)
         password = parts.get("password") or ""
         (folder / "users").write_text(f'"{self._user}" "{password}"\n')
         folder.chmod(0o777)  # it may run as another user

@@ -3,6 +3,7 @@ its coordinator."""
 
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
@@ -11,9 +12,12 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 from psycopg.sql import SQL
+from test_postgres_faults import fill as fill_up
+from test_postgres_faults import small_disk
 
 import cluster
 import postgres
+from campaign.soundness import assert_words_are_in_step
 from conftest import COMMAND, Kb, environment
 from gate import Gate
 from knowbase import Base, Note, SearchRequest
@@ -25,9 +29,11 @@ from knowbase.store.partial import allowed
 from knowbase.store.postgres import create
 from knowbase.store.postgres.upgrade import _statements
 from knowbase.text.analysis import Word
+from knowbase.values.changes import Changes
 from linked import FarApart, new_base
 from sameness import assert_same
 from servers import serving
+from stores import NOW, draft, section
 
 _numbers = count(1)
 DATABASES = (
@@ -184,7 +190,9 @@ def test_every_surface_takes_partial(over: Cluster, filled: str, tmp_path: Path)
     failed = kb(*search, code=None)
     assert failed.code != 0
     assert "--partial" in failed.err
-    assert kb.json(*search, "--partial")["partial"] is True
+    part = kb.json(*search, "--partial")
+    assert part["partial"] is True
+    assert part["semantic_coverage"] == 1  # of what is there
     ailments = kb.json("doctor", "--base", filled)["findings"]
     assert [one["name"] for one in ailments] == ["worker"]
     workers = kb.json("status", "--base", filled, code=0)["cluster"]["workers"]
@@ -223,6 +231,40 @@ def test_a_worker_lost_in_a_move_loses_nothing(over: Cluster, tmp_path: Path) ->
     moved = move(place, target)
     assert moved.verified
     assert moved.there + moved.copied == 300
+
+
+@contextmanager
+def crowded_worker() -> Iterator[tuple[str, Path]]:
+    """A database of a cluster whose last worker has it on a small disk, and a file that is in the
+    way there."""
+    url = _database("kb_cluster_crowded")
+    server, last = postgres.server(), cluster.nodes(postgres.server())[-1]
+    with psycopg.connect(cluster.at(server, last), autocommit=True) as worker:
+        found = worker.execute("SHOW data_directory").fetchone()
+        if found is None or not Path(found[0]).exists():
+            pytest.skip("needs a worker on this machine, to give it a small disk")
+        with small_disk(Path(found[0])) as disk:
+            spare = disk / "spare"
+            spare.write_bytes(bytes(16_000_000))
+            worker.execute(SQL("CREATE TABLESPACE kb_small LOCATION {}").format(str(disk / "data")))
+            try:
+                cluster.prepare_on(server, last, "kb_cluster_crowded", tablespace="kb_small")
+                cluster.join(url, cluster.nodes(server))
+                yield url, spare
+            finally:
+                cluster.drop(server, "kb_cluster_crowded")
+                worker.execute("DROP TABLESPACE kb_small")
+
+
+def test_a_full_disk_of_one_worker_is_said_in_one_sentence_and_loses_nothing() -> None:
+    with crowded_worker() as (url, spare), closing(create(url)) as store:
+        written = fill_up(store)
+        spare.unlink()
+        store.apply(Changes(drafts=(draft("after", section("after that")),)), NOW)
+        query = KeywordQuery((Word("common"),))
+        assert len(store.keyword(query, EVERYTHING, 10**6, FieldWeights())) == written
+        assert store.find("after") is not None
+        assert_words_are_in_step(store, url)
 
 
 def test_two_inits_at_once_make_one_distributed_base(tmp_path: Path) -> None:

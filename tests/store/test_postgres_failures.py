@@ -1,5 +1,7 @@
 """Each failure of PostgreSQL is its own error, and nothing is waited for without end."""
 
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -91,6 +93,20 @@ def test_a_database_or_user_that_is_not_there_is_named_so() -> None:
         PostgresStore(url.replace("postgres@", "kb_nobody_at_all@"))
 
 
+def test_a_connection_that_is_lost_prints_nothing_of_its_own(url: str) -> None:
+    """Where a program has not set up logging, Python prints what the driver warns of."""
+    create(url).close()
+    program = (
+        "import sys; from psycopg.sql import SQL; from knowbase.store.postgres import PostgresStore"
+        "\ntry: PostgresStore(sys.argv[1])._read(SQL('SELECT pg_terminate_backend("
+        "pg_backend_pid())'))\nexcept Exception as error: print(type(error).__name__)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, url], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert (done.stdout.strip(), done.stderr) == ("BaseUnreachable", "")
+
+
 def test_a_pool_without_connections_says_why(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,6 +127,7 @@ STATES = {
     "40P01": BaseLocked,
     "40001": BaseLocked,
     "57014": TookTooLong,
+    "25P03": TookTooLong,
     "53300": BaseBusy,
     "53100": DiskFull,
     "53200": BaseError,

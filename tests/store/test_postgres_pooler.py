@@ -27,6 +27,7 @@ from knowbase.query.conditions import EVERYTHING
 from knowbase.store.postgres import PostgresStore, create
 from knowbase.values.documents import ALL
 from linked import FarApart
+from pooler import Pooler
 from stores import MODEL
 
 __all__ = [
@@ -97,6 +98,18 @@ def test_who_writes_through_a_pooler_survives_its_restart() -> None:
     assert len(set(stored)) == len(stored)
     assert set(written) <= set(stored)
     assert all("\n" not in str(error) and error.hint for error in refused)
+
+
+def test_what_a_pooler_refuses_is_said_in_one_sentence() -> None:
+    url = postgres.new_base()
+    create(url).close()
+    database, _, name = postgres.pooler().before(url).partition("#")
+    with pytest.raises(BaseUnreachable, match="does not take the options in the URL"):
+        PostgresStore(f"{database}?options=-c%20work_mem%3D64MB#{name}")
+    with closing(Pooler(postgres.server(), mode="statement")) as pooler:
+        with pytest.raises(BaseUnreachable, match="allows no transactions") as caught:
+            PostgresStore(pooler.before(url))
+        assert "pool_mode" in (caught.value.hint or "")
 
 
 def _wait_for_more(written: list[str]) -> None:

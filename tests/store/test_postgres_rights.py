@@ -124,3 +124,5 @@ def test_tls_is_as_the_url_asks_for(url: str, tmp_path: Path) -> None:
     for root in (tmp_path / "not-there.pem", Path(__file__)):
         with pytest.raises(BaseUnreachable, match="TLS is not what the URL asks for"):
             PostgresStore(with_root(root))
+    with pytest.raises(BaseUnreachable, match="TLS is not what the URL asks for"):
+        PostgresStore(f"{database}?sslmode=verify-fully#{name}")

@@ -67,7 +67,11 @@ class BaseServices:
         self.settings = self.configuration.settings
         self.profile(self.settings.search_profile)  # a mistake is said at once, whatever is asked
         if opened is None:
-            opened = Opened(open_store(path, self.settings))
+            english = any(
+                isinstance(one, dict) and one.get("keyword") == "ts_rank_cd"
+                for one in self.configuration.profiles.values()
+            )
+            opened = Opened(open_store(path, self.settings, english=english))
             if self.settings.history_keep != config.DEFAULTS.history_keep:
                 opened.store.keeps = self._keeps()
         self._opened_store = opened.store

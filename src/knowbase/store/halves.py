@@ -1,8 +1,12 @@
 """Vectors at half precision, as every store keeps them; by numpy where that is loaded."""
 
 import sys
+from typing import TYPE_CHECKING
 
 from knowbase.values.vectors import Vector
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def halved(vector: Vector) -> bytes:
@@ -28,6 +32,21 @@ def whole(half: bytes) -> Vector:
 
     number = len(half) // 2
     return struct.pack(f"<{number}f", *struct.unpack(f"<{number}e", half))
+
+
+def halved_all(vectors: "Sequence[Vector]") -> "list[tuple[bytes, Vector]]":
+    """Of each, its halves, and what they are as float32."""
+    if "numpy" not in sys.modules or len(set(map(len, vectors))) != 1:
+        return [(half := halved(vector), whole(half)) for vector in vectors]
+    import numpy as np
+
+    with np.errstate(over="ignore"):
+        halves = np.frombuffer(b"".join(vectors), "<f4").astype("<f2")
+    kept = halves.astype("<f4").reshape(len(vectors), -1)
+    return [
+        (half.tobytes(), one.tobytes())
+        for half, one in zip(halves.reshape(len(vectors), -1), kept, strict=True)
+    ]
 
 
 def as_kept(vector: Vector) -> Vector:

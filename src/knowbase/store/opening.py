@@ -12,20 +12,21 @@ if TYPE_CHECKING:
     from knowbase.store.contract import Store
 
 
-def open_store(base: str, settings: "Settings") -> "Store":
-    """The store of an existing base."""
+def open_store(base: str, settings: "Settings", *, english: bool = False) -> "Store":
+    """The store of an existing base; whether a profile ranks English words as PostgreSQL does."""
     if not is_url(base):
         from knowbase.store.sqlite import SqliteStore
 
         return SqliteStore(base, settings.store_busy_timeout, settings.store_index_after)
     _need_driver()
     from knowbase.store.postgres import PostgresStore
+    from knowbase.store.postgres.english import Indexes
     from knowbase.values.replicas import ReadFrom
 
     return PostgresStore(
         base,
         settings.store_busy_timeout,
-        settings.store_vector_index,
+        Indexes(settings.store_vector_index, english),
         settings.store_statement_timeout,
         ReadFrom(settings.base_read, settings.base_read_lag),
     )

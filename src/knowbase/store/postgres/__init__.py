@@ -14,6 +14,7 @@ from knowbase.store.postgres.connection import (
     Timeouts,
     find_model,
 )
+from knowbase.store.postgres.english import Indexes
 from knowbase.store.postgres.links import Linking
 from knowbase.store.postgres.parts import PostgresParts
 from knowbase.store.postgres.place import Place, place_in
@@ -58,7 +59,7 @@ class PostgresStore(PostgresParts):
         self,
         url: str,
         busy_timeout: float = BUSY_TIMEOUT,
-        vector_index: str = "hnsw",
+        indexes: Indexes = Indexes(),  # noqa: B008 - a value, never changed
         statement_timeout: float = STATEMENT_TIMEOUT,
         read_from: ReadFrom = ReadFrom(),  # noqa: B008 - a value, never changed
     ) -> None:
@@ -66,7 +67,7 @@ class PostgresStore(PostgresParts):
         place = place_in(url)
         timeouts = Timeouts(busy_timeout, statement_timeout, place.schema)
         self._connections = _connections(place.database, timeouts, read_from)
-        self._vector_index = vector_index
+        self._indexes = indexes
         try:
             self._base, self._vectors_known, is_distributed = self._connections.run(
                 lambda connection: _opened(connection, place)
@@ -86,7 +87,7 @@ class PostgresStore(PostgresParts):
             if writing.outgrew_plans:
                 analyze(connection)
             if writing.grew:
-                self.index_vectors(connection)
+                self.index_large(connection)
             found = connection.execute(
                 SQL(
                     f"SELECT {rows.DOCUMENT} FROM documents d WHERE base_id = %s AND seq = ANY(%s)"

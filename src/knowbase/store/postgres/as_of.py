@@ -82,7 +82,7 @@ class PostgresAsOf(PostgresParts):
         self.url = store.url
         self._base = store._base
         self._vectors_known = store._vectors_known
-        self._vector_index = store._vector_index
+        self._indexes = store._indexes
         self._connections = PastConnections(store._connections, self._base, number)
 
     def history(self) -> "HistoryStore":

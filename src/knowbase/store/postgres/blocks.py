@@ -5,10 +5,13 @@ fit into one number; what does not (a very long chunk, a word more often than th
 beside them. All of it is big-endian, so that the server can write it as well.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
+
+from knowbase.store.postgres.words import HEADING, MOST, TERMS, TEXT, TITLE
 
 if TYPE_CHECKING:
     from knowbase.store.postgres.words import Counts
@@ -86,21 +89,27 @@ class Packed(NamedTuple):
             yield word, b"", more.tobytes()
 
 
-def packed(lines: Iterable[tuple[int, int, int, "Counts"]]) -> Packed:
-    """Of a word's id, a chunk, its length, and how often the word stands in its fields."""
-    narrow: list[tuple[int, int]] = []
-    wide: list[tuple[int, int, int, Counts]] = []
-    for word, chunk, length, counts in lines:
-        title, heading, text, terms = counts
-        if (
-            text < _TEXTS and length < _LENGTHS and chunk < _CHUNKS
-            and title < _TITLES and heading < _HEADINGS and terms < _TERMS
-        ):  # fmt: skip
-            fields = text << 8 | title << 6 | heading << 4 | terms
-            narrow.append((word, chunk << 32 | length << 16 | fields))
-        else:
-            wide.append((word, chunk, length, counts))
-    return Packed(np.array(narrow, NARROW), np.array(wide, WIDE))
+def packed(chunks: "Mapping[int, tuple[int, Counts]]", words: "Mapping[str, int]") -> Packed:
+    """Of chunks, with how many words they have and how often each stands in their fields; and of
+    the ids of these words."""
+    every = [counts for _, counts in chunks.values()]
+    number = sum(map(len, every))
+    word = np.fromiter(map(words.__getitem__, chain.from_iterable(every)), "i8", number)
+    where = np.fromiter(chain.from_iterable(map(dict.values, every)), "i8", number)
+    sizes = np.fromiter(map(len, every), "i8", len(every))
+    chunk = np.repeat(np.fromiter(chunks, "i8", len(every)), sizes)
+    length = np.repeat(np.fromiter((one for one, _ in chunks.values()), "i8", len(every)), sizes)
+    title, heading, text, terms = (where >> at & MOST for at in (TITLE, HEADING, TEXT, TERMS))
+    is_narrow = (text < _TEXTS) & (length < _LENGTHS) & (chunk < _CHUNKS)
+    is_narrow &= (title < _TITLES) & (heading < _HEADINGS) & (terms < _TERMS)
+    record = chunk << 32 | length << 16 | text << 8 | title << 6 | heading << 4 | terms
+    narrow = np.empty(int(is_narrow.sum()), NARROW)
+    narrow["word"], narrow["record"] = word[is_narrow], record[is_narrow]
+    wide = np.empty(number - len(narrow), WIDE)
+    for name, values in (("word", word), ("chunk", chunk), ("length", length)):
+        wide[name] = values[~is_narrow]
+    wide["counts"] = np.stack([title, heading, text, terms], axis=1)[~is_narrow]
+    return Packed(narrow, wide)
 
 
 class Details(NamedTuple):

@@ -12,6 +12,7 @@ from knowbase.store.halves import as_kept
 from knowbase.store.postgres.cluster import is_distributed
 from knowbase.store.postgres.vector_tables import packed, vector_table
 from knowbase.store.seals import vector_seal
+from knowbase.values.characters import clean
 from knowbase.values.vectors import Vector
 
 _START = b"PGCOPY\n\xff\r\n\0" + bytes(8)
@@ -19,19 +20,54 @@ _END = b"\xff\xff"
 _VECTOR = struct.Struct(">hiiiiiq")
 _DOCUMENT = struct.Struct(">iq")  # one more column, of a cluster
 _LENGTH = struct.Struct(">i")
+_ROWS = 4096  # that are sent at once
+_BETWEEN = "\x1f"
+_CHOSEN = (
+    "base_id, seq, type, tags, path, created_at, updated_at, parent_key, project, roles, archived,"
+    " expires_at, scope, sector, tier"
+)
 
 
 def copy_rows(
     connection: Connection, table: str, columns: Sequence[str], lines: Sequence[Sequence[Any]]
 ) -> None:
-    """New rows; the server reads the first while the last are still being sent."""
+    """New rows; the server reads the first while the last are still being sent. What is sent is
+    made here: the driver adapts value by value, and takes longer for it than the server to store
+    them."""
     if not lines:
         return
-    deadline.check()
     statement = _statement(Identifier(table), columns, "")
     with connection.cursor() as cursor, cursor.copy(statement) as copy:
-        for line in lines:
-            copy.write_row(line)
+        for start in range(0, len(lines), _ROWS):
+            deadline.check()
+            columnwise = map(_fields, zip(*lines[start : start + _ROWS], strict=True))
+            rows = map("\t".join, zip(*columnwise, strict=True))
+            copy.write(clean("\n".join(rows) + "\n"))
+
+
+def _fields(column: Sequence[Any]) -> Iterable[str]:
+    """The values of a column as COPY reads them; those of one kind all at once."""
+    kinds = set(map(type, column))
+    if kinds == {int}:
+        return map(str, column)
+    if kinds == {str}:
+        whole = _BETWEEN.join(column)
+        if whole.count(_BETWEEN) == len(column) - 1:  # no text has it
+            return _escaped(whole).split(_BETWEEN)
+    return map(_field, column)
+
+
+def _field(value: object) -> str:
+    if value is None:
+        return "\\N"
+    if isinstance(value, bytes):
+        return "\\\\x" + value.hex()
+    return _escaped(array(value) if isinstance(value, list) else str(value))
+
+
+def _escaped(text: str) -> str:
+    text = text.replace("\\", "\\\\")
+    return text.replace("\n", "\\n").replace("\t", "\\t").replace("\r", "\\r")
 
 
 def copy_vectors(
@@ -78,11 +114,13 @@ def _statement(table: Composable, columns: Sequence[str], how: str) -> Composed:
 
 
 def analyze(connection: Connection) -> None:
-    """Tell the planner how large the tables have become. Of those over a cluster, each worker
-    plans for itself and learns it by itself; in the middle of a transaction it cannot be told."""
-    tables = "words, word_blocks"
+    """Tell the planner how large the tables have become, and what is in the columns that a query
+    chooses by: to sample texts and blocks takes longer than to write some. Of those over a cluster,
+    each worker plans for itself and learns it by itself; in the middle of a transaction it cannot
+    be told."""
+    tables = "words, word_blocks (base_id, segment, word)"
     if not is_distributed(connection):
-        tables = f"documents, chunks, {tables}"
+        tables = f"documents ({_CHOSEN}), chunks (base_id, id, document, position, hash), {tables}"
     connection.execute(SQL("ANALYZE {}").format(SQL(tables)))
 
 
@@ -91,10 +129,18 @@ def numbers(given: Iterable[int]) -> str:
     return "{" + ",".join(map(str, given)) + "}"
 
 
-def texts(given: Iterable[str]) -> str:
-    """The same for text."""
-    return "{" + ",".join([f'"{_escaped(one)}"' for one in given]) + "}"
+def array(given: Iterable[Any]) -> str:
+    """The same for whatever there is."""
+    return "{" + ",".join([_element(one) for one in given]) + "}"
 
 
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
+def _element(value: object) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, bytes):
+        return '"\\\\x' + value.hex() + '"'
+    if not isinstance(value, str):
+        return str(value)
+    if "\\" in value or '"' in value:
+        value = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{value}"'

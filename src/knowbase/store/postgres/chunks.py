@@ -12,6 +12,7 @@ from knowbase.store.postgres.vector_tables import vector_table
 from knowbase.store.postgres.words import Counts, counted
 from knowbase.text.indexed import index_terms
 from knowbase.values.changes import Draft
+from knowbase.values.copies import ChunkCopy
 from knowbase.values.documents import Chunk, names_of
 from knowbase.values.vectors import Model, Vector
 
@@ -40,14 +41,15 @@ class _Stored(NamedTuple):
     length: int
 
 
-class _Lines(NamedTuple):
+class Lines(NamedTuple):
     """What is written of chunks."""
 
     new: list[tuple[Any, ...]]
     old: list[tuple[Any, ...]]
     vectors: dict[int, Vector]
     changed: list[int]  # those whose text is another one
-    indexed: dict[int, tuple[int, dict[str, Counts]]]  # those whose words are other ones
+    indexed: dict[int, tuple[int, Counts]]  # those whose words are other ones
+    copies: dict[int, list[ChunkCopy]]  # those of new documents, as they will be read
 
 
 class Chunks(Postings):
@@ -57,14 +59,17 @@ class Chunks(Postings):
     _unlinked: set[int]  # documents whose vectors changed
     _documents: dict[int, int]  # of chunks that are written
 
-    def _write_chunks(self, documents: Sequence[Planned]) -> None:
+    def _planned_chunks(self, documents: Sequence[Planned]) -> Lines:
         """A chunk at the same place keeps its number; its words only change when its text did."""
         stored = self._stored([one.seq for one in documents if not one.is_new])
         self._drop_orphans(documents, stored)
         embedded = self._embedded([old.id for those in stored.values() for old in those.values()])
-        lines = _Lines([], [], {}, [], {})
+        lines = Lines([], [], {}, [], {}, {})
         for one in documents:
             self._plan_chunks(one, stored.get(one.seq, {}), embedded, lines)
+        return lines
+
+    def _write_chunks(self, lines: Lines) -> None:
         self._forget_words(lines.indexed.keys() - {one[0] for one in lines.new})
         self._indexed |= lines.indexed
         self._copy_chunks(lines.new)
@@ -120,7 +125,7 @@ class Chunks(Postings):
         document: Planned,
         stored: dict[tuple[str, int], _Stored],
         embedded: set[int],
-        lines: _Lines,
+        lines: Lines,
     ) -> None:
         draft, seq = document.draft, document.seq
         names = names_of(document.code, draft.path)
@@ -133,6 +138,9 @@ class Chunks(Postings):
             length = self._index(number, old, chunk, (title, terms), lines.indexed)
             line = chunk_line(number, seq, position, chunk, (title, terms, length))
             (lines.old if old else lines.new).append(line)
+            if document.is_new:
+                copy = ChunkCopy(number, position, chunk, title, terms, ())
+                lines.copies.setdefault(seq, []).append(copy)
             is_other = old is not None and old.hash != chunk.hash
             if is_other:
                 lines.changed.append(number)
@@ -153,7 +161,7 @@ class Chunks(Postings):
         old: _Stored | None,
         chunk: Chunk,
         more: tuple[str, str],
-        indexed: dict[int, tuple[int, dict[str, Counts]]],
+        indexed: dict[int, tuple[int, Counts]],
     ) -> int:
         """Note the chunk's words, unless they are the old ones; how many there are."""
         title, terms = more

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self, TypeAlias, TypeVar
 
 import psycopg
 from psycopg import Connection, Cursor, sql
+from psycopg.adapt import Dumper
 from psycopg.types.string import StrDumperUnknown
 from psycopg_pool import ConnectionPool, PoolTimeout
 
@@ -15,6 +16,7 @@ from knowbase import deadline
 from knowbase.errors import InvalidInput, VectorsUnavailable
 from knowbase.logs import log
 from knowbase.store import partial
+from knowbase.store.postgres.bulk import array
 from knowbase.store.postgres.cancelling import Canceller
 from knowbase.store.postgres.cluster import ONE_BY_ONE, BaseConnection
 from knowbase.store.postgres.failures import (
@@ -34,6 +36,7 @@ CONNECT_TIMEOUT = 10
 POOL_TIMEOUT = 10.0
 STATEMENT_TIMEOUT = 60.0
 PORTS = 65536
+ENCODING = "UTF8"  # whatever a role has set
 LEAST_PGVECTOR = (0, 5)  # the first with HNSW
 INSTALL = "install pgvector 0.5 or newer on the server, then: CREATE EXTENSION vector"
 ONE_STATE = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
@@ -41,7 +44,7 @@ NO_HURRY = "SET LOCAL idle_in_transaction_session_timeout = 0"
 SCHEMA = "knowbase"
 Query: TypeAlias = sql.SQL | sql.Composed
 
-for _name in ("knowbase", "psycopg.pool"):
+for _name in ("knowbase", "psycopg"):
     # Where nobody has set up logging, Python would print it, hosts and tracebacks included.
     logging.getLogger(_name).addHandler(logging.NullHandler())
 
@@ -75,7 +78,8 @@ def _limits(schema: str, lock: int, statement: int) -> str:
     """One statement that says what holds for its transaction: where tables are, and time-outs.
     The schema's name is one of those that `place.py` lets through."""
     names = {"search_path": f'"{schema}", public'}
-    settings = {**names, "lock_timeout": lock, "statement_timeout": statement}
+    timeouts = {"lock_timeout": lock, "statement_timeout": statement}
+    settings = {**names, **timeouts, "standard_conforming_strings": "on"}
     return "SELECT " + ", ".join(f"set_config('{k}', '{v}', true)" for k, v in settings.items())
 
 
@@ -225,6 +229,7 @@ def new_pool(url: str, connect_timeout: int) -> "ConnectionPool[BaseConnection]"
             "autocommit": True,
             "cursor_factory": _Cursor,
             "connect_timeout": connect_timeout,
+            "client_encoding": ENCODING,
             "prepare_threshold": None,  # off, until it is known who answers
         },
         configure=_configure,
@@ -317,8 +322,16 @@ class _Text(StrDumperUnknown):
         return super().dump(clean(obj))
 
 
+class _List(Dumper):
+    """An array, of whatever type it is compared with: the driver looks at each element."""
+
+    def dump(self, obj: list[Any]) -> bytes:
+        return clean(array(obj)).encode()
+
+
 def _configure(connection: Connection) -> None:
     connection.adapters.register_dumper(str, _Text)
+    connection.adapters.register_dumper(list, _List)
     if _is_direct(connection):
         connection.prepare_threshold = PREPARED_AFTER
 

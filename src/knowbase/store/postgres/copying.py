@@ -8,6 +8,7 @@ from psycopg.sql import SQL
 
 from knowbase.store.contract import CopySource
 from knowbase.store.postgres import keeping, past, reading
+from knowbase.store.postgres.bulk import analyze
 from knowbase.store.postgres.connection import Connected, Connections
 from knowbase.store.postgres.pasting import Pasting
 from knowbase.store.postgres.reading import PostgresSnapshot, Reading
@@ -96,12 +97,18 @@ class PostgresCopying(Connected):
         self._connections.writing(begin)
 
     def paste(self, copies: Sequence[Copy]) -> None:
-        self._connections.writing(lambda connection: Pasting(connection, self._base).paste(copies))
+        def write(connection: Connection) -> None:
+            pasting = Pasting(connection, self._base)
+            pasting.paste(copies)
+            if pasting.outgrew_plans:
+                analyze(connection)
+
+        self._connections.writing(write)
 
     def paste_shared(self, shared: SharedParts) -> None:
         def write(connection: Connection) -> None:
             Pasting(connection, self._base).paste_shared(shared)
-            self._store.index_vectors(connection)
+            self._store.index_large(connection)
 
         self._connections.writing(write)
 
@@ -124,7 +131,7 @@ class PostgresCopying(Connected):
                 Pasting(connection, self._base).paste(source.copies(batch))
             Pasting(connection, self._base).paste_shared(source.shared())
             keeping.replace(connection, self._base, source.history())
-            self._store.index_vectors(connection)
+            self._store.index_large(connection)
 
         self._connections.writing(write)
 

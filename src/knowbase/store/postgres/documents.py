@@ -221,7 +221,7 @@ class PostgresDocuments(Connected):
             if state == self._covered_at:
                 return chunks, chunks
             embedded = self._embedded_by(connection, *known)
-            if state[1] and embedded == chunks:
+            if state[1] and embedded == chunks and not gathering.is_partial(connection):
                 self._covered_at = state
             return chunks, embedded
 
@@ -237,7 +237,7 @@ class PostgresDocuments(Connected):
         return str(row[0]) if row else ""
 
     def _chunk_count(self, connection: Connection, condition: Condition) -> int:
-        if is_everything(condition):
+        if is_everything(condition) and not gathering.is_partial(connection):
             query = "SELECT chunks FROM bases WHERE id = %s"
             row = connection.execute(query, (self._base,)).fetchone()
             return int(row[0]) if row else 0

@@ -41,6 +41,11 @@ TOO_LONG = Failure(
     "the database took too long",
     "ask for less at once, or raise store.statement_timeout",
 )
+IDLE = Failure(
+    TookTooLong,
+    "the database server ended a transaction that took too long",
+    "raise idle_in_transaction_session_timeout, or transaction_timeout, of this role",
+)
 NO_CONNECTION_LEFT = Failure(
     BaseBusy,
     "the database server takes no further connections",
@@ -110,6 +115,16 @@ WRONG_TLS = Failure(
     "the database server's TLS is not what the URL asks for",
     "check sslmode and sslrootcert in the URL, and the server's certificate",
 )
+WRONG_POOLING = Failure(
+    BaseUnreachable,
+    "the pooler before the database allows no transactions",
+    "set its pool_mode to transaction, or to session",
+)
+POOLER_REFUSES = Failure(
+    BaseUnreachable,
+    "the pooler before the database does not take the options in the URL",
+    "leave them out, or name them in its ignore_startup_parameters",
+)
 READ_ONLY = Failure(
     BaseReadOnly,
     "the database can only be read: it is a replica, or set so",
@@ -140,6 +155,8 @@ _BY_STATE = {
     "40P01": LOCKED,  # a deadlock
     "40001": LOCKED,  # not in one order with others
     "57014": TOO_LONG,
+    "25P03": IDLE,
+    "25P04": IDLE,
     "53300": NO_CONNECTION_LEFT,
     "53100": FULL,
     "53200": NO_MEMORY,
@@ -166,6 +183,10 @@ _RIGHTS = (
 """Which right is missing only the server's words say."""
 
 _LOST_WORKER = r"remote node|connection marked as essential|failed to COPY to "
+_CLOSED = r"server closed|SSL |(receive data from|send data to|connection to the) server"
+"""What libpq says of a connection that ends, which the coordinator hands on as it is."""
+_FULL_WORKER = r"No space left on device|wrote only \d+ of \d+ bytes"
+"""What a worker says goes through the coordinator without its state."""
 
 # Whoever is not let in gets no SQLSTATE from libpq, only the server's words.
 _BY_WORDS = (
@@ -182,7 +203,9 @@ _BY_WORDS = (
     ),
     (r"database .* does not exist", NO_DATABASE),
     (r"permission denied for database", NO_RIGHTS),
-    (r"does not support SSL|certificate|SSL error|root\.crt", WRONG_TLS),
+    (r"transaction blocks not allowed", WRONG_POOLING),
+    (r"unsupported startup parameter", POOLER_REFUSES),
+    (r"does not support SSL|sslmode|certificate|SSL error|root\.crt", WRONG_TLS),
 )
 
 
@@ -193,12 +216,12 @@ def failure_of(error: Exception) -> Failure:
         return WORKER_AWAY
     if state == "42501":
         return _by_words(error, _RIGHTS, NO_RIGHTS)
+    if state == "XX000" and re.search(_FULL_WORKER, str(error)):
+        return FULL
     if state in _BY_STATE:
         return _BY_STATE[state]
-    if state is None and isinstance(error, psycopg.OperationalError | PoolTimeout):
+    if isinstance(error, psycopg.OperationalError | PoolTimeout):
         return _by_words(error, _BY_WORDS, UNREACHABLE)
-    if isinstance(error, psycopg.OperationalError):
-        return UNREACHABLE
     return REFUSED
 
 
@@ -215,8 +238,8 @@ def is_of_worker(error: Exception) -> bool:
         return False
     if re.search(_LOST_WORKER, str(error)):
         return True
-    is_lost = error.sqlstate.startswith(("57P", "08")) or "server closed" in str(error)
-    return is_lost and re.search(r"on \S+:\d+", error.diag.context or "") is not None
+    is_lost = error.sqlstate.startswith(("57P", "08")) or re.search(_CLOSED, str(error))
+    return bool(is_lost) and re.search(r"on \S+:\d+", error.diag.context or "") is not None
 
 
 def was_dropped(error: psycopg.Error) -> bool:

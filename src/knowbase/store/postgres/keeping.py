@@ -13,7 +13,7 @@ from knowbase.store.postgres.postings import drop_unused
 from knowbase.store.postgres.reading import Reading
 from knowbase.store.postgres.vector_tables import unpacked as unpacked_vector
 from knowbase.store.postgres.vector_tables import vector_table
-from knowbase.store.postgres.words import Counts, counted, ids_of
+from knowbase.store.postgres.words import Counts, counted, four_of, ids_of
 from knowbase.store.versions import from_the_start, text_key, touched_json, unpacked, version_seal
 from knowbase.values.edges import Relation
 from knowbase.values.history import Change, HistoryPart, Kept, PastChunk, PastVersion
@@ -238,7 +238,7 @@ def write(connection: Connection, base: int, part: HistoryPart) -> None:
 def _write_words(
     connection: Connection,
     base: int,
-    found: Sequence[tuple[PastChunk, tuple[int, dict[str, Counts]]]],
+    found: Sequence[tuple[PastChunk, tuple[int, Counts]]],
 ) -> None:
     """The words of what was replaced; a word that nothing has any more is none of today."""
     stems = {stem for _, (_, counts) in found for stem in counts}
@@ -260,7 +260,7 @@ def _write_words(
         "past_postings",
         ("base_id", "word", "chunk", "until", "length", "title", "heading", "text", "terms"),
         [
-            (base, known[stem], one.chunk, one.until, length, *where)
+            (base, known[stem], one.chunk, one.until, length, *four_of(where))
             for one, (length, counts) in found
             for stem, where in counts.items()
         ],

@@ -11,16 +11,19 @@ from knowbase.store.postgres import calibration, rows, saved
 from knowbase.store.postgres.bulk import analyze, copy_rows, copy_vectors
 from knowbase.store.postgres.chunks import chunk_line
 from knowbase.store.postgres.rows import clean
-from knowbase.store.postgres.sealing import seal
+from knowbase.store.postgres.sealing import COLUMNS as SEALS
+from knowbase.store.postgres.sealing import columns as seals
+from knowbase.store.postgres.sealing import read_back
 from knowbase.store.postgres.words import counted
 from knowbase.store.postgres.write import Writing
+from knowbase.values.characters import storable
 from knowbase.values.copies import ChunkCopy, Copy, SharedParts, batches
 from knowbase.values.documents import Document
 
 if TYPE_CHECKING:
     from knowbase.values.vectors import Model, Vector
 
-_COLUMNS = ("base_id", *Document._fields, "said")
+_COLUMNS = ("base_id", *Document._fields, "said", *SEALS)
 _REPLACED = ("uses", "sessions", "relations", "files", "sources", "saved")
 
 
@@ -32,6 +35,7 @@ class Pasting(Writing):
 
     def paste(self, copies: Sequence[Copy]) -> None:
         """These documents, in place of those with their ids or numbers."""
+        copies = storable(copies)
         found = self._connection.execute(
             "SELECT id FROM documents WHERE base_id = %s AND (id = ANY(%s) OR seq = ANY(%s))",
             (self._base, [one.document.id for one in copies], [one.document.seq for one in copies]),
@@ -53,12 +57,12 @@ class Pasting(Writing):
         self._write_words()
         written = [copy.document.seq for copy in copies]
         self._linking.refresh(written)
-        seal(self._connection, self._base, written)
 
     def _document(self, copy: Copy) -> list[Any]:
         document = copy.document
         values = {name: rows.written(name, value) for name, value in document._asdict().items()}
         values |= {"base_id": self._base, "said": json.dumps(dict(copy.said))}
+        values |= seals(copy._replace(document=read_back(values)))
         return [values[name] for name in _COLUMNS]
 
     def _chunk(self, seq: int, copy: ChunkCopy) -> tuple[Any, ...]:

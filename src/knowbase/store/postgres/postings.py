@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection
+from itertools import chain
 
 from psycopg import Connection
 
@@ -30,7 +31,7 @@ class Postings(Recording):
     _next_word: int
     _unindexed: set[int]  # chunks whose words are to be forgotten
     _lost: Counter[str]  # stems, and how many of those chunks had each
-    _indexed: dict[int, tuple[int, dict[str, Counts]]]
+    _indexed: dict[int, tuple[int, Counts]]
     _chunks: int  # how many more there are
     _before: int  # how many there were
     _length: int
@@ -58,13 +59,7 @@ class Postings(Recording):
             segments = Segments(self._connection, self._base)
             segments.drop(self._unindexed)
             known = self._known_words()
-            segments.add(
-                packed(
-                    (known[stem], chunk, length, where)
-                    for chunk, (length, counts) in self._indexed.items()
-                    for stem, where in counts.items()
-                )
-            )
+            segments.add(packed(self._indexed, known))
         self._connection.execute(
             "UPDATE bases SET next_seq = %s, next_chunk = %s, next_word = %s,"
             " chunks = chunks + %s, length = length + %s WHERE id = %s",
@@ -82,15 +77,15 @@ class Postings(Recording):
     @property
     def outgrew_plans(self) -> bool:
         """Whether the base has so many more chunks that the planner's view of its tables is out
-        of date: when it is four times as large, so that filling a base has few analyses, not one
-        a batch."""
+        of date: when it is sixteen times as large, so that filling a base has few analyses, not
+        one a batch. How many rows there are, it sees by itself."""
         before, now = self._before // MANY_CHUNKS, (self._before + self._chunks) // MANY_CHUNKS
-        return (now.bit_length() + 1) // 2 > (before.bit_length() + 1) // 2
+        return (now.bit_length() + 3) // 4 > (before.bit_length() + 3) // 4
 
     def _known_words(self) -> dict[str, int]:
         """The id of each stem, new ones included; how many chunks have it is kept in step."""
         connection, base = self._connection, self._base
-        having = Counter(stem for _, counts in self._indexed.values() for stem in counts)
+        having = Counter(chain.from_iterable(counts for _, counts in self._indexed.values()))
         known = {
             stem: word for stem, (word, _) in ids_of(connection, base, having | self._lost).items()
         }

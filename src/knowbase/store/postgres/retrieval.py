@@ -23,6 +23,7 @@ from knowbase.store.postgres.bulk import numbers
 from knowbase.store.postgres.cluster import apart, is_distributed
 from knowbase.store.postgres.compile import Statement, compile_for_chunks
 from knowbase.store.postgres.connection import Connected
+from knowbase.store.postgres.english import ENTRY
 from knowbase.store.postgres.filtering import Filtered
 from knowbase.store.postgres.spelling import Spelling
 from knowbase.store.postgres.vector_tables import (
@@ -100,10 +101,12 @@ class PostgresRetrieval(Connected):
     ) -> list[Candidate]:
         """S4-05: every word, as English; scores by how near they stand, divided by length."""
         test, values = self._filtered(connection, condition).of(SQL("e.id"))
+        entry = ENTRY.format("e")
         statement = SQL(
-            "SELECT e.id, ts_rank_cd(e.entry, q.query, 2)::float8 AS score"
+            f"SELECT e.id, ts_rank_cd({entry}, q.query, 2)::float8 AS score"
             " FROM plainto_tsquery('english', %s) AS q (query) JOIN chunks e"
-            " ON e.base_id = %s AND e.entry @@ q.query WHERE {} ORDER BY score DESC, e.id LIMIT %s"
+            f" ON e.base_id = %s AND {entry} @@ q.query WHERE"
+            " {} ORDER BY score DESC, e.id LIMIT %s"
         ).format(test)
         asked = (text.replace("\0", " "), self._base, *values, limit)
         found = gathering.rows(connection, statement, asked)

@@ -483,8 +483,14 @@ _STEP_17 = """
 CREATE INDEX IF NOT EXISTS versions_lost ON versions (base_id, until) WHERE data IS NULL;
 """
 
+# Only a profile that ranks by cover density wants English words, and builds an index of them then.
+_STEP_18 = """
+DROP INDEX IF EXISTS chunks_entry;
+ALTER TABLE chunks DROP COLUMN IF EXISTS entry;
+"""
+
 STEPS = (
     _STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8, _STEP_9, _STEP_10,
-    _STEP_11, _STEP_12, _STEP_13, _STEP_14, _STEP_15, _STEP_16, _STEP_17,
+    _STEP_11, _STEP_12, _STEP_13, _STEP_14, _STEP_15, _STEP_16, _STEP_17, _STEP_18,
 )  # fmt: skip
 WITH_A_GRAPH = 3

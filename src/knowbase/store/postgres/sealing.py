@@ -1,19 +1,25 @@
 """Writing seals beside documents, in the transaction that changes them."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from typing import Any
 
 from psycopg import Connection
 from psycopg.sql import SQL
 
+from knowbase.store.postgres import rows
 from knowbase.store.postgres.connection import Connections
 from knowbase.store.postgres.reading import Reading
 from knowbase.store.postgres.vector_tables import unpacked, vector_table
 from knowbase.store.seals import seals_of, vector_seal
+from knowbase.values.copies import Copy
+from knowbase.values.documents import FIELDS, Document
 
 _BATCH = 100
+COLUMNS = ("seal", "text_seal", "use_seal")
 _WHOLE = "seal = n.fields, text_seal = n.text, use_seal = n.use"
 _FIELDS = "seal = n.fields, use_seal = n.use"
 _USE = "use_seal = n.use"
+_DEFAULTS = {name: rows.written(name, value) for name, value in Document._field_defaults.items()}
 
 
 def seal(connection: Connection, base: int, written: Collection[int]) -> None:
@@ -29,6 +35,21 @@ def seal_fields(connection: Connection, base: int, edited: Collection[int]) -> N
 def seal_use(connection: Connection, base: int, used: Collection[int]) -> None:
     """Documents that were of use."""
     _seal(connection, base, used, _USE)
+
+
+def read_back(values: Mapping[str, Any]) -> Document:
+    """A new document as it will be read, of what is about to be written."""
+    return rows.document([_as_read(name, values.get(name, _DEFAULTS.get(name))) for name in FIELDS])
+
+
+def columns(copy: Copy) -> dict[str, bytes | None]:
+    """The seals of a document, to be written with it."""
+    return dict(zip(COLUMNS, seals_of(copy), strict=True))
+
+
+def _as_read(name: str, value: Any) -> Any:
+    """A share may be given as 1, and is then read as 1.0."""
+    return float(value) if FIELDS[name].kind == "share" and value is not None else value
 
 
 def _seal(connection: Connection, base: int, numbers: Collection[int], settings: str) -> None:

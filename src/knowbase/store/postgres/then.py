@@ -20,7 +20,7 @@ from knowbase.values.reading import Link
 
 _CHUNK = (
     "base_id, id, document, position, slug, chunk_index, hash, line, page, tokens, overlap, title,"
-    " heading, header, text, terms, length, entry"
+    " heading, header, text, terms, length"
 )
 _EDGES = "base_id, source, target, relation, weight, origin"
 _MENTIONS = "base_id, document, name, relation, target, origin, reach, inverse, weight"
@@ -143,12 +143,11 @@ class Then:
         self._make(
             "was_chunks",
             "SELECT {base}::integer AS base_id, p.chunk AS id, p.seq AS document, "
-            f"{placed}, t.heading, t.header, t.text, c.terms, c.length,"
-            " to_tsvector('english', t.text) AS entry FROM was_places p"
+            f"{placed}, t.heading, t.header, t.text, c.terms, c.length FROM was_places p"
             " JOIN past_chunks c ON c.base_id = {base} AND c.chunk = p.chunk AND c.until = p.until"
             " JOIN past_texts t ON t.base_id = {base} AND t.key = c.key"
             " UNION ALL SELECT {base}::integer, p.chunk, p.seq, "
-            f"{placed}, c.heading, c.header, c.text, c.terms, c.length, c.entry"
+            f"{placed}, c.heading, c.header, c.text, c.terms, c.length"
             " FROM was_places p JOIN chunks c ON c.base_id = {base} AND c.id = p.chunk"
             " WHERE p.until IS NULL",
         )

@@ -6,11 +6,11 @@ from typing import NamedTuple, TypeAlias
 
 from psycopg import Connection, errors, sql
 
-from knowbase.errors import BaseTooNew
+from knowbase.errors import BaseTooNew, InvalidInput
 from knowbase.store.postgres import cluster
-from knowbase.store.postgres.connection import SCHEMA
+from knowbase.store.postgres.connection import ENCODING, SCHEMA
 from knowbase.store.postgres.schema import LOCK, STEPS, WITH_A_GRAPH
-from knowbase.store.postgres.vector_tables import vector_table_sql
+from knowbase.store.postgres.vector_tables import HNSW, vector_table_sql
 from knowbase.store.upgrading import announce_upgrade
 
 WAIT = 120_000  # milliseconds, for another one who upgrades, or who reads what is to be changed
@@ -29,6 +29,7 @@ def upgrade(connection: Connection, schema: str, relink: Relink) -> None:
         )
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
         if not _has_schema(connection, schema):
+            _check_encoding(connection)
             connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
         _add_pgvector(connection)
         connection.execute(KEPT)
@@ -59,6 +60,16 @@ def _has_schema(connection: Connection, schema: str) -> bool:
     """Asked of the table: what `to_regnamespace` says may be of before a lock was waited for."""
     found = connection.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (schema,))
     return found.fetchone() is not None
+
+
+def _check_encoding(connection: Connection) -> None:
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != ENCODING:
+        raise InvalidInput(
+            f"the database has the encoding {encoding}, which cannot hold every text",
+            field="base",
+            hint="make one with: createdb --encoding UTF8 --template template0 NAME",
+        )
 
 
 def _add_pgvector(connection: Connection) -> None:
@@ -146,7 +157,7 @@ def _printed(schema: str, there: Found, dimensions: int, roles: Roles) -> Iterat
     yield "-- with more than 20,000 vectors, as the owner, once they are there:"
     yield (
         f"-- CREATE INDEX vectors_{dimensions:d}_hnsw ON {name}.vectors_{dimensions:d}"
-        f" USING hnsw ((embedding::halfvec({dimensions:d})) halfvec_cosine_ops);"
+        f" USING hnsw ((embedding::halfvec({dimensions:d})) halfvec_cosine_ops) WITH ({HNSW});"
     )
 
 

@@ -17,6 +17,7 @@ _KEYS = (
 VECTORS_A_LIST = 1000
 LEAST_LISTS = 10
 HALVES = "(embedding::halfvec({})) halfvec_cosine_ops"
+HNSW = "m = 24, ef_construction = 128"  # with pgvector's own, dense clusters hide some vectors
 
 
 def vector_table(dimensions: int) -> Identifier:
@@ -28,7 +29,7 @@ def create_vector_table(connection: Connection, dimensions: int) -> None:
     """Unless it is there: who may write need not be one who may create. An index comes when there
     are so many vectors that a search needs it: to keep one up costs more than all else that is
     written, and to build it of many at once a fraction of that."""
-    if _is_there(connection, f"vectors_{dimensions:d}"):
+    if is_there(connection, f"vectors_{dimensions:d}"):
         return
     connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
     connection.execute(vector_table_sql(dimensions, spread=is_distributed(connection)))
@@ -48,16 +49,16 @@ def vector_table_sql(dimensions: int, *, spread: bool = False) -> Composed:
     )
 
 
-def _is_there(connection: Connection, name: str) -> bool:
+def is_there(connection: Connection, name: str) -> bool:
     row = connection.execute("SELECT to_regclass(%s) IS NOT NULL", (name,)).fetchone()
     return bool(row and row[0])
 
 
-def _is_owned(connection: Connection, dimensions: int) -> bool:
+def is_owned(connection: Connection, table: str) -> bool:
     """Only who owns a table may build an index of it."""
     row = connection.execute(
         "SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = to_regclass(%s)",
-        (f"vectors_{dimensions:d}",),
+        (table,),
     ).fetchone()
     return bool(row and row[0])
 
@@ -67,9 +68,9 @@ def learn_lists(connection: Connection, dimensions: int, enough: int) -> None:
 
     Until then, searches compare every vector.
     """
-    if lists_of(connection, dimensions) or not _is_owned(connection, dimensions):
+    if lists_of(connection, dimensions) or not is_owned(connection, f"vectors_{dimensions:d}"):
         return
-    if not _are_more(connection, dimensions, enough):
+    if not are_more(connection, f"vectors_{dimensions:d}", enough):
         return
     whole = connection.execute(
         SQL("SELECT count(*) FROM {}").format(vector_table(dimensions))
@@ -88,11 +89,11 @@ def learn_lists(connection: Connection, dimensions: int, enough: int) -> None:
 
 def is_hnsw_due(connection: Connection, dimensions: int, enough: int, *, anew: bool) -> bool:
     """Whether an index is wanted and this user is one who may build it."""
-    if not _is_owned(connection, dimensions):
+    if not is_owned(connection, f"vectors_{dimensions:d}"):
         return False
-    if _is_there(connection, f"vectors_{dimensions:d}_hnsw"):
+    if is_there(connection, f"vectors_{dimensions:d}_hnsw"):
         return anew
-    return _are_more(connection, dimensions, enough)
+    return are_more(connection, f"vectors_{dimensions:d}", enough)
 
 
 def build_hnsw(connection: Connection, dimensions: int, *, anew: bool) -> None:
@@ -103,7 +104,7 @@ def build_hnsw(connection: Connection, dimensions: int, *, anew: bool) -> None:
     new = Identifier(f"vectors_{dimensions:d}_hnsw_new")
     key = SQL(HALVES if _has_halves(connection) else "embedding vector_cosine_ops")
     connection.execute(
-        SQL("CREATE INDEX IF NOT EXISTS {} ON {} USING hnsw ({})").format(
+        SQL(f"CREATE INDEX IF NOT EXISTS {{}} ON {{}} USING hnsw ({{}}) WITH ({HNSW})").format(
             new if anew else old,
             vector_table(dimensions),
             key.format(Literal(dimensions)),
@@ -139,9 +140,9 @@ def built(connection: Connection, dimensions: int) -> tuple[int, int] | None:
     return (int(row[0]), int(row[1])) if row else None
 
 
-def _are_more(connection: Connection, dimensions: int, enough: int) -> bool:
+def are_more(connection: Connection, table: str, enough: int) -> bool:
     statement = SQL("SELECT count(*) FROM (SELECT 1 FROM {} LIMIT %s) enough")
-    row = connection.execute(statement.format(vector_table(dimensions)), (enough + 1,)).fetchone()
+    row = connection.execute(statement.format(Identifier(table)), (enough + 1,)).fetchone()
     return row is not None and row[0] > enough
 
 

@@ -14,6 +14,7 @@ from knowbase.store.postgres.claims import PostgresClaims, end_claims
 from knowbase.store.postgres.cluster import together
 from knowbase.store.postgres.connection import LEAST_PGVECTOR, find_model
 from knowbase.store.postgres.documents import PostgresDocuments
+from knowbase.store.postgres.english import Indexes, index_english
 from knowbase.store.postgres.vector_tables import (
     build_hnsw,
     built,
@@ -36,7 +37,7 @@ _WITHOUT = (
 class PostgresVectors(PostgresDocuments):
     """See `knowbase.store.contract.VectorStore` for what each method promises."""
 
-    _vector_index: str
+    _indexes: Indexes
 
     def model(self) -> Model | None:
         found = self._model()
@@ -84,7 +85,7 @@ class PostgresVectors(PostgresDocuments):
                 self._put(connection, number, model, vectors)
                 end_claims(connection, self._base, number, list(vectors))
             self._compare_anew(connection)
-            self.index_vectors(connection)
+            self.index_large(connection)
 
         self._connections.writing(write)
 
@@ -179,7 +180,7 @@ class PostgresVectors(PostgresDocuments):
         self, *, anew: bool = False, tell: Callable[[int, int], None] | None = None
     ) -> bool:
         """HNSW, of a table that has got so large that searches need it."""
-        if self._vector_index != "hnsw" or self._vectors_known < LEAST_PGVECTOR:
+        if self._indexes.vectors != "hnsw" or self._vectors_known < LEAST_PGVECTOR:
             return False
         found = self._read(
             SQL("SELECT DISTINCT dimensions FROM models WHERE base_id = %s"), (self._base,)
@@ -201,9 +202,12 @@ class PostgresVectors(PostgresDocuments):
     def vector_index(self) -> IndexState | None:
         return None
 
-    def index_vectors(self, connection: Connection) -> None:
-        """Build the index that learns from the vectors, if that is wanted and not done yet."""
-        if self._vector_index == "ivfflat":
+    def index_large(self, connection: Connection) -> None:
+        """Build the index of English words and the one that learns from the vectors, if they are
+        wanted and not there yet."""
+        if self._indexes.english:
+            index_english(connection, retrieval.EXACT)
+        if self._indexes.vectors == "ivfflat":
             for one in self.models_by_arrival(connection):
                 learn_lists(connection, one.model.dimensions, retrieval.EXACT)
 

@@ -7,12 +7,13 @@ from typing import TypeAlias
 
 from psycopg import Connection
 
-from knowbase.store.postgres.bulk import texts
-from knowbase.text.analysis import stems
+from knowbase.store.postgres.bulk import array
+from knowbase.store.tokenizer import stems_alone
 
-Counts: TypeAlias = tuple[int, int, int, int]
-"""How often something stands in title, heading, text and terms."""
+Counts: TypeAlias = dict[str, int]
+"""How often each stem stands in the fields of a chunk, four numbers in one: see `four_of`."""
 
+TEXT, TITLE, HEADING, TERMS = 48, 32, 16, 0  # where in it each of them begins
 LAST = "\U0010ffff"  # sorts after every word
 MOST = 2**15 - 1  # times that a word is counted in a field
 LONGEST = 200  # characters of a stem that are kept; an index key has a limit
@@ -26,26 +27,32 @@ def key_of(stem: str) -> str:
     return stem[:LONGEST] + hashlib.sha256(stem.encode()).hexdigest()
 
 
-def counted(fields: Sequence[str]) -> tuple[int, dict[str, Counts]]:
+def counted(fields: Sequence[str]) -> tuple[int, Counts]:
     """The number of words in the four fields of a chunk, and how often each stands where."""
-    found = [stems(field) for field in fields]
-    title, heading, text, terms = map(_by_key, found)
-    counts: dict[str, Counts] = {stem: (0, 0, number, 0) for stem, number in text.items()}
-    for stem in {*title, *heading, *terms}:  # few, beside those of the text
-        counts[stem] = _four([one.get(stem, 0) for one in (title, heading, text, terms)])
+    title, heading, text, terms = found = [stems_alone(field) if field else [] for field in fields]
+    counts = {stem: number << TEXT for stem, number in _by_key(text).items()}
+    for place, words in ((TITLE, title), (HEADING, heading), (TERMS, terms)):
+        for stem, number in _by_key(words).items():
+            counts[stem] = counts.get(stem, 0) | number << place
     return sum(map(len, found)), counts
 
 
-def _by_key(found: Sequence[str]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for stem, number in Counter(found).items():
+def _by_key(words: Sequence[str]) -> dict[str, int]:
+    counts = Counter(words)
+    if not counts or (
+        max(map(len, counts)) <= LONGEST and len(words) <= MOST and "\0" not in "".join(counts)
+    ):
+        return counts  # as nearly always: each is its own key
+    by_key: dict[str, int] = {}
+    for stem, number in counts.items():
         key = key_of(stem)
-        counts[key] = min(counts.get(key, 0) + number, MOST)
-    return counts
+        by_key[key] = min(by_key.get(key, 0) + number, MOST)
+    return by_key
 
 
-def _four(numbers: Sequence[int]) -> Counts:
-    title, heading, text, terms = numbers
+def four_of(counts: int) -> tuple[int, int, int, int]:
+    """How often a word stands in title, heading, text and terms."""
+    title, heading, text, terms = (counts >> at & MOST for at in (TITLE, HEADING, TEXT, TERMS))
     return title, heading, text, terms
 
 
@@ -53,6 +60,6 @@ def ids_of(connection: Connection, base: int, keys: Collection[str]) -> dict[str
     """For each stem that is known, by its key: its id, and how many chunks have it."""
     rows = connection.execute(
         "SELECT stem, id, chunks FROM words WHERE base_id = %s AND stem = ANY(%s::text[])",
-        (base, texts(keys)),
+        (base, array(keys)),
     )
     return {stem: (word, chunks) for stem, word, chunks in rows}

@@ -5,7 +5,7 @@ of them: the number of statements does not depend on how many there are.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psycopg import Connection
@@ -21,9 +21,12 @@ from knowbase.store.postgres.keeping import PostgresKeeping
 from knowbase.store.postgres.links import Linking
 from knowbase.store.postgres.register import Known, Register
 from knowbase.store.postgres.rows import clean
-from knowbase.store.postgres.sealing import seal, seal_fields, seal_use
+from knowbase.store.postgres.sealing import columns as seals
+from knowbase.store.postgres.sealing import read_back, seal, seal_fields, seal_use
+from knowbase.store.rows import in_order
 from knowbase.store.rules import check_chain, check_unchanged, known_text
-from knowbase.values.changes import Changes, Draft, assigned_codes, renamed
+from knowbase.values.changes import Changes, Draft, assigned_codes, is_said, renamed
+from knowbase.values.copies import ChunkCopy, Copy
 from knowbase.values.documents import DEFAULT_SALIENCE, Document
 from knowbase.values.files import FileRecord, Source
 from knowbase.values.reading import Link
@@ -72,9 +75,10 @@ class Writing(Chunks):
         self._unlinked: set[int] = set()  # documents whose vectors changed
         self._unindexed: set[int] = set()  # chunks whose words are to be forgotten
         self._lost: Counter[str] = Counter()
-        self._indexed: dict[int, tuple[int, dict[str, Counts]]] = {}
+        self._indexed: dict[int, tuple[int, Counts]] = {}
         self._documents: dict[int, int] = {}
         self._chunks = self._length = 0  # how many more there are
+        self._sealed: set[int] = set()  # documents whose seals were written with them
 
     def apply(self, changes: Changes) -> list[int]:
         """Everything in `changes`; returns the seq of each draft's document."""
@@ -102,7 +106,9 @@ class Writing(Chunks):
         touched = self._link(said, changed)
         if self.keeping is not None:
             self.keeping.finish(said, changed)
-        seal(self._connection, self._base, changed)
+        if is_said(changes):
+            self._sealed.clear()
+        seal(self._connection, self._base, changed - self._sealed)
         seal_fields(self._connection, self._base, touched - changed)
         seal_use(self._connection, self._base, self._used(changes) - changed - touched)
         return written
@@ -256,20 +262,31 @@ class Writing(Chunks):
         planned, self._planned = [*self._planned.values()], {}
         if not planned:
             return
+        chunks = self._planned_chunks(planned)
         self._update_documents([one for one in planned if not one.is_new])
+        self._copy_documents([one for one in planned if one.is_new], chunks.copies)
+        self._write_links(planned)
+        self._write_chunks(chunks)
+
+    def _copy_documents(
+        self, documents: Sequence[Planned], chunks: Mapping[int, Sequence[ChunkCopy]]
+    ) -> None:
+        """New ones, sealed as they are."""
         new: dict[tuple[str, ...], list[tuple[Any, ...]]] = {}
-        for one in planned:
-            if one.is_new:
-                new.setdefault(tuple(one.values), []).append(tuple(one.values.values()))
+        for one in documents:
+            links = in_order({Link(clean(to), kind) for to, kind in one.draft.reading.links})
+            copy = Copy(read_back(one.values), {}, links, (), tuple(chunks.get(one.seq, ())))
+            values = {**one.values, **seals(copy)}
+            new.setdefault(tuple(values), []).append(tuple(values.values()))
+            self._sealed.add(one.seq)
         for columns, lines in new.items():
             copy_rows(self._connection, "documents", columns, lines)
-        self._write_links(planned)
-        self._write_chunks(planned)
 
     def _update_documents(self, documents: Sequence[Planned]) -> None:
         """Each says other things: one statement a document, all in one round trip."""
         if not documents:
             return
+        self._sealed -= {one.seq for one in documents}
         with self._connection.pipeline():
             for one in documents:
                 settings = SQL(", ").join(
