@@ -26,6 +26,7 @@ from corpus import CENTRES, SPREAD, STEMS, TAGS, vocabulary
 from knowbase.query.conditions import EVERYTHING, Condition, Tagged
 from knowbase.query.words import FieldWeights, keyword_query
 from knowbase.store.sqlite import SqliteStore, codes, create
+from knowbase.store.sqlite.packing import register
 from knowbase.store.sqlite.vector_tables import vector_table
 from knowbase.values.vectors import Model
 from measure import Row, cpu, interleaved, milliseconds, ratios, report
@@ -57,6 +58,7 @@ def fill(path: str, chunks: int) -> None:
     with closing(create(path)) as store:
         store.use_model(MODEL)
     connection = apsw.Connection(path)
+    register(connection)
     connection.execute("PRAGMA synchronous = OFF")
     with closing(connection):
         for start in range(0, chunks, BATCH):
@@ -80,7 +82,7 @@ def _write(connection: apsw.Connection, chunks: range) -> None:
     connection.executemany(
         "INSERT INTO chunks (id, document, position, slug, chunk_index, hash, line, tokens,"
         " overlap, title, header, text, terms) VALUES (?1, ?2, ?3, 's' || ?3, 0, ?1, 1, 1, 0, ?4,"
-        " '', ?5, '')",
+        " '', packed(?5), '')",
         _texts(chunks),
     )
     vectors = clustered(chunks.start, len(chunks)).astype("<f2")

@@ -20,6 +20,7 @@ from knowbase.query.conditions import EVERYTHING
 from knowbase.store.contract import Store
 from knowbase.store.opening import open_store
 from knowbase.store.sqlite import create
+from knowbase.store.sqlite.packing import plain
 from knowbase.store.sqlite.salvage import Found, Salvage
 from knowbase.upkeep.check import check
 from knowbase.upkeep.digests import digests
@@ -122,7 +123,7 @@ def belongings(path: str) -> list[Kept]:
         elif one.table in ("chunks", "tags", "links"):
             by_note.setdefault(one.values["document"], set()).update(one.pages)
             if one.table == "chunks":
-                text = (one.values["position"], one.values["text"])
+                text = (one.values["position"], plain(one.values["text"]))
                 texts.setdefault(one.values["document"], []).append(text)
     found = [
         Kept(("note", ids[seq], tuple(sorted(texts[seq]))), frozenset(pages))

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from knowbase.query.words import Frequencies
 from knowbase.store.contract import Store
 from knowbase.store.plain import PlainStore
@@ -69,6 +71,16 @@ def section(text: str, slug: str = "_preamble", heading: str | None = None) -> S
 
 def vector(*numbers: float) -> Vector:
     return pack(normalize_embedding(numbers))
+
+
+def similarity(query: Vector, stored: Vector) -> float:
+    """What a search has to say of a query and a vector that is stored."""
+    return float(np.frombuffer(query, "<f4").astype("<f8") @ np.frombuffer(as_kept(stored), "<f4"))
+
+
+def as_kept(given: Vector) -> Vector:
+    """Each number in two bytes, as stores keep it."""
+    return np.frombuffer(given, "<f4").astype("<f2").astype("<f4").tobytes()
 
 
 def draft(

@@ -17,7 +17,7 @@ from knowbase import Base, Note, SearchRequest
 from knowbase.base.embedders import Embedders
 from knowbase.base.services import Opened
 from knowbase.config import Settings
-from knowbase.errors import KnowbaseError, NotAllowed, NotFound
+from knowbase.errors import Conflict, KnowbaseError, NotAllowed, NotFound
 from knowbase.graph.neighbourhood import Wanted
 from knowbase.memory.inbox import Wanted as InboxWanted
 from knowbase.memory.keep import rules_of
@@ -112,6 +112,14 @@ def stored_as_it_was(base: Base, target: Target) -> object:
         store.close()
 
 
+def without_a_file(base: Base, code: str) -> str:
+    """What is said of a document that was not read from a file, to who may know of it."""
+    try:
+        return base.original(code).path
+    except Conflict as error:
+        return error.message
+
+
 READS: dict[str, Call] = {
     "access": lambda b, t, f: b.access,
     "as_of": lambda b, t, f: as_it_was(b, t),
@@ -135,6 +143,7 @@ READS: dict[str, Call] = {
     "is_new": lambda b, t, f: b.is_new,
     "now": lambda b, t, f: b.now(),
     "ingest_services": lambda b, t, f: b.ingest_services().store.files(),
+    "original": lambda b, t, f: without_a_file(b, t.code()),
     "path": lambda b, t, f: b.path,
     "plan": lambda b, t, f: b.plan(f"engine under:{t.code()}"),
     "profile": lambda b, t, f: b.profile("kb"),

@@ -248,11 +248,14 @@ def test_no_file_of_a_base_has_what_was_erased(kb: Kb) -> None:
     kb("note", "The password is plutoniumtulip", "--code", "S-1")
     kb("embed", "--reindex")
     kb("note", "It is uraniumrose now", "--replace", "S-1")
+    kb("note", "It is nothing now", "--replace", "S-1")
+    kb("note", "Page 0 about storks", "--replace", "KB-1")  # a version that stays
     kb("embed", "--reindex")
     assert words_in(kb.base.parent) == {b"plutoniumtulip", b"uraniumros"}
     assert kb.json("forget", "--erase", "S-1", "--yes")["is_swept"]
     assert words_in(kb.base.parent) == set()
-    assert kb.json("search", "herons")["returned"] == 5
+    assert kb.json("search", "herons", "--fts-only")["returned"] == 4
+    assert kb.json("search", "herons", "--fts-only", "--as-of", "#5")["returned"] == 5
     assert "sound" in kb("check", "--deep").out
 
 

@@ -28,7 +28,7 @@ from knowbase.values.documents import Counts, Page
 from knowbase.values.files import FileRecord, Source
 from knowbase.values.sessions import Session, Use
 from knowbase.values.vectors import Model
-from stores import MODEL, NOW, draft, section, vector
+from stores import MODEL, NOW, draft, section, similarity, vector
 
 PLAIN = FieldWeights()
 
@@ -257,7 +257,8 @@ def test_cosine_similarity_is_exact_and_ordered(store: Store) -> None:
         draft("against", section("d"), vectors=(vector(-1, 0, 0, 0),)),
     )
     scores = [c.score for c in store.semantic(vector(2, 0, 0, 0), EVERYTHING, 10)]
-    assert scores == pytest.approx([1.0, math.sqrt(0.5), 0.0, -1.0], abs=1e-4)  # half precision
+    close = similarity(vector(1, 0, 0, 0), vector(1, 1, 0, 0))
+    assert scores == pytest.approx([1.0, close, 0.0, -1.0], abs=1e-6)
     assert near(store, 1, 0, 0, 0) == ["same", "close", "across", "against"]
 
 

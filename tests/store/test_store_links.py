@@ -28,7 +28,7 @@ from knowbase.values.edges import Edge, Relation
 from knowbase.values.reading import Link
 from knowbase.values.vectors import Vector
 from postgres import database, new_base, with_rows_of_postings
-from stores import MODEL, NOW, draft, section, vector
+from stores import MODEL, NOW, draft, section, similarity, vector
 
 
 def page(identity: str, *links: Link, **fields: object) -> Draft:
@@ -191,7 +191,8 @@ def test_documents_are_linked_by_their_most_similar_chunks(store: Store) -> None
         draft("at", section("q"), vectors=(vector(0.8, 0, 0.6, 0),)),
     )
     assert store.link_similar(0.8) > 0
-    assert likenesses(store) == {("a", "b"): pytest.approx(0.894531, abs=1e-9)}
+    like = similarity(vector(1, 0, 0, 0), near)
+    assert likenesses(store) == {("a", "b"): pytest.approx(round(like, 6), abs=1e-9)}
     put(store, draft("c", section("z z"), vectors=(far,)))
     store.link_similar(0.8)
     assert set(likenesses(store)) == {("a", "b"), ("b", "c")}

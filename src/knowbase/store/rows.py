@@ -94,7 +94,10 @@ def _column(types: tuple[type, ...]) -> tuple[type, ...]:
 class Rows:
     """Reads rows of an engine that keeps some kinds of fields in a form of its own."""
 
-    def __init__(self, readers: Mapping[str, Callable[[Any], Any]]) -> None:
+    def __init__(
+        self, readers: Mapping[str, Callable[[Any], Any]], chunk: type[Chunk] = Chunk
+    ) -> None:
+        self._chunks = chunk
         self._readers = [
             (place, readers[field.kind])
             for place, field in enumerate(FIELDS.values())
@@ -102,7 +105,8 @@ class Rows:
         ]
         document = [_types_of(name) for name in FIELDS]
         self._document = Shape(document)
-        self._chunk = shape_of(Chunk)
+        of_chunks: type = chunk
+        self._chunk = shape_of(of_chunks)
         self._passage = Shape([(int,), *self._chunk.columns, *document])
 
     def document(self, row: Sequence[Any]) -> Document:
@@ -118,13 +122,13 @@ class Rows:
     def chunk(self, row: Sequence[Any]) -> Chunk:
         """From the chunk's columns."""
         self._chunk.check(row)
-        return Chunk._make(row)
+        return self._chunks._make(row)
 
     def passage(self, row: Sequence[Any]) -> Passage:
         """From `c.id`, the chunk's columns and the document's."""
         self._passage.check(row)
         number, *values = row
-        chunk = tuple.__new__(Chunk, values[:_CHUNK_COLUMNS])
+        chunk = tuple.__new__(self._chunks, values[:_CHUNK_COLUMNS])
         return Passage(number, chunk, self._made(values[_CHUNK_COLUMNS:]))
 
 
@@ -147,9 +151,11 @@ def file_records(rows: Iterable[Sequence[Any]]) -> "list[FileRecord]":
     """From the columns that `file_columns` names. A sync reads those of all files."""
     from knowbase.values.files import FileRecord
 
-    check, make = shape_of(FileRecord).check, FileRecord._make
+    check = shape_of(FileRecord).check
     records = []
     for row in rows:
         check(row)
-        records.append(make((*row[:_EXCLUDED], bool(row[_EXCLUDED]), *row[_EXCLUDED + 1 :])))
+        values = list(row)
+        values[_EXCLUDED] = bool(values[_EXCLUDED])
+        records.append(tuple.__new__(FileRecord, values))  # checked: each column is there
     return records

@@ -107,6 +107,12 @@ def concerns_documents(changes: Changes) -> bool:
     return any((changes.removed, changes.erased, changes.drafts, *said))
 
 
+def is_said(changes: Changes) -> bool:
+    """Whether something is said of documents, beside what their texts say."""
+    said = (changes.edits, changes.codes, changes.relations, changes.dropped_relations)
+    return any((*said, changes.uses, changes.reinforced, changes.verdicts))
+
+
 def with_erased(changes: Changes) -> Changes:
     """What is erased is removed, too."""
     gone = (*changes.removed, *changes.erased)

@@ -141,7 +141,11 @@ class PlainCopying:
             sources=tuple(sorted(state.sources.values())),
             saved=tuple(search for _, search in sorted(state.saved.items())),
             similar=tuple(
-                sorted((seq[e.source], seq[e.target], e.weight) for e in self._store._similar)
+                sorted(
+                    (seq[e.source], seq[e.target], e.weight)
+                    for e in self._store._similar
+                    if seq.keys() >= {e.source, e.target}
+                )
             ),
             similar_above=None,
             unlinked=(),

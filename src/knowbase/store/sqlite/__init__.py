@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from knowbase.store.sqlite.as_of import SqliteAsOf
     from knowbase.store.sqlite.history import SqliteHistory
     from knowbase.store.sqlite.keeping import SqliteKeeping
+    from knowbase.store.sqlite.then_connections import Moments
     from knowbase.values.changes import Changes
 
 BUSY_TIMEOUT = 5.0
-MOST_PAST = 4  # moments that are kept at hand
 
 
 def create(path: str) -> "SqliteStore":
@@ -134,7 +134,7 @@ class SqliteStore(SqliteParts):
         self.path = path
         self._index_after = index_after
         self._busy_timeout = busy_timeout
-        self._past: dict[int, SqliteAsOf] = {}  # as it was after a change
+        self._moments: Moments | None = None
         with translated():
             self._file = BaseFile(path, _check)
             self._connections = Connections(self._file, busy_timeout)
@@ -200,16 +200,12 @@ class SqliteStore(SqliteParts):
         return SqliteHistory(self._connections)
 
     def as_of(self, number: int) -> "SqliteAsOf":
-        """The last ones are kept: what was is the same for who asks again."""
         from knowbase.store.sqlite.as_of import SqliteAsOf
+        from knowbase.store.sqlite.then_connections import Moments
 
-        known = self._past.get(number)
-        if known is None:
-            known = SqliteAsOf(self, self, (self._file, self._busy_timeout), number)
-            for other in list(self._past)[: len(self._past) - MOST_PAST + 1]:
-                del self._past[other]
-            self._past[number] = known
-        return known
+        if self._moments is None:
+            self._moments = Moments(self._file, self._busy_timeout)
+        return SqliteAsOf(self, self, self._moments, number)
 
     def _written(self, connection: apsw.Connection, seqs: list[int]) -> list[Document]:
         from knowbase.store.sqlite.links import numbers

@@ -13,6 +13,7 @@ from typing import Any
 import apsw
 
 from knowbase.store.sqlite import rows, vectors
+from knowbase.store.sqlite.packing import digest, place
 from knowbase.text.indexed import index_terms
 from knowbase.values.changes import Draft, assigned_codes
 from knowbase.values.documents import DEFAULT_SALIENCE, Chunk, names_of
@@ -126,8 +127,9 @@ def _write_chunks(
     starts = accumulate((len(draft.chunks) for _, draft in numbered), initial=first)
     ids = [range(*span) for span in pairwise(starts)]
     columns = ", ".join(("id", "document", "slug", "chunk_index", *CHUNK_VALUES))
+    places = ", ".join(map(place, CHUNK_VALUES))
     connection.executemany(
-        f"INSERT INTO chunks ({columns}) VALUES ({', '.join('?' * (4 + len(CHUNK_VALUES)))})",
+        f"INSERT INTO chunks ({columns}) VALUES (?, ?, ?, ?, {places})",
         [
             (chunk_id, seq, chunk.slug, chunk.chunk_index, *values)
             for (seq, draft), code, span in zip(numbered, codes, ids, strict=True)
@@ -159,7 +161,7 @@ def chunk_values(draft: Draft, code: str) -> Iterable[tuple[Any, ...]]:
 def _values_of(chunk: Chunk, position: int, draft: Draft, names: Sequence[str]) -> tuple[Any, ...]:
     title = draft.reading.title
     return (
-        position, chunk.hash, chunk.line, chunk.page, chunk.tokens, chunk.overlap, chunk.header,
-        title, chunk.heading, chunk.text,
+        position, digest(chunk.hash), chunk.line, chunk.page, chunk.tokens, chunk.overlap,
+        chunk.header, title, chunk.heading, chunk.text,
         index_terms(draft.reading.type, names, title, chunk.heading, chunk.text),
     )  # fmt: skip

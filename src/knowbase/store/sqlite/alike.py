@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from knowbase.store.sqlite.packing import SIMILAR
 from knowbase.values.edges import WEIGHTS
 
 if TYPE_CHECKING:
@@ -99,9 +100,9 @@ class SqliteMoment:
         weight = WEIGHTS["SIMILAR_TO"]
         rows: Any = self.connection.execute(
             "SELECT e.source, e.target, e.weight FROM json_each(?1) wanted CROSS JOIN edges e"
-            " ON e.source = wanted.value WHERE e.relation = 'SIMILAR_TO'"
+            f" ON e.source = wanted.value WHERE e.relation = {SIMILAR}"
             " UNION ALL SELECT e.target, e.source, e.weight FROM json_each(?1) wanted"
-            " CROSS JOIN edges e ON e.target = wanted.value WHERE e.relation = 'SIMILAR_TO'",
+            f" CROSS JOIN edges e ON e.target = wanted.value WHERE e.relation = {SIMILAR}",
             (_numbers(documents),),
         )
         for document, other, value in rows:
@@ -137,7 +138,7 @@ def write(moment: SqliteMoment, found: "Found", rule: "Rule") -> "Found | None":
             return None
         found = valid
     if found.is_whole:
-        connection.execute("DELETE FROM edges WHERE relation = 'SIMILAR_TO'")
+        connection.execute(f"DELETE FROM edges WHERE relation = {SIMILAR}")
         connection.execute("DELETE FROM unlinked")
     else:
         _take_away(connection, found)
@@ -146,7 +147,7 @@ def write(moment: SqliteMoment, found: "Found", rule: "Rule") -> "Found | None":
     )
     weight = WEIGHTS["SIMILAR_TO"]
     connection.executemany(
-        "INSERT INTO edges VALUES (?, ?, 'SIMILAR_TO', ?, 'vectors')"
+        f"INSERT INTO edges VALUES (?, ?, {SIMILAR}, ?, {SIMILAR})"
         " ON CONFLICT DO UPDATE SET weight = excluded.weight",
         [(*pair, found.added[pair] * weight) for pair in sorted(found.added)],
     )
@@ -161,11 +162,11 @@ def _take_away(connection: apsw.Connection, found: "Found") -> None:
     for end in ("source", "target"):
         connection.execute(
             f"DELETE FROM edges WHERE {end} IN (SELECT value FROM json_each(?))"
-            " AND relation = 'SIMILAR_TO'",
+            f" AND relation = {SIMILAR}",
             (compared,),
         )
     connection.executemany(
-        "DELETE FROM edges WHERE source = ? AND target = ? AND relation = 'SIMILAR_TO'",
+        f"DELETE FROM edges WHERE source = ? AND target = ? AND relation = {SIMILAR}",
         found.dropped,
     )
     connection.execute(

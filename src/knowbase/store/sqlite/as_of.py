@@ -24,11 +24,12 @@ from knowbase.query.words import FieldWeights, Frequencies, KeywordQuery
 from knowbase.store.asked_of_the_past import refused
 from knowbase.store.compile import Compiled
 from knowbase.store.halves import whole
-from knowbase.store.sqlite import then_words
+from knowbase.store.sqlite import then, then_words
 from knowbase.store.sqlite.compile import compile_condition
-from knowbase.store.sqlite.connection import BaseFile, as_json, translated
+from knowbase.store.sqlite.connection import as_json, translated
 from knowbase.store.sqlite.parts import SqliteParts
-from knowbase.store.sqlite.then_connections import PastConnections
+from knowbase.store.sqlite.schema import HAS_A_LIFECYCLE
+from knowbase.store.sqlite.then_connections import Moments, PastConnections
 from knowbase.store.sqlite.vector_tables import stored_by_hash
 from knowbase.text.analysis import Word, stems
 from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written, nearest, stem_of
@@ -36,7 +37,7 @@ from knowbase.values.documents import Candidate, Document
 
 if TYPE_CHECKING:
     from knowbase.store.contract import HistoryStore, Present, Store
-    from knowbase.store.sqlite.scan import Among
+    from knowbase.store.sqlite.scan import Among, Integers
     from knowbase.store.sqlite.vectors import Propose
     from knowbase.store.sqlite.word_index import InStep as WordsInStep
     from knowbase.store.sqlite.word_index import Loaded as LoadedWords
@@ -50,13 +51,11 @@ LAST = "\U0010ffff"  # sorts after every word
 class SqliteAsOf(SqliteParts):
     """See `knowbase.store.contract.Store` for what each method promises."""
 
-    _connections: PastConnections
-
     def __init__(
         self,
         store: SqliteParts,
         present: "Present",
-        opening: tuple[BaseFile, float],  # and how long to wait for a lock
+        moments: Moments,
         number: int,
     ) -> None:
         self._present = present
@@ -64,8 +63,12 @@ class SqliteAsOf(SqliteParts):
         self._index_after = store._index_after
         if self._index_after:  # they are the same for all moments
             self._index, self._word_index = store._index, store._word_index
+        self._moments, self._number = moments, number
+
+    @property
+    def _connections(self) -> PastConnections:  # type: ignore[override]
         with translated():
-            self._connections = PastConnections(*opening, number)
+            return self._moments.at(self._number)
 
     def history(self) -> "HistoryStore":
         return self._present.history()
@@ -105,18 +108,12 @@ class SqliteAsOf(SqliteParts):
     def _covered(self, condition: Condition) -> tuple[int, int]:
         if not is_everything(condition):
             return super()._covered(condition)
-        with self._one_state():
-            found = self._read(
-                "SELECT (SELECT count(*) FROM main.embedded WHERE model = m.id)"
-                " - (SELECT count(*) FROM main.embedded WHERE model = m.id AND chunk >= ?)"
-                " - (SELECT count(*) FROM temp.was_stale s CROSS JOIN main.embedded e"
-                " ON e.model = m.id AND e.chunk = s.chunk)"
-                " + (SELECT count(*) FROM temp.was_embedded WHERE model = m.id)"
-                " FROM models m WHERE m.active",
-                (self._connections.next_chunk,),
-            )
+        with self._one_state() as connection:
+            model = self._model_id(connection)
             chunks = then_words.population(self._connections).rows
-        return chunks, int(found[0][0]) if found else 0
+            if model is None:
+                return chunks, 0
+            return chunks, self._connections.embedded(model)
 
     # words
 
@@ -133,6 +130,21 @@ class SqliteAsOf(SqliteParts):
     def _all_pass(self, condition: Condition) -> bool:
         self._connections.get()
         return super()._all_pass(condition)
+
+    def _has_lifecycle(self) -> bool:
+        """Whether any document could be hidden, of today or of then."""
+        return bool(
+            self._read(
+                f"SELECT 1 FROM main.documents WHERE {HAS_A_LIFECYCLE} UNION ALL"
+                " SELECT 1 FROM temp.was_there WHERE has_a_lifecycle LIMIT 1"
+            )
+        )
+
+    def _hidden(self, lifecycle: Condition) -> "Integers":
+        """Kept: `now` is always the same, and there is no index of what was."""
+        kept, key = self._connections.found, ("hidden", lifecycle)
+        found: Integers | None = kept.get(key)
+        return kept.keep(key, super()._hidden(lifecycle)) if found is None else found
 
     def keyword(
         self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
@@ -196,13 +208,22 @@ class SqliteAsOf(SqliteParts):
 
     def unknown_words(self, words: Sequence[Word]) -> list[Word]:
         with self._one_state():
-            return [one for one in words if stem_of(one.surface) and not self._count(one)]
+            return [one for one in words if stem_of(one.surface) and not self._has(one)]
+
+    def _has(self, word: Word) -> bool:
+        """Whether any chunk had a word."""
+        found, index = stems(word.surface), self._words()
+        if index is None or len(found) != 1 or word.prefix:
+            return bool(self._count(word))
+        from knowbase.store.sqlite.then_index import has
+
+        return has(index, found[0], word)
 
     def nearest_words(self, word: Word, limit: int) -> list[str]:
         stem = stem_of(word.surface)
         start = stem[:ALIKE]
         with self._one_state() as connection:
-            then_words.open_vocabulary(connection)
+            then.open_vocabulary(connection)
             having = then_words.having_terms(self._connections.next_chunk)
             found: Any = connection.execute(
                 f"SELECT DISTINCT term FROM ({having}) WHERE term >= ?1 AND term < ?2"
@@ -214,8 +235,8 @@ class SqliteAsOf(SqliteParts):
 
     def _spelt(self, connection: apsw.Connection, having: str, stem: str) -> str:
         found: Any = connection.execute(
-            "SELECT title || ' ' || coalesce(heading, '') || ' ' || text FROM chunks WHERE id ="
-            f" (SELECT chunk FROM ({having}) WHERE term = ? LIMIT 1)",
+            "SELECT title || ' ' || coalesce(heading, '') || ' ' || plain(text) FROM chunks WHERE"
+            f" id = (SELECT chunk FROM ({having}) WHERE term = ? LIMIT 1)",
             (stem,),
         ).get
         return as_written(stem, found) if found else stem
@@ -258,12 +279,15 @@ class SqliteAsOf(SqliteParts):
         """Without the chunks whose vectors are of what they said later."""
         from knowbase.store.sqlite.scan import Among, numbers_in
 
-        listed = self._read(
-            "SELECT group_concat(id) FROM (SELECT chunk AS id FROM temp.was_stale UNION ALL"
-            f" SELECT id FROM main.chunks WHERE id >= {self._connections.next_chunk:d})"
-        )
-        stale = numbers_in(listed[0][0])
-        as_they_are = Among.of(stale, inverted=True)
+        kept, key = self._connections.found, "as they are"
+        as_they_are: Among | None = kept.get(key)
+        if as_they_are is None:
+            listed = self._read(
+                "SELECT group_concat(id) FROM (SELECT chunk AS id FROM temp.was_stale UNION ALL"
+                f" SELECT id FROM main.chunks WHERE id >= {self._connections.next_chunk:d})"
+            )
+            stale = numbers_in(listed[0][0])
+            as_they_are = kept.keep(key, Among.of(stale, inverted=True))
         return as_they_are if among is None else among.and_(as_they_are)
 
     # relations and the graph

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from knowbase.store.sqlite.connection import Connected, translated
+from knowbase.store.sqlite.packing import HASH
 from knowbase.values.calibration import Calibration
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ class SqliteCalibration(Connected):
 
     def hashes(self, chunks: Collection[int]) -> dict[int, str]:
         found = self._read(
-            "SELECT c.id, c.hash FROM json_each(?) wanted CROSS JOIN chunks c"
+            f"SELECT c.id, {HASH} FROM json_each(?) wanted CROSS JOIN chunks c"
             " ON c.id = wanted.value",
             ("[" + ",".join(map(str, chunks)) + "]",),
         )

@@ -6,6 +6,7 @@ from typing import Any
 
 import apsw
 
+from knowbase.errors import BaseDamaged
 from knowbase.store.sqlite.connection import translated
 from knowbase.store.sqlite.damage import is_damage
 from knowbase.store.sqlite.vector_tables import vector_table
@@ -140,10 +141,10 @@ def _words(connection: apsw.Connection) -> Iterator[Finding]:
 
 def _index_anew(connection: apsw.Connection) -> None:
     connection.execute(
-        "CREATE VIRTUAL TABLE temp.anew USING fts5 (title, heading, text, terms, content = '',"
+        "CREATE VIRTUAL TABLE temp.anew USING fts5 (text, title, heading, terms, content = '',"
         " contentless_delete = 1, tokenize = 'porter unicode61');"
         "INSERT INTO temp.anew (rowid, title, heading, text, terms)"
-        " SELECT id, title, coalesce(heading, ''), text, terms FROM chunks;"
+        " SELECT id, title, coalesce(heading, ''), plain(text), plain(terms) FROM chunks;"
         "CREATE VIRTUAL TABLE temp.kept_words USING fts5vocab(main, chunks_fts, instance);"
         "CREATE VIRTUAL TABLE temp.new_words USING fts5vocab(temp, anew, instance)"
     )
@@ -152,7 +153,7 @@ def _index_anew(connection: apsw.Connection) -> None:
 def _failed(part: str, error: Exception) -> Finding:
     """A question that the file cannot answer, though a sound base can: these questions are
     always the same. What has nothing to do with damage, such as a lock, is raised."""
-    if not isinstance(error, (ValueError, apsw.SQLError)) and not is_damage(error):
+    if not isinstance(error, (ValueError, apsw.SQLError, BaseDamaged)) and not is_damage(error):
         with translated():
             raise error
     return Finding(part, DAMAGE, f"SQLite cannot read it: {error}", _REPAIR)

@@ -12,7 +12,7 @@ from knowbase.query.conditions import (
     Under,
     ascii_lower,
 )
-from knowbase.query.words import KeywordQuery
+from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.compile import Compiled, Compiler
 from knowbase.text.analysis import Word
 from knowbase.text.paths import PathPattern
@@ -103,6 +103,12 @@ def match_expression(query: KeywordQuery) -> str:
 
 def expression(words: Sequence[Word], joint: str = " OR ") -> str:
     return joint.join(_quoted(word.surface) + "*" * word.prefix for word in words)
+
+
+def by_column(weights: FieldWeights) -> tuple[float, ...]:
+    """In the order of the text index: the text is first, where FTS5 need not say in which column
+    a word stands."""
+    return weights.text, weights.title, weights.heading, weights.terms
 
 
 def _quoted(text: str) -> str:

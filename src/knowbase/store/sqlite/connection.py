@@ -23,9 +23,10 @@ from knowbase.errors import (
 from knowbase.store.rows import damaged
 from knowbase.store.sqlite.damage import is_damage
 from knowbase.store.sqlite.journal import Journal
+from knowbase.store.sqlite.packing import register
 from knowbase.store.sqlite.turns import Turns
 from knowbase.text.paths import matcher
-from knowbase.values.characters import storable
+from knowbase.values.characters import storable, storable_rows
 
 if TYPE_CHECKING:
     from knowbase.values.vectors import Model
@@ -92,7 +93,7 @@ class _Connection(apsw.Connection):
         return super().execute(statements, storable(bindings), **more)
 
     def executemany(self, statements: str, sequenceofbindings: Any, **more: Any) -> apsw.Cursor:
-        return super().executemany(statements, map(storable, sequenceofbindings), **more)
+        return super().executemany(statements, storable_rows([*sequenceofbindings]), **more)
 
 
 class BaseFile:
@@ -194,12 +195,13 @@ class Connections(threading.local):
 
     def get(self) -> apsw.Connection:
         """The connection; within a transaction it stays the same, whatever is on the disk."""
-        if self._mapped and not self._is_mapped():
+        mark, size = _mark_and_size(self._file.path)
+        if self._mapped > size:
             self._unmap()
         if self._is_closed:
             self._connection, self._mark = self._file.connect(self._turns)
             self._is_closed, self._mapped = False, 0
-        if not self._is_in_place() and not self._connection.in_transaction:
+        if mark != self._mark and not self._connection.in_transaction:
             former, self._mapped = self._connection, 0
             self._connection, self._mark = self._file.connect(self._turns, former)
             former.close()
@@ -208,20 +210,16 @@ class Connections(threading.local):
     def map_file(self) -> None:
         """Read this file through a mapping: where single pages are wanted here and there, that
         takes a fifth of the time. Only where a file that is removed can stay mapped."""
-        connection = self.get()
+        self._map(self.get())
+
+    def _map(self, connection: apsw.Connection) -> None:
         if os.name == "posix" and not self._mapped and self._mark is not None:
             self._mapped = os.path.getsize(self._file.path)
             connection.pragma("mmap_size", self._mapped)
 
-    def _is_mapped(self) -> bool:
-        """Whether all that is mapped is still there: to read behind the end of a file that
-        somebody has cut off would end the process, where SQLite reports damage."""
-        try:
-            return os.path.getsize(self._file.path) >= self._mapped
-        except OSError:
-            return False
-
     def _unmap(self) -> None:
+        """Not all that is mapped is still there: to read behind the end of a file that somebody
+        has cut off would end the process, where SQLite reports damage."""
         self._mapped = 0
         with suppress(apsw.Error):
             self._connection.pragma("mmap_size", 0)
@@ -303,11 +301,15 @@ def _use_journal(connection: apsw.Connection) -> None:
 
 def mark_of(path: str) -> Mark | None:
     """What tells a file from any other one, whatever its name; None when there is none."""
+    return _mark_and_size(path)[0]
+
+
+def _mark_and_size(path: str) -> tuple[Mark | None, int]:
     try:
         found = os.stat(path)
     except OSError:
-        return None
-    return found.st_dev, found.st_ino
+        return None, 0
+    return (found.st_dev, found.st_ino), found.st_size
 
 
 class Connected:
@@ -341,6 +343,7 @@ def _connect(path: str, turns: Turns) -> apsw.Connection:
         raise BaseMissing("there is no base here", hint="make one with: kb init")
     connection = _opened(os.path.abspath(path))
     connection.set_busy_handler(turns)
+    register(connection)
     connection.create_scalar_function("path_matches", _path_matches, 2, deterministic=True)
     connection.set_progress_handler(deadline.is_over, LOOK_EVERY)
     # What is committed is on the disk itself; on macOS, that takes a call of its own.

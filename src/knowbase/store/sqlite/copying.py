@@ -19,6 +19,7 @@ from knowbase.store.sqlite import (
     vectors,
 )
 from knowbase.store.sqlite.connection import Connections, translated
+from knowbase.store.sqlite.packing import SIMILAR, digest, place
 from knowbase.store.sqlite.reading import SqliteSnapshot
 from knowbase.store.sqlite.sealing import seal
 from knowbase.store.sqlite.write import remove
@@ -184,7 +185,7 @@ def _paste(connection: apsw.Connection, copy: Copy, numbers: dict[Model, int]) -
     for one in copy.chunks:
         given = {
             **one.chunk._asdict(), "id": one.id, "document": seq, "position": one.position,
-            "title": one.title, "terms": one.terms,
+            "title": one.title, "terms": one.terms, "hash": digest(one.chunk.hash),
         }  # fmt: skip
         _insert(connection, "chunks", _CHUNK, [[given[name] for name in _CHUNK]])
         for model, vector in one.vectors:
@@ -194,7 +195,7 @@ def _paste(connection: apsw.Connection, copy: Copy, numbers: dict[Model, int]) -
 def _insert(
     connection: apsw.Connection, table: str, columns: Sequence[str], lines: Iterable[Sequence[Any]]
 ) -> None:
-    places = ", ".join("?" * len(columns))
+    places = ", ".join(map(place, columns))
     connection.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})", lines)
 
 
@@ -230,7 +231,7 @@ def _paste_shared(connection: apsw.Connection, shared: SharedParts) -> None:
     calibration.write(connection, shared.calibration)
     links.relink(connection)
     connection.executemany(
-        "INSERT INTO edges VALUES (?, ?, 'SIMILAR_TO', ?, 'vectors')", shared.similar
+        f"INSERT INTO edges VALUES (?, ?, {SIMILAR}, ?, {SIMILAR})", shared.similar
     )
     connection.execute("DELETE FROM unlinked")
     connection.executemany("INSERT INTO unlinked VALUES (?)", [(seq,) for seq in shared.unlinked])

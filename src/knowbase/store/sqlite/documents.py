@@ -100,7 +100,7 @@ class SqliteDocuments(Connected):
     def openings(self, documents: Collection[str]) -> dict[str, str]:
         found = self._read(
             "SELECT d.id,"
-            " (SELECT text FROM chunks WHERE document = d.seq ORDER BY position LIMIT 1)"
+            " (SELECT plain(text) FROM chunks WHERE document = d.seq ORDER BY position LIMIT 1)"
             " FROM json_each(?) wanted CROSS JOIN documents d ON d.id = wanted.value",
             (as_json(documents),),
         )

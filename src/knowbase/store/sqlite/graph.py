@@ -8,6 +8,7 @@ from knowbase.query.conditions import FORGOTTEN, Condition, Not, both
 from knowbase.store.sqlite import rows
 from knowbase.store.sqlite.compile import compile_condition
 from knowbase.store.sqlite.connection import Connected, as_json, translated
+from knowbase.store.sqlite.packing import SIMILAR
 
 if TYPE_CHECKING:
     import apsw
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from knowbase.values.edges import Edge, Wiring
     from knowbase.values.reading import Link
 
-EDGE = "s.id, t.id, e.relation, e.weight, e.origin"
+RELATION = f"iif(e.relation = {SIMILAR}, 'SIMILAR_TO', e.relation)"
+EDGE = f"s.id, t.id, {RELATION}, e.weight, iif(e.relation = {SIMILAR}, 'vectors', e.origin)"
 
 
 class SqliteGraph(Connected):
@@ -30,7 +32,7 @@ class SqliteGraph(Connected):
         found = self._read(
             f"WITH passing AS MATERIALIZED (SELECT d.seq, d.id FROM documents d WHERE {sql})"
             f" SELECT {EDGE} FROM passing s CROSS JOIN edges e ON e.source = s.seq"
-            " CROSS JOIN passing t ON t.seq = e.target ORDER BY s.seq, t.seq, e.relation",
+            " CROSS JOIN passing t ON t.seq = e.target ORDER BY s.seq, t.seq, 3",
             values,
         )
         return [Edge(*row) for row in found]
@@ -48,8 +50,8 @@ class SqliteGraph(Connected):
                     values,
                 ).fetchall()
                 edges: Any = connection.execute(
-                    "SELECT source, target, relation, weight FROM edges"
-                    " ORDER BY source, target, relation"
+                    f"SELECT source, target, {RELATION}, weight FROM edges e"
+                    " ORDER BY source, target, 3"
                 ).fetchall()
         known = {
             seq: Node(identity, code, title, tuple(tags.split("\x1f")) if tags else ())
@@ -77,7 +79,7 @@ class SqliteGraph(Connected):
             f" SELECT {EDGE} FROM near a CROSS JOIN edges e ON e.source = a.seq"
             " CROSS JOIN near b ON b.seq = e.target AND min(a.hops, b.hops) < ?"
             " CROSS JOIN documents s ON s.seq = e.source CROSS JOIN documents t ON t.seq = e.target"
-            " ORDER BY s.seq, t.seq, e.relation",
+            " ORDER BY s.seq, t.seq, 3",
             (as_json(documents), depth, *values, depth, *values, depth),
         )
         return [Edge(*row) for row in found]

@@ -147,12 +147,12 @@ def write(connection: apsw.Connection, part: HistoryPart) -> None:
     )
     write_versions(connection, part.versions)
     connection.executemany(
-        "INSERT OR IGNORE INTO past_texts VALUES (?, ?, ?, ?)",
+        "INSERT OR IGNORE INTO past_texts VALUES (?, ?, ?, packed(?))",
         [(key_of(one), one.heading, one.header, one.text) for one in part.chunks],
     )
     connection.executemany(  # once their texts are there: they are indexed by a trigger
         "INSERT INTO past_chunks (chunk, until, document, slug, chunk_index, overlap, tokens, hash,"
-        " key, title, terms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " key, title, terms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, packed(?))",
         [
             (one.chunk, one.until, one.document, *one[3:8], key_of(one), one.title, one.terms)
             for one in part.chunks

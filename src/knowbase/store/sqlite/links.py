@@ -3,12 +3,13 @@
 Loaded only when something is written: a search by words needs none of it.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import apsw
 
-from knowbase.text.names import Named, mentions_of, names_of_document
+from knowbase.store.sqlite.packing import SIMILAR, kept_name
+from knowbase.text.names import Mention, Named, mentions_of, names_of_document
 from knowbase.values.edges import WEIGHTS
 from knowbase.values.reading import Link
 
@@ -32,7 +33,7 @@ def refresh(connection: apsw.Connection, documents: Collection[int]) -> None:
 
 
 def _write_names(connection: apsw.Connection, documents: Collection[int]) -> None:
-    known: dict[int, dict[str, int]] = {seq: {} for seq in documents}
+    known: dict[int, dict[str | bytes, int]] = {seq: {} for seq in documents}
     wanted = numbers(documents)
     for document, name, kind in connection.execute(
         "SELECT document, name, kind FROM names WHERE document IN (SELECT value FROM json_each(?))",
@@ -45,24 +46,35 @@ def _write_names(connection: apsw.Connection, documents: Collection[int]) -> Non
         " WHERE seq IN (SELECT value FROM json_each(?))",
         (wanted,),
     ).fetchall()
-    gone: list[tuple[str, int, int]] = []
-    new: list[tuple[str, int, int]] = []
+    gone: list[tuple[str | bytes, int, int]] = []
+    new: list[tuple[str | bytes, int, int]] = []
     mentions: list[tuple[Any, ...]] = []
     for seq, deleted_at, *fields in rows:
         named = Named(*fields)
-        old, names = known[seq].items(), {} if deleted_at else names_of_document(named)
+        called = {} if deleted_at else names_of_document(named)
+        old, names = known[seq].items(), {kept_name(name): kind for name, kind in called.items()}
         gone += [(*name, seq) for name in old - names.items()]
         new += [(*name, seq) for name in names.items() - old]
-        said = mentions_of(named, links.get(seq, ()))
-        mentions += [(seq, *mention, mention.weight) for mention in said]
+        mentions += mention_rows(seq, mentions_of(named, links.get(seq, ())))
     connection.executemany("DELETE FROM names WHERE name = ? AND kind = ? AND document = ?", gone)
-    connection.executemany("INSERT INTO names VALUES (?, ?, ?)", sorted(new))
+    connection.executemany("INSERT INTO names VALUES (?, ?, ?)", sorted(new, key=_in_order))
     connection.execute(
         "DELETE FROM mentions WHERE document IN (SELECT value FROM json_each(?))", (wanted,)
     )
     connection.executemany(
         "INSERT OR IGNORE INTO mentions VALUES (?, ?, ?, ?, ?, ?, ?, ?)", mentions
     )
+
+
+def _in_order(row: Any) -> tuple[bool, Any]:
+    """As the table has them."""
+    return isinstance(row[0], bytes), row
+
+
+def mention_rows(document: int, mentions: Iterable[Mention]) -> Iterator[tuple[Any, ...]]:
+    """As they are kept."""
+    for one in mentions:
+        yield (document, kept_name(one.name), *one[1:], one.weight)
 
 
 def _links(connection: apsw.Connection, wanted: str) -> dict[int, list[Link]]:
@@ -80,7 +92,7 @@ def _resolve(connection: apsw.Connection, owners: Iterable[int]) -> None:
     """Find the targets of everything that these documents say, or that is said of them."""
     wanted = numbers(owners)
     for end, which in (
-        ("source", "NOT IN ('PARENT_OF', 'SUPERSEDES', 'SIMILAR_TO')"),
+        ("source", "NOT IN ('PARENT_OF', 'SUPERSEDES', " + SIMILAR + ")"),
         ("target", "IN ('PARENT_OF', 'SUPERSEDES')"),
     ):
         connection.execute(
@@ -129,11 +141,11 @@ def note_loss(connection: apsw.Connection, documents: Collection[int]) -> None:
     connection.execute(
         "INSERT OR IGNORE INTO unlinked SELECT other FROM ("
         " SELECT e.target AS other FROM json_each(?1) gone CROSS JOIN edges e"
-        "  ON e.source = gone.value WHERE e.relation = 'SIMILAR_TO'"
+        f"  ON e.source = gone.value WHERE e.relation = {SIMILAR}"
         " UNION SELECT e.source FROM json_each(?1) gone CROSS JOIN edges e"
-        "  ON e.target = gone.value WHERE e.relation = 'SIMILAR_TO')"
-        " WHERE (SELECT count(*) FROM edges WHERE source = other AND relation = 'SIMILAR_TO')"
-        " + (SELECT count(*) FROM edges WHERE target = other AND relation = 'SIMILAR_TO')"
+        f"  ON e.target = gone.value WHERE e.relation = {SIMILAR})"
+        f" WHERE (SELECT count(*) FROM edges WHERE source = other AND relation = {SIMILAR})"
+        f" + (SELECT count(*) FROM edges WHERE target = other AND relation = {SIMILAR})"
         " >= (SELECT similar_most FROM graph)",
         (numbers(documents),),
     )

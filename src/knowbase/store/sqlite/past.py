@@ -13,7 +13,7 @@ from knowbase.values.vectors import Model
 _VERSION = "document, id, since, until, data, places"
 _CHUNK = (
     "c.chunk, c.document, c.until, c.slug, c.chunk_index, c.overlap, c.tokens, c.hash,"
-    " t.heading, t.header, t.text, c.title, c.terms FROM past_chunks c"
+    " t.heading, t.header, plain(t.text), c.title, plain(c.terms) FROM past_chunks c"
     " JOIN past_texts t ON t.key = c.key"
 )
 _BATCH = 100  # changes
@@ -36,7 +36,7 @@ def leftovers(connection: apsw.Connection) -> int:
 def unlike(connection: apsw.Connection) -> int:
     """Versions and their texts that are not what was written."""
     versions: Any = connection.execute("SELECT data, places, seal FROM versions")
-    texts: Any = connection.execute("SELECT heading, header, text, key FROM past_texts")
+    texts: Any = connection.execute("SELECT heading, header, plain(text), key FROM past_texts")
     other = [seal for *said, seal in versions if version_seal(*said) != seal]
     other += [key for *said, key in texts if text_key(*said) != key]
     return len(other)

@@ -11,6 +11,7 @@ from knowbase.store.rows import from_json, in_order
 from knowbase.store.seals import Seals
 from knowbase.store.sqlite import calibration, rows, saved
 from knowbase.store.sqlite.connection import translated
+from knowbase.store.sqlite.packing import SIMILAR
 from knowbase.store.sqlite.vector_tables import vector_table
 from knowbase.values.copies import ChunkCopy, Copy, Frame, GivenVerdict, SharedParts
 from knowbase.values.edges import Relation
@@ -176,7 +177,7 @@ def _chunks(
 ) -> dict[int, list[ChunkCopy]]:
     found: dict[int, list[ChunkCopy]] = {}
     stored: Any = connection.execute(
-        f"SELECT c.document, c.id, c.position, c.title, c.terms, {rows.CHUNK} FROM chunks c"
+        f"SELECT c.document, c.id, c.position, c.title, plain(c.terms), {rows.CHUNK} FROM chunks c"
         f" WHERE c.document {_IN} ORDER BY c.document, c.position",
         (wanted,),
     )
@@ -236,7 +237,7 @@ def shared(connection: apsw.Connection) -> SharedParts:
         saved=tuple(saved.searches(connection)),
         similar=tuple(
             read(
-                "SELECT source, target, weight FROM edges WHERE relation = 'SIMILAR_TO'"
+                f"SELECT source, target, weight FROM edges WHERE relation = {SIMILAR}"
                 " ORDER BY source, target"
             )
         ),

@@ -11,6 +11,7 @@ from knowbase.store.halves import as_kept, halved
 from knowbase.store.seals import Seals, seals_of, vector_seal
 from knowbase.store.sqlite import create, keeping, links, reading, sealing
 from knowbase.store.sqlite.connection import translated
+from knowbase.store.sqlite.packing import PACKED, digest, name_of, packed, readable, register
 from knowbase.store.sqlite.salvage import Found, Salvage, Vectors, columns, fits
 from knowbase.store.sqlite.vector_tables import create_vector_table, vector_table
 from knowbase.text.names import CODE, ID
@@ -48,6 +49,7 @@ def rebuild(damaged: str, new: str, now: str) -> Rebuilt:
     """Make a new base at `new` from the file `damaged`, which is a copy that can be tried."""
     create(new).close()
     connection = apsw.Connection(new, flags=apsw.SQLITE_OPEN_READWRITE)
+    register(connection)
     try:
         with translated():
             connection.execute("PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE")
@@ -104,8 +106,9 @@ class _Rebuilding:
     def _take(self, found: Found) -> None:
         if found.table == "names":
             values = found.values
-            if fits(found) and values["kind"] in (ID, CODE):
-                self._names.setdefault(values["document"], {})[values["kind"]] = values["name"]
+            name = name_of(values["name"])
+            if fits(found) and values["kind"] in (ID, CODE) and name is not None:
+                self._names.setdefault(values["document"], {})[values["kind"]] = name
             return
         if found.table == "embedded":
             wanted = ("model", "chunk", "seal")
@@ -131,6 +134,8 @@ class _Rebuilding:
             is_kind = _JSON.get(one.name)
             if type(value) not in one.types or (is_kind and not _is_json(value, is_kind)):
                 values[one.name] = _default(one.default, is_kind)
+        if found.table == "chunks":
+            values |= _as_kept(values)
         if found.table == "documents":
             self._insert_document(values)
         elif not self._insert(found.table, values) and found.is_reached:
@@ -271,6 +276,19 @@ class _Rebuilding:
     def _copies(self, wanted: str) -> Iterator[Any]:
         heads = reading.heads(self._connection, wanted)
         return iter(reading.with_chunks(heads, self._connection, wanted, {}))
+
+
+def _as_kept(values: dict[str, Any]) -> dict[str, Any]:
+    """The texts of a chunk, and its hash, as a base of today has them."""
+    kept = {name: values[name] for name in PACKED}
+    texts = {
+        name: readable(value) if isinstance(value, bytes) else value for name, value in kept.items()
+    }
+    return {name: packed(text) for name, text in texts.items()} | {"hash": _hash(values["hash"])}
+
+
+def _hash(value: Any) -> Any:
+    return digest(value) if isinstance(value, str) else value
 
 
 def _is_json(value: Any, kind: type) -> bool:

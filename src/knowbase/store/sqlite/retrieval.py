@@ -1,7 +1,7 @@
 """The legs of retrieval, and what they refer to."""
 
 import sys
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +19,7 @@ from knowbase.store.halves import whole
 from knowbase.store.nearest import nearest as nearest_vectors
 from knowbase.store.rows import damaged
 from knowbase.store.sqlite import rows
-from knowbase.store.sqlite.compile import (
-    match_expression,
-)
+from knowbase.store.sqlite.compile import by_column, match_expression
 from knowbase.store.sqlite.connection import translated
 from knowbase.store.sqlite.passing import WithPassing, flattened
 from knowbase.store.sqlite.vector_tables import stored_vectors
@@ -63,7 +61,7 @@ class SqliteRetrieval(WithPassing):
             found = self._read(
                 "SELECT rowid, -bm25(chunks_fts, ?, ?, ?, ?) AS score FROM chunks_fts"
                 f" WHERE chunks_fts MATCH ?{where} ORDER BY score DESC, rowid LIMIT ?",
-                (*weights, match_expression(query), *values, limit),
+                (*by_column(weights), match_expression(query), *values, limit),
             )
         return _candidates(found)
 
@@ -113,14 +111,28 @@ class SqliteRetrieval(WithPassing):
                 return counted_among(self._connections.get(), words, among)
         with translated(), self._connections.get():
             index = self._words()
-            having = tuple(self._having(word, index) for word in words)
+            counts = self._counted(words) if index is None else {}
+            having = tuple(self._having(word, index, counts) for word in words)
             rows_there = index.population.rows if index else self._chunks_there()
         return Frequencies(rows_there, having)
 
     def _chunks_there(self) -> int:
-        return int(self._read("SELECT count(*) FROM chunks")[0][0])
+        kept, key = self._connections.found, "chunks"
+        number: int | None = kept.get(key)
+        if number is None:
+            number = kept.keep(key, int(self._read("SELECT count(*) FROM chunks")[0][0]))
+        return number
 
-    def _having(self, word: Word, index: "WordsInStep | None") -> int:
+    def _counted(self, words: Sequence[Word]) -> dict[str, int]:
+        """How many chunks have each stem of plain words, by the index's own list."""
+        wanted = {stem for word in words if not word.prefix for stem in stems(word.surface)}
+        found = self._vocabulary(
+            "SELECT w.term, w.doc FROM json_each(?) s CROSS JOIN temp.words w ON w.term = s.value",
+            (_listed(wanted),),
+        )
+        return dict(found)
+
+    def _having(self, word: Word, index: "WordsInStep | None", counts: Mapping[str, int]) -> int:
         """How many chunks have a word; of a plain one, the index knows it."""
         found = stems(word.surface)
         if not found:
@@ -128,8 +140,7 @@ class SqliteRetrieval(WithPassing):
         if len(found) == 1 and not word.prefix:
             if index is not None:
                 return sum(part.having(found[0]) for part in index.parts)
-            known = self._vocabulary("SELECT doc FROM temp.words WHERE term = ?", (found[0],))
-            return int(known[0][0]) if known else 0
+            return counts.get(found[0], 0)
         counted = self._read(
             "SELECT count(*) FROM chunks_fts WHERE chunks_fts MATCH ?",
             (match_expression(KeywordQuery((word,))),),
@@ -193,10 +204,10 @@ class SqliteRetrieval(WithPassing):
         """By the places of words: the list of words counts who has each before it says one."""
         found = [(word, stem) for word in words if (stem := stem_of(word.surface))]
         exact = {stem for word, stem in found if not word.prefix}
-        known = self._vocabulary(  # a stem has nothing that JSON would escape
+        known = self._vocabulary(
             "SELECT s.value FROM json_each(?) s"
             " WHERE EXISTS (SELECT 1 FROM temp.places p WHERE p.term = s.value)",
-            ('["' + '","'.join(exact) + '"]',) if exact else ("[]",),
+            (_listed(exact),),
         )
         there = {term for (term,) in known}
         return [
@@ -220,8 +231,8 @@ class SqliteRetrieval(WithPassing):
 
     def _as_written(self, stem: str) -> str:
         found = self._vocabulary(
-            "SELECT title || ' ' || coalesce(heading, '') || ' ' || text FROM chunks WHERE id ="
-            " (SELECT doc FROM temp.places WHERE term = ? LIMIT 1)",
+            "SELECT title || ' ' || coalesce(heading, '') || ' ' || plain(text) FROM chunks WHERE"
+            " id = (SELECT doc FROM temp.places WHERE term = ? LIMIT 1)",
             (stem,),
         )
         return as_written(stem, found[0][0]) if found else stem
@@ -305,6 +316,11 @@ def _only_stem(query: KeywordQuery) -> str | None:
     if len(found) != 1 or found[0][0].prefix or len(found[0][1]) != 1:
         return None
     return found[0][1][0]
+
+
+def _listed(stems: Collection[str]) -> str:
+    """As JSON; a stem has nothing that JSON would escape."""
+    return '["' + '","'.join(stems) + '"]' if stems else "[]"
 
 
 def _candidates(found: Iterable[tuple[Any, ...]]) -> list[Candidate]:

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from knowbase.store.rows import CHUNK, Rows, file_columns, file_records, from_json
-from knowbase.values.documents import FIELDS
+from knowbase.store.rows import Rows, file_columns, file_records, from_json
+from knowbase.store.sqlite.packing import HASH, plain
+from knowbase.values.documents import FIELDS, Chunk
 
 __all__ = [
     "CHUNK",
@@ -24,6 +25,8 @@ TAGS = (
     "(SELECT group_concat(name, char(31)) FROM"
     " (SELECT name FROM tags WHERE document = d.seq ORDER BY name))"
 )
+CHUNK = ", ".join(HASH if name == "hash" else f"c.{name}" for name in Chunk._fields)
+_TEXT = Chunk._fields.index("text")
 DOCUMENT = ", ".join(TAGS if name == "tags" else f"d.{name}" for name in FIELDS)
 
 
@@ -50,6 +53,35 @@ class LazyJson(Mapping[str, object]):
         return repr(self._values)
 
 
+class PackedChunk(Chunk):
+    """A chunk whose text is unpacked when somebody looks at it: of most candidates of a search,
+    nobody does. To all others it is a chunk."""
+
+    __slots__ = ()
+    __annotations__ = {**Chunk.__annotations__, "text": str | bytes}
+
+    @property
+    def text(self) -> str:
+        return str(plain(tuple.__getitem__(self, _TEXT)))
+
+    def __iter__(self) -> Iterator[Any]:
+        values = list(tuple.__iter__(self))
+        values[_TEXT] = self.text
+        return iter(values)
+
+    def __getitem__(self, place: Any) -> Any:
+        return tuple(self)[place]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, tuple) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(Chunk(*self))
+
+
 def _names(text: str) -> tuple[str, ...]:
     """A list of texts; without anything escaped, it needs no parser."""
     if "\\" not in text:
@@ -63,7 +95,8 @@ _ROWS = Rows(
         "names": _names,
         "flag": bool,
         "other": lambda text: LazyJson(text) if text != "{}" else {},
-    }
+    },
+    PackedChunk,
 )
 document = _ROWS.document
 chunk = _ROWS.chunk

@@ -15,6 +15,7 @@ from knowbase.store.sqlite import schema
 from knowbase.store.sqlite.backups import new_file
 from knowbase.store.sqlite.beside import remove_all
 from knowbase.store.sqlite.halving import vector_in_block
+from knowbase.store.sqlite.packing import PACKED
 from knowbase.store.sqlite.pages import HEADER, USUAL, Damaged, Pages, Row
 from knowbase.store.sqlite.vector_tables import vector_table
 from knowbase.values.vectors import Vector
@@ -54,6 +55,11 @@ def columns() -> dict[str, tuple[Column, ...]]:
         info = connection.execute(f"PRAGMA table_info({table})").fetchall()
         keys = [row for row in info if row[5]]
         found[table] = tuple(_column(row, alone=len(keys) == 1) for row in info)
+    for table, names in (("chunks", (*PACKED, "hash")), ("names", ("name",))):
+        found[table] = tuple(
+            one._replace(types=(*one.types, bytes)) if one.name in names else one
+            for one in found[table]
+        )
     connection.close()
     return found
 

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     Flags = NDArray[bool_]
 
 
-_BLOCK = 512  # vectors that are read at once: as floats they fit into the processor's cache
+BLOCK = 512  # vectors that are read at once: as floats they fit into the processor's cache
 _FEW = 1_000  # that pass are each read for itself
-_SMALL = 20_000  # chunks: their vectors are kept in memory, 15 MB of 384 numbers each
+SMALL = 20_000  # chunks: their vectors are kept in memory, 15 MB of 384 numbers each …
+_SMALLEST = 10_000  # … and of fewer as they are compared, in the same 15 MB
 _FINITE, _INFINITE = np.int16(0x7FFF), 0x7C00
 _MOVED = np.int32(0x8FFFFFFF - 2**32)  # sign, exponent and fraction
 _EXPONENTS = np.float32(2.0**112)
@@ -45,11 +46,11 @@ def halves_of(connection: "apsw.Connection", model: int) -> "Iterator[tuple[Inte
     SQLite puts the vectors of a block together: to get each as a value of its own takes twice as
     long.
     """
-    dimensions = _dimensions(connection, model)
+    dimensions = dimensions_of(connection, model)
     sql = (
         "SELECT group_concat(chunk_id), CAST(group_concat(embedding, '') AS BLOB) FROM (SELECT"
         f" chunk_id, embedding FROM {vector_table(model)} WHERE chunk_id > ?"
-        f" ORDER BY chunk_id LIMIT {_BLOCK})"
+        f" ORDER BY chunk_id LIMIT {BLOCK})"
     )
     last: int = np.iinfo("i8").min
     while True:
@@ -66,7 +67,10 @@ def halves_of(connection: "apsw.Connection", model: int) -> "Iterator[tuple[Inte
 
 def floats(halves: "Floats") -> "Floats":
     """Half precision as single precision: the bits are moved to where they belong and multiplied
-    by what the exponents differ by, a quarter of the time that numpy takes for it."""
+    by what the exponents differ by, a quarter of the time that numpy takes for it. What is single
+    precision already stays as it is."""
+    if halves.dtype == np.float32:
+        return halves
     bits = halves.view("<i2")
     if (bits & _FINITE).max(initial=0) >= _INFINITE:
         return halves.astype("f4")
@@ -92,7 +96,7 @@ def halves_in(
     connection: "apsw.Connection", model: int, rows: "Sequence[tuple[int, bytes]]"
 ) -> "tuple[Integers, Floats]":
     """Chunks and their vectors, as rows have them."""
-    dimensions = _dimensions(connection, model)
+    dimensions = dimensions_of(connection, model)
     held = b"".join(vector for _, vector in rows)
     if len(held) != 2 * dimensions * len(rows):
         raise damaged("a vector has another size")
@@ -100,7 +104,7 @@ def halves_in(
     return found, np.frombuffer(held, "<f2").reshape(len(rows), dimensions)
 
 
-def _dimensions(connection: "apsw.Connection", model: int) -> int:
+def dimensions_of(connection: "apsw.Connection", model: int) -> int:
     found: Any = connection.execute("SELECT dimensions FROM models WHERE id = ?", (model,)).get
     return int(found)
 
@@ -126,7 +130,7 @@ class Compared:
     def nearest(self, most: int) -> "list[tuple[int, Vector]]":
         """The most similar ones that pass, by single-precision products, with their vectors."""
         with self._connection:  # one state of the base
-            if _dimensions(self._connection, self._model) != len(self._query):
+            if dimensions_of(self._connection, self._model) != len(self._query):
                 raise damaged("the vectors have another length")
             if self._among is not None and self._among.are_few(_FEW):
                 chunks, matrix = vectors_of(self._connection, self._model, self._among.named)
@@ -139,15 +143,16 @@ class Compared:
 
     def _blocks(self) -> "Iterable[tuple[Integers, Floats]]":
         """All of a small base are kept until somebody writes: to read them takes most of a
-        search."""
+        search, and of what is left most is to make floats of them."""
         sql = f"SELECT coalesce(max(chunk_id), 0) FROM {vector_table(self._model)}"
         last: Any = self._connection.execute(sql).get
-        if self._kept is None or last > _SMALL:
+        if self._kept is None or last > SMALL:
             return halves_of(self._connection, self._model)
         key = ("halves", self._model)
         found: Iterable[tuple[Integers, Floats]] | None = self._kept.get(key)
         if found is None:
-            found = self._kept.keep(key, [*halves_of(self._connection, self._model)])
+            read = blocks if last <= _SMALLEST else halves_of
+            found = self._kept.keep(key, [*read(self._connection, self._model)])
         return found
 
 
@@ -179,6 +184,8 @@ class _Best:
         good = np.flatnonzero(scores > self._floor)
         if not len(good):
             return
+        if len(good) > self._most:
+            good = good[np.argpartition(scores[good], -self._most)[-self._most :]]
         self._kept.append((chunks[good], scores[good], matrix[good]))
         self._waiting += len(good)
         if self._waiting > 2 * self._most:

@@ -7,7 +7,7 @@ import apsw
 
 from knowbase.errors import BaseReadOnly, BaseTooNew, NotABase
 from knowbase.store.rows import damaged
-from knowbase.store.sqlite.halving import halve_vectors
+from knowbase.store.sqlite.packing import register
 from knowbase.store.upgrading import announce_upgrade
 
 APPLICATION_ID = 0x6B6E6F77  # "know"
@@ -417,9 +417,24 @@ _STEP_18 = """
 CREATE INDEX IF NOT EXISTS versions_lost ON versions (until) WHERE data IS NULL;
 """
 
+
+def halve_vectors(connection: apsw.Connection) -> None:
+    """Loaded where a base is upgraded, and by no search."""
+    from knowbase.store.sqlite import halving
+
+    halving.halve_vectors(connection)
+
+
+def pack_texts(connection: apsw.Connection) -> None:
+    """Loaded where a base is upgraded, and by no search."""
+    from knowbase.store.sqlite import repacking
+
+    repacking.pack_texts(connection)
+
+
 STEPS = (
     _STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8, _STEP_9, _STEP_10,
-    _STEP_11, _STEP_12, _STEP_13, _STEP_14, _STEP_15, _STEP_16, halve_vectors, _STEP_18,
+    _STEP_11, _STEP_12, _STEP_13, _STEP_14, _STEP_15, _STEP_16, halve_vectors, _STEP_18, pack_texts,
 )  # fmt: skip
 WITH_CONTENT_HASHES = 2
 _NEVER = 1000  # a number that no schema will have
@@ -456,6 +471,7 @@ def check(connection: apsw.Connection, relink: Relink) -> None:
 
 def upgrade(connection: apsw.Connection, relink: Relink) -> None:
     """Run the missing steps, all in one transaction."""
+    register(connection)
     connection.execute("BEGIN IMMEDIATE")
     try:
         before = connection.pragma("user_version")

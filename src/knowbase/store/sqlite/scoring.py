@@ -14,7 +14,7 @@ from knowbase.query.conditions import Condition
 from knowbase.query.words import FieldWeights, Frequencies, KeywordQuery
 from knowbase.store.bm25 import Population, weighed
 from knowbase.store.compile import Compiled
-from knowbase.store.sqlite.compile import compile_for_chunks, expression
+from knowbase.store.sqlite.compile import by_column, compile_for_chunks, expression
 from knowbase.text.analysis import Word, stems
 
 
@@ -54,13 +54,41 @@ def tallied(
     among: Compiled = Compiled("", []),  # noqa: B008 - a value, never changed
 ) -> Tallied:
     """Of the rows of a text index that have any of the words."""
+    found = counted(connection, table, words, among)
+    title, heading, text, terms = weights
+    return Tallied(
+        found.lengths,
+        [
+            {
+                row: title * a + heading * b + text * c + terms * d
+                for row, (a, b, c, d) in one.items()
+            }
+            for one in found.counts
+        ],
+    )
+
+
+class Counted(NamedTuple):
+    """How long each row is, and how often it has each of some words in each field."""
+
+    lengths: dict[int, int]
+    counts: "list[dict[int, tuple[int, int, int, int]]]"
+
+
+def counted(
+    connection: apsw.Connection,
+    table: str,
+    words: Sequence[Word],
+    among: Compiled = Compiled("", []),  # noqa: B008 - a value, never changed
+) -> Counted:
+    """Of the rows of a text index that have any of the words."""
     tally = _tally_of(connection)
-    tally.begin(len(words), weights)
+    tally.begin(len(words))
     connection.execute(
         f"SELECT tally({table}) FROM {table} WHERE {table} MATCH ?{among.sql}",
         (expression(words), *among.values),
     ).fetchall()
-    return Tallied(tally.lengths, tally.frequencies)
+    return Counted(tally.lengths, tally.counts)
 
 
 def counted_among(
@@ -109,7 +137,7 @@ def statement_by_weight(query: KeywordQuery, weights: FieldWeights, passing: Com
     )
     values: list[str | int | float] = []
     for weight, words in groups.items():
-        values += [*weights, weight, expression(words), *passing.values]
+        values += [*by_column(weights), weight, expression(words), *passing.values]
     if len(groups) == 1:  # FTS5 scores within no other query that could be one with its own
         return Compiled(part, values)
     parts = " UNION ALL ".join([part] * len(groups))
@@ -121,23 +149,20 @@ class _Tally:
 
     def __init__(self) -> None:
         self._known: tuple[Any, Population] | None = None
-        self._weights = FieldWeights()
         self.lengths: dict[int, int] = {}
-        self.frequencies: list[dict[int, float]] = []
+        self.counts: list[dict[int, tuple[int, int, int, int]]] = []
         self.having: dict[Word, int] = {}  # rows of the population that is known
 
-    def begin(self, phrases: int, weights: FieldWeights) -> None:
-        self._weights = weights
-        self.lengths, self.frequencies = {}, [{} for _ in range(phrases)]
+    def begin(self, phrases: int) -> None:
+        self.lengths, self.counts = {}, [{} for _ in range(phrases)]
 
     def count(self, api: apsw.FTS5ExtensionApi, *_: Any) -> None:
         row = api.rowid
         self.lengths[row] = api.column_size(-1)
-        title, heading, text, terms = self._weights
-        for phrase, found in enumerate(self.frequencies):
-            a, b, c, d = map(len, api.phrase_locations(phrase))
+        for phrase, found in enumerate(self.counts):
+            c, a, b, d = map(len, api.phrase_locations(phrase))
             if a or b or c or d:
-                found[row] = title * a + heading * b + text * c + terms * d
+                found[row] = a, b, c, d
 
     def population(self, connection: apsw.Connection, part: str, values: Any) -> Population:
         """The last one is known until something is written."""
@@ -155,7 +180,7 @@ class _Tally:
     def note(self, query: KeywordQuery) -> None:
         """How many rows have each word of the query that was counted."""
         words = [word for word, _ in query.weighed]
-        self.having = dict(zip(words, map(len, self.frequencies), strict=True))
+        self.having = dict(zip(words, map(len, self.counts), strict=True))
 
 
 _tallies: WeakKeyDictionary[apsw.Connection, _Tally] = WeakKeyDictionary()
@@ -163,6 +188,8 @@ _tallies: WeakKeyDictionary[apsw.Connection, _Tally] = WeakKeyDictionary()
 
 def length_of(size: bytes) -> int:
     """The words of a row: FTS5 keeps those of each field as SQLite's numbers of variable length."""
+    if size.isascii():  # each is one byte
+        return sum(size)
     total = number = 0
     for byte in size:
         number = number << 7 | byte & 0x7F

@@ -49,11 +49,12 @@ class SqliteSpace(Connected):
         return dict(found.most_common())
 
     def compact(self) -> bool:
-        """The words as one piece first, then all."""
+        """The words as one piece first, which has none of what is gone; then all."""
         with translated():
             connection = self._connections.get()
             with self._connections.writing() as writing:
-                writing.execute("INSERT INTO chunks_fts (chunks_fts) VALUES ('optimize')")
+                for words in ("chunks_fts", "past_fts"):
+                    writing.execute(f"INSERT INTO {words} ({words}) VALUES ('optimize')")
             try:
                 connection.execute("VACUUM")
                 checkpoint = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()

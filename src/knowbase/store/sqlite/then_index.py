@@ -5,57 +5,52 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from knowbase.query.conditions import EVERYTHING
 from knowbase.query.words import FieldWeights
-from knowbase.store.compile import Compiled
-from knowbase.store.sqlite.scoring import length_of, tallied
-from knowbase.store.sqlite.then_words import population
+from knowbase.store.bm25 import Population
 from knowbase.store.sqlite.word_index import InStep, Loaded, Part, Postings, WordIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import apsw
 
+    from knowbase.store.sqlite.scan import Integers
     from knowbase.store.sqlite.then_connections import PastConnections
+    from knowbase.store.sqlite.then_rows import PastRows
     from knowbase.text.analysis import Word
 
 _MOST = 50_000  # rows of a part, which are counted by 16 bits
-_MOST_KNOWN = 200  # words
 _EACH = FieldWeights()
-_REPLACED = Compiled(" AND +rowid IN (SELECT row FROM temp.was_replaced)", [])
 
 
 class Remembered(Part):
     """Chunks that were replaced since."""
 
     def __init__(
-        self, connection: "apsw.Connection", rows: "Sequence[tuple[int, int, int, bytes]]"
+        self, connection: "apsw.Connection", known: "PastRows", chosen: "Integers"
     ) -> None:
         super().__init__()
-        self._connection = connection
-        self.chunks = np.array([row[0] for row in rows], "i8")
-        self.documents = np.array([row[1] for row in rows], "i8")
-        self.lengths = np.array([length_of(row[3]) for row in rows], "i8")
-        self._places = {row[2]: place for place, row in enumerate(rows)}
-        self._known: dict[tuple[Word, FieldWeights], Postings] = {}  # what was asked for last
+        self._connection, self._known = connection, known
+        self.chunks = known.chunks[chosen]
+        self.documents = known.documents[chosen]
+        self.lengths = known.lengths[chosen]
+        self._places = np.full(len(known.rows), -1)
+        self._places[chosen] = np.arange(len(chosen))
 
     def having(self, stem: str) -> int:  # noqa: ARG002 - how many is found with the word itself
         """More than none, for who asks whether there is any."""
         return 1
 
     def matching(self, word: "Word", weights: "FieldWeights") -> Postings:
-        known = self._known.get((word, weights))
-        if known is None:
-            found = tallied(self._connection, "past_fts", [word], weights, _REPLACED).frequencies[0]
-            here = sorted(
-                (self._places[row], number) for row, number in found.items() if row in self._places
-            )
-            rows = np.array([place for place, _ in here], "u2")
-            known = Postings.of(rows, np.array([number for _, number in here], "f8"))
-            if len(self._known) > _MOST_KNOWN:
-                self._known.clear()
-            self._known[word, weights] = known
-        return known
+        at, counts = self._known.having(self._connection, word)
+        places = self._places[at]
+        order = np.argsort(places, kind="stable")[np.count_nonzero(places < 0) :]
+        return Postings.of(places[order].astype("u2"), counts[order] @ np.array(weights, "f8"))
+
+
+def has(index: InStep, stem: str, word: "Word") -> bool:
+    """Whether any chunk had a word that is one stem; what was replaced is asked last."""
+    shards = [part for part in index.parts if not isinstance(part, Remembered)]
+    return any(part.having(stem) for part in shards) or bool(having(index, stem, word))
 
 
 def having(index: InStep, stem: str, word: "Word") -> int:
@@ -81,12 +76,21 @@ def in_step(
     found = index.in_step(connection, loaded, [chunk for (chunk,) in gone])
     if found is None:
         return None
-    rows: Any = connection.execute(
-        "SELECT c.id, c.document, r.row, s.sz FROM temp.was_replaced r"
-        " CROSS JOIN temp.was_chunks c ON c.id = r.chunk"
-        " CROSS JOIN past_fts_docsize s ON s.id = r.row ORDER BY c.id"
-    ).fetchall()
+    known, chosen = connections.replaced()
     past = [
-        Remembered(connection, rows[start : start + _MOST]) for start in range(0, len(rows), _MOST)
+        Remembered(connection, known, chosen[start : start + _MOST])
+        for start in range(0, len(chosen), _MOST)
     ]
-    return InStep((*found.parts, *past), population(connections))
+    parts = (*found.parts, *past)
+    people = Population(sum(map(_rows, parts)), sum(map(_length, parts)))
+    connections.population[EVERYTHING] = people
+    return InStep(parts, people)
+
+
+def _rows(part: Part) -> int:
+    return len(part.chunks) if part.alive is None else int(np.count_nonzero(part.alive))
+
+
+def _length(part: Part) -> int:
+    lengths = part.lengths if part.alive is None else part.lengths[part.alive]
+    return int(lengths.sum(dtype="i8"))

@@ -213,15 +213,6 @@ def _sizes(connection: apsw.Connection, where: str, values: Any = ()) -> Populat
     return Population(len(lengths), sum(lengths))
 
 
-def open_vocabulary(connection: apsw.Connection) -> None:
-    connection.execute(
-        "CREATE VIRTUAL TABLE IF NOT EXISTS temp.places USING"
-        " fts5vocab(main, chunks_fts, instance);"
-        "CREATE VIRTUAL TABLE IF NOT EXISTS temp.past_places USING"
-        " fts5vocab(main, past_fts, instance)"
-    )
-
-
 def having_terms(next_chunk: int) -> str:
     """The query for the words that chunks had, and which."""
     return (

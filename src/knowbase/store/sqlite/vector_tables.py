@@ -2,6 +2,8 @@
 
 import apsw
 
+from knowbase.store.sqlite.packing import has_hash
+
 
 def vector_table(model: int) -> str:
     """Vectors are kept per model, each in a table of its own."""
@@ -22,7 +24,7 @@ def stored_by_hash(model: int) -> str:
         "SELECT wanted.value, v.embedding FROM json_each(?) wanted"
         f" CROSS JOIN {vector_table(model)} v ON v.chunk_id ="
         " (SELECT c.id FROM main.chunks c CROSS JOIN main.embedded e ON e.model = ? AND"
-        " e.chunk = c.id WHERE c.hash = wanted.value LIMIT 1)"
+        f" e.chunk = c.id WHERE {has_hash('wanted.value')} LIMIT 1)"
     )
 
 

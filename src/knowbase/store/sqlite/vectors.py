@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from knowbase.errors import ModelMismatch
-from knowbase.store.halves import as_kept, halved, whole
+from knowbase.store.halves import as_kept, halved, halved_all, whole
 from knowbase.store.seals import vector_seal
 from knowbase.store.sqlite import rows
 from knowbase.store.sqlite.beside import index_of, words_of
 from knowbase.store.sqlite.connection import Connected, as_json, translated
+from knowbase.store.sqlite.packing import has_hash
 from knowbase.store.sqlite.vector_tables import (
     create_vector_table,
     stored_by_hash,
@@ -186,6 +187,8 @@ class SqliteVectors(WithIndex):
     def vectors(
         self, hashes: Collection[str], model: "Model | None" = None
     ) -> "Mapping[str, Vector]":
+        if not hashes:
+            return {}
         with translated():
             connection = self._connections.get()
             number = self._model_id(connection, model)
@@ -278,8 +281,8 @@ def drop(connection: apsw.Connection, model: int) -> None:
 
 def _chunks_without(connection: apsw.Connection, model: int, digest: str) -> list[int]:
     found = connection.execute(
-        "SELECT c.id FROM chunks c WHERE c.hash = ? AND NOT EXISTS"
-        " (SELECT 1 FROM embedded e WHERE e.model = ? AND e.chunk = c.id)",
+        f"SELECT c.id FROM chunks c WHERE {has_hash('?1')} AND NOT EXISTS"
+        " (SELECT 1 FROM embedded e WHERE e.model = ?2 AND e.chunk = c.id)",
         (digest, model),
     )
     return [chunk for (chunk,) in found]
@@ -301,13 +304,15 @@ def insert_all(
     connection: apsw.Connection, model: int, pairs: "Sequence[tuple[int, Vector]]"
 ) -> None:
     """The first vectors of many chunks."""
+    chunks = [chunk for chunk, _ in pairs]
+    made = [*zip(chunks, halved_all([vector for _, vector in pairs]), strict=True)]
     connection.executemany(
         f"INSERT INTO {vector_table(model)} (chunk_id, embedding) VALUES (?, ?)",
-        [(chunk, halved(vector)) for chunk, vector in pairs],
+        [(chunk, half) for chunk, (half, _) in made],
     )
     connection.executemany(
         "INSERT INTO embedded (model, chunk, seal) VALUES (?, ?, ?)",
-        [(model, chunk, vector_seal(as_kept(vector))) for chunk, vector in pairs],
+        [(model, chunk, vector_seal(kept)) for chunk, (_, kept) in made],
     )
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _LEAST = 2_000  # so many that changed are read in any case
 _CHANGED = 8  # but no more than an eighth of all
 _TOKENIZED = 4_096  # rows that are kept in memory as they were counted
-FRESH = "SELECT id, document, title, coalesce(heading, ''), text, terms FROM chunks"
+FRESH = "SELECT id, document, title, coalesce(heading, ''), plain(text), plain(terms) FROM chunks"
 
 
 class Postings(NamedTuple):

@@ -21,6 +21,7 @@ from knowbase.store.sqlite.adding import (
 )
 from knowbase.store.sqlite.compile import compile_condition
 from knowbase.store.sqlite.links import note_loss, refresh
+from knowbase.store.sqlite.packing import HASH, place
 from knowbase.store.sqlite.record import record, said_values, used
 from knowbase.store.sqlite.sealing import seal, seal_fields, seal_use
 from knowbase.values.changes import Changes, Draft, assigned_codes, renamed
@@ -208,8 +209,8 @@ def _write_chunks(connection: apsw.Connection, seq: int, draft: Draft, model: in
     stored = {
         (slug, index): _Stored(*rest)
         for slug, index, *rest in connection.execute(
-            "SELECT slug, chunk_index, id, hash, terms, EXISTS (SELECT 1 FROM embedded e"
-            " WHERE e.model = ? AND e.chunk = chunks.id) FROM chunks WHERE document = ?",
+            f"SELECT slug, chunk_index, id, {HASH}, plain(terms), EXISTS (SELECT 1 FROM embedded e"
+            " WHERE e.model = ? AND e.chunk = c.id) FROM chunks c WHERE document = ?",
             (model, seq),
         )
     }
@@ -240,8 +241,8 @@ def _update_chunk(
 ) -> None:
     """Write what may have changed; the columns of the text index only when its words did."""
     columns = [name for name in values if indexed or name not in _INDEXED]
-    settings = ", ".join(f"{column} = ?" for column in columns)
-    differs = " OR ".join(f"{column} IS NOT ?" for column in columns)
+    settings = ", ".join(f"{column} = {place(column)}" for column in columns)
+    differs = " OR ".join(f"{column} IS NOT {place(column)}" for column in columns)
     given = [values[column] for column in columns]
     connection.execute(
         f"UPDATE chunks SET {settings} WHERE id = ? AND ({differs})", (*given, chunk, *given)
@@ -252,9 +253,9 @@ def _insert_chunk(
     connection: apsw.Connection, seq: int, chunk: Chunk, values: dict[str, Any]
 ) -> int:
     columns = ", ".join(("document", "slug", "chunk_index", *values))
-    places = ", ".join("?" * (len(values) + 3))
+    places = ", ".join(map(place, values))
     connection.execute(
-        f"INSERT INTO chunks ({columns}) VALUES ({places})",
+        f"INSERT INTO chunks ({columns}) VALUES (?, ?, ?, {places})",
         (seq, chunk.slug, chunk.chunk_index, *values.values()),
     )
     return connection.last_insert_rowid()
