@@ -31,7 +31,7 @@ from knowbase.evaluate.bootstrap import intervals
 from knowbase.evaluate.corpus import WRITTEN, Shelf, cache_folder
 from knowbase.evaluate.judged import Folder, Question, read_folders
 from knowbase.evaluate.metrics import mean, ndcg
-from knowbase.ranking.rank import rank
+from knowbase.ranking.rank import Traits, rank
 from knowbase.search import signals, widening
 from knowbase.search.rank import rank_all
 from knowbase.search.request import SearchRequest
@@ -253,7 +253,8 @@ def _by_share(base: Base, question: Question) -> dict[str, float]:
         trust = dict(outcome.trust)
         trust["semantic"] = trust.get("semantic", 1.0) * factor
         shown = {chunk: passages[chunk] for chunk in used}
-        hits = rank(legs, shown, profile, WRITTEN, "keyword", trust)[:10]
+        traits = Traits(trust=trust, text=inquiry.query.text)
+        hits = rank(legs, shown, profile, WRITTEN, traits)[:10]
         ids = [passages[hit.chunk].document.id for hit in hits if hit.score > 0]
         return ndcg(ids, question.relevant, 10)
 

@@ -27,7 +27,7 @@ from knowbase.evaluate.judged import Question, read_folders
 from knowbase.evaluate.metrics import mean, ndcg
 from knowbase.query.words import FieldWeights
 from knowbase.ranking.profile import PROFILES, Profile
-from knowbase.ranking.rank import rank
+from knowbase.ranking.rank import Traits, rank
 from knowbase.search.rank import rank_all
 from knowbase.search.request import SearchRequest
 from knowbase.search.understand import understand
@@ -136,7 +136,8 @@ def merit(candidacy: Candidacy, one: Retrieved) -> float:
     trust = one.trust if adaptive else {}
     profile = candidacy.profile
     profile = profile._replace(word_first=profile.word_first and one.word_first)
-    hits = rank(legs, passages, profile, WRITTEN, "keyword", trust)[:10]
+    traits = Traits(trust=trust, text=one.question.text)
+    hits = rank(legs, passages, profile, WRITTEN, traits)[:10]
     found = [passages[hit.chunk].document.id for hit in hits if hit.score > 0]
     return ndcg(found, one.question.relevant, 10)
 

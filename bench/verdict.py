@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from knowbase.base import Base
 from knowbase.evaluate.judged import read_folders
 from knowbase.evaluate.metrics import mean
-from knowbase.ranking.verdict import NOTHING, Evidence, Examples, judge, learn
+from knowbase.ranking.verdict import LEGS, NOTHING, Evidence, Examples, judge, learn, only
 from knowbase.search.calibrate import examples_of
 from knowbase.search.evidence import evidence_of
 from knowbase.search.filling_up import filled_up
@@ -112,6 +112,7 @@ class Told(NamedTuple):
     foreign: list[float]
     kept: float  # by the verdict as it is
     passed: float
+    alone: Mapping[str, float]  # AUROC by one leg, by one signal, and by the prior
 
 
 def told(name: str, seen: Mapping[str, Any]) -> Told:
@@ -137,7 +138,26 @@ def told(name: str, seen: Mapping[str, Any]) -> Told:
         likely(foreign),
         passing(own),
         passing(foreign),
+        {
+            **{
+                legs: told_by(own, foreign, numbers, LEGS[legs]) for legs in ("keyword", "semantic")
+            },
+            **{one: told_by(own, foreign, numbers, (one,)) for one in ("rarity", "shared")},
+            "prior": told_by(own, foreign, None, Evidence._fields),
+        },
     )
+
+
+def told_by(
+    own: Sequence[Evidence],
+    foreign: Sequence[Evidence],
+    numbers: Mapping[str, float] | None,
+    signals: Sequence[str],
+) -> float:
+    likely = [
+        [judge(only(one, signals), numbers).probability for one in some] for some in (own, foreign)
+    ]
+    return auroc(*likely)
 
 
 def evidence(rows: Sequence[Sequence[float | None]]) -> list[Evidence]:
@@ -214,6 +234,11 @@ def report(path: Path) -> None:
             f"| {one.name} | {one.kind} | {auroc(one.own, one.foreign):.3f} | {passing:.3f}"
             f" | {one.kept:.2f} | {one.passed:.2f} |"
         )
+    names = list(bases[0].alone)
+    print("\n| AUROC by |", " | ".join(names), "|\n" + "|---" * (len(names) + 1) + "|")
+    for one in bases:
+        print(f"| {one.name} |", " | ".join(f"{one.alone[name]:.3f}" for name in names), "|")
+    print("| average |", " | ".join(f"{mean([b.alone[n] for b in bases]):.3f}" for n in names), "|")
     print("\n| bound by | kept | least | passed | most | all bases |\n|---|---|---|---|---|---|")
     for name, way in WAYS.items():
         rows = []

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from knowbase.ranking.fusion import lift
 from knowbase.ranking.profile import PROFILES
-from knowbase.ranking.rank import rank, total
+from knowbase.ranking.rank import Traits, rank, total
 from knowbase.ranking.scale import best_possible
 from knowbase.ranking.trust import coverage, fluency
 from knowbase.text.analysis import Word, query_words
@@ -139,7 +139,7 @@ def test_trust_is_a_factor_of_the_weights() -> None:
     legs = {"keyword": leg(9.0, 3.0), "semantic": leg(0.9, 0.6)}
     passages = {1: passage(1), 2: passage(2)}
     full = rank(legs, passages, BEST, NOW)[0]
-    less = rank(legs, passages, BEST, NOW, "keyword", {"keyword": 0.25, "semantic": 0.5})[0]
+    less = rank(legs, passages, BEST, NOW, Traits(trust={"keyword": 0.25, "semantic": 0.5}))[0]
     pairs = zip(full.contributions, less.contributions, strict=True)
     assert [other.weight / one.weight for one, other in pairs] == pytest.approx([0.25, 0.5])
 

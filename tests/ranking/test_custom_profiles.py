@@ -75,6 +75,9 @@ def test_the_documents_variables_change_its_profile() -> None:
         ({"weights": {"keyword": -1}}, "profiles.x.weights.keyword", "at least 0"),
         ({"weights": 3}, "profiles.x.weights", ""),
         ({"intents": {"graph": {"luck": 1}}}, "profiles.x.intents.graph.luck", "semantic"),
+        ({"kind_weights": {"page": 1}}, "profiles.x.kind_weights.page", "code, data, test"),
+        ({"field_weights": {"body": 1}}, "profiles.x.field_weights.body", "heading"),
+        ({"title_boost": -1}, "profiles.x.title_boost", "at least 0"),
         ("text", "profiles.x", ""),
     ],
 )

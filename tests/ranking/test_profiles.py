@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from knowbase.ranking.about import PROFILE_FIELDS
 from knowbase.ranking.profile import PROFILES, Profile
-from knowbase.ranking.rank import Ranked, rank
+from knowbase.ranking.rank import Ranked, Traits, rank
 from knowbase.values.documents import SECTORS, Candidate, Chunk, Document, Passage
 
 NOW = "2026-03-01T00:00:00.000000Z"
@@ -34,7 +34,7 @@ def run(
     for found in candidates.values():
         for one in found:
             known.setdefault(one.chunk, passage(one.chunk))
-    ranked = rank(candidates, known, PROFILES[profile], NOW, intent)
+    ranked = rank(candidates, known, PROFILES[profile], NOW, Traits(intent))
     return {hit.chunk: hit for hit in ranked}
 
 

@@ -56,6 +56,17 @@ def test_an_anchor_is_a_slug_and_never_a_tag(heading: str, slug: str) -> None:
         ("```\n{% kept %}\n```\n", "```\n{% kept %}\n```\n"),
         ("> [!warning]- Hot surface\n> text", "> Hot surface\n> text"),
         ("> [!NOTE]\n> text", "> Note\n> text"),
+        ('!!! warning "Hot surface"\n    text', "Hot surface\n    text"),
+        ("!!! note inline end\n    text", "Note\n    text"),
+        ('???+ tip ""\n    text', "Tip\n    text"),
+        ('=== "Linux"\n\n    text', "Linux\n\n    text"),
+        ("/// warning | Hot surface\ntext\n///", "Hot surface\ntext\n"),
+        ("//// tab | Linux\n/// note\ntext\n///\n////", "Linux\nNote\ntext\n\n"),
+        ("{* docs_src/a/b_c.py hl[1,3] *}", "[b_c.py](</docs_src/a/b_c.py>)"),
+        ("{!docs/a.md!}", "[a.md](</docs/a.md>)"),
+        ('--8<-- "docs/a.md:2:4"', "[a.md](</docs/a.md>)"),
+        ("see // this\n\n--- \n\n== b ==\n!!so", "see // this\n\n--- \n\n== b ==\n!!so"),
+        ("```\n/// kept\n```\n", "```\n/// kept\n```\n"),
         ("- a\n  id:: 12\n  collapsed:: true\n- b", "- a\n\n\n- b"),
         ("see ((64b1f3a2-1111-2222-3333-444455556666)) end", "see  end"),
         ("![[photo.png|300]] text", " text"),
@@ -109,6 +120,11 @@ def test_links_that_a_text_writes_as_html_are_links() -> None:
         '<a href="https://example.org">out</a></p>\n\n`<a href="no.md">`\n'
     )
     assert {link.target for link in of(text).links} == {"docs/x.md", "y.md?a&b", "guide.md"}
+
+
+def test_files_that_mkdocs_puts_in_are_links() -> None:
+    reading = of('# Page\n\n{* docs_src/a/b_c.py hl[3] *}\n\n--8<-- "includes/abbr.md"\n')
+    assert {link.target for link in reading.links} == {"/docs_src/a/b_c.py", "/includes/abbr.md"}
 
 
 def test_titles_of_front_matter_have_no_marks() -> None:

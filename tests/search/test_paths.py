@@ -13,6 +13,7 @@ from knowbase.errors import InvalidInput
 from knowbase.operations import load
 from knowbase.values.parameters import build
 from postgres import new_base
+from servers import serving
 
 FILES = {
     "docs/otters.md": "# Guide\n\nOtters hold hands as they sleep.\n",
@@ -101,6 +102,31 @@ def test_a_path_is_a_flag(folder: Path) -> None:
     assert [hit["path"] for hit in flag["hits"]] == [hit["path"] for hit in word["hits"]]
     assert len(flag["hits"]) == 2
     assert "path" in kb.error("search", "x", "--path", "*a" * 40, code=2)
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("docs/", {"docs/otters.md", "docs/api/otters.md"}),
+        ("*.py", {"tests/otters.py", "pkg/tests/more.py"}),
+        ("/tests/", {"tests/otters.py"}),
+        ("nowhere/", set()),
+    ],
+)
+def test_a_path_is_a_filter_of_lists(base: Base, path: str, found: set[str]) -> None:
+    listed = base.documents(path=path)
+    assert {one.path for one in listed.documents} == found
+    assert listed.total == len(found)
+
+
+def test_lists_by_path_are_the_same_on_every_surface(folder: Path) -> None:
+    kb = Kb(folder)
+    listed = [one["path"] for one in kb.json("list", "--path", "docs/")["documents"]]
+    assert sorted(listed) == ["docs/api/otters.md", "docs/otters.md"]
+    assert "32 wildcards" in kb.error("list", "--path", "*a" * 40, code=2)
+    with serving(folder) as server, knowbase.connect(server.address) as client:
+        assert [one.path for one in client.documents(path="docs/").documents] == listed
+        assert client.documents(path="docs/", project="web").total == 0
 
 
 def test_a_mistake_in_a_path_is_said(base: Base) -> None:

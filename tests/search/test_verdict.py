@@ -253,22 +253,38 @@ def test_a_backup_and_a_move_carry_what_was_learnt(both: tuple[Base, Base], tmp_
 
 
 def test_the_probability_falls_with_the_evidence() -> None:
-    good = Evidence(rarity=1.0, known=1.0, similarity=0.85, margin=0.15, shared=1.0)
-    poor = Evidence(rarity=0.1, known=0.2, similarity=0.5, margin=0.02, shared=0.0)
+    good = Evidence(rarity=2.0, known=1.0, similarity=0.85, shared=2.0)
+    poor = Evidence(rarity=0.2, known=0.2, similarity=0.5, shared=0.0)
     assert judge(good).probability > 0.75
     assert judge(poor).probability < 0.25
-    numbers = learn(Examples([good] * 12, [good._replace(margin=0.05)] * 12, [poor] * 12))
+    numbers = learn(Examples([good] * 12, [good._replace(similarity=0.75)] * 12, [poor] * 12))
     assert judge(good, numbers).name in ("strong", "likely")
     assert judge(poor, numbers) == Verdict(NOTHING, judge(poor, numbers).probability, True)
 
 
+def test_half_of_many_words_says_more_than_half_of_two(tmp_path: Path) -> None:
+    """A long question has words that no text of the base has; two words are soon had by chance."""
+    with Base(knowbase.create(str(tmp_path)).path, embedder=FarApart()) as base:
+        for number in range(40):
+            base.note(Note(f"note {number} is about matters {number}"))
+        base.note(Note("quarterly reports of the audit committee name every late supplier"))
+        short, long = (
+            base.search(SearchRequest(query, mode="keyword")).verdict
+            for query in (
+                "audit zebras",
+                "quarterly audit committee supplier zebras lagoons oboes violins",
+            )
+        )
+    assert long.probability > short.probability
+
+
 def test_words_that_are_known_speak_for_nothing_where_meaning_does_not() -> None:
     """A base about software knows the words of any question about software."""
-    far = Evidence(rarity=0.7, known=1.0, similarity=0.6, margin=0.05, shared=0.2)
+    far = Evidence(rarity=1.4, known=1.0, similarity=0.6, shared=0.4)
     some, none = far._replace(known=0.7), far._replace(known=0.1)
     assert judge(far).probability == judge(some).probability < 0.5
     assert judge(none).name == NOTHING
-    assert judge(Evidence(0.7, 1.0)).probability > judge(Evidence(0.7, 0.7)).probability
+    assert judge(Evidence(1.4, 1.0)).probability > judge(Evidence(1.4, 0.7)).probability
 
 
 def test_a_base_has_a_bound_of_its_own_where_both_legs_run() -> None:

@@ -45,6 +45,14 @@ TEXTS = {
     "A-26": "کارمندان درخواست مرخصی را می‌نویسند",
     "A-27": "Çalışanların dilekçeleri",
     "A-28": "يدفع المدير رواتب الموظفين في نهاية السنة",
+    "A-29": "Ёлки и шары лежат в коробке",
+    "A-30": "Die Bücher stehen im Lager, und das größere ist nicht leer",
+    "A-31": "Işık söndüğünde kapı kilitlenir",
+    "A-32": "The train to Łódź leaves at noon",
+    "A-33": "تبدأ الامتحانات غدا",
+    "A-34": "Thư viện mở cửa. Đường phố Hà Nội rất đông",
+    "A-35": "το φώς είναι ανοιχτό",
+    "A-36": "データの保存と ｻｰﾊﾞｰ の再起動",
 }
 
 
@@ -70,8 +78,7 @@ def asked(base: Base, query: str, **more: Any) -> tuple[list[str], tuple[str, ..
     [
         ("alte Stadt", "A-6", "<mark>Städte</mark>"),
         ("Rathaus", "A-6", "<mark>Rathäuser</mark>"),
-        ("мост", "A-7", None),  # shorter than a beginning
-        ("города с мостами", "A-7", "<mark>городах</mark>"),
+        ("большой город", "A-7", "<mark>городах</mark>"),
         ("हिन्दी किताब", "A-8", "<mark>"),
         ("Strassenbahnführer", "A-11", "<mark>Straßenbahnführer</mark>"),
         ("Strassenbahn", "A-11", "<mark>Straßenbahnführer</mark>"),
@@ -83,19 +90,50 @@ def asked(base: Base, query: str, **more: Any) -> tuple[list[str], tuple[str, ..
         ("كارمند", "A-26", "<mark>کارمندان</mark>"),  # with the letter of an Arabic keyboard
         ("calisan", "A-27", "<mark>Çalışanların</mark>"),
         ("سنه", "A-28", "<mark>السنة</mark>"),
+        ("lodz", "A-32", "<mark>Łódź</mark>"),  # on another keyboard, in an English text
+        ("isik", "A-31", "<mark>Işık</mark>"),
+        ("ISIK", "A-31", "<mark>Işık</mark>"),
+        ("duong pho", "A-34", "<mark>Đường</mark>"),
+        ("vien", "A-34", "<mark>viện</mark>"),
+        ("ΦΩΣ", "A-35", "<mark>φώς</mark>"),
+        ("φως", "A-35", "<mark>φώς</mark>"),
+        ("ﾃﾞｰﾀ", "A-36", "<mark>データ</mark>"),
+        ("サーバー", "A-36", "<mark>ｻｰﾊﾞｰ</mark>"),
     ],
 )
-def test_other_forms_of_a_word_are_found_in_other_languages(
-    base: Base, query: str, code: str, marked: str | None
+def test_words_of_other_languages_are_found_as_they_are_bent_and_typed(
+    base: Base, query: str, code: str, marked: str
 ) -> None:
     """C34"""
     answer = base.search(SearchRequest(query, mode="keyword"))
-    if marked is None:
-        assert answer.hits == ()
-    else:
-        assert [hit.code for hit in answer.hits] == [code]
-        assert marked in answer.hits[0].snippet
-        assert answer.notices == ()
+    assert [hit.code for hit in answer.hits] == [code]
+    assert marked in answer.hits[0].snippet
+    assert answer.notices == ()
+
+
+@pytest.mark.parametrize(
+    ("query", "searched", "code", "marked"),
+    [
+        ("мост", "мост…", "A-7", "<mark>мосты</mark>"),  # shorter than a beginning
+        ("мостами", "мост…", "A-7", "<mark>мосты</mark>"),
+        ("река", "рек…", "A-7", "<mark>реки</mark>"),
+        ("ёлка", "елк…", "A-29", "<mark>Ёлки</mark>"),
+        ("елка", "елк…", "A-29", "<mark>Ёлки</mark>"),
+        ("Buch", "buch…", "A-30", "<mark>Bücher</mark>"),
+        ("Groessen", "gross…", "A-30", "<mark>größere</mark>"),
+        ("ışık", "isik", "A-31", "<mark>Işık</mark>"),
+        ("امتحان", "امتح…", "A-33", "<mark>الامتحانات</mark>"),
+    ],
+)
+def test_a_word_whose_form_nothing_has_is_searched_by_less_of_it(
+    base: Base, query: str, searched: str, code: str, marked: str
+) -> None:
+    """C34"""
+    answer = base.search(SearchRequest(query, mode="keyword"))
+    assert [hit.code for hit in answer.hits] == [code]
+    assert marked in answer.hits[0].snippet
+    assert answer.notices == (f"nothing has {query!r}: {searched!r} is searched too",)
+    assert base.search(SearchRequest(query, mode="keyword", strict=True)).hits == ()
 
 
 @pytest.mark.parametrize(("query", "code"), [("ba làm ruộng", "A-21"), ("bà làm ruộng", "A-22")])
@@ -119,6 +157,29 @@ def test_a_mistyped_word_is_searched_as_what_was_meant_and_it_is_said(base: Base
         assert notices == (f"nothing has {typed!r}: 'deployment' is searched too",)
     answer = base.search(SearchRequest("deploymnt", mode="keyword"))
     assert [one.nearest[0] for one in answer.suggestions] == ["deployment"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant", "codes"),
+    [
+        ("dieselengine", "diesel engine", {"A-18", "A-19"}),
+        ("wind mill", "windmill", {"A-14"}),
+        ("deploy ment rollback", "deployment", {"A-4"}),
+    ],
+)
+def test_a_space_too_many_or_too_few_is_mended_and_it_is_said(
+    base: Base, typed: str, meant: str, codes: set[str]
+) -> None:
+    hits, notices = asked(base, typed)
+    assert set(hits) == codes
+    slip = typed.removesuffix(" rollback")
+    assert notices == (f"nothing has {slip!r}: {meant!r} is searched too",)
+    assert asked(base, typed, strict=True)[1] == ()
+
+
+def test_words_that_no_text_has_beside_each_other_are_not_two_of_one(base: Base) -> None:
+    assert asked(base, "parkboats") == ([], ())
+    assert asked(base, "engi neloud") == ([], ())
 
 
 def test_the_word_that_is_still_being_typed_is_no_slip_yet(base: Base) -> None:

@@ -23,6 +23,8 @@ PROFILE_FIELDS = {
     "sector_weights": "factors by sector; others 1",
     "access_boost": "a factor of 1 + ln(1 + uses)",
     "superseded_factor": "a factor for what is superseded, when it is shown",
+    "kind_weights": "factors of code, data files and tests, unless the query has an identifier",
+    "title_boost": "how much more a document counts whose title says just what was asked",
     "clamp": "keep the score within 0 and 1",
     "unit": "a hit is a chunk, or a document",
     "copies": "one text in several places: a hit for each (apart), or one that lists them",

@@ -4,7 +4,9 @@ import math
 from typing import NamedTuple
 
 from knowbase.ranking.fusion import Contribution
+from knowbase.ranking.kinds import TEST, kind_of, names_code
 from knowbase.ranking.profile import Profile
+from knowbase.ranking.titles import Titles
 from knowbase.values.documents import Document, is_in
 from knowbase.values.times import days_between
 
@@ -32,6 +34,33 @@ def signals(document: Document, profile: Profile, now: str) -> tuple[Contributio
 def _signal(name: str, raw: float, value: float, profile: Profile) -> Contribution:
     weight = profile.weights[name]
     return Contribution(name, None, raw, value, weight, weight * value)
+
+
+class Fit:
+    """How well documents fit a query by what they are and what they are called."""
+
+    def __init__(self, text: str, profile: Profile) -> None:
+        self._profile = profile
+        self._titles = Titles(text) if text and profile.title_boost else None
+        self._names_code = bool(profile.kind_weights) and names_code(text)
+        self._known: dict[int, tuple[Factor, ...]] = {}  # by seq: a document has many chunks
+
+    def factors(self, document: Document) -> tuple[Factor, ...]:
+        known = self._known.get(document.seq)
+        if known is None:
+            known = self._known[document.seq] = self._factors(document)
+        return known
+
+    def _factors(self, document: Document) -> tuple[Factor, ...]:
+        found = []
+        kind = kind_of(document) if self._profile.kind_weights else None
+        if kind and (kind == TEST or not self._names_code):
+            found.append(Factor("kind", self._profile.kind_weights.get(kind, 1.0), kind))
+        match = self._titles.match(document) if self._titles else 0.0
+        if match:
+            boost = 1 + self._profile.title_boost * match
+            found.append(Factor("title", boost, f"called {document.title}"))
+        return tuple(factor for factor in found if factor.value != 1.0)
 
 
 def factors(document: Document, profile: Profile, now: str) -> tuple[Factor, ...]:

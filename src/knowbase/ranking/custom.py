@@ -5,6 +5,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 from knowbase.errors import InvalidInput
+from knowbase.ranking.kinds import KINDS
 from knowbase.ranking.profile import PROFILES, SIGNALS, Profile
 from knowbase.values.kinds import Kind, Unfit, fitted
 
@@ -19,6 +20,11 @@ CHOICES = {
     "record_use": ("off", "returned", "confirmed"),
 }
 INDEXED_FIELDS = ("title", "heading", "text", "terms")
+KEYS = {
+    "field_weights": ("a field", INDEXED_FIELDS),
+    "weights": ("a signal", SIGNALS),
+    "kind_weights": ("a kind of file", KINDS),
+}
 LEAST = {
     "rrf_k": 1,
     "depth": 1,
@@ -30,6 +36,7 @@ LEAST = {
     "keyword_full_at": 0.001,
     "recency_rate": 0,
     "superseded_factor": 0,
+    "title_boost": 0,
     "default_top": 1,
     "max_top": 1,
 }
@@ -180,13 +187,10 @@ def _merged(current: Any, value: Any, name: str, place: str) -> Any:
 def _entry(name: str, key: str, value: Any, place: str) -> Any:
     if name == "intents":
         return _merged({}, value, "weights", place)
-    if name == "field_weights" and key not in INDEXED_FIELDS:
-        allowed = "one of " + ", ".join(INDEXED_FIELDS)
-        raise InvalidInput(f"{place} is not a field", field=place, hint=allowed)
-    if name == "weights" and key not in SIGNALS:
-        raise InvalidInput(
-            f"{place} is not a signal", field=place, hint="one of " + ", ".join(SIGNALS)
-        )
+    noun, allowed = KEYS.get(name, ("", (key,)))
+    if key not in allowed:
+        hint = "one of " + ", ".join(allowed)
+        raise InvalidInput(f"{place} is not {noun}", field=place, hint=hint)
     return _fitted(Kind(float, 0), value, place)
 
 

@@ -43,6 +43,8 @@ class Profile(NamedTuple):
     sector_weights: Mapping[str, float] = {}
     access_boost: bool = False
     superseded_factor: float = 1.0
+    kind_weights: Mapping[str, float] = {}
+    title_boost: float = 0.0
     clamp: bool = False
     unit: str = "chunk"
     copies: str = "apart"
@@ -145,6 +147,8 @@ PROFILES = {
             foreign_at=0.6,
             fills_up=True,
             copies="together",
+            kind_weights={"code": 0.9, "data": 0.9, "test": 0.8},
+            title_boost=0.4,
             word_first=True,
             record_use="confirmed",
             rerank=0.5,

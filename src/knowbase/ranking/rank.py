@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import NamedTuple
 
-from knowbase.ranking.boosts import Factor, factors, signals
+from knowbase.ranking.boosts import Factor, Fit, factors, signals
 from knowbase.ranking.fusion import Contribution, Fused, Legs, lift, linear, minmax, rrf
 from knowbase.ranking.profile import LEGS, Profile
 from knowbase.values.documents import Candidate, Passage
@@ -22,26 +22,31 @@ class Ranked(NamedTuple):
     copies: tuple[int, ...] = ()  # of them, one of each other document that has the same text
 
 
+class Traits(NamedTuple):
+    """What a query says of how its candidates are ranked."""
+
+    intent: str = "keyword"
+    trust: Mapping[str, float] = {}  # factors of the legs' weights
+    text: str = ""  # its words
+
+
 def rank(
     legs: Legs,
     passages: Mapping[int, Passage],
     profile: Profile,
     now: str,
-    intent: str = "keyword",
-    trust: Mapping[str, float] = {},
+    traits: Traits = Traits(),  # noqa: B008 - a value, never changed
 ) -> list[Ranked]:
-    """Best first; ties by newest document, then by seq, then by place in the document (C29).
-
-    `trust` are factors of the legs' weights that depend on the query.
-    """
+    """Best first; ties by newest document, then by seq, then by place in the document (C29)."""
     legs = {leg: _usable(leg, legs[leg], passages, profile) for leg in LEGS if leg in legs}
     if profile.unit == "document":
         legs = _by_document(legs, passages)
     ranked = []
-    for chunk, gains in _fuse(legs, profile, intent, trust).items():
+    fit = Fit(traits.text, profile)
+    for chunk, gains in _fuse(legs, profile, traits).items():
         document = passages[chunk].document
         parts = (*gains, *signals(document, profile, now))
-        boosts = factors(document, profile, now)
+        boosts = (*factors(document, profile, now), *fit.factors(document))
         ranked.append(Ranked(chunk, total(parts, boosts, profile.clamp), parts, boosts))
     if profile.word_first:
         ranked = _word_first(ranked, profile.clamp)
@@ -98,7 +103,8 @@ def _distinct(
         known = next((first[key] for key in keys if key in first), None)
         if known is None:
             known = len(kept)
-            kept.append(hit._replace(more=proposed[keys[0]] - 1))
+            more = proposed[keys[0]] - 1
+            kept.append(hit._replace(more=more) if more else hit)
         elif keys[0] not in first:
             kept[known] = _with_copy(kept[known], hit, passages, proposed[keys[0]])
         first.update(dict.fromkeys(keys, known))
@@ -152,9 +158,10 @@ def _by_document(legs: Legs, passages: Mapping[int, Passage]) -> dict[str, list[
     return collapsed
 
 
-def _fuse(legs: Legs, profile: Profile, intent: str, trust: Mapping[str, float]) -> Fused:
+def _fuse(legs: Legs, profile: Profile, traits: Traits) -> Fused:
     weights = {
-        leg: weight * trust.get(leg, 1.0) for leg, weight in profile.weights_for(intent).items()
+        leg: weight * traits.trust.get(leg, 1.0)
+        for leg, weight in profile.weights_for(traits.intent).items()
     }
     if profile.fusion == "linear":
         return linear(legs, weights, profile.keyword_full_at)

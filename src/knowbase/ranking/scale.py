@@ -9,10 +9,8 @@ PLACES_AT_BEST = 2 / (RRF_K + 1)  # S1-13: first place in both legs, fused by pl
 
 
 def best_possible(legs: Sequence[str], profile: Profile) -> float:
-    """The score of a chunk that is first in each of these legs, no document boosts applied.
-
-    With boosts, or with signals of the document, there is no such bound.
-    """
+    """The score of a chunk that is first in each of these legs, and whose title says what was
+    asked. With other boosts, or with signals of the document, there is no such bound."""
     if profile.clamp:
         return 1.0
     if profile.type_weights or profile.access_boost or profile.sector_weights:
@@ -25,13 +23,18 @@ def best_possible(legs: Sequence[str], profile: Profile) -> float:
     best = sum(each.values())
     if profile.word_first and "keyword" in legs:
         best += best - each["keyword"]  # at most what has not the word
-    return best
+    return best * (1 + profile.title_boost) * max((1.0, *profile.kind_weights.values()))
 
 
 def least_possible(legs: Sequence[str], profile: Profile, depth: int) -> float:
     """The score of the last candidate of one leg alone; by scores, or with boosts, it can be
     nothing at all."""
-    boosted = profile.type_weights or profile.access_boost or profile.sector_weights
+    boosted = (
+        profile.type_weights
+        or profile.access_boost
+        or profile.sector_weights
+        or profile.kind_weights
+    )
     if profile.fusion != "rrf" or profile.clamp or boosted:
         return 0.0
     return min((profile.weights.get(leg, 0.0) for leg in legs), default=0.0) / (

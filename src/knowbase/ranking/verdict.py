@@ -12,15 +12,15 @@ from typing import NamedTuple
 
 STRONG, LIKELY, WEAK, NOTHING = "strong", "likely", "weak", "nothing found"
 LEAST_STRONG, LEAST_LIKELY, MOST_WEAK = 0.75, 0.5, 0.3
-NOTHING_UNDER = {"both": (0.4, 0.3), "keyword": (0.3, 0.15), "semantic": (0.3, 0.15)}
+NOTHING_UNDER = {"both": (0.4, 0.2), "keyword": (0.3, 0.1), "semantic": (0.3, 0.15)}
 """The bound of "nothing found" by the legs that ran: of a base that has learnt, and of others. One
 leg alone tells less, and must not lose more than one in twenty answers either."""
-BOUND, LESS, LOWEST = 0.73, 0.09, 0.25
+BOUND, LESS, LOWEST = 0.8, 0.12, 0.25
 """Where both legs run, a base that has learnt has a bound of its own: the further its questions
 stand apart from those of elsewhere, in widths of them, the lower it is. By bench/verdict.py."""
 LEAST_SPREAD = 0.02
 MOST = 4.0  # what one signal can say at most, in log odds
-FORM = 2.0  # raised when what was learnt before means something else now
+FORM = 3.0  # raised when what was learnt before means something else now
 STEEPEST = 1.0  # signals say much of the same: together they never say more than their sum
 LEAST_HERE, MOST_HERE = 0.4, 0.95
 """Whether the answer itself is among what a base has on a topic is hard to tell: between these."""
@@ -31,11 +31,10 @@ Numbers = Mapping[str, float]
 class Evidence(NamedTuple):
     """What the legs saw, whichever base it is; None when a leg did not run."""
 
-    rarity: float | None = None  # BM25 of the best chunk, divided by the words' summed idf
+    rarity: float | None = None  # BM25 of the best chunk, of the words' summed idf; × √words
     known: float | None = None  # the share of that sum which words have that the base knows
     similarity: float | None = None  # of the nearest chunk
-    margin: float | None = None  # by how much that is nearer than the tenth
-    shared: float | None = None  # the share of the sum which the nearest chunk's words have
+    shared: float | None = None  # the share that the nearest chunk's words have; × √words
 
 
 class Verdict(NamedTuple):
@@ -96,7 +95,7 @@ def topic(evidence: Evidence, numbers: Numbers) -> float:
 
 def here(evidence: Evidence, numbers: Numbers) -> float:
     """How likely it is that what was asked is there, given that the topic is."""
-    said = _logistic(_apart(evidence, numbers, "missing", "answered") / 2)
+    said = _logistic(_apart(evidence, numbers, "missing", "answered"))
     return LEAST_HERE + (MOST_HERE - LEAST_HERE) * said
 
 
@@ -141,11 +140,11 @@ def learn(examples: Examples) -> dict[str, float]:
     return numbers
 
 
-TELLS_WHETHER_HERE = ("similarity", "margin")
+TELLS_WHETHER_HERE = ("similarity",)
 """Words are not among them: questions that are made of a document's own words always have them."""
 LEGS = {
     "keyword": ("rarity", "known"),
-    "semantic": ("similarity", "margin"),
+    "semantic": ("similarity",),
     "both": Evidence._fields,
 }
 
@@ -208,16 +207,14 @@ def _logistic(value: float) -> float:
 
 
 PRIOR: Numbers = {
-    "rarity.strange": 0.256, "rarity.own": 0.813, "rarity.strange.spread": 0.343,
-    "known.strange": 0.367, "known.own": 0.914, "known.strange.spread": 0.199,
-    "similarity.strange": 0.577, "similarity.own": 0.766, "similarity.strange.spread": 0.077,
-    "similarity.missing": 0.734, "similarity.answered": 0.797, "similarity.missing.spread": 0.077,
-    "margin.strange": 0.043, "margin.own": 0.089, "margin.strange.spread": 0.055,
-    "margin.missing": 0.058, "margin.answered": 0.119, "margin.missing.spread": 0.054,
-    "shared.strange": 0.059, "shared.own": 0.501, "shared.strange.spread": 0.344,
-    "keyword.slope": 0.49, "keyword.offset": 0.502,
-    "semantic.slope": 0.955, "semantic.offset": 0.751,
-    "both.slope": 0.535, "both.offset": 1.634,
+    "rarity.strange": 0.512, "rarity.own": 2.557, "rarity.strange.spread": 0.916,
+    "known.strange": 0.349, "known.own": 0.941, "known.strange.spread": 0.199,
+    "similarity.strange": 0.569, "similarity.own": 0.769, "similarity.strange.spread": 0.072,
+    "similarity.missing": 0.741, "similarity.answered": 0.796, "similarity.missing.spread": 0.084,
+    "shared.strange": 0.086, "shared.own": 1.306, "shared.strange.spread": 0.805,
+    "keyword.slope": 0.529, "keyword.offset": 0.6,
+    "semantic.slope": 1.0, "semantic.offset": 0.844,
+    "both.slope": 0.52, "both.offset": 1.64,
 }  # fmt: skip
-"""What holds until a base is calibrated: the mean of six (docs/ranking.md), the last two of three.
+"""What holds until a base is calibrated: the mean of eight of as many kinds (bench/verdict.py).
 Similarities are those of the packaged model."""

@@ -58,6 +58,18 @@ _BLOCK_PROPERTY = re.compile(
 _BLOCK_REFERENCE = re.compile(r"\(\([0-9a-f]{8}-[0-9a-f-]{20,40}\)\)")
 _DIRECTIVE = re.compile(r"[ \t]*(?:[-*] )?(?:#\+(?:BEGIN|END)_\w+.*|:LOGBOOK:|:END:)[ \t]*$")
 
+# MkDocs: !!! note "Title", ??? tip, === "Tab", /// warning | Title … ///
+_ADMONITION = re.compile(
+    r'([ \t]*)(?:!!!|\?\?\?\+?)[ \t]+([\w-]+)(?:[ \t]+[\w-]+)*(?:[ \t]+"([^"]*)")?[ \t]*$'
+)
+_TAB = re.compile(r'([ \t]*)===[+!]?[ \t]+"([^"]+)"[ \t]*$')
+_BLOCK = re.compile(r"([ \t]*)/{3,}(?:[ \t]+([\w-]+)(?:[ \t]*\|[ \t]*(.*?))?)?[ \t]*$")
+# … and files that it puts in: {* src/a.py hl[3] *}, {!a.md!}, --8<-- "a.md"
+_INCLUDE = re.compile(
+    r"[ \t]*(?:\{([*!])[ \t]*([^\s{}*!]+\.\w+)[^{}\n]*\1\}"
+    r"""|-+8<-+[ \t]+["']([^"'\n]+)["'])[ \t]*$"""
+)
+
 _IMPORT = re.compile(r"import\s(?:[^\n;]{1,300}\sfrom\s+)?[\"'][^\"'\n]{1,300}[\"'];?[ \t]*$")
 _EXPORT = re.compile(r"export\s+(?:const|let|var|default|function|async)\b")
 _JSX_REMARK = re.compile(r"\{/\*.{0,2000}?\*/\}", re.DOTALL)
@@ -77,8 +89,10 @@ _EMBEDDED_PICTURE = re.compile(
     r"(?:#[^\[\]\n]*)?(?:\|[^\[\]\n]*)?\]\]",
     re.IGNORECASE,
 )
+_MKDOCS = ("!!", "??", "==", "//", "{*", "{!", "--", "-8")  # what such lines begin with
 _MARKS = ("%%", "![[", "{{", "{%", "{#", "{.", "{:", "{-", "{/", "[!", ":: ", "::\n", "((", "#+",
-          ":LOGBOOK:", "import ", "export ")  # fmt: skip
+          ":LOGBOOK:", "import ", "export ", "!!! ", "??? ", "???+ ", "===", "///", "{*", "{!",
+          "8<--")  # fmt: skip
 
 
 def cleaned(text: str, *, mdx: bool = False) -> str:
@@ -168,14 +182,35 @@ def _line(line: str, following: str) -> str:
     if "[!" in line:
         match = _CALLOUT.match(line)
         if match:
-            line = match[1] + (match[3].strip() or match[2].replace("-", " ").capitalize())
+            line = match[1] + _called(match[2], match[3])
     if "::" in line and _BLOCK_PROPERTY.match(line):
         return ""
     if ("#+" in line or ":" in line) and _DIRECTIVE.match(line):
         return ""
+    if line.lstrip(" \t")[:2] in _MKDOCS:
+        line = _without_blocks(line)
     is_heading = _HEADING.match(line) or _UNDERLINE.match(following)
     if "{" in line and not is_heading:
         line = re.sub(f"{_CODE}|{ATTRIBUTES.pattern}", _code_alone, line)
+    return line
+
+
+def _called(kind: str, title: str | None) -> str:
+    """What stands above a callout: its title, or else of what kind it is."""
+    return (title or "").strip() or kind.replace("-", " ").capitalize()
+
+
+def _without_blocks(line: str) -> str:
+    """A line of MkDocs as a reader sees it: titles of blocks and tabs, files as links."""
+    if match := _ADMONITION.match(line):
+        return match[1] + _called(match[2], match[3])
+    if match := _TAB.match(line):
+        return match[1] + match[2]
+    if match := _BLOCK.match(line):
+        return match[1] + _called(match[2], match[3]) if match[2] else ""
+    if match := _INCLUDE.match(line):
+        path = (match[2] or match[3]).split(":")[0]
+        return f"[{path.rpartition('/')[2]}](</{path.lstrip('/')}>)"
     return line
 
 

@@ -1,5 +1,6 @@
 """What the legs saw of an answer: the signals of its verdict."""
 
+import math
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as Stems
 from typing import TYPE_CHECKING, NamedTuple
@@ -33,7 +34,6 @@ from knowbase.values.documents import Candidate, Passage
 if TYPE_CHECKING:
     from knowbase.values.vectors import Model
 
-NEIGHBOURS = 10  # the nearest is held against the last of so many
 FLUENT = 0.5  # how well a model must know a language for its similarities to be evidence
 FEW = 30  # chunks: idf is nearly nothing for half of them, and BM25 with it
 _MARKS = ".,;:!?()[]{}\"'"  # that stand around a code in a sentence
@@ -138,8 +138,7 @@ def evidence_of(
     keyword, semantic = legs.get("keyword", ()), legs.get("semantic", ())
     evidence = Evidence()
     if "semantic" in legs:
-        near = [one.score for one in semantic[:NEIGHBOURS]] or [0.0]
-        evidence = evidence._replace(similarity=near[0], margin=near[0] - near[-1])
+        evidence = evidence._replace(similarity=semantic[0].score if semantic else 0.0)
     if "keyword" not in legs or not words:
         return evidence
     first, nearest = _first(keyword, proposals), _first(semantic, proposals)
@@ -156,9 +155,11 @@ def evidence_of(
     else:
         best = keyword[0].score if keyword else 0.0
     known = sum(w for w, one in zip(weights, searched, strict=True) if numbers[one.word])
-    evidence = evidence._replace(rarity=best / total, known=known / total)
+    # Many texts have both of two words, and hardly one all of a long question, wherever it belongs.
+    long = math.sqrt(len(words))
+    evidence = evidence._replace(rarity=long * best / total, known=known / total)
     if nearest is not None:
-        shared = _had(asked, weights, stems_of(nearest)) / total
+        shared = long * _had(asked, weights, stems_of(nearest)) / total
         evidence = evidence._replace(shared=shared)
     if evidence.similarity is None or _is_in_known_language(inquiry.query, services):
         return evidence

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from knowbase.logs import log
 from knowbase.query.conditions import both, is_everything
-from knowbase.ranking.rank import Ranked, rank
+from knowbase.ranking.rank import Ranked, Traits, rank
 from knowbase.search.retrieve import Proposals, retrieve
 from knowbase.search.services import Services
 from knowbase.search.understand import Inquiry
@@ -49,7 +49,9 @@ def rank_all(inquiry: Inquiry, services: Services, depth: int) -> Outcome:
 def rank_proposals(inquiry: Inquiry, proposals: Proposals, trust: dict[str, float]) -> list[Ranked]:
     """The proposals as the profile orders them."""
     legs, passages = proposals.legs, proposals.passages
-    return rank(legs, passages, inquiry.profile, inquiry.now, inquiry.query.intent, trust)
+    query = inquiry.query
+    traits = Traits(query.intent, trust, query.text)
+    return rank(legs, passages, inquiry.profile, inquiry.now, traits)
 
 
 def _newest(inquiry: Inquiry, services: Services, limit: int) -> Outcome:

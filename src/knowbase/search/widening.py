@@ -13,8 +13,10 @@ from knowbase.query.conditions import Contains, Visible, both
 from knowbase.query.query import Query
 from knowbase.query.words import Also, KeywordQuery
 from knowbase.search.answer import Suggestion, Widening
+from knowbase.search.spacing import apart, together
 from knowbase.search.understand import Inquiry
 from knowbase.text.analysis import Token, Word, stems, tokens
+from knowbase.text.forms import FORM_MARK
 from knowbase.text.stopwords import STOP_WORDS
 
 if TYPE_CHECKING:
@@ -99,8 +101,9 @@ def _spelled(
 
     may_mend = set() if inquiry.request.strict else set(_words_of(free))
     visible = Visible(inquiry.now)
-    meant, suggestions = [], []
-    for word in unknown:
+    joined = [] if inquiry.request.strict else _joined(free, unknown, store, visible)
+    meant, suggestions = joined, []
+    for word in _not_in(joined, unknown):
         slip = word.surface.lower() if free.isupper() else word.surface
         edits = _known_edits(slip.lower(), store, visible) if is_mistypable(slip) else []
         known, form = {one.word: one.documents for one in edits}, {e.word: e.form for e in edits}
@@ -108,9 +111,10 @@ def _spelled(
         best = form[surely] if surely else None
         if best in STOP_WORDS:
             continue
-        if best and word.surface in may_mend:
-            also = Also(Word(best), word.surface.lower(), MEANT, "spelling")
-            meant.append(_Found(also, f"nothing has {word.surface!r}: {best!r} is searched too"))
+        instead = Word(best) if best else _in_two(slip.lower(), store, visible)
+        instead = instead or _other_form(word, free, store)
+        if instead and word.surface in may_mend:
+            meant.append(_instead_of(word, instead))
         near = [form[one] for one in likely(slip.lower(), known)]
         near = [one for one in near if one not in STOP_WORDS]
         near = near[:3] or _nearest(word, store, visible)
@@ -120,12 +124,60 @@ def _spelled(
 
 def _without_forms(unknown: list[Word], inquiry: Inquiry, store: "Store") -> list[Word]:
     """Those of the words of which the base has no other form either."""
-    forms = {one.of: one.word for one in inquiry.query.keyword.also if one.why == "form"}
+    forms = [one for one in inquiry.query.keyword.also if one.why == "form"]
     if not unknown or not forms:
         return unknown
-    missing = set(store.unknown_words(list(forms.values())))
-    known = {of for of, form in forms.items() if form not in missing}
+    missing = set(store.unknown_words([one.word for one in forms]))
+    known = {one.of for one in forms if one.word not in missing}
     return [word for word in unknown if word.surface.lower() not in known]
+
+
+def _other_form(word: Word, free: str, store: "Store") -> Word | None:
+    """What a word is looked for as, of which nothing has the form: without letters of its language,
+    or, in another language than English, by less of its beginning."""
+    from knowbase.text.forms import (
+        LEAST_BEGUN,
+        beginnings_of,
+        fold,
+        is_english,
+        is_typed_otherwise,
+    )
+    from knowbase.text.spelling import stem_of
+
+    plain = [Word(fold(word.surface))] if is_typed_otherwise(word.surface) else []
+    begun = [] if is_english(free) else beginnings_of(word.surface)
+    long = [one for one in begun if len(stem_of(one).lstrip(FORM_MARK)) >= LEAST_BEGUN]
+    others = [*plain, *(Word(one, prefix=True) for one in long)]
+    missing = set(store.unknown_words(others))
+    return next((one for one in others if one not in missing), None)
+
+
+def _joined(free: str, unknown: Sequence[Word], store: "Store", visible: Visible) -> list[_Found]:
+    """A word that was typed as two, as a text has it."""
+    found = together(list(_words_of(free)), unknown, store)
+    return [
+        _instead_of(Word(name), one)
+        for name, one in found
+        if _written(one.surface, store, visible) == one.surface
+    ]
+
+
+def _in_two(word: str, store: "Store", visible: Visible) -> Word | None:
+    """Two words that were typed as one, as texts have them."""
+    found = apart(word, store, visible)
+    parts = found.surface.split() if found else ()
+    return found if all(_written(one, store, visible) == one for one in parts) else None
+
+
+def _not_in(joined: Sequence[_Found], unknown: Sequence[Word]) -> list[Word]:
+    had = {part for one in joined for part in one.also.of.split()}
+    return [word for word in unknown if word.surface.lower() not in had]
+
+
+def _instead_of(word: Word, other: Word) -> _Found:
+    shown = other.surface.lstrip(FORM_MARK) + "…" * other.prefix
+    also = Also(other, word.surface.lower(), MEANT, "spelling")
+    return _Found(also, f"nothing has {word.surface!r}: {shown!r} is searched too")
 
 
 def _words_of(text: str) -> Iterator[str]:

@@ -11,8 +11,17 @@ from collections.abc import Callable, Iterator, Set
 from functools import cache
 from itertools import pairwise
 from typing import NamedTuple, Protocol
+from unicodedata import normalize
 
-from knowbase.text.forms import FORM_MARK, Form, forms, is_english, is_foreign, is_spaced
+from knowbase.text.forms import (
+    FORM_MARK,
+    Form,
+    forms,
+    is_english,
+    is_foreign,
+    is_spaced,
+    is_typed_otherwise,
+)
 from knowbase.text.stopwords import STOP_WORDS
 from knowbase.values.characters import clean as clean  # noqa: PLC0414 - asked for here, too
 
@@ -29,6 +38,8 @@ _PLAIN = (  # words that are nothing but themselves, all at once
     r"(?:(?:[A-Z][a-z]*+|[a-z]++)(?!{letter}|[-_.'’]{letter}|\+\+|\#(?!\w))|{other}++)++|"
 )
 _ASCII_WORD = re.compile((_PLAIN + _WORD).format(letter="[A-Za-z0-9]", other="[^A-Za-z0-9]"))
+_HALF_WIDE = re.compile("[\uff66-\uff9f]")
+_UNIT = re.compile("[\uff66-\uff9d][\uff9e\uff9f]?|.", re.DOTALL)
 _PART = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _ENDINGS = (
@@ -144,9 +155,22 @@ def extras(text: str) -> Iterator[Extra]:
 
 def _bigrams(run: str, start: int) -> Iterator[Extra]:
     """Two characters at a time, and the last alone: a prefix search then finds any one."""
+    if _HALF_WIDE.search(run):
+        yield from _bigrams_of_units(run, start)
+        return
     run = "".join(map(_as_letter, run))
     for index in range(len(run)):
         yield Extra(run[index : index + 2], start + index, start + min(index + 2, len(run)))
+
+
+def _bigrams_of_units(run: str, start: int) -> Iterator[Extra]:
+    """The same where some kana are of half width, whose voice marks are characters of their own."""
+    units = list(_UNIT.finditer(run))
+    letters = ["".join(map(_as_letter, normalize("NFKC", one[0]))) for one in units]
+    for index, unit in enumerate(units):
+        last = units[min(index + 1, len(units) - 1)]
+        surface = "".join(letters[index : index + 2])
+        yield Extra(surface, start + unit.start(), start + last.end())
 
 
 def _as_letter(character: str) -> str:
@@ -211,7 +235,11 @@ def query_words(text: str) -> list[Word]:
 def form_words(text: str) -> dict[str, Word]:
     """Words of a query, in small letters, and what stands for their forms in other languages."""
     found = forms(text, latin=not is_english(text))
-    words = {text[one.start : one.end].lower(): Word(one.surface) for one in found}
+    words = {
+        text[one.start : one.end].lower(): Word(one.surface)
+        for one in found
+        if one.surface.startswith(FORM_MARK)
+    }
     return {word: form for word, form in words.items() if word not in STOP_WORDS}
 
 
@@ -282,7 +310,11 @@ def located(text: str, exact: Set[str] | None = None, leading: tuple[str, ...] =
         for start, end, stem in _tokenize(data)
         if exact is None or stem in exact or (leading and stem.startswith(leading))
     ]
-    has_forms = exact is None or any(one[:1] == FORM_MARK for one in (*exact, *leading))
+    has_forms = (
+        exact is None
+        or any(one[:1] == FORM_MARK for one in (*exact, *leading))
+        or is_typed_otherwise(text)
+    )
     for extra in _beside(text) if has_forms else extras(text):
         found += [
             Token(stem, extra.start, extra.end)

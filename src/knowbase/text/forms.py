@@ -5,7 +5,8 @@ mostly at their ends: the first letters, without accents, stand for all of a wor
 and Hebrew also put articles and prepositions before them, which are taken off first.
 Vietnamese bends nothing, and tells syllables apart by the accents that the tokenizer drops: there
 the word as it is written stands for itself. Both are indexed behind a private mark, so that they
-never meet a plain word.
+never meet a plain word. A word with letters that are typed as others (ł, ø, đ, ı, ё) and without a
+form is also indexed as the plain word that is typed: Łódź as lodz.
 """
 
 import re
@@ -20,6 +21,8 @@ from knowbase.text.stopwords import ENGLISH_WORDS, FOREIGN_WORDS, STOP_WORDS
 
 FORM_MARK = "\ue002"
 CUT = 5  # letters
+LONGEST_BENT = 7  # letters of a word that may have its ending within the first ones
+LEAST_BEGUN = 3  # letters that say which word is meant
 LONGEST = 64  # letters of a word that are looked at
 MOST_LOOKED_AT = 600  # words by which the language of a text is told
 SHORT = 10_000  # letters of a text that are looked at all at once
@@ -28,9 +31,14 @@ MANY = 4  # one word in so many: no English text has so many foreign names
 
 _LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+(?![\w+#])")
 _WHOLE = itemgetter(0)  # of a match
+_TYPED_AS_OTHERS = re.compile(  # and that the tokenizer leaves as they are
+    "[ßẞłŁøØđĐðÐıæÆœŒþÞ\u1ea4-\u1ef9ёЁάέήίόύώϊϋΐΰΆΈΉΊΌΎΏΪΫ]"
+)
 _ACCENTED = re.compile("[\u00c0-\u017f]")
 _VIETNAMESE = re.compile("[\u01a0\u01a1\u01af\u01b0\u1ea0-\u1ef9]")
 _APART = re.compile("[\u0302\u0306\u031b\u0323]")  # marks of its letters that stand by themselves
+_UMLAUT = re.compile("([aou])e")
+_VOWELS = "aeiouyаеиоуыэюяйьіїєαεηιουω"
 _ARABIC = re.compile("[\u0620-\u064a]")
 _ARTICLES = ("وال", "بال", "كال", "فال", "لل", "ال")
 _ARABIC_ENDINGS = ("ها", "ان", "ات", "ون", "ين", "يه", "ه", "ي")
@@ -58,15 +66,23 @@ class Form(NamedTuple):
 
 def forms(text: str, *, latin: bool) -> Iterator[Form]:
     """The form of each word that has one; of Latin words only where that is asked for, or where
-    the text is Vietnamese."""
-    if not latin and (text.isascii() or not (_has_others(text) or _is_vietnamese(text))):
+    the text is Vietnamese. What has none stands as it is typed without letters of its own."""
+    is_typed, is_vietnamese = is_typed_otherwise(text), _is_vietnamese(text)
+    if not (latin or is_typed or is_vietnamese or (not text.isascii() and _has_others(text))):
         return
-    of_latin = as_written if _is_vietnamese(text) else form_of if latin else None
+    of_latin = as_written if is_vietnamese else form_of if latin else None
     for match in (_LATIN_WORD if text.isascii() else _word()).finditer(text):
         form = of_latin if _LATIN_WORD.match(match[0]) else form_of
         found = form(match[0]) if form else None
         if found:
             yield Form(found, match.start(), match.end())
+        if is_typed and (is_vietnamese or not found) and is_typed_otherwise(match[0]):
+            yield Form(fold(match[0][:LONGEST]), match.start(), match.end())
+
+
+def is_typed_otherwise(text: str) -> bool:
+    """Whether it has letters that are typed as others."""
+    return not text.isascii() and bool(_TYPED_AS_OTHERS.search(text))
 
 
 def is_spaced(text: str) -> bool:
@@ -104,6 +120,19 @@ def form_of(word: str) -> str | None:
         return FORM_MARK + _bare(folded)[:CUT] if len(folded) > 1 else None
     least = 2 if folded and _is_indic(folded[0]) else CUT
     return FORM_MARK + folded[:CUT] if len(folded) >= least else None
+
+
+def beginnings_of(word: str) -> list[str]:
+    """What forms of a word begin with when nothing has its own: its first letters, with ae, oe and
+    ue as a, o and u, or without the last vowels. Where a script is not Latin, words that are too
+    short to have a form begin so, too."""
+    form, folded = form_of(word), fold(word[:LONGEST])
+    cut = form[1:] if form else folded
+    bare = cut.rstrip(_VOWELS) if len(folded) <= LONGEST_BENT else cut
+    others = (cut, _UMLAUT.sub(r"\1", folded)[:CUT], bare)
+    found = [one for one in dict.fromkeys(others) if len(one) >= LEAST_BEGUN]
+    marked = [FORM_MARK + one for one in found]
+    return marked if cut.isascii() else [*marked, *found]
 
 
 def fold(word: str) -> str:

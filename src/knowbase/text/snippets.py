@@ -1,6 +1,7 @@
 """Snippets: the most telling stretch of a chunk, with the matched words marked."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from knowbase.text.analysis import Token, Word, located, stems
@@ -35,11 +36,17 @@ def matches_in(text: str, words: Sequence[Word]) -> list[Token]:
 
 
 def _matches(text: str, words: Sequence[Word]) -> list[Token]:
-    exact = {stem for word in words if not word.prefix for stem in stems(word.surface)}
-    leading = tuple(stem for word in words if word.prefix for stem in stems(word.surface))
+    exact, leading = _stems_of(tuple(words))
     if not exact and not leading:
         return []
     return located(text, exact, leading)
+
+
+@lru_cache(8)
+def _stems_of(words: tuple[Word, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
+    """The stems of words, and those that others may begin with: the same for all hits."""
+    exact = frozenset(stem for word in words if not word.prefix for stem in stems(word.surface))
+    return exact, tuple(stem for word in words if word.prefix for stem in stems(word.surface))
 
 
 def _window(text: str, matches: list[Token], width: int) -> tuple[int, int]:

@@ -19,6 +19,12 @@ def storable(value: T) -> T:
     return value if _is_storable(value) else _cleaned(value)
 
 
+def storable_rows(rows: list[Any]) -> list[Any]:
+    """The same for many rows of plain values: their texts are looked at as one."""
+    texts = "".join([part for row in rows for part in row if isinstance(part, str)])
+    return rows if _is_clean(texts) else [storable(row) for row in rows]
+
+
 def _is_storable(value: object) -> bool:
     """Looked at first, as nearly every value is; what holds others looks at those itself, since
     most of them are numbers and short texts."""
