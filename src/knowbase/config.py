@@ -29,6 +29,7 @@ class Settings(NamedTuple):
     index_max_file_mb: int = 20
     index_hidden: bool = False
     index_types: tuple[str, ...] = ()
+    index_watch: tuple[str, ...] = ()
     read_timeout: float = 20.0
     read_memory_mb: int = 1024
     read_max_chunks: int = 20_000
@@ -131,6 +132,7 @@ ABOUT: dict[str, About] = {
     "index_max_file_mb": About("larger files are skipped, and said", 1, 4096),
     "index_hidden": About("also read files and folders whose name starts with a dot"),
     "index_types": About("further document types, beside the built-in ones"),
+    "index_watch": About("sources that kb serve keeps in step with the disk, as kb watch does"),
     "read_timeout": About("seconds for reading one file, and 2 more a megabyte", 0.1, 3600),
     "read_memory_mb": About("memory for reading one file, where the system can tell", 256, 65536),
     "read_max_chunks": About("the most chunks of one file; what is left out is said", 1, 1000000),

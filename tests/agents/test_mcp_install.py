@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,10 @@ from typing import Any
 import anyio
 import pytest
 from mcp import Client, StdioServerParameters, stdio_client
+from mcp_types import Implementation
 
 from conftest import Kb, environment
+from servers import serving, wait_until
 
 FILES = {
     "claude-code": (".mcp.json", "mcpServers"),
@@ -137,3 +140,65 @@ def test_help_loads_nothing_of_the_protocol(kb: Kb) -> None:
         check=False,
     )  # fmt: skip
     assert done.returncode == 0
+
+
+def test_programs_are_shown_with_what_they_are_to_be_told_and_when_they_asked(kb: Kb) -> None:
+    def shown() -> dict[str, Any]:
+        told = kb.json("mcp", "clients")
+        return {one["client"]: one for one in told["clients"]} | {"others": told["others"]}
+
+    before = shown()
+    assert {one["asked_at"] for one in before.values() if isinstance(one, dict)} == {None}
+    assert before["others"] == []
+    kb("mcp", "install", "--client", "cursor")
+    assert shown()["cursor"]["is_told"]
+    assert not shown()["vscode"]["is_told"]
+    written = json.loads((kb.folder / ".cursor" / "mcp.json").read_text())
+    assert json.loads(before["cursor"]["text"]) == written
+    assert tomllib.loads(before["codex"]["text"])["mcp_servers"]["knowbase"]
+    for name in ("cursor-vscode", "somebody-else"):
+        call_as(kb, name)
+    after = shown()
+    assert after["cursor"]["asked_at"]
+    assert after["vscode"]["asked_at"] is None
+    assert [one["name"] for one in after["others"]] == ["somebody-else"]
+    assert "cursor: asked 20" in kb("mcp", "clients").out
+
+
+def call_as(kb: Kb, name: str) -> None:
+    """A program of this name calls a tool."""
+    parameters = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "knowbase.cli", "mcp", "--base", str(kb.base)],
+        cwd=kb.folder,
+        env=environment(),
+    )
+
+    async def run() -> None:
+        info = Implementation(name=name, version="1")
+        async with Client(stdio_client(parameters), client_info=info) as client:
+            await client.call_tool("kb_status", {})
+
+    anyio.run(run)
+
+
+def test_a_program_that_asks_over_http_is_known_by_its_session(kb: Kb) -> None:
+    accepts = {"Accept": "application/json, text/event-stream"}
+    told = {"protocolVersion": "2025-06-18", "capabilities": {}}
+
+    def message(method: str, **params: Any) -> dict[str, Any]:
+        return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+
+    def has_asked() -> bool:
+        clients = kb.json("mcp", "clients")["clients"]
+        return any(one["asked_at"] for one in clients if one["client"] == "vscode")
+
+    with serving(kb.folder, env={"KB_EMBED_BACKGROUND": "false"}) as running:
+        program = {"name": "Visual Studio Code", "version": "1"}
+        begun = message("initialize", **told, clientInfo=program)
+        answer = running.client.post("/mcp", json=begun, headers=accepts)
+        assert not has_asked()
+        headers = {**accepts, "Mcp-Session-Id": answer.headers["Mcp-Session-Id"]}
+        called = message("tools/call", name="kb_status", arguments={})
+        assert running.client.post("/mcp", json=called, headers=headers).status_code == 200
+        wait_until(has_asked)

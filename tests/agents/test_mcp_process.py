@@ -220,7 +220,7 @@ def test_requests_are_served_side_by_side(handbook: Kb) -> None:
 class Broken:
     """A base with a fault that nobody thought of."""
 
-    settings = Settings()
+    settings, shown = Settings(), "broken"
 
     def within(self, _: Access) -> Base:
         raise RuntimeError("SELECT secret FROM inside")

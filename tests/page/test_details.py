@@ -84,30 +84,6 @@ def test_a_server_that_is_away_is_said_once(window: Visit) -> None:
     window.complaints.clear()
 
 
-def test_what_is_put_off_comes_back_at_the_end_and_undoing_is_seen(window: Visit) -> None:
-    page = window.open("/inbox")
-    page.wait_for_selector(".card")
-    titles, cards = page.locator(".card h2"), page.locator(".card")
-    before, first = cards.all_inner_texts(), titles.first.inner_text()
-    page.keyboard.press("l")
-    expect(titles.last).to_have_text(first)
-    expect(cards).to_have_count(len(before))
-    undo = page.get_by_role("button", name="Undo:")
-    for key in ("a", "x"):
-        shown = page.locator(".card.current h2").inner_text()
-        page.keyboard.press(key)
-        expect(page.locator(".card.current h2")).not_to_have_text(shown)
-    for _ in range(3):
-        page.keyboard.press("u")  # without waiting for the one before
-    expect(undo).to_have_count(0)
-    expect(cards).to_have_text([re.compile(".")] * len(before))
-    page.wait_for_function(
-        "before => JSON.stringify(before) === JSON.stringify("
-        "[...document.querySelectorAll('.card')].map(one => one.innerText))",
-        arg=before,
-    )
-
-
 def test_the_health_of_an_empty_base(browser: Browser, kb: Kb) -> None:
     context = browser.new_context()
     with serving(kb.folder) as served:

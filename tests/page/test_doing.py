@@ -4,13 +4,14 @@ import datetime as dt
 import re
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from browsing import Visit, browser, visit
 from playwright.sync_api import Browser, expect
 
 from conftest import FIXTURES, Kb
-from servers import Served, serving
+from servers import Served, serving, wait_until
 
 __all__ = ["browser"]  # a fixture
 
@@ -96,7 +97,7 @@ def test_the_model_is_changed_while_searching_goes_on(mine: Visit, served: Serve
 def test_the_base_is_measured_in_the_background(mine: Visit, served: Served, own: Kb) -> None:
     page = mine.open("/health-page")
     page.get_by_role("button", name="Measure").click()
-    scores = page.locator(".quality tbody tr")
+    scores = page.locator(".quality table").first.locator("tbody tr")
     expect(scores).to_have_count(3)
     expect(page.locator(".quality")).to_contain_text("words alone (BM25)")
     told = next(one for one in served.json("tasks")["tasks"] if one["task"] == "eval")
@@ -298,3 +299,53 @@ def test_a_pattern_shows_what_it_leaves_out_before_it_is_written(
     assert "docs/berth-3.md" in left
     assert "docs/berth-4.md" not in left
     mine.complaints[:] = [one for one in mine.complaints if "422" not in one]
+
+
+def test_a_page_of_a_pdf_is_opened_in_the_file_itself(
+    browser: Browser, kb: Kb, tmp_path: Path
+) -> None:
+    page_file, folder = tmp_path / "two.html", kb.folder / "papers"
+    folder.mkdir()
+    page_file.write_text("<p>The first page.<p style='break-before: page'>The anchor is second.")
+    printing = browser.new_context().new_page()
+    printing.goto(page_file.as_uri())
+    printing.pdf(path=folder / "two.pdf")
+    kb("add", "papers", "--defer")
+    context = browser.new_context()
+    with serving(kb.folder) as running:
+        page = visit(context, running.address).open("/d/papers%2Ftwo.pdf?q=anchor")
+        with context.expect_page() as opened:
+            page.get_by_role("button", name="Open the PDF at page 2").click()
+        opened.value.wait_for_url(re.compile(r"^blob:.*#page=2$"), wait_until="commit")
+        expect(page.get_by_role("button", name="Open the PDF at page 1")).to_have_count(2)
+        context.close()
+
+
+def test_a_source_is_watched_by_a_switch(mine: Visit, served: Served, own: Kb) -> None:
+    page = mine.open("/settings")
+    row = page.locator(".setting", has=page.get_by_text("docs", exact=True)).first
+    expect(row).to_contain_text("compared with the disk")
+    switch = page.get_by_label("watch docs")
+    switch.check()
+    expect(page.get_by_text("docs is watched")).to_be_visible()
+    expect(switch).to_be_checked()
+    own.write("docs/noticed.md", "# Noticed\n\nBy itself.\n")
+    wait_until(lambda: served.post("get", reference="docs/noticed.md").status_code == 200)
+    page.reload()
+    expect(switch).to_be_checked()
+    assert mine.violations() == []
+    switch.uncheck()
+    expect(page.get_by_text("is not watched any more")).to_be_visible()
+    expect(switch).not_to_be_checked()
+    expect(switch).to_be_enabled()
+    assert all(one["state"] != "running" for one in served.json("tasks")["tasks"])
+
+
+def test_programs_of_agents_are_shown_with_what_they_are_told(mine: Visit) -> None:
+    page = mine.open("/settings")
+    section = page.locator("section", has=page.get_by_role("heading", name="Agents"))
+    expect(section.locator("li")).to_contain_text(["claude-code", "cursor", "vscode", "codex"])
+    section.locator("summary", has_text="cursor").click()
+    expect(section.locator("pre:visible")).to_contain_text("mcpServers")
+    expect(section).to_contain_text("has not asked yet")
+    assert mine.violations() == []

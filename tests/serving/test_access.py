@@ -192,6 +192,8 @@ ATTACKS: dict[str, list[dict[str, Any]]] = {
     "searches": [{}],
     "models": [{}, {"folders": ["/etc"]}],
     "tasks": [{}],
+    "original": [{"reference": "ZE-1"}, {"reference": "AP-1"}],
+    "mcp clients": [{}],
     "task start": [{"task": "sync"}, {"task": "add", "paths": ["/etc/hostname"]}],
     "task stop": [{"id": "T1"}],
     "ignore": [{"pattern": "*.md"}, {"pattern": "*.md", "dry_run": True}],

@@ -172,3 +172,24 @@ def test_who_is_held_to_a_project_is_told_nothing_of_what_others_search(tmp_path
         assert base.searches().count == 1
         with pytest.raises(knowbase.KnowbaseError):
             base.within(Access(project="ours")).searches()
+
+
+def first_lines(server: Served, known: str) -> list[str]:
+    """How a stream begins for who has heard of the base before."""
+    headers = {"Last-Event-ID": known} if known else {}
+    with (
+        httpx.Client(base_url=server.address, headers=headers, timeout=PATIENCE) as client,
+        client.stream("GET", "/api/events") as stream,
+    ):
+        lines = stream.iter_lines()
+        return [next(lines) for _ in range(4)]
+
+
+def test_who_comes_back_is_told_what_changed_meanwhile(server: Served) -> None:
+    known = first_lines(server, "")[2].removeprefix("id: ")
+    assert first_lines(server, known)[2:] == [f"id: {known}", ""]
+    server.post("note", text="Written while nobody listened.")
+    *_, named, event = first_lines(server, known)
+    assert event == "event: changed"
+    assert named != f"id: {known}"
+    assert first_lines(server, named.removeprefix("id: "))[2:] == [named, ""]

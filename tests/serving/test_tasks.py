@@ -146,3 +146,39 @@ def test_without_a_token_nothing_is_added_for_anybody(tmp_path: Path) -> None:
         answer = server.post("task start", task="add", paths=["/etc"])
         assert answer.status_code == 403
         assert server.json("task start", task="sync")["state"] == "running"
+
+
+def test_a_source_is_watched_until_that_is_stopped(kb: Kb) -> None:
+    """By a task, or because the settings name it; other processes see it."""
+
+    def is_watched(running: Served) -> bool:
+        return bool(running.json("status")["sources"][0]["is_watched"])
+
+    kb.write("docs/first.md", "# First\n\nOne page.\n")
+    kb("add", "docs", "--defer")
+    kb("config", "set", "index.watch", "docs,gone")
+    with serving(kb.folder, env={"KB_EMBED_BACKGROUND": "false"}) as running:
+        wait_until(lambda: is_watched(running))
+        assert ", watched" in kb("status").out
+        kb.write("docs/late.md", "# Late\n\nA page that came later.\n")
+        wait_until(lambda: running.post("get", reference="docs/late.md").status_code == 200)
+        assert running.post("task start", task="watch").status_code == 409  # one at a time
+        begun = running.json("tasks")["tasks"][0]["id"]
+        running.json("task stop", id=begun)
+        assert finished(running, begun)["state"] == "stopped"
+        assert not is_watched(running)
+        assert not kb.json("status")["sources"][0]["is_watched"]
+        unknown = running.json("task start", task="watch", paths=["x"])["id"]
+        assert finished(running, unknown)["result"] == "x was not added"
+        running.json("task start", task="watch", paths=["docs"])
+        wait_until(lambda: is_watched(running))
+    assert not kb.json("status")["sources"][0]["is_watched"]
+
+
+def test_a_source_says_when_it_was_last_compared_with_the_disk(kb: Kb) -> None:
+    kb.write("docs/first.md", "# First\n\nOne page.\n")
+    kb("add", "docs", "--defer")
+    added = kb.json("status")["sources"][0]["synced_at"]
+    kb("sync", "--defer")
+    assert kb.json("status")["sources"][0]["synced_at"] > added
+    assert "synced 20" in kb("status").out

@@ -32,11 +32,12 @@ export interface Access {
   project: string | null;
   local: boolean;
   cypher: boolean;
+  isKnown: boolean; // the server has said it
 }
 
 export const wantsToken = signal(false);
 export const isAway = signal(false);
-export const access = signal<Access>({ write: false, project: null, local: false, cypher: false });
+export const access = signal<Access>({ write: false, project: null, local: false, cypher: false, isKnown: false });
 /** Counts up when the base may have changed, or the server is back: screens ask again. */
 export const fresh = signal(0);
 
@@ -95,11 +96,15 @@ async function ask(path: string, options: RequestInit, asked: string): Promise<u
   throw new Refused(response.status, error.code, error.message, error.field, error.hint, request, asked);
 }
 
+const AGAIN = 1500; // ms until the next try
+
+/** Learn what may be done here; until then nothing that needs it is shown. */
 export async function learnAccess(): Promise<void> {
   try {
-    access.value = (await ask("/api/access", {}, "access")) as Access;
-  } catch {
-    // whatever is wrong, the screen that asks for more says it
+    access.value = { ...((await ask("/api/access", {}, "access")) as Access), isKnown: true };
+  } catch (error) {
+    const isAskedAgain = wantsToken.value || isAway.value; // with a token, or when the server is back
+    if (!isAskedAgain && (error as Error).name !== "AbortError") setTimeout(() => void learnAccess(), AGAIN);
   }
 }
 
@@ -118,7 +123,7 @@ function lookForServer(): void {
       fresh.value++;
       void learnAccess();
     } catch {
-      setTimeout(look, 1500);
+      setTimeout(look, AGAIN);
     }
   };
   setTimeout(look, 1000);

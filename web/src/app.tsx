@@ -33,6 +33,7 @@ function takeOverBox(): { start: number; isFocused: boolean } | null {
 
 async function start(): Promise<void> {
   showTheme();
+  startListening();
   startAsking();
   void learnAccess();
   await Promise.race([firstData(), new Promise((done) => setTimeout(done, PATIENCE))]);
@@ -43,7 +44,6 @@ async function start(): Promise<void> {
   followLinks();
   listenToKeys();
   startCounting();
-  startListening();
   const now = document.querySelector<HTMLInputElement>("#q");
   if (now && (box?.isFocused || screen.value === "search")) {
     now.focus();

@@ -34,11 +34,15 @@ export function startListening(): void {
   };
   document.addEventListener("visibilitychange", () => (document.visibilityState === "visible" ? void listen() : stopping.abort()));
   addEventListener("pagehide", () => stopping.abort());
-  setTimeout(() => void listen(), AGAIN / 3);
+  void listen(); // before anything is asked for: no change falls between
 }
 
+/** How the base was when it was last heard of: what changes while nobody listens is told afterwards. */
+let heard = "";
+
 async function read(stop: AbortSignal): Promise<void> {
-  const response = await fetch("/api/events", { headers: headers(), signal: stop });
+  const since: Record<string, string> = heard ? { "Last-Event-ID": heard } : {};
+  const response = await fetch("/api/events", { headers: { ...headers(), ...since }, signal: stop });
   if (!response.ok || !response.body) return;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
@@ -93,6 +97,7 @@ function waitFor(): number {
 }
 
 function take(event: string): void {
+  heard = /^id: (.*)$/m.exec(event)?.[1] ?? heard;
   const name = /^event: (.*)$/m.exec(event)?.[1];
   const data = /^data: (.*)$/m.exec(event)?.[1];
   if (!name || !data) return;

@@ -5,12 +5,12 @@ import { access, forgetToken, hasToken, isAway, keepToken, wantsToken } from "./
 import { Document } from "./document/screen";
 import { waiting } from "./inbox/count";
 import { theme } from "./kept";
-import { SCREENS, showsKeys } from "./keys";
+import { SCREENS, showsKeys, useKeys } from "./keys";
 import { Icon } from "./parts/icons";
 import { Told } from "./parts/said";
 import { named, place, reference, screen, type Screen } from "./place";
 import { Search } from "./search/screen";
-import { searchKeys } from "./search/keys";
+import { SEARCH_KEYS } from "./search/keys";
 
 interface Entry {
   screen: Screen;
@@ -129,7 +129,7 @@ function nextTheme(): void {
 
 function Shown() {
   const name = screen.value;
-  useEffect(() => (name === "search" ? searchKeys() : undefined), [name]);
+  useKeys(name === "search" ? SEARCH_KEYS : {});
   if (name === "document") return <Document />;
   const entry = ENTRIES.find((one) => one.screen === name);
   if (entry) return <entry.view />;

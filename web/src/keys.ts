@@ -1,15 +1,22 @@
 // The keyboard: keys do something only while nothing is being typed.
 import { effect, signal } from "@preact/signals";
+import { useLayoutEffect } from "preact/hooks";
 import { usesKeys } from "./kept";
 import { go, screen } from "./place";
 
 export const showsKeys = signal(false);
 
-type Act = (event: KeyboardEvent) => void;
+export type Act = (event: KeyboardEvent) => void;
 const bound = new Map<string, Act>();
 
-/** Bind keys while a screen is shown; gives what unbinds them. */
-export function bind(keys: Record<string, Act>): () => void {
+/** Keys of what is shown. They are bound as it is drawn, not some time after: a key that is pressed
+ * as soon as something is seen acts on just that. */
+export function useKeys(keys: Record<string, Act>): void {
+  useLayoutEffect(() => bind(keys));
+}
+
+/** Gives what unbinds them. */
+function bind(keys: Record<string, Act>): () => void {
   for (const [key, act] of Object.entries(keys)) bound.set(key, act);
   return () => {
     for (const [key, act] of Object.entries(keys)) if (bound.get(key) === act) bound.delete(key);

@@ -30,6 +30,7 @@ export type SectionText = { "section": string; "heading": string | null; "line":
 export type Content = { "document": Document; "sections": (SectionText)[]; "text": string; "current": string | null };
 export type Heading = { "level": number; "title": string; "anchor": string; "line": number };
 export type Rendered = { "id": string; "code": string; "title": string; "type": string; "path": string | null; "kind": string; "language": string | null; "front_matter": ([string, string])[]; "outline": (Heading)[]; "tree": (unknown)[]; "marks": number; "first_line": number; "next_line": number | null; "total_lines": number; "truncated": boolean; "when": string | null };
+export type Original = { "code": string; "path": string; "media_type": string; "size_bytes": number; "content": string };
 export type Listing = { "documents": (Document)[]; "total": number; "notices": (string)[] };
 export type FolderCount = { "folder": string; "documents": number };
 export type Folder = { "folder": string; "folders": (FolderCount)[]; "documents": (Document)[]; "total": number };
@@ -86,7 +87,7 @@ export type Usable = { "model": string; "about": string; "name": string; "revisi
 export type Model = { "name": string; "revision": string; "dimensions": number };
 export type StoredModel = { "model": Model; "source": string; "vectors": number; "active": boolean };
 export type ModelList = { "usable": (Usable)[]; "base": (StoredModel)[]; "chunks": number };
-export type Source = { "path": string; "tags": (string)[]; "parent": string | null; "tree": boolean };
+export type SourceState = { "path": string; "tags": (string)[]; "parent": string | null; "tree": boolean; "synced_at": string | null; "is_watched": boolean };
 export type FileRecord = { "path": string; "source": string; "size": number; "mtime_ns": number; "sha256": string; "document": string | null; "problem": string | null; "excluded": boolean; "inode": number | null; "ctime_ns": number | null; "skipped": string | null; "readers": string | null };
 export type Unread = { "reason": string; "extension": string; "files": number; "example": string };
 export type Suspect = { "path": string; "reason": string; "large": boolean };
@@ -94,7 +95,7 @@ export type IndexState = { "vectors": number; "behind": number; "segments": numb
 export type ReplicaState = { "base": string; "state": string; "behind_seconds": number | null; "reason": string };
 export type Worker = { "server": string; "shards": number; "size_bytes": number | null };
 export type ClusterState = { "workers": (Worker)[]; "shards": number };
-export type Status = { "base": string; "size_bytes": number | null; "documents": number; "chunks": number; "embedded": number; "tags": number; "types": Record<string, number>; "forgotten": number; "model": Model | null; "models": (StoredModel)[]; "sources": (Source)[]; "problems": (FileRecord)[]; "unread": (Unread)[]; "suspects": (Suspect)[]; "out_of_step": number; "copy_of": string | null; "newer_model": Model | null; "vector_index": IndexState | null; "lost_writes": boolean; "replicas": (ReplicaState)[]; "cluster": ClusterState | null };
+export type Status = { "base": string; "size_bytes": number | null; "documents": number; "chunks": number; "embedded": number; "tags": number; "types": Record<string, number>; "forgotten": number; "model": Model | null; "models": (StoredModel)[]; "sources": (SourceState)[]; "problems": (FileRecord)[]; "unread": (Unread)[]; "suspects": (Suspect)[]; "out_of_step": number; "copy_of": string | null; "newer_model": Model | null; "vector_index": IndexState | null; "lost_writes": boolean; "replicas": (ReplicaState)[]; "cluster": ClusterState | null };
 export type Ailment = { "name": string; "severity": string; "what": string; "detail": string; "count": number; "command": string | null; "examples": (string)[] };
 export type Examined = { "path": string; "engine": string; "documents": number; "chunks": number; "embedded": number; "model": string | null };
 export type Disk = { "base_bytes": number; "free_bytes": number; "total_bytes": number };
@@ -106,7 +107,8 @@ export type JudgedHit = { "query": string | null; "code": string; "title": strin
 export type Searches = { "count": number; "without_hits": number; "latency_ms": Latency; "last_without_hits": (WithoutHits)[]; "semantic_share": number | null; "feedback": (JudgedHit)[] };
 export type TaskScore = { "system": string; "first": number; "third": number };
 export type TaskLine = { "id": string; "task": string; "state": string; "done": number; "total": number; "rate": number | null; "left_s": number | null; "what": string; "started_at": string; "ended_at": string | null; "result": string; "scores": (TaskScore)[] };
-export type Evaluation = { "at": string; "questions": number; "scores": (TaskScore)[] };
+export type LanguageScore = { "language": string; "documents": number; "questions": number; "scores": (TaskScore)[] };
+export type Evaluation = { "at": string; "questions": number; "scores": (TaskScore)[]; "languages": (LanguageScore)[] };
 export type TaskList = { "tasks": (TaskLine)[]; "evaluations": (Evaluation)[] };
 export type SettingLine = { "key": string; "value": unknown; "origin": string; "about": string; "default": unknown; "least": number | null; "most": number | null; "choices": (string)[]; "variable": string; "in_use": boolean; "by_command": boolean };
 export type Config = { "base": string; "settings": (SettingLine)[] };
@@ -123,6 +125,9 @@ export type RelatedOutput = { "results": (Entry)[]; "metadata": { "total": numbe
 export type NewToken = { "name": string; "scope": string; "project": string | null; "token": string; "file": string };
 export type TokenLine = { "name": string; "scope": string; "project": string | null; "created_at": string; "last_used_at": string | null };
 export type TokenList = { "tokens": (TokenLine)[]; "file": string };
+export type AgentClient = { "client": string; "path": string; "text": string; "is_told": boolean; "asked_at": string | null };
+export type OtherClient = { "name": string; "asked_at": string };
+export type AgentList = { "clients": (AgentClient)[]; "others": (OtherClient)[] };
 export type Error = { "error": { "code": string; "message": string; "field": string | null; "hint": string | null } };
 export type ProblemDetails = { "type": string; "title": string; "status": number; "detail": string; "code": string; "message"?: string; "field"?: string | null; "hint"?: string | null };
 /** What each operation takes and gives, by its name. */
@@ -141,7 +146,8 @@ export interface Operations {
   "synonyms/import": { takes: { "text": string }; gives: ImportedSynonyms };
   "get": { takes: { "reference": string; "as_of"?: string | null }; gives: Content };
   "render": { takes: { "reference": string; "query"?: string | null; "line"?: number | null; "as_of"?: string | null }; gives: Rendered };
-  "list": { takes: { "tags"?: (string)[] | null; "type"?: (string)[] | null; "where"?: (string)[] | null; "project"?: string | null; "include"?: (string)[] | null; "limit"?: number | null; "offset"?: number | null; "as_of"?: string | null }; gives: Listing };
+  "original": { takes: { "reference": string }; gives: Original };
+  "list": { takes: { "tags"?: (string)[] | null; "type"?: (string)[] | null; "where"?: (string)[] | null; "path"?: string | null; "project"?: string | null; "include"?: (string)[] | null; "limit"?: number | null; "offset"?: number | null; "as_of"?: string | null }; gives: Listing };
   "browse": { takes: { "folder"?: string | null; "tags"?: (string)[] | null; "type"?: (string)[] | null; "project"?: string | null; "created"?: (string)[] | null; "session"?: string | null; "writer"?: string; "include"?: (string)[] | null; "limit"?: number | null; "offset"?: number | null; "order"?: string; "as_of"?: string | null }; gives: Folder };
   "tags": { takes: { "as_of"?: string | null }; gives: Tags };
   "timeline": { takes: { "anchor": string; "before"?: number | null; "after"?: number | null; "include"?: (string)[] | null; "as_of"?: string | null }; gives: Timeline };
@@ -196,4 +202,5 @@ export interface Operations {
   "token/new": { takes: { "name"?: string | null; "scope"?: string; "project"?: string | null }; gives: NewToken };
   "token/list": { takes: Record<string, unknown>; gives: TokenList };
   "token/revoke": { takes: { "name": string }; gives: TokenList };
+  "mcp/clients": { takes: Record<string, unknown>; gives: AgentList };
 }

@@ -122,6 +122,7 @@ class AsyncBase(Awaiting[Base]):
     note = awaited(Base.note)
     notes = awaited(Base.notes)
     named = awaited(Base.named)
+    original = awaited(Base.original)
     plan = awaited(Base.plan)
     relate = awaited(Base.relate)
     remember = awaited(Base.remember)

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from knowbase.base.doctor import Diagnosis
     from knowbase.base.keywords import Texts
-    from knowbase.base.status import Status
+    from knowbase.base.originals import Original
+    from knowbase.base.status import SourceState, Status
     from knowbase.ingest.embedding import Embedding, Step
     from knowbase.ingest.ignoring import Ignored
     from knowbase.ingest.removal import Removal
@@ -88,7 +89,7 @@ class Base(Filling):
             model=self.store.model(),
             newer_model=newer.embedder.model if newer else None,
             models=tuple(self.store.models()),
-            sources=tuple(self.store.sources()),
+            sources=self._sources(),
             problems=tuple(self.store.problems()),
             unread=unread(files),
             suspects=suspects(files, self.store),
@@ -99,6 +100,22 @@ class Base(Filling):
             replicas=tuple(self.store.replicas()) if self.access.is_full else (),
             cluster=self.store.cluster() if self.access.is_full else None,
         )
+
+    def _sources(self) -> "tuple[SourceState, ...]":
+        from knowbase.base.moments import is_watched, moments
+        from knowbase.base.status import SourceState
+
+        synced = moments(self.shown, "synced")
+        return tuple(
+            SourceState(*one, synced.get(one.path), is_watched(self.shown, one.path))
+            for one in self.store.sources()
+        )
+
+    def original(self, reference: str) -> "Original":
+        """The PDF that a document was read from."""
+        from knowbase.base.originals import original
+
+        return original(self, self.references.resolve(reference, by_name=True)[0])
 
     def doctor(self) -> "Diagnosis":
         """What is wrong, the worst first, and the command that mends it."""

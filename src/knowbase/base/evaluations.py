@@ -1,12 +1,13 @@
 """The last evaluations of a base, kept beside it: a server that is started anew shows them too."""
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from knowbase.base.tasks import Evaluation, TaskScore
+from knowbase.base.tasks import Evaluation, LanguageScore, TaskScore
 from knowbase.logs import log
 from knowbase.process import filing
 from knowbase.store.location import is_url
+from knowbase.values.plain import as_dict
 
 if TYPE_CHECKING:
     from knowbase.base.base import Base
@@ -35,23 +36,27 @@ def keep(base: "Base", made: Evaluation) -> None:
     path = _file(base)
     try:
         with filing.locked(path):
-            rows = [
-                {**one._asdict(), "scores": [score._asdict() for score in one.scores]}
-                for one in (made, *kept(base))[:MOST_KEPT]
-            ]
+            rows = [as_dict(one) for one in (made, *kept(base))[:MOST_KEPT]]
             filing.replace(path, json.dumps(rows, indent=1) + "\n")
     except OSError as error:
         log("warning", "the evaluation cannot be kept", reason=str(error))
 
 
-def _read(row: dict[str, object]) -> Evaluation:
-    scores = row["scores"]
-    if not isinstance(scores, list):
-        raise TypeError("scores must be a list")
-    told = tuple(
-        TaskScore(str(one["system"]), float(one["first"]), float(one["third"])) for one in scores
+def _read(row: dict[str, Any]) -> Evaluation:
+    languages = tuple(
+        LanguageScore(
+            str(one["language"]), int(one["documents"]), int(one["questions"]), _scores(one)
+        )
+        for one in row.get("languages", ())
     )
-    return Evaluation(str(row["at"]), int(str(row["questions"])), told)
+    return Evaluation(str(row["at"]), int(row["questions"]), _scores(row), languages)
+
+
+def _scores(row: dict[str, Any]) -> tuple[TaskScore, ...]:
+    return tuple(
+        TaskScore(str(one["system"]), float(one["first"]), float(one["third"]))
+        for one in row["scores"]
+    )
 
 
 def _file(base: "Base") -> str:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from knowbase.base import given
 from knowbase.base.finding import Finding
-from knowbase.errors import InvalidInput, NotAllowed
+from knowbase.errors import InvalidInput, NotAllowed, NotFound
 from knowbase.values.arguments import checks_arguments
 from knowbase.values.documents import Document
 
@@ -58,6 +58,7 @@ class Filling(Finding):
             scopes = scopes_for(files, wanted, self.store.sources(), services.home)
         scopes = [scope._replace(verify=verify) for scope in scopes]
         report = sync(services, scopes, progress=progress) if scopes else Report()
+        self._keep_synced([one.source.path for one in scopes if not one.only], report)
         if not pages or report.interrupted:
             return report
         from knowbase.ingest.web import add_pages
@@ -141,6 +142,7 @@ class Filling(Finding):
         scopes = [Scope(source, verify=verify or lost) for source in self.store.sources()]
         services = self.ingest_services(defer=defer)
         report = sync(services, scopes, prune=prune, notes=True, progress=progress)
+        self._keep_synced([one.source.path for one in scopes], report)
         if lost and not report.interrupted:
             self.store.clear_lost_writes()
         asks = pages and self.access.is_full
@@ -156,22 +158,57 @@ class Filling(Finding):
             self.history.prune()
         return report
 
-    def watch(self) -> "Iterator[Report]":
-        """A report for each round of changes on disk, for as long as it is asked for more."""
+    def watch(
+        self,
+        sources: "Texts" = (),
+        *,
+        each: "Callable[[], None]" = lambda: None,
+    ) -> "Iterator[Report]":
+        """A report for each round of changes on disk, of all sources or of these, for as long as
+        it is asked for more; `each` is called about once a second, and ends it by raising."""
         from knowbase.base.background import embedding
+        from knowbase.base.moments import watching
         from knowbase.ingest.watch import watch
         from knowbase.store.sqlite.beside import files_of
 
         services = self.ingest_services()
-        roots = [services.home.absolute(source.path) for source in self.store.sources()]
-        with embedding(self):
-            own = set(files_of(os.path.abspath(self.path)))
-            yield from watch(lambda: self.sync(pages=False), roots, own, self._sync_some)
+        chosen = self._chosen_sources(sources)
+        roots = [services.home.absolute(path) for path in chosen]
+        own = set(files_of(os.path.abspath(self.path)))
+        with embedding(self), watching(self.shown, chosen):
+            yield from watch(lambda: self.sync(pages=False), roots, own, self._sync_some, each)
+
+    def _chosen_sources(self, named: "Texts") -> list[str]:
+        known = [one.path for one in self.store.sources()]
+        for one in named:
+            if one not in known:
+                raise NotFound(f"{one} was not added", field="paths", hint="see kb status")
+        return [one for one in known if not named or one in named]
 
     def _sync_some(self, paths: "Collection[str]") -> "Report | None":
         from knowbase.ingest.changed import sync_some
 
-        return None if self.store.has_lost_writes() else sync_some(self.ingest_services(), paths)
+        if self.store.has_lost_writes():
+            return None
+        services = self.ingest_services()
+        report = sync_some(services, paths)
+        if report is not None:
+            roots = {one.path: services.home.absolute(one.path) for one in self.store.sources()}
+            compared = [
+                source
+                for source, root in roots.items()
+                if any(path == root or path.startswith(root + os.sep) for path in paths)
+            ]
+            self._keep_synced(compared, report)
+        return report
+
+    def _keep_synced(self, sources: "Sequence[str]", report: "Report") -> None:
+        """When these were last in step with the disk."""
+        if report.interrupted or not sources:
+            return
+        from knowbase.base.moments import keep_moment
+
+        keep_moment(self.shown, "synced", sources, self.now())
 
     def note(self, note: "Note | str") -> Document:
         """Write a note; it is sectioned and embedded like a file."""

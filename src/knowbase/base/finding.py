@@ -60,7 +60,7 @@ class Finding(BaseServices):
     ) -> Answer:
         """Hits for a query, best first: search("words", tags=["ops"], path="docs/")."""
         request = self._request(request, keywords)
-        when = self.moment_of(request)
+        when = self._moment_of(request)
         if when is not None:
             answer = self._search_as_of(when, request)
             return answer if request.draft else self._noted(request, answer)
@@ -88,7 +88,9 @@ class Finding(BaseServices):
 
     def moment_of(self, request: SearchRequest | str) -> str | None:
         """The moment that a search asks of, by a parameter or in its query."""
-        request = self._request(request, {})
+        return self._moment_of(self._request(request, {}))
+
+    def _moment_of(self, request: SearchRequest) -> str | None:
         if self.moment is not None:
             return None  # it is asked of another one already
         when = request.as_of
@@ -365,12 +367,13 @@ class Finding(BaseServices):
         )
         return Passages(chunks, inquiry.query.keyword.words)
 
-    def documents(
+    def documents(  # noqa: PLR0913 - what can be asked for
         self,
         *,
         tags: "Texts" = (),
         types: "Texts" = (),
         where: "Texts" = (),
+        path: str | None = None,
         project: str | None = None,
         include: "Texts" = (),
         page: Page = Page(),  # noqa: B008 - a value, never changed
@@ -379,8 +382,9 @@ class Finding(BaseServices):
         from knowbase.values.documents import Listing
 
         lists = {"tags": tags, "type": types, "where": where, "include": include}
-        filters = {"project": project} if project is not None else {}
-        asked = self._understand("", {**lists, "tags_match": "all", "filters": filters})
+        asked = self._understand(
+            "", {**lists, "tags_match": "all", "path": path, "project": project}
+        )
         condition = both(asked.visible, asked.filter)
         total = self.store.count(condition)
         notices: tuple[str, ...] = ()

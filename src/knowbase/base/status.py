@@ -4,13 +4,24 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from knowbase.values.cluster import ClusterState
-from knowbase.values.files import FileRecord, Source
+from knowbase.values.files import FileRecord
 from knowbase.values.plain import as_dict
 from knowbase.values.replicas import ReplicaState
 from knowbase.values.vectors import IndexState, Model, StoredModel
 
 if TYPE_CHECKING:
     from knowbase.ingest.telling import Suspect, Unread
+
+
+class SourceState(NamedTuple):
+    """A source, and how it is followed from this machine."""
+
+    path: str
+    tags: tuple[str, ...] = ()
+    parent: str | None = None
+    tree: bool = False
+    synced_at: str | None = None  # when it was last compared with the disk, as far as is known
+    is_watched: bool = False  # by kb watch or kb serve
 
 
 class Status(NamedTuple):
@@ -26,7 +37,7 @@ class Status(NamedTuple):
     forgotten: int
     model: Model | None
     models: tuple[StoredModel, ...]
-    sources: tuple[Source, ...]
+    sources: tuple[SourceState, ...]
     problems: tuple[FileRecord, ...]
     unread: "tuple[Unread, ...]"  # what was left out, by reason and extension
     suspects: "tuple[Suspect, ...]"  # what was read, and perhaps should not have been

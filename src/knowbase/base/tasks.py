@@ -1,5 +1,5 @@
-"""Long work that a server does for somebody: add, sync, embed and eval, seen while it runs and
-stopped at any moment. What was stored by then stays."""
+"""Long work that a server does for somebody: add, sync, embed, eval and watch, seen while it runs
+and stopped at any moment. What was stored by then stays."""
 
 import threading
 import time
@@ -13,7 +13,7 @@ from knowbase.values.times import timestamp
 if TYPE_CHECKING:
     from knowbase.base.base import Base
 
-KINDS = ("add", "sync", "embed", "eval")
+KINDS = ("add", "sync", "embed", "eval", "watch")
 MOST_KEPT = 20  # tasks that have ended
 LAST_SECONDS = 5.0  # for the batch under way when the server stops
 SETTLED = 1.0  # seconds after which a rate means something
@@ -25,6 +25,15 @@ class TaskScore(NamedTuple):
     system: str  # a profile, or one leg alone
     first: float  # as the first hit
     third: float  # among the first three
+
+
+class LanguageScore(NamedTuple):
+    """How a base fares in one of its languages."""
+
+    language: str  # English, or as its letters say it
+    documents: int  # of those that were looked at
+    questions: int  # that were made of them; few say little
+    scores: tuple[TaskScore, ...]
 
 
 class TaskLine(NamedTuple):
@@ -50,6 +59,7 @@ class Evaluation(NamedTuple):
     at: str
     questions: int
     scores: tuple[TaskScore, ...]
+    languages: tuple[LanguageScore, ...] = ()  # the commonest first
 
 
 class TaskList(NamedTuple):
@@ -133,8 +143,9 @@ class Tasks:
             ended = [one for one in self._tasks if not one.is_alive()]
             dropped = set(ended[: max(0, len(ended) - MOST_KEPT)])
             self._tasks = [*(one for one in self._tasks if one not in dropped), task]
+            begun = task.line  # it may be done before anybody is told
             task.start()
-            return task.line
+            return begun
 
     def stop(self, identity: str) -> TaskLine:
         """Ask it to stop; it does after the file or the texts under way."""
@@ -168,6 +179,8 @@ def tasks_of(base: "Base") -> Tasks:
 
 def _told(result: Any) -> str:
     """What came of it, in a sentence."""
+    if result is None:
+        return ""
     if hasattr(result, "added"):
         parts = [
             f"{len(getattr(result, name))} {name}"

@@ -113,18 +113,27 @@ class Client:
         """A document by code, id, number or path; `:slug` behind it names one section."""
         return cast("Content", self.call("get", reference=reference, as_of=as_of))
 
-    def documents(
+    def documents(  # noqa: PLR0913 - what can be asked for
         self,
         *,
         tags: "Texts" = (),
         types: "Texts" = (),
         where: "Texts" = (),
+        path: str | None = None,
+        project: str | None = None,
         include: "Texts" = (),
         page: Page = Page(),  # noqa: B008 - a value, never changed
     ) -> "Listing":
         """Documents, newest first."""
-        lists = {"tags": tags, "type": types, "where": where, "include": include}
-        return cast("Listing", self.call("list", **lists, limit=page.limit, offset=page.offset))
+        asked = {
+            "tags": tags,
+            "type": types,
+            "where": where,
+            "path": path,
+            "project": project,
+            "include": include,
+        }
+        return cast("Listing", self.call("list", **asked, limit=page.limit, offset=page.offset))
 
     def tags(self) -> tuple[tuple[str, int], ...]:
         """Every tag and how many documents have it, most used first."""

@@ -53,6 +53,7 @@ from knowbase.logs import log
 from knowbase.mcp.running import Run
 from knowbase.operations.declare import Operation
 from knowbase.operations.grammar import Known
+from knowbase.operations.tasks import start_watch
 from knowbase.values.access import current
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -243,10 +244,23 @@ class Server:
                     await self.workers.run(lambda: self._page)
             except KnowbaseError as error:
                 log("warning", "the embedding model is not ready", reason=error.message)
+            await self.workers.run(self._watch)
             yield
         await asyncio.to_thread(self.tasks.close)
         for workers in (self.workers, self.watchers):
             await workers.close(self.base.settings.serve_shutdown)
+
+    def _watch(self) -> None:
+        """Follow the sources that the settings name, of those that there are still."""
+        named = self.base.settings.index_watch
+        if not named or not self.base.access.is_full:
+            return
+        try:
+            known = {one.path for one in self.base.store.sources()}
+            if wanted := [one for one in named if one in known]:
+                start_watch(self.base, wanted)
+        except KnowbaseError as error:  # who asks is told of it; a server is no less there
+            log("warning", "no source is watched", reason=error.message)
 
     def _warm_up(self) -> None:
         if self.base.settings.embed_vectors and self.base.store.model() is not None:

@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Hashable, Iterable
 from functools import partial
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from starlette.requests import Request
@@ -41,6 +42,11 @@ class Seen(NamedTuple):
     embedded: int
     chunks: int
 
+    @property
+    def id(self) -> str:
+        """The mark as clients have it, and say it when they come back."""
+        return blake2b(repr(self.mark).encode(), digest_size=8).hexdigest()
+
 
 class Progress(NamedTuple):
     """Work under way; of a task, its id and what became of it."""
@@ -60,6 +66,7 @@ def progress_of(tasks: Iterable[TaskLine]) -> list[Progress]:
     return [
         Progress(one.task, one.done, one.total, one.rate, one.left_s, one.what, one.id, one.state)
         for one in tasks
+        if one.task != "watch"  # which is never further than it was
     ]
 
 
@@ -90,26 +97,28 @@ class Events:
         self._closed = True
         self._something.set()
 
-    async def listen(self, _: Request) -> Response:
-        """A stream of events."""
+    async def listen(self, request: Request) -> Response:
+        """A stream of events; who comes back is told at once if something changed meanwhile."""
         if self._listening >= MOST_LISTENING:
             raise TooMany("too many listen already")
         headers = {"X-Accel-Buffering": "no"}
-        told = self._stream(current.get())
+        told = self._stream(current.get(), request.headers.get("last-event-id", ""))
         return StreamingResponse(told, media_type="text/event-stream", headers=headers)
 
-    async def _stream(self, access: Access) -> AsyncIterator[str]:
+    async def _stream(self, access: Access, known: str) -> AsyncIterator[str]:
         self._listening += 1
         try:
             yield "retry: 3000\n\n"
-            async for event in self._told(access):
+            async for event in self._told(access, known):
                 yield event
         finally:
             self._listening -= 1
 
-    async def _told(self, access: Access) -> AsyncIterator[str]:
+    async def _told(self, access: Access, known: str) -> AsyncIterator[str]:
         began = said = time.monotonic()
         last = await self._seen(access)
+        if last is not None:
+            yield _changed(last, access) if known not in ("", last.id) else f"id: {last.id}\n\n"
         rate = Rate(last)
         shown = progress_of(self._tasks.all())
         while not self._closed and time.monotonic() - began < LONGEST:
@@ -117,7 +126,7 @@ class Events:
             seen = await self._seen(access)
             events = []
             if seen is not None and last is not None and seen.mark != last.mark:
-                events.append(_event("changed", _change(seen, access)))
+                events.append(_changed(seen, access))
             under_way = self._under_way(seen, rate, access)
             events += [_event("progress", one._asdict()) for one in under_way if one not in shown]
             shown = under_way
@@ -206,10 +215,11 @@ def _look(base: Base, access: Access, written: int, last: Seen | None) -> Seen:
     return Seen(state, counts.documents, mark, counts.embedded, counts.chunks)
 
 
-def _change(seen: Seen, access: Access) -> dict[str, Any]:
+def _changed(seen: Seen, access: Access) -> str:
     """Who may do less is told that something changed, and no more."""
     at = {"at": timestamp(time.time())}
-    return {"documents": seen.documents, **at} if access.is_full else at
+    told = {"documents": seen.documents, **at} if access.is_full else at
+    return f"id: {seen.id}\n{_event('changed', told)}"
 
 
 def _event(name: str, data: Any) -> str:

@@ -4,6 +4,7 @@ from functools import cache
 
 from knowbase.contracts.entries import OPERATIONS as ENTRIES
 from knowbase.http.token_commands import COMMANDS
+from knowbase.mcp.commands import COMMANDS as OF_AGENTS
 from knowbase.operations import NAMES, load
 from knowbase.operations.declare import Operation
 
@@ -13,7 +14,7 @@ def served() -> dict[str, Operation]:
     """Each by its path."""
     operations = [load(name) for name in NAMES]
     shown = [*(one for one in operations if not one.local), *ENTRIES.values()]
-    shown += [one for one in COMMANDS.values() if one.near]
+    shown += [one for one in (*COMMANDS.values(), *OF_AGENTS.values()) if one.near]
     return {path_of(one): one for one in shown}
 
 

@@ -21,6 +21,7 @@ def watch(
     roots: Sequence[str],
     ignored: Collection[str],
     sync_some: Callable[[Collection[str]], Report | None] = lambda _: None,
+    each: Callable[[], None] = lambda: None,  # about once a second
 ) -> Iterator[Report]:
     """A report for each round, the first one at once; what is ignored starts none.
 
@@ -45,6 +46,7 @@ def watch(
     )
     is_whole = True  # once more, for what changed before the watch was up
     for number, changes in enumerate(rounds):
+        each()
         if not changes and number:
             continue
         paths = frozenset(os.path.abspath(path) for _, path in changes)

@@ -9,6 +9,7 @@ Pictures that are looked at have a pace of their own: they are counted in pages.
 import os
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 from typing import Protocol
 
 from knowbase.read.formats import IMAGE, has_name
@@ -126,10 +127,16 @@ class Workload:
         return begun + self._images + others
 
     def _density(self, kind: str) -> float:
-        expected = BINARY_DENSITY if kind in BINARY else DENSITY
-        if kind in IMAGES or not has_name(f"x.{kind}"):  # nor of most fonts, archives
-            expected = 0.0
-        return (self._tokens[kind] + DOUBT * expected) / (self._seen[kind] + DOUBT)
+        return (self._tokens[kind] + DOUBT * _expected(kind)) / (self._seen[kind] + DOUBT)
+
+
+@cache
+def _expected(kind: str) -> float:
+    """Tokens a byte, before any file of the kind was read: of images none, nor of most fonts and
+    archives."""
+    if kind in IMAGES or not has_name(f"x.{kind}"):
+        return 0.0
+    return BINARY_DENSITY if kind in BINARY else DENSITY
 
 
 def _kind(path: str) -> str:

@@ -1,4 +1,5 @@
-"""`kb mcp install`, declared like an operation, and `kb mcp` over standard input and output.
+"""`kb mcp install` and `kb mcp clients`, declared like operations, and `kb mcp` over standard input
+and output.
 
 The command `kb mcp` itself is declared in `http/agents.py`, since it can serve over HTTP too.
 Nothing of the SDK is loaded here.
@@ -11,11 +12,12 @@ from typing import TYPE_CHECKING
 from knowbase.base.background import embedding
 from knowbase.logs import LogStyle, show_on
 from knowbase.mcp.clients import Install
-from knowbase.operations.declare import Operation
+from knowbase.operations.declare import NoParameters, Operation
 from knowbase.values.access import Access, current
 
 if TYPE_CHECKING:
     from knowbase.base import Base
+    from knowbase.mcp.agents import AgentList
     from knowbase.mcp.install import Installed
 
 
@@ -45,6 +47,12 @@ def install(base: "Base", request: Install) -> "Installed":
     return write(base.path, request)
 
 
+def show_agents(base: "Base", request: NoParameters) -> "AgentList":
+    from knowbase.mcp.agents import agents
+
+    return agents(base, request)
+
+
 COMMANDS = {
     command.name: command
     for command in (
@@ -59,6 +67,15 @@ COMMANDS = {
                 "kb mcp install --client codex",
                 "kb mcp install --client cursor --dry-run",
             ),
+        ),
+        Operation(
+            "mcp clients",
+            "Show the programs of agents: what each is to be told, and when it last asked",
+            NoParameters,
+            show_agents,
+            near=True,
+            whole=True,
+            examples=("kb mcp clients", "kb mcp clients --json"),
         ),
     )
 }

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import sys
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from knowbase.base.clients import CLIENTS, Client
@@ -34,6 +35,37 @@ class Start(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
+class Block(NamedTuple):
+    """What a program is to be told, and the file that it reads."""
+
+    path: str
+    text: str
+    server: dict[str, Any]
+
+
+def block_for(place: str, request: Install) -> Block:
+    """What `install` writes, whatever stands there."""
+    start = _start(place, request)
+    make = _codex_block if request.client == "codex" else _json_block
+    return make(start, request)
+
+
+def is_in_codex() -> bool:
+    """Whether the user's own file has a server that is `kb mcp`."""
+    import tomllib
+
+    try:
+        servers = tomllib.loads(_read(os.path.expanduser(CODEX))).get("mcp_servers", {}).values()
+        return any("mcp" in list(one.get("args", ())) and _is_ours(one) for one in servers)
+    except (tomllib.TOMLDecodeError, InvalidInput, AttributeError, TypeError):
+        return False
+
+
+def _is_ours(server: Mapping[str, Any]) -> bool:
+    name = os.path.basename(str(server.get("command", ""))).partition(".")[0]
+    return name == "kb" or MODULE[1] in list(server.get("args", ()))
+
+
 def install(place: str, request: Install) -> Installed:
     """Write the configuration of a server for the base at `place`, beside what is there."""
     start = _start(place, request)
@@ -62,11 +94,17 @@ def _start(place: str, request: Install) -> Start:
     return Start(os.path.abspath(command), tuple(args), notes)
 
 
-def _json(client: Client, start: Start, request: Install) -> Installed:
-    path = os.path.abspath(client.path)
-    server = {"command": start.command, "args": list(start.args)}
+def _json_block(start: Start, request: Install) -> Block:
+    client = CLIENTS[request.client]
+    server: dict[str, Any] = {"command": start.command, "args": list(start.args)}
     if client.typed:
         server = {"type": "stdio", **server}
+    text = json.dumps({client.key: {request.name: server}}, ensure_ascii=False, indent=2)
+    return Block(os.path.abspath(client.path), text, server)
+
+
+def _json(client: Client, start: Start, request: Install) -> Installed:
+    path, text, server = _json_block(start, request)
     whole = _read_json(path)
     servers = whole.setdefault(client.key, {})
     if not isinstance(servers, dict):
@@ -76,7 +114,6 @@ def _json(client: Client, start: Start, request: Install) -> Installed:
     written = changed and not request.dry_run
     if written:
         _write(path, json.dumps(whole, ensure_ascii=False, indent=2) + "\n")
-    text = json.dumps({client.key: {request.name: server}}, ensure_ascii=False, indent=2)
     return Installed(request.client, path, text, written, changed, (*start.notes, client.then))
 
 
@@ -93,15 +130,18 @@ def _read_json(path: str) -> dict[str, Any]:
     return found
 
 
+def _codex_block(start: Start, request: Install) -> Block:
+    server: dict[str, Any] = {"command": start.command, "args": list(start.args)}
+    name = request.name if request.name.replace("-", "").isalnum() else json.dumps(request.name)
+    lines = [f"[mcp_servers.{name}]", *(f"{key} = {_toml(value)}" for key, value in server.items())]
+    return Block(os.path.expanduser(CODEX), "\n".join(lines), server)
+
+
 def _codex(start: Start, request: Install) -> Installed:
     """TOML is appended to, never written anew: comments and order stay."""
     import tomllib
 
-    path = os.path.expanduser(CODEX)
-    server = {"command": start.command, "args": list(start.args)}
-    name = request.name if request.name.replace("-", "").isalnum() else json.dumps(request.name)
-    lines = [f"[mcp_servers.{name}]", *(f"{key} = {_toml(value)}" for key, value in server.items())]
-    text = "\n".join(lines)
+    path, text, server = _codex_block(start, request)
     before = _read(path)
     try:
         known = tomllib.loads(before).get("mcp_servers", {}).get(request.name)

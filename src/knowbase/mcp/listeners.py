@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 SESSION_HEADER = "mcp-session-id"
 MOST_SESSIONS = 1000  # clients that subscribed to something; who has no stream goes first
 RETURN = 300.0  # seconds for a client whose stream ended to open another: then it is forgotten
+MOST_PROGRAMS = 10_000  # sessions of which is known by what program they were begun
 MOST_UNREAD = 100  # messages on a stream that its client does not read
 BEAT = 2.0  # seconds between two reports of progress
 
@@ -67,10 +68,24 @@ class Clients:
         self._watching = watching
         self._mailboxes: OrderedDict[Name, Mailbox] = OrderedDict()
         self._streams: set[MemoryObjectSendStream[types.ServerNotification]] = set()
+        self._programs: OrderedDict[str, str] = OrderedDict()  # by session
         self._level: str | None = None  # over standard input and output
 
-    def new_name(self) -> str:
-        return secrets.token_hex(16)
+    def new_name(self, program: str) -> str:
+        """What a client goes by that begins, and says which program it is."""
+        name = secrets.token_hex(16)
+        self._programs[name] = program
+        if len(self._programs) > MOST_PROGRAMS:
+            self._programs.popitem(last=False)
+        return name
+
+    def program(self, context: Any) -> str:
+        """What the program of a client calls itself; empty where it does not say."""
+        said = context.session.client_params
+        if said is not None:
+            return str(said.client_info.name)
+        name = _name(context)
+        return self._programs.get(name.session, "") if name else ""
 
     async def subscribe(self, context: Any, params: types.SubscribeRequestParams) -> Any:
         name, uri = _name(context), str(params.uri)

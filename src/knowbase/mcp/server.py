@@ -16,6 +16,7 @@ import knowbase
 from knowbase.errors import KnowbaseError
 from knowbase.logs import log
 from knowbase.mcp import completions, prompts, resources
+from knowbase.mcp.agents import Asking
 from knowbase.mcp.greeting import INSTRUCTIONS
 from knowbase.mcp.hearing import hearing
 from knowbase.mcp.listeners import Clients, with_progress
@@ -79,6 +80,7 @@ class _Handlers:
         self._run = run
         self._clients = clients
         self._tools = tuple(tools)
+        self._asking = Asking(base.shown)
 
     async def list_tools(self, _: Any, __: Any) -> types.ListToolsResult:
         return await self._protocol(lambda: _list_tools(self._seen(), self._tools))
@@ -86,6 +88,8 @@ class _Handlers:
     async def call_tool(
         self, context: Any, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
+        if program := self._clients.program(context):
+            self._asking.note(program)
         with hearing() as lines:
             result = await with_progress(context.session, lambda: self._answer(params))
             await self._clients.tell(context, lines)

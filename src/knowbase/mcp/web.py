@@ -119,7 +119,7 @@ class _Checked:
             return whole.pop() if whole else await receive()
 
         manager = self._streamed if self._is_told(message, Headers(scope=scope)) else self._whole
-        sending = self._named(send) if _method(message) == "initialize" else send
+        sending = self._named(send, message) if _method(message) == "initialize" else send
         await manager.handle_request(scope, receiving, sending)
 
     def _is_told(self, message: Any, headers: Headers) -> bool:
@@ -130,12 +130,14 @@ class _Checked:
         asks = isinstance(meta, Mapping) and ("progressToken" in meta or LOG_LEVEL_META_KEY in meta)
         return asks or self._clients.hears(name_in(headers))
 
-    def _named(self, send: Send) -> Send:
+    def _named(self, send: Send, message: Any) -> Send:
         """An answer to a client that begins: with the name that it goes by from now on."""
+
+        program = _program(message)
 
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] == 200:
-                MutableHeaders(scope=message)[SESSION_HEADER] = self._clients.new_name()
+                MutableHeaders(scope=message)[SESSION_HEADER] = self._clients.new_name(program)
             await send(message)
 
         return sending
@@ -166,6 +168,12 @@ class _Checked:
 
 
 _EVENTS = "text/event-stream"
+
+
+def _program(message: Any) -> str:
+    """What a client that begins calls itself."""
+    said = (message.params or {}).get("clientInfo")
+    return str(said.get("name", "")) if isinstance(said, Mapping) else ""
 
 
 def _method(message: Any) -> str:

@@ -23,6 +23,7 @@ _HOMES = {
     "synonyms import": "synonyms",
     "get": "finding",
     "render": "reading",
+    "original": "reading",
     "list": "finding",
     "browse": "arranging",
     "tags": "finding",

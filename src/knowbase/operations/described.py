@@ -363,11 +363,13 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "vectors": "how many",
         "active": "whether searches use it",
     },
-    "Source": {
+    "SourceState": {
         "path": "a file or folder",
         "tags": "given to all of it",
         "parent": "of those that name none",
         "tree": "folders make a hierarchy",
+        "synced_at": "when it was last compared with the disk from this machine; null: not known",
+        "is_watched": "by kb watch or kb serve on this machine",
     },
     "FileRecord": {
         "source": "under which it was added",

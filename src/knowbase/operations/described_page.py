@@ -20,6 +20,33 @@ OF_THE_PAGE: Mapping[str, Mapping[str, str]] = {
         "truncated": "there is more than this part",
         "when": "the moment that it is shown at, as it was asked for; null: as it is now",
     },
+    "Original": {
+        "path": "the file, as the base knows it",
+        "media_type": "application/pdf",
+        "size_bytes": "of the file",
+        "content": "its bytes in Base64",
+    },
+    "LanguageScore": {
+        "language": "English, or another by its letters; languages in Latin letters are one",
+        "documents": "how many of the newest 2,000 are in it",
+        "questions": "how many were made of such documents",
+        "scores": "how often they were found; none where nothing was asked",
+    },
+    "AgentClient": {
+        "client": "as kb mcp install names it",
+        "path": "the file that it reads",
+        "text": "what is to stand there",
+        "is_told": "its file names kb mcp already",
+        "asked_at": "when it last called a tool from this machine; null: it is not known",
+    },
+    "OtherClient": {
+        "name": "as it calls itself",
+        "asked_at": "when it last called a tool",
+    },
+    "AgentList": {
+        "clients": "those that kb mcp install knows",
+        "others": "those that it does not, the last first",
+    },
     "LikeIt": {
         "similarity": "from 0 to 1",
         "diff": "words that both have (=), that it has (-) and the other (+)",
@@ -163,6 +190,7 @@ OF_THE_PAGE: Mapping[str, Mapping[str, str]] = {
         "at": "when it was made",
         "questions": "how many were asked",
         "scores": "how often each way to search found it",
+        "languages": "the same in each language of the base",
     },
     "TaskList": {
         "tasks": "the long work of this server",

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from knowbase.operations.declare import NoParameters, Operation, Terminal, as_it_was
-from knowbase.search.request import AS_OF, INCLUDE, TAGS, TYPE, WHERE
+from knowbase.search.request import AS_OF, INCLUDE, TAGS, TYPE, WHERE, filter_parameters
 from knowbase.values.documents import Page
 from knowbase.values.parameters import Param
 
@@ -71,6 +71,7 @@ class List(NamedTuple):
     tags: Annotated[tuple[str, ...], TAGS] = ()
     type: Annotated[tuple[str, ...], TYPE] = ()
     where: Annotated[tuple[str, ...], WHERE] = ()
+    path: Annotated[str | None, filter_parameters()["path"]] = None
     project: Annotated[str | None, Param("only of this project", metavar="NAME")] = None
     include: Annotated[tuple[str, ...], INCLUDE] = ()
     limit: Annotated[int, Param("how many", least=1, most=10_000, metavar="N", short="n")] = 50
@@ -86,6 +87,7 @@ def list_documents(base: "Base", request: List) -> "Listing":
         tags=request.tags,
         types=request.type,
         where=request.where,
+        path=request.path,
         project=request.project,
         include=request.include,
         page=Page(request.limit, request.offset),
@@ -136,6 +138,7 @@ OPERATIONS = {
             list_documents,
             examples=(
                 "kb list --type note --tags ops",
+                "kb list --path docs/ --limit 10",
                 "kb list --as-of 'last friday' --project web",
             ),
         ),

@@ -1,4 +1,4 @@
-"""Operations for whoever shows documents: render."""
+"""Operations for whoever shows documents: render, original."""
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -8,6 +8,7 @@ from knowbase.values.parameters import Param
 
 if TYPE_CHECKING:
     from knowbase.base import Base
+    from knowbase.base.originals import Original
     from knowbase.rendering import Rendered
 
 
@@ -34,6 +35,17 @@ def render(base: "Base", request: RenderRequest) -> "Rendered":
     return base.render(*request[:-1])
 
 
+class OriginalRequest(NamedTuple):
+    reference: Annotated[
+        str,
+        Param("a code, id, number or path", positional=True, single=True, metavar="DOCUMENT"),
+    ]
+
+
+def original(base: "Base", request: OriginalRequest) -> "Original":
+    return base.original(request.reference)
+
+
 OPERATIONS = {
     operation.name: operation
     for operation in (
@@ -47,6 +59,15 @@ OPERATIONS = {
                 'kb render docs/deploy.md --query "roll back" --json',
                 "kb render KB-12@2026-03-01",
             ),
+        ),
+        Operation(
+            "original",
+            "Give the PDF that a document was read from, as it lies on the disk",
+            OriginalRequest,
+            original,
+            near=True,
+            whole=True,
+            examples=("kb original manual.pdf", "kb original KB-12 --json"),
         ),
     )
 }

@@ -9,7 +9,7 @@ from knowbase.operations.declare import NoParameters, Operation
 from knowbase.values.parameters import Param
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from knowbase.base import Base
     from knowbase.evaluate.found import Found
@@ -29,7 +29,11 @@ class StartRequest(NamedTuple):
     ]
     paths: Annotated[
         tuple[str, ...],
-        Param("of add: files and folders where the server runs", metavar="PATH", keeps_commas=True),
+        Param(
+            "of add: files and folders where the server runs; of watch: sources, or all",
+            metavar="PATH",
+            keeps_commas=True,
+        ),
     ] = ()
     tags: Annotated[tuple[str, ...], Param("of add: give these tags", metavar="TAG,TAG")] = ()
     model: Annotated[str | None, Param("of embed: the model to change to")] = None
@@ -40,8 +44,10 @@ class StartRequest(NamedTuple):
 
 def start(base: "Base", request: StartRequest) -> TaskLine:
     tasks = tasks_of(base)
+    if request.task == "watch":
+        return start_watch(base, request.paths)
     if (request.task == "add") != bool(request.paths):
-        raise InvalidInput("add takes paths, and nothing else does", field="paths")
+        raise InvalidInput("add takes paths, and only watch does too", field="paths")
     if request.task == "add":
         check_reader(base)
         given = list(request.paths)
@@ -54,12 +60,24 @@ def start(base: "Base", request: StartRequest) -> TaskLine:
     return tasks.start("embed", lambda step: base.embed(request.model, progress=step))
 
 
+def start_watch(base: "Base", sources: "Sequence[str]") -> TaskLine:
+    """Keep these sources in step with the disk until somebody stops it."""
+    from knowbase.ingest.report import Progress
+
+    def work(step: "Callable[[Progress], None]") -> None:
+        looking = Progress(0, 0, 0, "", "watching")
+        for _ in base.watch(tuple(sources), each=lambda: step(looking)):
+            step(looking)
+
+    return tasks_of(base).start("watch", work)
+
+
 def _evaluated(base: "Base", number: int, step: "Callable[[Progress], None]") -> "Found":
     from knowbase.base.evaluations import keep
     from knowbase.evaluate.found import ask_itself
 
     found = ask_itself(base, number, step)
-    keep(base, Evaluation(base.now(), found.questions, found.scores))
+    keep(base, Evaluation(base.now(), *found))
     return found
 
 
@@ -122,7 +140,7 @@ OPERATIONS = {
         ),
         Operation(
             "task start",
-            "Let a server add, sync, embed or eval; it can be watched and stopped",
+            "Let a server add, sync, embed, eval or watch; it can be seen and stopped",
             StartRequest,
             start,
             writes=True,

@@ -38,6 +38,8 @@ is_absent = False
 
 def answer(arguments: list[str]) -> int | None:
     """The exit code of a command that somebody else has run; None when nobody has."""
+    if arguments[:1] == ["--base"]:  # kb --base X search … is kb search --base X …
+        arguments = [*arguments[2:3], *arguments[:2], *arguments[3:]]
     if not arguments or arguments[0] not in COMMANDS or not _may_ask():
         return None
     if arguments[0] == TALK and not {"--http", "install"}.isdisjoint(arguments):

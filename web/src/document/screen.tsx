@@ -1,7 +1,7 @@
 // A document: its text, where the search hit it, what it is linked with.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { access, call, fresh } from "../api";
-import { bind } from "../keys";
+import { useKeys } from "../keys";
 import { editor } from "../kept";
 import type { Document as Facts, DocumentContext } from "../operations";
 import { Icon } from "../parts/icons";
@@ -15,6 +15,7 @@ import { passageNear } from "../search/pane";
 import { age, count, thousands } from "../words";
 import { Actions } from "./actions";
 import { Editing } from "./editing";
+import { hasOriginal, OpenPage, pageOf } from "./original";
 import { Rail } from "./rail";
 import { Selection } from "./selection";
 import { Changes, comparison, Gone, isKnown, Past, useSteps } from "./versions";
@@ -80,7 +81,7 @@ function Shown({ shown, context, again, query }: Page) {
         {since ? <Changes shown={shown} since={since} steps={steps} /> : <Parts shown={shown} />}
         {isEditing && facts && <Editing facts={facts} done={() => edit(false)} />}
         <div class={`text ${shown.kind}`} ref={body} dir="auto" hidden={isEditing || since !== ""}>
-          <Tree nodes={withoutTitle(shown)} />
+          <Tree nodes={withoutTitle(shown)} beside={hasOriginal(shown) ? (anchor) => (pageOf(anchor) ? <OpenPage code={shown.code} page={pageOf(anchor)} /> : null) : undefined} />
         </div>
         {!since && <Parts shown={shown} />}
         <p class="source">
@@ -110,20 +111,19 @@ function useReading(body: { current: HTMLDivElement | null }, shown: Rendered): 
   const [section, setSection] = useState(place.value.hash);
   const at = useRef(-1);
   const isThere = useRef(false); // what is shown anew leaves the reader where they are
-  useEffect(() => {
-    const inside = body.current;
-    if (!inside) return;
-    const marks = [...inside.querySelectorAll<HTMLElement>("[id]")].filter((one) => /^p\d+$/.test(one.id));
-    const target = passageNear(inside, place.value.hash);
-    if (target && !isThere.current) arrive(target, inside);
+  const step = (by: number): void => {
+    const marks = body.current ? passages(body.current) : [];
+    if (!body.current || !marks.length) return;
+    at.current = (at.current + by + marks.length) % marks.length;
+    arrive(marks[at.current] as HTMLElement, body.current);
+  };
+  useKeys({ n: () => step(1), N: () => step(-1), o: () => shown.path && access.value.local && void openInEditor(shown.path, 1) });
+  useLayoutEffect(() => {
+    if (!body.current) return;
+    const target = passageNear(body.current, place.value.hash);
+    if (target && !isThere.current) arrive(target, body.current);
     isThere.current = true;
-    at.current = marks.findIndex((one) => one === target);
-    const step = (by: number): void => {
-      if (!marks.length) return;
-      at.current = (at.current + by + marks.length) % marks.length;
-      arrive(marks[at.current] as HTMLElement, inside);
-    };
-    return bind({ n: () => step(1), N: () => step(-1), o: () => shown.path && access.value.local && void openInEditor(shown.path, 1) });
+    at.current = passages(body.current).findIndex((one) => one === target);
   }, [shown]);
   useEffect(() => {
     const inside = body.current;
@@ -146,6 +146,8 @@ function useReading(body: { current: HTMLDivElement | null }, shown: Rendered): 
   }, [shown]);
   return section;
 }
+
+const passages = (inside: HTMLElement): HTMLElement[] => [...inside.querySelectorAll<HTMLElement>("[id]")].filter((one) => /^p\d+$/.test(one.id));
 
 /** Go to a passage; under a heading, to the first one there. */
 function arrive(target: HTMLElement, inside: HTMLElement): void {
@@ -206,6 +208,7 @@ function Head({ shown, facts, query, changes }: { shown: Rendered; facts: Facts 
                 <Icon name="open" /> Editor
               </button>
             )}
+            {hasOriginal(shown) && <OpenPage code={shown.code} page={pageOf(shown.outline[0]?.anchor ?? "") || 1} label="PDF" />}
           </span>
         )}
         {facts && shown.when === null && <time dateTime={facts.updated_at}>{changes ? <a href={changes}>changed {age(facts.updated_at)}</a> : `changed ${age(facts.updated_at)}`}</time>}

@@ -1,8 +1,8 @@
 // The graph: what lies around one document, as a picture and as a list that says the same.
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { access, fresh } from "../api";
 import { relationName } from "../document/rail";
-import { bind } from "../keys";
+import { useKeys } from "../keys";
 import { Failure, useAsked, useName } from "../parts/said";
 import { documentAddress, go, place, reference, withParams } from "../place";
 import { count, thousands } from "../words";
@@ -37,7 +37,7 @@ function Neighbours({ code }: { code: string }) {
   const spots = useLayout(found);
   const [chosen, choose] = useState("");
   const open = (opened: string): void => go(withParams({ open: [...one.opened, opened].join(",") }));
-  useEffect(() => walkList(), []);
+  useKeys(WALK);
   const follow = (id: string): void => {
     choose(id);
     document.querySelector<HTMLElement>(`[data-node="${CSS.escape(id)}"] a`)?.focus();
@@ -252,13 +252,11 @@ function Listed({ found, chosen, choose, open }: ListShown) {
   );
 }
 
-/** Arrows walk the list, and the picture follows. */
-function walkList(): () => void {
-  const walk = (step: number): void => {
-    const links = [...document.querySelectorAll<HTMLElement>(".nodes li > a:first-child")];
-    const at = links.indexOf(document.activeElement as HTMLElement);
-    links[Math.min(Math.max(at + step, 0), links.length - 1)]?.focus();
-  };
-  return bind({ ArrowDown: () => walk(1), ArrowUp: () => walk(-1), j: () => walk(1), k: () => walk(-1) });
+function walk(step: number): void {
+  const links = [...document.querySelectorAll<HTMLElement>(".nodes li > a:first-child")];
+  const at = links.indexOf(document.activeElement as HTMLElement);
+  links[Math.min(Math.max(at + step, 0), links.length - 1)]?.focus();
 }
 
+/** Arrows walk the list, and the picture follows. */
+const WALK = { ArrowDown: () => walk(1), ArrowUp: () => walk(-1), j: () => walk(1), k: () => walk(-1) };

@@ -4,7 +4,7 @@ import { call } from "../api";
 import { begin, ended, progress } from "../events";
 import type { Evaluation } from "../operations";
 import { Failure, sentence, useAsked } from "../parts/said";
-import { age, count } from "../words";
+import { age, count, thousands } from "../words";
 
 const NAMES: Record<string, string> = { bm25: "words alone (BM25)", semantic: "meaning alone" };
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
@@ -32,6 +32,7 @@ export function Quality() {
       {error != null && <Failure error={error} />}
       {failed && <p class="notice">{sentence(failed.result)}</p>}
       {done[0] && <Scores one={done[0]} />}
+      {done[0] && done[0].languages.length > 0 && <Languages one={done[0]} />}
       {done.length > 1 && <Line all={[...done].reverse()} />}
     </section>
   );
@@ -60,6 +61,52 @@ function Scores({ one: told }: { one: Evaluation }) {
         ))}
       </tbody>
     </table>
+  );
+}
+
+const FAR = 0.2; // of 1: so much worse by meaning than by words, and another model is worth a try
+const FEW = 5; // questions that say little
+
+/** Which languages the base holds, and how they fare with its model: measured, not guessed. */
+function Languages({ one: told }: { one: Evaluation }) {
+  const first = (one: Evaluation["languages"][number], system: string): number | undefined => one.scores.find((score) => score.system === system)?.first;
+  const shown = (share: number | undefined): string => (share === undefined ? "–" : percent(share));
+  const weak = told.languages.filter((one) => one.questions >= FEW && (first(one, "bm25") ?? 0) - (first(one, "semantic") ?? 0) > FAR);
+  return (
+    <>
+      <div class="scrolls" tabIndex={0} role="region" aria-label="By language">
+        <table class="lines">
+          <caption>First hit right, by the language of what was asked for</caption>
+          <thead>
+            <tr>
+              <th scope="col">language</th>
+              <th scope="col">documents</th>
+              <th scope="col">questions</th>
+              <th scope="col">words</th>
+              <th scope="col">meaning</th>
+              <th scope="col">both</th>
+            </tr>
+          </thead>
+          <tbody>
+            {told.languages.map((one) => (
+              <tr key={one.language}>
+                <th scope="row">{one.language}</th>
+                <td>{thousands(one.documents)}</td>
+                <td>{thousands(one.questions)}</td>
+                <td>{shown(first(one, "bm25"))}</td>
+                <td>{shown(first(one, "semantic"))}</td>
+                <td>{shown(one.scores.find((score) => !(score.system in NAMES))?.first)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {weak.length > 0 && (
+        <p class="notice">
+          By meaning, {weak.map((one) => one.language).join(" and ")} {weak.length > 1 ? "are" : "is"} found much worse than by words: <code>kb models</code> shows other models, <code>kb embed --model NAME</code> changes to one.
+        </p>
+      )}
+    </>
   );
 }
 

@@ -7,6 +7,7 @@ import { Copy, Failure, sentence, tell, useAsked } from "../parts/said";
 import { Sorted } from "../parts/table";
 import { count, size, thousands } from "../words";
 import { Growth } from "../timeline/weeks";
+import { Followed } from "../settings/sources";
 import { Ignore, Taken } from "./ignore";
 import { Progress } from "./progress";
 import { Quality } from "./quality";
@@ -161,7 +162,8 @@ function Files({ told }: { told: Status }) {
           <ul class="plain">
             {told.sources.map((one) => (
               <li key={one.path}>
-                <code>{one.path}</code> {one.tags.map((tag) => `#${tag}`).join(" ")}
+                <code>{one.path}</code> {one.tags.map((tag) => `#${tag}`).join(" ")} <Followed source={one} />
+                {one.is_watched ? ", watched" : ""}
               </li>
             ))}
           </ul>

@@ -1,16 +1,16 @@
 // What agents remembered: one card each, judged by one key.
 import { signal } from "@preact/signals";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { access, call, fresh } from "../api";
-import { bind } from "../keys";
+import { useKeys } from "../keys";
 import type { InboxItem } from "../operations";
 import { Differing, type Piece } from "../parts/diff";
 import { Failure, sentence, tell, useAsked } from "../parts/said";
 import { documentAddress, go, place, withParams } from "../place";
 import { age, count, thousands } from "../words";
 import { Brief } from "./brief";
-import { countInbox } from "./count";
 import { Feedback } from "./feedback";
+import { answered, give, given, sending, undecided, undo } from "./judging";
 
 const GROUPS: Record<string, string> = {
   near_duplicate: "near-duplicates",
@@ -20,11 +20,8 @@ const GROUPS: Record<string, string> = {
   never_recalled: "never recalled",
 };
 const PAGE = 20;
-
-/** Counts up once a verdict, or its undoing, has been answered: what is like what may have changed. */
-const answered = signal(0);
-/** What was judged in this visit, the newest last: u takes it back. */
-const judged = signal<{ id: string; code: string; verdict: string }[]>([]);
+/** The memory that was last chosen, by its id. */
+const chosen = signal("");
 
 interface Verdict {
   key: string;
@@ -47,24 +44,31 @@ export function Inbox() {
   const project = place.value.params.get("project") ?? "";
   const asked = { limit: PAGE, ...(group ? { group } : {}), ...(project ? { project } : {}) };
   const loaded = useAsked((stop) => call("inbox", asked, stop), [group, project, fresh.value, answered.value]);
-  const isJudged = (item: InboxItem, isLater: boolean): boolean => judged.value.some((one) => one.id === item.document.id && (one.verdict === "later") === isLater);
-  const open = (loaded.value?.items ?? []).filter((item) => !isJudged(item, false));
-  const items = [...open.filter((item) => !isJudged(item, true)), ...open.filter((item) => isJudged(item, true))];
-  const [at, setAt] = useState(0);
+  const items = undecided(loaded.value?.items ?? []);
+  const [current, walk] = useCurrent(items);
   const [editing, edit] = useState("");
-  const current = items[Math.min(at, items.length - 1)];
-  useEffect(() => {
-    if (!access.value.write) return;
-    const keys: Record<string, () => void> = { u: () => void undo(), j: () => setAt(Math.min(at + 1, items.length - 1)), k: () => setAt(Math.max(at - 1, 0)) };
-    for (const one of VERDICTS) keys[one.key] = () => current && (!one.needsLike || current.like) && void give(current, one.name);
+  const judge = (item: InboxItem, name: string): void => {
+    if (item === current) walk(1, -1);
+    void give(item, name);
+  };
+  const last = given.value.at(-1);
+  const takeBack = (): void => {
+    if (last) chosen.value = last.item.document.id; // once it is there again
+    void undo();
+  };
+  const keys: Record<string, () => void> = { j: () => walk(1), k: () => walk(-1) };
+  if (access.value.write) {
+    for (const one of VERDICTS) keys[one.key] = () => current && (!one.needsLike || current.like) && judge(current, one.name);
+    keys.u = takeBack;
     keys.e = () => current && edit(current.document.id);
-    return bind(keys);
-  });
+  }
+  useKeys(keys);
   return (
     <div class="page inbox">
       <h1>Memory inbox</h1>
       {loaded.error != null && <Failure error={loaded.error} retry={loaded.again} />}
-      {loaded.value && (
+      {!(loaded.value && access.value.isKnown) && loaded.error == null && <p aria-busy="true">…</p>}
+      {loaded.value && access.value.isKnown && (
         <>
           <p class="faint" role="status">
             {loaded.value.total ? `${count(loaded.value.total, "memory", "memories")} not judged yet.` : "Nothing waits to be judged."}
@@ -72,16 +76,16 @@ export function Inbox() {
           </p>
           <Groups counts={loaded.value.groups} chosen={group} />
           {group && access.value.write && items.length > 0 && <Bulk group={group} items={items} />}
-          {judged.value.length > 0 && (
+          {last && (
             <p>
-              <button type="button" onClick={() => void undo()}>
-                Undo: {judged.value.at(-1)?.verdict} {judged.value.at(-1)?.code}
+              <button type="button" onClick={takeBack}>
+                Undo: {last.verdict} {last.item.document.code}
               </button>
             </p>
           )}
-          <ol class="plain cards">
-            {items.map((item, number) => (
-              <Card key={item.document.id} item={item} isCurrent={item === current} choose={() => setAt(number)} isEditing={editing === item.document.id} edit={edit} judge={give} />
+          <ol class="plain cards" aria-busy={sending.value > 0}>
+            {items.map((item) => (
+              <Card key={item.document.id} item={item} isCurrent={item === current} choose={() => (chosen.value = item.document.id)} isEditing={editing === item.document.id} edit={edit} judge={judge} />
             ))}
           </ol>
         </>
@@ -92,38 +96,25 @@ export function Inbox() {
   );
 }
 
-/** One after the other: what is undone is what was judged last, however quickly the keys come. */
-let working: Promise<void> = Promise.resolve();
-
-function inTurn(work: () => Promise<void>): Promise<void> {
-  working = working.then(work).catch((error: Error) => tell(error.message));
-  return working;
-}
-
-function give(item: InboxItem, name: string): Promise<void> {
-  const { id, code } = item.document;
-  return inTurn(async () => {
-    if (judged.value.some((one) => one.id === id && one.verdict !== "later")) return;
-    const other = name === "supersede" || name === "merge" ? { other: item.like?.code } : {};
-    await call("verdict", { reference: id, verdict: name, ...other });
-    settle([...judged.value, { id, code, verdict: name }], `${name}: ${code}`);
-  });
-}
-
-function undo(): Promise<void> {
-  return inTurn(async () => {
-    const last = judged.value.at(-1);
-    if (!last) return;
-    await call("verdict", { reference: last.id, verdict: "undo" });
-    settle(judged.value.slice(0, -1), `Undone: ${last.verdict} ${last.code}`);
-  });
-}
-
-function settle(now: typeof judged.value, said: string): void {
-  judged.value = now;
-  answered.value++;
-  tell(said);
-  void countInbox();
+/** The card that keys act on, and what walks on from it; it stays the same whatever else comes in. */
+function useCurrent(items: InboxItem[]): [InboxItem | undefined, (...steps: number[]) => void] {
+  const before = useRef(0);
+  const isWalked = useRef(false);
+  const found = items.findIndex((item) => item.document.id === chosen.value);
+  const at = found < 0 ? Math.max(0, Math.min(before.current, items.length - 1)) : found;
+  const current = items[at];
+  useLayoutEffect(() => {
+    before.current = at;
+    if (isWalked.current) document.querySelector<HTMLElement>(".card.current h2 a")?.focus();
+    isWalked.current = false;
+  }, [current?.document.id]);
+  const walk = (...steps: number[]): void => {
+    const next = steps.map((step) => items[at + step]).find(Boolean);
+    if (!next) return;
+    isWalked.current = true;
+    chosen.value = next.document.id;
+  };
+  return [current, walk];
 }
 
 function Groups({ counts, chosen }: { counts: Record<string, number>; chosen: string }) {
@@ -148,7 +139,7 @@ function Groups({ counts, chosen }: { counts: Record<string, number>; chosen: st
 function Bulk({ group, items }: { group: string; items: InboxItem[] }) {
   const [wanted, want] = useState("");
   const run = async (): Promise<void> => {
-    for (const item of items) await give(item, wanted);
+    await Promise.all(items.map((item) => give(item, wanted)));
     want("");
   };
   return (
@@ -179,7 +170,7 @@ interface CardShown {
   choose: () => void;
   isEditing: boolean;
   edit: (id: string) => void;
-  judge: (item: InboxItem, name: string) => Promise<void>;
+  judge: (item: InboxItem, name: string) => void;
 }
 
 function Card({ item, isCurrent, choose, isEditing, edit, judge }: CardShown) {
@@ -216,7 +207,7 @@ function Card({ item, isCurrent, choose, isEditing, edit, judge }: CardShown) {
       {like && (
         <div class="like">
           <p>
-            Very like <a href={documentAddress(like.code)}>{like.code}</a> <span dir="auto">{like.title}</span>, <span class="number">{like.similarity.toFixed(2)}</span>:
+            Very like <a href={documentAddress(like.code)}>{like.code}</a> <span class="faint number">({like.similarity.toFixed(2)})</span> <span dir="auto">{like.title}</span>
           </p>
           <Differing pieces={like.diff as Piece[]} />
         </div>
@@ -226,7 +217,7 @@ function Card({ item, isCurrent, choose, isEditing, edit, judge }: CardShown) {
           {VERDICTS.map(
             (one) =>
               (!one.needsLike || like) && (
-                <button key={one.name} type="button" title={`${one.title} (${one.key})`} onClick={() => void judge(item, one.name)}>
+                <button key={one.name} type="button" title={`${one.title} (${one.key})`} onClick={() => judge(item, one.name)}>
                   {one.label}
                 </button>
               ),

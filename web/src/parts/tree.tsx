@@ -10,13 +10,16 @@ const ELEMENTS = new Set(
 const ATTRIBUTES = new Set("href title id class start align data-line".split(" "));
 const SAFE = /^(https?:|mailto:|\/d\/|#)/i;
 
-export function Tree({ nodes }: { nodes: Node[] }) {
-  return <>{nodes.map(element)}</>;
+/** What a screen puts into the heading of this anchor. */
+export type Beside = (anchor: string) => VNode | null;
+
+export function Tree({ nodes, beside }: { nodes: Node[]; beside?: Beside }) {
+  return <>{nodes.map((node) => element(node, beside))}</>;
 }
 
-function element(node: Node): VNode | string {
+function element(node: Node, beside?: Beside): VNode | string {
   if (typeof node === "string") return node;
-  if (!ELEMENTS.has(node.e) || node.e === "img") return createElement("span", null, ...(node.c ?? []).map(element));
+  if (!ELEMENTS.has(node.e) || node.e === "img") return createElement("span", null, ...inside(node, beside));
   const attributes: Record<string, string | number> = {};
   for (const [name, value] of Object.entries(node.a ?? {})) {
     if (ATTRIBUTES.has(name) && (name !== "href" || SAFE.test(value))) attributes[name] = value;
@@ -26,5 +29,8 @@ function element(node: Node): VNode | string {
     attributes.target = "_blank";
   }
   if (node.e === "pre" || node.e === "table") attributes.tabIndex = 0; // scrolled by keys, too
-  return createElement(node.e, attributes, ...(node.c ?? []).map(element));
+  const more = node.e === "h2" && beside ? beside(String(attributes.id)) : null;
+  return createElement(node.e, attributes, ...inside(node, beside), more);
 }
+
+const inside = (node: Exclude<Node, string>, beside?: Beside): (VNode | string)[] => (node.c ?? []).map((one) => element(one, beside));

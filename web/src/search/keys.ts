@@ -1,5 +1,5 @@
 // Keys of the search screen: walk, open, explain, narrow.
-import { bind } from "../keys";
+import type { Act } from "../keys";
 import { explained, chosen, current, hitAddress, pinned, toggleSum } from "./hits";
 import { go } from "../place";
 import { openInEditor } from "./editor";
@@ -22,33 +22,31 @@ function walk(step: number): void {
   next?.scrollIntoView({ block: "nearest" });
 }
 
-export function searchKeys(): () => void {
-  return bind({
-    j: () => walk(1),
-    k: () => walk(-1),
-    ArrowDown: () => walk(1),
-    ArrowUp: () => walk(-1),
-    e: () => {
-      const hit = chosen();
-      if (hit?.explanation) toggleSum(hit.section);
-      else explained.value = new Set();
-    },
-    f: () => {
-      showsFacets.value = true;
-      requestAnimationFrame(() => document.querySelector<HTMLElement>(".facet")?.focus());
-    },
-    p: () => (pinned.value = pinned.value ? null : (chosen() ?? null)),
-    o: () => {
-      const hit = chosen();
-      if (hit?.path && access.value.local) void openInEditor(hit.path, hit.line);
-    },
-    Enter: (event) => {
-      if ((event.target as HTMLElement).closest("a, button, summary")) return (event.target as HTMLElement).closest<HTMLElement>("a, button, summary")?.click();
-      const hit = chosen();
-      if (!hit) return;
-      remember(asked.value.query);
-      settle();
-      go(hitAddress(hit));
-    },
-  });
-}
+export const SEARCH_KEYS: Record<string, Act> = {
+  j: () => walk(1),
+  k: () => walk(-1),
+  ArrowDown: () => walk(1),
+  ArrowUp: () => walk(-1),
+  e: () => {
+    const hit = chosen();
+    if (hit?.explanation) toggleSum(hit.section);
+    else explained.value = new Set();
+  },
+  f: () => {
+    showsFacets.value = true;
+    requestAnimationFrame(() => document.querySelector<HTMLElement>(".facet")?.focus());
+  },
+  p: () => (pinned.value = pinned.value ? null : (chosen() ?? null)),
+  o: () => {
+    const hit = chosen();
+    if (hit?.path && access.value.local) void openInEditor(hit.path, hit.line);
+  },
+  Enter: (event) => {
+    if ((event.target as HTMLElement).closest("a, button, summary")) return (event.target as HTMLElement).closest<HTMLElement>("a, button, summary")?.click();
+    const hit = chosen();
+    if (!hit) return;
+    remember(asked.value.query);
+    settle();
+    go(hitAddress(hit));
+  },
+};

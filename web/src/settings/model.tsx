@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { call } from "../api";
 import { begin } from "../events";
 import type { ModelList, Status } from "../operations";
-import { Failure, sentence, tell, useAsked } from "../parts/said";
+import { Failure, sentence, tell } from "../parts/said";
 import { size, thousands } from "../words";
 
 export function Model({ models }: { models: Status["models"] }) {
@@ -92,25 +92,5 @@ function Usable() {
         </div>
       )}
     </>
-  );
-}
-
-/** Programs whose agents can use this base, and the command that tells them of it. */
-export function Agents() {
-  const doctor = useAsked((stop) => call("doctor", {}, stop), []);
-  if (!doctor.value?.clients.length) return null;
-  return (
-    <section>
-      <h2>Agents</h2>
-      <ul class="plain lined">
-        {doctor.value.clients.map((one) => (
-          <li key={one.client} class="setting">
-            <strong>{one.client}</strong>
-            <span>{one.is_there ? "knows this base" : "does not know this base"}</span>
-            <code>{one.command}</code>
-          </li>
-        ))}
-      </ul>
-    </section>
   );
 }

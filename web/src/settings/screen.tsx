@@ -4,7 +4,8 @@ import { access, call, fresh, search } from "../api";
 import { dates, density, editor, hitsAPage, recent, theme, usesKeys } from "../kept";
 import { Failure, tell, useAsked } from "../parts/said";
 import { BaseSettings } from "./base";
-import { Agents, Model } from "./model";
+import { Agents } from "./agents";
+import { Model } from "./model";
 import { Sources } from "./sources";
 import { Tokens } from "./tokens";
 

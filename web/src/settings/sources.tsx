@@ -1,10 +1,10 @@
 // Where the documents come from: folders and files that the base follows.
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { call, hasToken } from "../api";
 import { begin } from "../events";
-import type { Removal, Status } from "../operations";
+import type { Removal, SourceState, Status } from "../operations";
 import { Failure, tell } from "../parts/said";
-import { count } from "../words";
+import { age, count } from "../words";
 
 export function Sources({ sources, again }: { sources: Status["sources"]; again: () => void }) {
   const [error, fail] = useState<unknown>(null);
@@ -28,7 +28,7 @@ export function Sources({ sources, again }: { sources: Status["sources"]; again:
       {!sources.length && <p class="faint">None yet.</p>}
       <ul class="plain lined">
         {sources.map((one) => (
-          <Source key={one.path} path={one.path} tags={one.tags} again={again} />
+          <Source key={one.path} source={one} watched={sources.filter((other) => other.is_watched).map((other) => other.path)} again={again} />
         ))}
       </ul>
       {hasToken() ? (
@@ -46,15 +46,51 @@ export function Sources({ sources, again }: { sources: Status["sources"]; again:
         </p>
       )}
       <p class="faint">
-        What is left out stands in a <code>.kbignore</code> beside the files, as in a <code>.gitignore</code>; <a href="/health-page">Health</a> shows what a pattern takes out while it is typed. <code>kb watch</code> follows changes by itself.
+        What is left out stands in a <code>.kbignore</code> beside the files, as in a <code>.gitignore</code>; <a href="/health-page">Health</a> shows what a pattern takes out while it is typed.
       </p>
       {error != null && <Failure error={error} />}
     </section>
   );
 }
 
+/** Let the server follow these sources, and no others, now and when it is started again. */
+async function follow(paths: string[]): Promise<void> {
+  const { tasks } = await call("tasks", {});
+  const running = tasks.find((one) => one.task === "watch" && one.state === "running");
+  if (running) await call("task/stop", { id: running.id });
+  await call("config/set", { key: "index.watch", value: paths.join(",") });
+  while (running && (await call("tasks", {})).tasks.some((one) => one.id === running.id && one.state === "running")) await new Promise((done) => setTimeout(done, 200));
+  if (paths.length) await call("task/start", { task: "watch", paths });
+}
+
+const SOON = 400; // ms between two looks at whether a source is watched
+
+export function Followed({ source }: { source: SourceState }) {
+  return <span class="faint">{source.synced_at ? <>compared with the disk <time dateTime={source.synced_at}>{age(source.synced_at)}</time></> : "not compared with the disk from here yet"}</span>;
+}
+
 /** A source is taken out once it was said what goes with it; no file is touched. */
-function Source({ path, tags, again }: { path: string; tags: string[]; again: () => void }) {
+function Source({ source, watched, again }: { source: SourceState; watched: string[]; again: () => void }) {
+  const { path, tags } = source;
+  const [wanted, want] = useState<boolean | null>(null); // until it is so
+  useEffect(() => {
+    if (wanted === null) return;
+    if (source.is_watched === wanted) return want(null);
+    const looking = setTimeout(again, SOON);
+    return () => clearTimeout(looking);
+  }, [wanted, source]);
+  const watch = async (isOn: boolean): Promise<void> => {
+    if (wanted !== null) return;
+    want(isOn);
+    try {
+      await follow(isOn ? [...watched, path] : watched.filter((one) => one !== path));
+      fail(null);
+      tell(isOn ? `${path} is watched` : `${path} is not watched any more`);
+    } catch (failure) {
+      want(null);
+      fail(failure);
+    }
+  };
   const [plan, show] = useState<Removal | null>(null);
   const [error, fail] = useState<unknown>(null);
   const run = async (isReal: boolean): Promise<void> => {
@@ -74,7 +110,11 @@ function Source({ path, tags, again }: { path: string; tags: string[]; again: ()
     <li>
       <div class="setting">
         <code>{path}</code>
-        <span class="faint">{tags.map((tag) => `#${tag}`).join(" ")}</span>
+        {tags.length > 0 && <span class="faint">{tags.map((tag) => `#${tag}`).join(" ")}</span>}
+        <Followed source={source} />
+        <label class="check">
+          <input type="checkbox" checked={wanted ?? source.is_watched} onChange={(event) => void watch(event.currentTarget.checked)} /> watch<span class="unseen"> {path}</span>
+        </label>
         <button type="button" class="quiet" aria-expanded={plan !== null} aria-label={`Take out ${path}`} onClick={() => (plan ? show(null) : void run(false))}>
           Take out
         </button>
