@@ -121,6 +121,13 @@ def test_flags_that_contradict_each_other_are_refused(handbook: Kb) -> None:
     assert "contradicts" in handbook.error("search", "x", "--fts-only", "--vec-only", code=2)
 
 
+@pytest.mark.parametrize("flag", ["--top", "--limit"])
+def test_how_many_are_shown_is_said_by_either_word(handbook: Kb, flag: str) -> None:
+    assert len(handbook.json("search", "deploy", flag, "2")["hits"]) == 2
+    assert len(handbook.json("list", flag, "2")["documents"]) == 2
+    assert len(handbook.json("rank", flag, "2")["documents"]) == 2
+
+
 def test_a_short_list_is_the_start_of_a_longer_one(handbook: Kb) -> None:
     for query in ("how do I deploy", "backup", "who pays for my train"):
         codes = [h["section"] for h in handbook.json("search", query, "--top", "10")["hits"]]

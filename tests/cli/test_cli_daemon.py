@@ -94,6 +94,14 @@ def test_answers_are_the_same_to_the_byte(warm: Warm) -> None:
     assert warm.answered() >= before + 3  # that opened the base
 
 
+def test_the_base_may_be_named_before_the_command(warm: Warm) -> None:
+    base = str(warm.kb.folder / ".kb" / "base.db")
+    before = warm.started()["answered"]
+    words = ("--base", base, "search", "deploy")
+    assert warm(*words) == warm(*words, KB_DAEMON="off")
+    assert warm.answered() == before + 1
+
+
 def test_the_socket_is_its_users_alone_and_else_not_trusted(warm: Warm) -> None:
     path = Path(warm.started()["socket"])
     assert path.stat().st_mode & 0o777 == 0o600
@@ -275,6 +283,34 @@ def test_another_program_is_not_answered_by_the_old_one(warm: Warm, tmp_path: Pa
     assert "answered" in own("daemon", "status").out
     assert own("daemon", "stop").out.startswith("ended: process")
     assert own("daemon", "stop").out.startswith("no process waits")
+
+
+@pytest.mark.parametrize("words", [("search", "deploy", "--fts-only"), ("--help",)])
+@pytest.mark.parametrize("switch", ["on", "off"])
+def test_where_nothing_can_be_written_that_is_said_in_a_line(
+    warm: Warm, words: tuple[str, ...], switch: str
+) -> None:
+    more = environment(**{**warm.more, "KB_DAEMON": switch})
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [*COMMAND, *words], cwd=warm.kb.folder, env=more, stdout=full, stderr=subprocess.PIPE,
+            text=True, check=False, timeout=60,
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr == "kb: the answer could not be written: No space left on device\n"
+
+
+@pytest.mark.parametrize("switch", ["on", "off"])
+@pytest.mark.parametrize("stream", [0, 1, 2])
+def test_a_stream_that_its_caller_closed_is_not_missed(
+    warm: Warm, stream: int, switch: str
+) -> None:
+    words, more = ("search", "deploy", "--fts-only", "--json"), {"KB_DAEMON": switch}
+    usual = warm(*words, **more)
+    done = warm.kb(*words, env={**warm.more, **more}, before=lambda: os.close(stream))
+    assert timeless(done)._replace(err="") == usual._replace(
+        err="", out="" if stream == 1 else usual.out
+    )
 
 
 def test_where_it_would_be_waited_for_none_is_left(handbook: Kb) -> None:

@@ -68,7 +68,9 @@ def test_tags_are_counted_most_used_first(handbook: Kb) -> None:
 def test_status_says_what_the_base_holds(handbook: Kb) -> None:
     status = handbook.json("status")
     assert status["documents"] == 40
-    assert status["sources"] == [{"path": "handbook", "tags": [], "parent": None, "tree": False}]
+    (source,) = status["sources"]
+    assert (source["path"], source["tags"], source["parent"]) == ("handbook", [], None)
+    assert not source["is_watched"]
     assert status["model"]["name"] == "granite-embedding-30m-english"
     assert status["model"]["dimensions"] == 384
     assert status["size_bytes"] >= handbook.base.stat().st_size
@@ -258,7 +260,7 @@ def test_bash_completes_commands_options_and_files(kb: Kb) -> None:
         "--tags", "--tags-match", "--type", "--tier", "--top", "--threshold",
     }  # fmt: skip
     assert completed(kb, "kb", "search", "--mode", "k") == {"keyword"}
-    assert completed(kb, "kb", "mcp", "") == {"install"}
+    assert completed(kb, "kb", "mcp", "") == {"clients", "install"}
     assert completed(kb, "kb", "mcp", "install", "--client", "c") == {
         "claude-code", "cursor", "codex",
     }  # fmt: skip

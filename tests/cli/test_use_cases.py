@@ -1,6 +1,8 @@
 """The use cases of the query language's document, asked as it writes them."""
 
 from collections.abc import Iterator
+from functools import reduce
+from operator import mul
 
 import pytest
 
@@ -71,7 +73,8 @@ def test_what_has_the_word_stands_before_what_has_not(
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     for hit in hits:
         assert hit.explanation is not None
-        assert hit.explanation.sum == hit.score
+        factors = [factor.value for factor in hit.explanation.factors]
+        assert reduce(mul, factors, hit.explanation.sum) == hit.score
     literal = base.search(request._replace(profile="work")).hits
     assert {hit.code for hit in literal} == having
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from knowbase import Base, SearchRequest
-from placed import placed_base, write
+from placed import placed_base, seen_at, write
 
 
 @pytest.fixture(scope="module")
@@ -59,5 +59,5 @@ def test_every_vector_is_compared_and_the_nearest_come_first(tmp_path: Path) -> 
     cosines = [hit.explanation.contributions[0].raw for hit in answer.hits if hit.explanation]
     assert len(cosines) == 60
     assert cosines == sorted(cosines, reverse=True)
-    expected = [float(f"{number / 100:.3f}") for number in reversed(range(60))]
-    assert cosines == pytest.approx(expected, abs=5e-4)  # as two bytes a number have it
+    expected = [seen_at(number / 100) for number in reversed(range(60))]
+    assert cosines == pytest.approx(expected, abs=1e-5)

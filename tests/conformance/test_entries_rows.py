@@ -7,7 +7,7 @@ import pytest
 
 from knowbase import Base, SearchRequest
 from knowbase.search.answer import Hit
-from placed import Clock, placed_base, write
+from placed import Clock, placed_base, seen_at, write
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_meaning_needs_a_similarity_of_three_tenths_and_comes_nearest_first(base
     found = hits(base, "heron", mode="semantic", explain=True)
     assert [hit.code for hit in found] == ["N-1", "N-4", "N-0", "N-3"]
     raw = [hit.explanation.contributions[0].raw for hit in found if hit.explanation]
-    assert raw == pytest.approx([0.9, 0.5, 0.31, 0.301], abs=5e-4)  # as two bytes a number have it
+    assert raw == pytest.approx([seen_at(one) for one in (0.9, 0.5, 0.31, 0.301)], abs=1e-6)
 
 
 def test_a_hundred_candidates_whatever_is_asked_for(base: Base) -> None:

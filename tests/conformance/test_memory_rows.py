@@ -8,7 +8,7 @@ import pytest
 
 from knowbase import Base, SearchRequest
 from knowbase.contracts.memory import SearchOptions, SearchService, create_search_service
-from placed import DAY, Clock, placed_base, write
+from placed import DAY, Clock, placed_base, seen_at, write
 
 BOOSTS = {
     "reflective": 1.2, "semantic": 1.1, "procedural": 1.0, "emotional": 0.9, "episodic": 0.8,
@@ -58,11 +58,9 @@ def test_a_score_is_four_weights_times_the_sector(
             continue
         signs = told[one.memory.code]
         words = min(1.0, abs(signs["keyword"]) / 10)
-        expected = 0.4 * 0.8 + 0.25 * words + 0.2 * 0.6 + 0.15 * math.exp(-0.05 * 10)
+        expected = 0.4 * seen_at(0.8) + 0.25 * words + 0.2 * 0.6 + 0.15 * math.exp(-0.05 * 10)
         boost = BOOSTS.get(one.memory.sector or "", 1.0)
-        assert one.score == pytest.approx(
-            expected * boost, abs=5e-4
-        )  # as two bytes a number have it
+        assert one.score == pytest.approx(expected * boost, abs=1e-6)
     codes = [one.memory.code for one in results]
     assert codes[0] == "M-reflective"
     assert codes.index("M-emotional") < codes.index("M-episodic")

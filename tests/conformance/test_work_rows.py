@@ -8,7 +8,7 @@ import pytest
 from conftest import Kb
 from knowbase import Base, SearchRequest
 from knowbase.search.answer import Hit
-from placed import placed_base, write
+from placed import placed_base, seen_at, write
 
 
 @pytest.fixture
@@ -116,9 +116,7 @@ def test_a_documents_nearest_chunk_stands_for_it(base: Base) -> None:
     [hit] = asked(base, "bird", mode="semantic").values()
     assert hit.section == "TWO:near"
     assert hit.explanation is not None
-    assert hit.explanation.contributions[0].raw == pytest.approx(
-        0.9, abs=5e-4
-    )  # as two bytes a number have it
+    assert hit.explanation.contributions[0].raw == pytest.approx(seen_at(0.9), abs=1e-6)
 
 
 def test_shared_tags_are_related_and_are_not_links(base: Base) -> None:

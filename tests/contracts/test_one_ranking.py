@@ -176,8 +176,8 @@ def test_the_example_of_s4_has_its_order_where_the_model_says_what_it_says(tmp_p
 
 
 THRESHOLDS: list[tuple[dict[str, Any], str]] = [
-    ({"threshold": 0.02}, "leaves hardly anything out: scores of the profile best go up to 2.5"),
-    ({"threshold": 2.6}, "no score can reach the threshold 2.6"),
+    ({"threshold": 0.02}, "leaves hardly anything out: scores of the profile best go up to 3.5"),
+    ({"threshold": 3.6}, "no score can reach the threshold 3.6"),
     ({"threshold": 2.4}, "leaves out everything: the best of"),
     ({"threshold": 0.001, "profile": "kb"}, "leaves nothing out: no score of the profile kb"),
     ({"threshold": 0.5, "profile": "typed"}, "leaves out everything: the best of"),

@@ -71,7 +71,7 @@ def test_a_loss_is_explained_by_the_document_that_the_better_leg_has(tmp_path: P
         for number in range(30):
             made.note(Note(f"{number} tells of nothing", code=f"N-{number}"))
         made.note(Note("an unrelated page", code="A-1"))
-        made.note(Note("it has tokens", code="A-2"))
+        made.note(Note("it has tokens", title="a page", code="A-2"))
         relevant = {made.whole(code).id: 1.0 for code in ("A-1", "A-2")}
         asked = ask(made, [Question("1", "tokens", relevant)], (words, *FLOORS))
         (found,) = hardest(made, asked, words, 3)

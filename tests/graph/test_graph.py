@@ -341,6 +341,13 @@ def test_communities_are_found_named_and_the_same_each_time(villages: Base, algo
         assert sum(code.startswith(name) for code in one.codes) == 9
 
 
+def test_a_community_of_code_is_not_named_by_underscores(tmp_path: Path) -> None:
+    with new_base(tmp_path) as base:
+        pages = (page("a", "b", title="__init__.py"), page("b", "a", title="__init__.py"))
+        base.store.apply(Changes(drafts=pages), NOW)
+        assert [one.label for one in base.graph.communities().communities] == ["init"]
+
+
 def test_rank_puts_what_is_linked_from_what_matters_first(villages: Base) -> None:
     """S3-35"""
     ranking = villages.graph.rank(top=3)

@@ -1,5 +1,6 @@
 """Documents as they are read: the tree, its HTML, what hostile texts become, passages, links."""
 
+import base64
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 import pytest
 
 import knowbase
-from conftest import Kb
+from conftest import FIXTURES, Kb
 from knowbase import Base, Note
 from knowbase.rendering.confined import Source, Tree, made, tree_of
 from knowbase.rendering.markdown import Piece
@@ -292,3 +293,21 @@ def test_a_document_is_rendered_as_it_was(kb: Kb) -> None:
     assert kb.json("render", "P-1")["when"] is None
     assert "Tuesday" in kb("render", "P-1").out
     assert "there is no change #9 yet" in kb("render", "P-1@#9", code=2).err
+
+
+def test_the_pdf_that_was_read_is_given_and_no_other_file(kb: Kb) -> None:
+    data = (FIXTURES / "formats" / "chromium.pdf").read_bytes()
+    file = kb.folder / "docs" / "notice.pdf"
+    file.parent.mkdir()
+    file.write_bytes(data)
+    kb.write("docs/page.md", "# Page\n\nOf Markdown.\n")
+    kb("add", "docs", "--defer")
+    told = kb.json("original", "docs/notice.pdf")
+    assert base64.b64decode(told["content"]) == data
+    assert (told["media_type"], told["size_bytes"]) == ("application/pdf", len(data))
+    assert "docs/notice.pdf" in kb("original", "docs/notice.pdf").out
+    assert "not read from a PDF" in kb("original", "docs/page.md", code=2).err
+    file.write_bytes(data + b"\n")
+    assert "another file" in kb("original", "docs/notice.pdf", code=2).err
+    file.unlink()
+    assert "is not there" in kb("original", "docs/notice.pdf", code=3).err

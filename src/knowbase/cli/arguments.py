@@ -50,6 +50,9 @@ COMMON = (
 SPECIAL = ("help", "--help", "-h", "--version", "-V", COMPLETION)
 """What the command line answers by itself."""
 
+HOW_MANY = ("--top", "--limit")
+"""Hits are counted by one, lists by the other: who knows either can type it everywhere."""
+
 
 class Flag(NamedTuple):
     """What a flag sets: a field, with the value that follows or one of its own."""
@@ -79,6 +82,9 @@ def flags(operation: Operation) -> dict[str, Flag]:
             found["-" + field.param.short] = flag
         for alias, value in field.param.aliases.items():
             found[alias] = Flag(field, value)
+    for one, other in (HOW_MANY, HOW_MANY[::-1]):
+        if one in found:
+            found.setdefault(other, found[one])
     return found
 
 

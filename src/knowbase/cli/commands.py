@@ -11,6 +11,7 @@ SURFACES = {
     "daemon stop": "knowbase.operations.daemon",
     "mcp": "knowbase.http.agents",
     "mcp install": "knowbase.mcp.commands",
+    "mcp clients": "knowbase.mcp.commands",
     "serve": "knowbase.http.commands",
     "web": "knowbase.http.commands",
     "token new": "knowbase.http.token_commands",

@@ -16,7 +16,7 @@ from knowbase.cli.arguments import (
     plain_words,
 )
 from knowbase.cli.commands import COMPLETION, NAMES, SURFACES, load
-from knowbase.cli.terminal import Painter, ProgressBar, safe
+from knowbase.cli.terminal import Painter, ProgressBar, safe, written
 from knowbase.errors import BaseMissing, InvalidInput, KnowbaseError, ReadError
 from knowbase.logs import listen
 from knowbase.operations.declare import Operation, Place
@@ -292,7 +292,15 @@ class _Output:
         self._terminal = operation.terminal
 
     def show(self, result: Any) -> None:
-        raw, aside = self._terminal.raw, self._terminal.aside
+        with written():
+            self._print(result)
+            sys.stdout.flush()
+        aside = self._terminal.aside
+        if aside is not None and not self._json and not self._quiet and aside(result):
+            print(safe(aside(result)), file=sys.stderr)
+
+    def _print(self, result: Any) -> None:
+        raw = self._terminal.raw
         if self._json:
             from knowbase.operations.results import plain
 
@@ -309,9 +317,6 @@ class _Output:
             _print_rendered(self._paint, result)
         elif getattr(result, "failed", ()):  # what went wrong is said all the same
             _print_rendered(Painter(sys.stderr, self._paint.home), result, sys.stderr)
-        sys.stdout.flush()
-        if aside is not None and not self._json and not self._quiet and aside(result):
-            print(safe(aside(result)), file=sys.stderr)
 
 
 def _print_rendered(paint: Painter, result: Any, file: Any = None) -> None:

@@ -3,12 +3,14 @@
 import os
 import sys
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
+from knowbase.errors import KnowbaseError
 from knowbase.values.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from knowbase.ingest.embedding import Step
     from knowbase.ingest.report import Progress
@@ -16,6 +18,18 @@ if TYPE_CHECKING:
 
 _STYLES = {"bold": "1", "dim": "2", "mark": "1;33", "red": "31", "green": "32", "cyan": "36"}
 _FRAME = 0.1  # seconds between two drawings of the bar
+
+
+@contextmanager
+def written() -> "Iterator[None]":
+    """What is printed within it, or an error that says why it could not be."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise KnowbaseError(f"the answer could not be written: {reason}") from error
 
 
 def is_terminal(stream: TextIO) -> bool:

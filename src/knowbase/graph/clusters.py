@@ -23,7 +23,7 @@ TELLING = 4  # words and tags of a label
 Documents: TypeAlias = Callable[[Collection[str]], Mapping[str, Document]]
 """Documents by their ids: of most, a graph needs no more than their names."""
 
-_WORD = re.compile(r"[^\W\d_][\w'’-]{2,}")
+_WORD = re.compile(r"[^\W\d_][\w'’-]+[^\W_]")  # init, of __init__.py
 
 
 class Important(NamedTuple):

@@ -157,7 +157,7 @@ def _move(part: Mesh, groups: Groups, resolution: float, chance: random.Random) 
         groups[place] = best
         sums[own] -= part.strengths[place]
         sums[best] += part.strengths[place]
-        for end, _ in part.links(place):
+        for end in part.ends[part.begins[place] : part.begins[place + 1]]:
             if not is_waiting[end] and groups[end] != best:
                 is_waiting[end] = 1
                 waiting.append(end)
@@ -174,18 +174,23 @@ def _best_group(
     best = own
     most = toward.pop(own, 0.0) - share * (sums[own] - strength) + LEAST_GAIN
     for group, weight in toward.items():
-        gain = weight - share * sums[group]
-        if gain > most:
-            best, most = group, gain
+        if weight > most:  # no group has a sum below nothing: most need not be looked at further
+            gain = weight - share * sums[group]
+            if gain > most:
+                best, most = group, gain
     return best
 
 
 def _toward(part: Mesh, groups: Groups, place: int) -> dict[int, float]:
     """How much links a place with each group."""
     toward: dict[int, float] = {}
-    for end, weight in part.links(place):
-        group = groups[end]
-        toward[group] = toward.get(group, 0.0) + weight
+    first, last = part.begins[place], part.begins[place + 1]
+    of_ends = map(groups.__getitem__, part.ends[first:last])
+    for group, weight in zip(of_ends, part.weights[first:last], strict=True):
+        if group in toward:
+            toward[group] += weight
+        else:
+            toward[group] = weight
     return toward
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 RENDERERS = {
     "knowbase.base.doctor.Diagnosis": "health.render_diagnosis",
+    "knowbase.base.originals.Original": "reading.render_original",
     "knowbase.operations.opening.Opened": "opening.render_opened",
     "knowbase.base.status.Status": "finding.render_status",
     "knowbase.operations.daemon.Waiting": "health.render_waiting",
@@ -33,6 +34,7 @@ RENDERERS = {
     "knowbase.ingest.ignoring.Ignored": "filling.render_ignored",
     "knowbase.ingest.removal.Removal": "filling.render_removal",
     "knowbase.ingest.report.Report": "filling.render_report",
+    "knowbase.mcp.agents.AgentList": "agents.render_agents",
     "knowbase.mcp.install.Installed": "agents.render_installed",
     "knowbase.memory.brief.Brief": "memory.render_brief",
     "knowbase.memory.bulk.WrittenNotes": "filling.render_notes",

@@ -81,8 +81,10 @@ def render_status(paint: Painter, status: "Status") -> Iterable[str]:
             of = f"{other.vectors} of {counted(status.chunks, 'chunk')}"
             yield f"beside     {name}, {of}, not in use"
     for source in status.sources:
-        tags = " ".join(f"#{tag}" for tag in source.tags)
-        yield f"source     {safe(source.path)} {safe(tags)}".rstrip()
+        tags = "".join(f" #{tag}" for tag in source.tags)
+        synced = f", synced {source.synced_at[:16].replace('T', ' ')}" if source.synced_at else ""
+        watched = ", watched" if source.is_watched else ""
+        yield f"source     {safe(source.path)}{safe(tags)}{synced}{watched}"
     if status.out_of_step:
         were = "document was" if status.out_of_step == 1 else "documents were"
         said = f"{status.out_of_step} {were} split by other settings or an older version"

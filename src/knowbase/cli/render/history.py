@@ -56,7 +56,8 @@ def render_history(paint: Painter, found: "DocumentHistory") -> Iterable[str]:
         yield f"  #{one.number} {when} {one.what} by {_by(one)}{kept}"
         parts = [", ".join(one.fields)] if one.fields else []
         if one.words_added or one.words_removed:
-            parts.append(f"{one.words_added} words more, {one.words_removed} gone")
+            more = "word" if one.words_added == 1 else "words"
+            parts.append(f"{one.words_added} {more} more, {one.words_removed} gone")
         if parts:
             yield paint("dim", "    " + safe("; ".join(parts)))
 
