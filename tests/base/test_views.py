@@ -293,6 +293,7 @@ READS: dict[str, Call] = {
     "store.related_counts": lambda b, t, f: b.store.related_counts([t.id(2)], EVERYTHING),
     "store.relations": lambda b, t, f: b.store.relations(t.id(2)),
     "store.calibration": lambda b, t, f: b.store.calibration(),
+    "store.hashes": lambda b, t, f: b.store.hashes([1]),
     "store.frequencies": lambda b, t, f: b.store.frequencies([Word(SECRET), Word("engine")]),
     "store.saved_searches": lambda b, t, f: b.store.saved_searches(),
     "store.semantic": lambda b, t, f: found_by(
@@ -383,7 +384,6 @@ WHOLE: dict[str, Call] = {
     "store.drop_model": lambda b, t, f: b.store.drop_model(NO_MODEL),
     "store.drop_search": lambda b, t, f: b.store.drop_search("no such"),
     "store.clear_lost_writes": lambda b, t, f: b.store.clear_lost_writes(),
-    "store.hashes": lambda b, t, f: b.store.hashes([1]),
     "store.put_calibration": lambda b, t, f: b.store.put_calibration(Calibration(NOW, {"x": 1.0})),
     "store.put_vectors": lambda b, t, f: b.store.put_vectors(model_of(b), "", {}),
     "store.vector_index": lambda b, t, f: b.store.vector_index(),
@@ -451,7 +451,8 @@ def _with_path(store: Any) -> Opening:
 def base(
     request: pytest.FixtureRequest, folder: Path, embedders: Embedders, tmp_path: Path
 ) -> Iterator[Base]:
-    """A copy of the base in each store, with one text that waits for its vector."""
+    """A copy of the base in each store that has learnt from itself, with one text that waits for
+    its vector."""
     path, store = STORES[request.param](tmp_path)
     with knowbase.open(str(folder / "original.db")) as original:
         copy_into(store, original.store)
@@ -459,6 +460,7 @@ def base(
     store.apply(Changes(drafts=(late,)), NOW)
     with Base(path, opened=Opened(store, None, embedders)) as made:
         made.store.link_similar(made.settings.graph_similarity)
+        made.calibrate()
         yield made
 
 

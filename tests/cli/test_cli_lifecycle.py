@@ -212,7 +212,8 @@ def test_documents_are_archived_forgotten_and_restored_together(own: Kb) -> None
     lines = own("restore", "--limit", "1").out.splitlines()
     assert lines[-1] == "1 of 2 documents"
     out = own("restore", "P-a", "P-b", "docs/d.md").out
-    assert out.count("shown") == 3
+    assert out.count("shown in answers") == 3
+    assert "again" not in own("extend", "P-a", "--until", "never").out  # it was never hidden
     assert own.codes() == {"P-a", "P-b", "P-c", "P-d"}
     assert own.json("restore") == {"documents": [], "total": 0, "notices": []}
 

@@ -52,7 +52,7 @@ def render_remembered(paint: Painter, result: "Remembered") -> Iterable[str]:
 def render_changed(paint: Painter, result: "Changed") -> Iterable[str]:
     for document in result.documents:
         tags = "".join(f" #{safe(tag)}" for tag in document.tags)
-        states = ", ".join(states_of(document)) or "shown again"
+        states = ", ".join(states_of(document)) or "shown in answers"
         yield f"{_line(paint, document)}{paint('dim', tags)} · {states}"
 
 
