@@ -292,7 +292,9 @@ def _of_contents(base: "BaseServices") -> Iterator[Ailment]:
         yield Ailment(
             "dead_links",
             "warning",
-            f"{len(dead)} name{'s' * (len(dead) != 1)} that texts link to lead nowhere",
+            "1 name that texts link to leads nowhere"
+            if len(dead) == 1
+            else f"{len(dead)} names that texts link to lead nowhere",
             "mend them where they are written; what is named may also be added later",
             sum(number for _, number in dead),
             examples=_first(f"{target} (named in {number})" for target, number in dead),

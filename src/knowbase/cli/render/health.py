@@ -26,8 +26,8 @@ def render_diagnosis(paint: Painter, result: "Diagnosis") -> Iterable[str]:
     for client in result.clients:
         yield paint("dim", f"agents   {client.client} ({safe(client.path)})")
     if result.disk is not None:
-        sizes = (number / 1e6 for number in result.disk[:2])
-        yield paint("dim", "disk     {:,.1f} MB used, {:,.0f} MB free".format(*sizes))
+        used, free = result.disk[:2]
+        yield paint("dim", f"disk     {used / 1e6:,.1f} MB used, {free / 1e9:,.1f} GB free")
     told = ", ".join(f"{name} {version}" for name, version in result.versions.items())
     yield paint("dim", f"versions {safe(told)}")
 
