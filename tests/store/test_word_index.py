@@ -9,11 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import knowbase
 from knowbase.query.conditions import EVERYTHING, Contains, Not, Tagged, Visible, both
 from knowbase.query.words import Also, FieldWeights, KeywordQuery
 from knowbase.store.sqlite import SqliteStore, create, retrieval, word_segments
+from knowbase.store.tokenizer import BOUND, pieces_of, stems_alone, stems_of
 from knowbase.text.analysis import Word
 from knowbase.values.changes import Changes, Draft
 from stores import NOW, draft, section
@@ -128,6 +131,20 @@ def path(made: Path, tmp_path: Path) -> Path:
 def store(path: Path) -> Iterator[SqliteStore]:
     with closing(opened(path)) as store:
         yield store
+
+
+MIXED = st.text(
+    alphabet=st.one_of(st.sampled_from("abcÄé́ſ取 \n-_9\0"), st.characters(codec="utf-8"))
+)
+
+
+@given(st.lists(MIXED))
+def test_a_text_has_the_stems_of_the_pieces_that_it_is_cut_into(texts: list[str]) -> None:
+    found: list[list[str]] = [[]]
+    for piece in pieces_of(texts):
+        found.append([]) if piece == BOUND else found[-1].extend(stems_of(piece))
+
+    assert found == [*map(stems_alone, texts), []]
 
 
 def test_answers_are_those_of_fts5_whatever_is_changed_and_however_often_it_is_written(

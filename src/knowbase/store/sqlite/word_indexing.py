@@ -1,11 +1,11 @@
 """Writing the index of words."""
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from knowbase import deadline
 from knowbase.store.sqlite.change_log import WORDS
 from knowbase.store.sqlite.connection import Connections
 from knowbase.store.sqlite.renewing import LARGER, Renewing
@@ -15,7 +15,6 @@ from knowbase.store.sqlite.word_segments import (
     MOST_ROWS,
     Current,
     Listed,
-    Row,
     made_of,
     write_current,
     write_words,
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from knowbase.store.sqlite.scan import Integers
 
 _PART = 4  # when a quarter of all rows is dead, all is written anew
-_READ = 512  # rows at once
 
 
 class WordIndexing(Renewing):
@@ -84,23 +82,8 @@ class WordIndexing(Renewing):
 
     def _all(self, connection: "apsw.Connection") -> Iterator[Listed]:
         rows: Any = connection.execute(f"{FRESH} ORDER BY id")
-        first = next(rows, None)
-        while first is not None:
-            rest = _some(rows, MOST_ROWS - 1)
-            yield write_words(self._folder, made_of(_with(first, rest)))
-            first = next(rows, None)
-
-
-def _with(first: Row, rest: Iterator[Row]) -> Iterator[Row]:
-    yield first
-    yield from rest
-
-
-def _some(rows: Iterator[Row], number: int) -> Iterator[Row]:
-    for at, row in zip(range(number), rows, strict=False):
-        if at % _READ == 0:
-            deadline.check()
-        yield row
+        while len((words := made_of(islice(rows, MOST_ROWS))).chunks):
+            yield write_words(self._folder, words)
 
 
 def _absorbing(loaded: Loaded, chunks: "Integers") -> "tuple[int, Integers | None]":

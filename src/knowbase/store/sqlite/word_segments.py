@@ -8,13 +8,14 @@ earlier segments had and that are gone.
 
 from array import array
 from collections import defaultdict
-from itertools import count
+from itertools import chain, count, islice
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 
+from knowbase import deadline
 from knowbase.store.sqlite.mapped import Unusable, open_file, read_list, write_file, write_list
-from knowbase.store.tokenizer import stems_alone
+from knowbase.store.tokenizer import BOUND, pieces_of, stems_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,6 +27,7 @@ _USUAL = np.uint64(1 << 32)  # once in the third field, the text
 MOST_ROWS = 65_536
 FIELDS = 4  # title, heading, text, terms
 _MOST = 65_535  # a word in a field, and codes
+_READ = 128  # chunks at once
 _END = ".words"
 MAGIC = "knowbase words 1"
 
@@ -125,72 +127,104 @@ def open_words(folder: str, listed: Listed) -> Words:
 
 def made_of(rows: "Iterable[Row]", gone: "Sequence[int]" = ()) -> Words:
     """A segment of these chunks, whose numbers rise."""
-    known: defaultdict[str, int] = defaultdict(count().__next__)
-    numbers, sizes = array("I"), array("I")
-    chunks, documents = array("q"), array("q")
-    for chunk, document, *fields in rows:
-        chunks.append(chunk)
-        documents.append(document)
-        for field in fields:
-            found = stems_alone(field) if field else ()
-            numbers.extend(map(known.__getitem__, found))
-            sizes.append(len(found))
+    known: defaultdict[bytes, int] = defaultdict(count().__next__)
+    numbers, chunks, documents = array("I", [known[BOUND]]), array("q"), array("q")
+    left = iter(rows)
+    while some := list(islice(left, _READ)):
+        deadline.check()
+        some_chunks, some_documents, *fields = zip(*some, strict=True)
+        chunks.extend(some_chunks)
+        documents.extend(some_documents)
+        pieces = pieces_of(chain.from_iterable(zip(*fields, strict=True)))
+        numbers.extend(map(known.__getitem__, pieces))
     if len(chunks) > MOST_ROWS:
         raise Unusable("a segment with too many rows")
-    names = [name.encode() for name in known]
-    order = sorted(range(len(names)), key=names.__getitem__)
-    rank = np.empty(len(names), "u8")
-    rank[order] = np.arange(len(names), dtype="u8")
-    held = np.array(sizes, "u4")
-    where = np.repeat(np.arange(len(held), dtype="u8"), held)
-    starts, whose, codes, counts = _postings(rank[np.array(numbers, "u4")], where, len(names))
-    lengths = [0, *(len(names[one]) for one in order)]
+    stems = _Stems.of(islice(known, 1, None))
+    terms, where = stems.standing(np.frombuffer(numbers, "u4"))
+    lengths = np.bincount(where >> _FIELD_BITS, minlength=len(chunks)).astype("u4")
+    starts, whose, codes, counts = _postings(terms, where, len(stems.names))
     return Words(
-        np.array(chunks, "i8"), np.array(documents, "i8"),
-        held.reshape(-1, FIELDS).sum(axis=1, dtype="u4"), np.array(sorted(gone), "i8"), starts,
-        np.cumsum(lengths, dtype="u4"), b"".join(names[one] for one in order), counts, whose,
-        codes,
+        np.array(chunks, "i8"), np.array(documents, "i8"), lengths, np.array(sorted(gone), "i8"),
+        starts, np.cumsum([0, *map(len, stems.names)], dtype="u4"), b"".join(stems.names), counts,
+        whose, codes,
     )  # fmt: skip
+
+
+class _Stems(NamedTuple):
+    """The stems of some pieces of text: each piece is cut up once, however often it stands there.
+    Nearly all are one stem; one with letters beyond ASCII may be several, or none."""
+
+    names: list[bytes]  # rising
+    each: "Integers"  # of one piece after the other, the numbers of its stems
+    often: "Integers"  # how many each piece has
+
+    @classmethod
+    def of(cls, pieces: "Iterable[bytes]") -> "_Stems":
+        known: defaultdict[str, int] = defaultdict(count().__next__)
+        each, often = array("I"), array("I")
+        for piece in pieces:
+            found = stems_of(piece)
+            each.extend(map(known.__getitem__, found))
+            often.append(len(found))
+        names = [name.encode() for name in known]
+        order = sorted(range(len(names)), key=names.__getitem__)
+        rank = np.empty(len(names), "u8")
+        rank[order] = np.arange(len(names), dtype="u8")
+        return cls([names[one] for one in order], rank[np.array(each, "u4")], np.array(often, "u4"))
+
+    def standing(self, pieces: "Integers") -> "tuple[Integers, Integers]":
+        """Which stems stand in which field; a field begins at each bound, which is 0."""
+        is_bound = pieces == 0
+        where = np.cumsum(is_bound, dtype="u4")[~is_bound] - np.uint32(1)
+        pieces = pieces[~is_bound] - np.uint32(1)
+        if (self.often == 1).all():
+            return self.each[pieces], where
+        often = self.often[pieces]
+        shift = (np.cumsum(self.often) - self.often)[pieces] - (np.cumsum(often) - often)
+        terms = self.each[np.repeat(shift, often) + np.arange(often.sum())]
+        return terms, np.repeat(where, often)
 
 
 def _postings(
     terms: "Integers", where: "Integers", number: int
 ) -> "tuple[Integers, Integers, Integers, Integers]":
     """Where each stem's postings start, their rows and codes, and what the codes say; from which
-    stem stands in which field."""
-    keys = terms << np.uint64(_ROW_BITS + _FIELD_BITS)
+    stem stands in which field. In the memory that is there: to get new one takes as long as the
+    sums."""
+    keys = np.left_shift(terms, np.uint64(_ROW_BITS + _FIELD_BITS), out=terms)
     keys += where
     keys.sort()
-    first = _first_of_each(keys)
-    often = np.diff(first, append=len(keys))
+    first = _bounds(keys)
+    often = np.subtract(first[1:], first[:-1]).view("u8")
     if often.max(initial=0) > _MOST:
         raise Unusable("a chunk has a word too often")
-    keys = keys[first]
-    rows = keys >> np.uint64(_FIELD_BITS)
-    begins = _first_of_each(rows)
-    shifted = often.astype("u8") << ((keys & np.uint64(FIELDS - 1)) << np.uint64(4))
-    packed = np.add.reduceat(shifted, begins) if len(begins) else shifted
-    rows = rows[begins]
+    keys = keys[first[:-1]]
+    fields = keys & np.uint64(FIELDS - 1)
+    fields <<= np.uint64(4)
+    often <<= fields
+    keys >>= np.uint64(_FIELD_BITS)
+    begins = _bounds(keys)[:-1]
+    packed = np.add.reduceat(often, begins) if len(begins) else often
+    rows = keys[begins]
     starts = np.searchsorted(rows, np.arange(number + 1, dtype="u8") << np.uint64(_ROW_BITS))
     told, codes = _coded(packed)
     counts = told.astype("<u8").view("<u2").reshape(-1, FIELDS)
     return starts.astype("u8"), rows.astype("u2"), codes, counts  # of a row, its last bits
 
 
-def _first_of_each(values: "Integers") -> "Integers":
-    """Where each of some rising values begins."""
-    is_first = np.ones(len(values), bool)
-    np.not_equal(values[1:], values[:-1], out=is_first[1:])
-    return np.flatnonzero(is_first)
+def _bounds(values: "Integers") -> "Integers":
+    """Where each of some rising values begins, and where the last one ends."""
+    is_bound = np.ones(len(values) + 1, bool)
+    np.not_equal(values[1:], values[:-1], out=is_bound[1:-1])
+    return np.flatnonzero(is_bound) if len(values) else np.zeros(1, "i8")
 
 
 def _coded(packed: "Integers") -> "tuple[Integers, Integers]":
     """The different values, and which of them each is; nearly all are once in the text."""
-    told = np.unique(packed)
+    others = np.flatnonzero(packed != _USUAL)
+    told = np.union1d(packed[others], _USUAL)
     if len(told) > _MOST:
         raise Unusable("words are in fields in too many ways")
-    usual = np.searchsorted(told, _USUAL)
-    codes = np.full(len(packed), usual, "u2")
-    others = np.flatnonzero(packed != _USUAL)
+    codes = np.full(len(packed), np.searchsorted(told, _USUAL), "u2")
     codes[others] = np.searchsorted(told, packed[others])
     return told, codes
