@@ -122,10 +122,11 @@ def _large(rounds: int) -> list[Row]:
     known = {one.id: one for one in documents}
     wiring = Wiring(
         [Node(one.id, one.code, one.title, one.tags) for one in documents],
-        ends[:, 0].tolist(),
-        ends[:, 1].tolist(),
-        ["REFERENCES"] * LINKS,
-        [0.8] * LINKS,
+        ends[:, 0],
+        ends[:, 1],
+        np.zeros(LINKS, np.int64),
+        np.full(LINKS, 0.8),
+        ("REFERENCES",),
     )
     graph = igraph.Graph(n=DOCUMENTS, edges=ends.tolist(), directed=True)
     plain = graph.as_undirected(mode="each")

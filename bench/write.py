@@ -76,19 +76,19 @@ def against_igraph(base: Base) -> list[Row]:
     import igraph
 
     wiring = base.store.wiring(base.graph.shown())
-    pairs = list(zip(wiring.sources, wiring.targets, strict=True))
+    pairs = list(zip(wiring.sources.tolist(), wiring.targets.tolist(), strict=True))
     both_ways = pairs + [(target, source) for source, target in pairs]  # nearly all are similar
-    size = len(wiring.nodes)
+    size, weights = len(wiring.nodes), wiring.weights.tolist()
 
     def bare_rank() -> None:
         igraph.Graph(n=size, edges=both_ways, directed=True).pagerank()
 
     def bare_communities() -> None:
-        igraph.Graph(n=size, edges=pairs).community_multilevel(weights=wiring.weights)
+        igraph.Graph(n=size, edges=pairs).community_multilevel(weights=weights)
         bare_rank()
 
     def rank() -> None:
-        base.graph.rank(relations=sorted(set(wiring.relations)))
+        base.graph.rank(relations=wiring.names)
 
     tasks = {
         f"rank, {len(pairs):,} links": rank,

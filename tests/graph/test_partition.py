@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from knowbase.graph.clusters import ranking
 from knowbase.graph.partition import Mesh, leiden, louvain, mesh, modularity
-from knowbase.values.edges import Node, Wiring
+from knowbase.store.wiring import wired
+from knowbase.values.edges import Node
 
 Links = list[tuple[int, int, float]]
 
@@ -94,9 +95,8 @@ def test_whatever_the_links_are_groups_are_no_worse_than_none(
 @given(links=some_links)
 def test_importance_is_what_igraph_says(links: Links) -> None:
     nodes = [Node(f"d{i}", f"KB-{i}", "", ()) for i in range(SIZE)]
-    sources, targets = [link[0] for link in links], [link[1] for link in links]
-    weights = [link[2] for link in links]
-    wiring = Wiring(nodes, sources, targets, ["REFERENCES"] * len(links), weights)
+    rows = [(source, target, "REFERENCES", weight) for source, target, weight in links]
+    wiring = wired(dict(enumerate(nodes)), rows)
     ranked = ranking(wiring, SIZE, lambda ids: {one: one for one in ids})  # type: ignore[misc]
     graph = igraph.Graph(n=SIZE, edges=[link[:2] for link in links], directed=True)
     theirs = {f"d{i}": score for i, score in enumerate(graph.pagerank(damping=0.85))}

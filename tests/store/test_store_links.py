@@ -487,7 +487,8 @@ def test_columns_have_the_links_that_edges_are(store: Store) -> None:
     for condition in (EVERYTHING, Not(Tagged(("a",)))):
         wiring = store.wiring(condition)
         names = [node.id for node in wiring.nodes]
-        ends = zip(wiring.sources, wiring.targets, wiring.relations, wiring.weights, strict=True)
+        relations = [wiring.names[one] for one in wiring.relations]
+        ends = zip(wiring.sources, wiring.targets, relations, wiring.weights, strict=True)
         found = [(names[one], names[other], *rest) for one, other, *rest in ends]
         assert found == [edge[:4] for edge in store.edges(condition)]
     assert names == ["two", "three"]

@@ -5,7 +5,6 @@ Links are kept by the store; this asks for them and answers in documents.
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple, get_args
 
 from knowbase.config import Settings
@@ -133,14 +132,14 @@ class Graph:
 
         wiring = self._wiring(relations)
         if not relations:
-            wiring = _only(wiring, set(wiring.relations) - {"SIMILAR_TO"})
+            wiring = _only(wiring, set(wiring.names) - {"SIMILAR_TO"})
         return ranking(wiring, top, lambda ids: documents_of(self.store, ids))
 
     def _wiring(self, relations: Sequence[str] = (), passing: Condition | None = None) -> Wiring:
         """Every document that is shown, and every link between them, of these relations or all."""
         self._bring_in_step()
         found = self.store.wiring(passing if passing is not None else self.shown())
-        present = set(found.relations)
+        present = set(found.names)
         wanted = _checked({name.upper() for name in relations}, present)
         return _only(found, wanted) if wanted and present - wanted else found
 
@@ -223,13 +222,14 @@ class Graph:
 
 def _only(wiring: Wiring, relations: set[str]) -> Wiring:
     """The links of these relations alone."""
-    kept = [relation in relations for relation in wiring.relations]
-    return Wiring(
-        wiring.nodes,
-        list(compress(wiring.sources, kept)),
-        list(compress(wiring.targets, kept)),
-        list(compress(wiring.relations, kept)),
-        list(compress(wiring.weights, kept)),
+    import numpy as np
+
+    kept = np.array([name in relations for name in wiring.names], bool)[wiring.relations]
+    return wiring._replace(
+        sources=wiring.sources[kept],
+        targets=wiring.targets[kept],
+        relations=wiring.relations[kept],
+        weights=wiring.weights[kept],
     )
 
 

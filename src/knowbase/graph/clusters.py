@@ -3,13 +3,13 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from knowbase.graph.partition import leiden, louvain, mesh, modularity
+from knowbase.graph.partition import Groups, Mesh, leiden, louvain, mesh, modularity
 from knowbase.text.stopwords import STOP_WORDS
 from knowbase.values.communities import Communities, Community
 from knowbase.values.documents import Document
@@ -18,10 +18,13 @@ from knowbase.values.edges import SYMMETRIC, Node, Wiring
 DAMPING = 0.85
 SETTLED = 1e-12  # what all scores together may still move by
 MOST_STEPS = 300  # they are settled after 170
+DIGITS, ALIKE = 12, 2e-12  # of scores; less than that apart, two may be the same
 CENTRAL = 3  # documents that stand for a community
 TELLING = 4  # words and tags of a label
 Documents: TypeAlias = Callable[[Collection[str]], Mapping[str, Document]]
 """Documents by their ids: of most, a graph needs no more than their names."""
+Scores: TypeAlias = NDArray[np.float64]
+Places: TypeAlias = NDArray[np.integer]
 
 _WORD = re.compile(r"[^\W\d_][\w'’-]+[^\W_]")  # init, of __init__.py
 
@@ -44,11 +47,11 @@ class Ranking(NamedTuple):
 def ranking(wiring: Wiring, top: int, documents: Documents) -> Ranking:
     """PageRank over the links in their direction, each counting alike."""
     scores, entering = _scores(wiring)
-    first = _by_score(range(len(wiring.nodes)), scores)[:top]
+    first = _first(np.arange(len(scores)), scores, top)
     found = documents([wiring.nodes[place].id for place in first])
     return Ranking(
         tuple(
-            Important(found[identity], scores[place], entering[place])
+            Important(found[identity], float(scores[place]), int(entering[place]))
             for place, identity in ((place, wiring.nodes[place].id) for place in first)
             if identity in found  # another process may have removed it
         ),
@@ -56,12 +59,12 @@ def ranking(wiring: Wiring, top: int, documents: Documents) -> Ranking:
     )
 
 
-def _scores(wiring: Wiring) -> tuple[list[float], list[int]]:
+def _scores(wiring: Wiring) -> tuple[Scores, Places]:
     """Each document's share of where readers are who follow links at random (Brin and Page 1998),
     and how many links lead to it."""
     size = len(wiring.nodes)
     if not size:
-        return [], []
+        return np.empty(0), np.empty(0, np.int64)
     sources, targets = _directed(wiring)
     leaving = np.bincount(sources, minlength=size)
     is_end = leaving == 0
@@ -74,41 +77,37 @@ def _scores(wiring: Wiring) -> tuple[list[float], list[int]]:
         scores = after
         if moved < SETTLED:
             break
-    return (scores / scores.sum()).tolist(), np.bincount(targets, minlength=size).tolist()
+    return scores / scores.sum(), np.bincount(targets, minlength=size)
 
 
-def _directed(wiring: Wiring) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _directed(wiring: Wiring) -> tuple[Places, Places]:
     """Every link in its direction; what holds both ways is there both ways."""
-    sources, targets = _columns(wiring)
-    is_both_ways = np.array([one in SYMMETRIC for one in wiring.relations], dtype=bool)
+    sources, targets = wiring.sources, wiring.targets
+    is_both_ways = np.array([name in SYMMETRIC for name in wiring.names], bool)[wiring.relations]
     return (
         np.concatenate((sources, targets[is_both_ways])),
         np.concatenate((targets, sources[is_both_ways])),
     )
 
 
-def _columns(wiring: Wiring) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    return np.array(wiring.sources, dtype=np.int64), np.array(wiring.targets, dtype=np.int64)
-
-
-def _by_score(places: Iterable[int], scores: list[float]) -> list[int]:
-    """Rounded, so that the last bit of a sum decides nothing."""
-    return sorted(places, key=lambda one: (-round(scores[one], 12), one))
+def _first(places: Places, scores: Scores, most: int) -> list[int]:
+    """Those with the highest scores, rounded so that the last bit of a sum decides nothing."""
+    own = scores[places]
+    if len(own) > most > 0:
+        last = np.partition(own, -most)[-most]
+        places = places[own > last - ALIKE]
+    return sorted(places.tolist(), key=lambda one: (-round(float(scores[one]), DIGITS), one))[:most]
 
 
 def communities(wiring: Wiring, asked: tuple[str, int, float], documents: Documents) -> Communities:
     """Louvain (Blondel et al. 2008) or Leiden (Traag et al. 2019), both by modularity."""
     algorithm, seed, resolution = asked
-    whole = mesh(len(wiring.nodes), *_columns(wiring), np.array(wiring.weights, dtype=np.float64))
+    whole = mesh(len(wiring.nodes), wiring.sources, wiring.targets, wiring.weights)
     groups = (leiden if algorithm == "leiden" else louvain)(whole, resolution, seed)
-    clusters: dict[int, list[int]] = {}
-    for place, group in enumerate(groups):
-        if whole.begins[place] < whole.begins[place + 1]:
-            clusters.setdefault(group, []).append(place)
-    ordered = sorted(clusters.values(), key=lambda places: (-len(places), places[0]))
+    ordered = _clusters(whole, groups)
     labels = _Labels(wiring.nodes)
     scores, _ = _scores(wiring)
-    central = [_by_score(places, scores)[:CENTRAL] for places in ordered]
+    central = [_first(np.array(places), scores, CENTRAL) for places in ordered]
     found = documents([wiring.nodes[place].id for places in central for place in places])
     return Communities(
         tuple(
@@ -130,10 +129,19 @@ def communities(wiring: Wiring, asked: tuple[str, int, float], documents: Docume
     )
 
 
+def _clusters(whole: Mesh, groups: Groups) -> list[list[int]]:
+    """The places of each group that have a link, the largest groups first."""
+    clusters: dict[int, list[int]] = {}
+    for place, group in enumerate(groups):
+        if whole.begins[place] < whole.begins[place + 1]:
+            clusters.setdefault(group, []).append(place)
+    return sorted(clusters.values(), key=lambda places: (-len(places), places[0]))
+
+
 class _Labels:
     """Names for groups of documents: what they have often and others rarely."""
 
-    def __init__(self, nodes: list[Node]) -> None:
+    def __init__(self, nodes: Sequence[Node]) -> None:
         self._nodes = nodes
         self._terms = [_terms(node) for node in nodes]
         self._having = Counter(term for terms in self._terms for term in terms)

@@ -10,8 +10,8 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-Numbers: TypeAlias = NDArray[np.int64]
-Weights: TypeAlias = NDArray[np.float64]
+Numbers: TypeAlias = NDArray[np.integer]
+Weights: TypeAlias = NDArray[np.floating]
 Groups: TypeAlias = list[int]
 """The number of the group of each place."""
 
@@ -100,15 +100,11 @@ def modularity(whole: Mesh, groups: Groups, resolution: float = 1.0) -> float:
     """How much more is within the groups than chance would put there (Newman 2004)."""
     if not whole.total:
         return 0.0
-    outside = sum(
-        weight
-        for place, group in enumerate(groups)
-        for end, weight in whole.links(place)
-        if groups[end] != group
-    )
-    sums = _sums(whole, groups)
-    by_chance = sum((one / whole.total) ** 2 for one in sums)
-    return 1 - outside / whole.total - resolution * by_chance
+    group = np.array(groups)
+    is_outside = group[whole.ends] != np.repeat(group, np.diff(whole.begins))
+    outside = np.array(whole.weights)[is_outside].sum()
+    by_chance = np.square(np.bincount(group, whole.strengths) / whole.total).sum()
+    return float(1 - outside / whole.total - resolution * by_chance)
 
 
 def _numbered(groups: Iterable[int]) -> dict[int, int]:

@@ -1,7 +1,7 @@
 """Links between documents as the graph has them: directed, weighted, each with its origin."""
 
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 WEIGHTS = {
     "RELATED_TO": 1.0,
@@ -59,22 +59,16 @@ class Node(NamedTuple):
     tags: tuple[str, ...]
 
 
+Column: TypeAlias = Any
+"""An array of numpy, which is loaded by those alone who make or read one."""
+
+
 class Wiring(NamedTuple):
-    """A graph as columns: a base may have millions of links."""
+    """A graph as columns of numpy: a base may have millions of links."""
 
-    nodes: list[Node]  # by the numbers of the documents
-    sources: list[int]  # for each link, the place of its source among the nodes
-    targets: list[int]
-    relations: list[str]
-    weights: list[float]
-
-
-def wired(known: Mapping[int, Node], edges: Iterable[tuple[int, int, str, float]]) -> Wiring:
-    """The links between known documents, which stand in order, by the documents' numbers."""
-    place = {seq: at for at, seq in enumerate(known)}
-    kept = [edge for edge in edges if edge[0] in place and edge[1] in place]
-    sources, targets, relations, weights = zip(*kept, strict=True) if kept else ((), (), (), ())
-    at = place.__getitem__
-    return Wiring(
-        [*known.values()], [*map(at, sources)], [*map(at, targets)], [*relations], [*weights]
-    )
+    nodes: Sequence[Node]  # by the numbers of the documents
+    sources: Column  # for each link, the place of its source among the nodes
+    targets: Column
+    relations: Column  # … and of its relation among the names
+    weights: Column
+    names: tuple[str, ...]  # of relations that there are

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from knowbase.query.conditions import EVERYTHING, Condition
 from knowbase.store.plain import links
 from knowbase.store.plain.contents import Contents
+from knowbase.store.wiring import wired
 from knowbase.values.edges import MOST_SIMILAR, Edge, Node, Wiring
 from knowbase.values.reading import Link
 
@@ -22,14 +23,10 @@ class PlainGraph(Contents):
     def wiring(self, condition: Condition) -> Wiring:
         passing = [d for d in self._passing(condition) if d.deleted_at is None]
         passing.sort(key=lambda document: document.seq)
-        place = {document.id: at for at, document in enumerate(passing)}
-        edges = self.edges(condition)
-        return Wiring(
-            [Node(d.id, d.code, d.title, d.tags) for d in passing],
-            [place[edge.source] for edge in edges],
-            [place[edge.target] for edge in edges],
-            [edge.relation for edge in edges],
-            [edge.weight for edge in edges],
+        number = {document.id: document.seq for document in passing}
+        return wired(
+            {d.seq: Node(d.id, d.code, d.title, d.tags) for d in passing},
+            [(number[one.source], number[one.target], *one[2:4]) for one in self.edges(condition)],
         )
 
     def edges_around(

@@ -11,7 +11,7 @@ from knowbase.store import lagging
 from knowbase.store.postgres.compile import compile_condition
 from knowbase.store.postgres.connection import Connected
 from knowbase.store.postgres.links import Linking
-from knowbase.values.edges import MOST_SIMILAR, Edge, Node, Wiring, wired
+from knowbase.values.edges import MOST_SIMILAR, Edge, Node, Wiring
 from knowbase.values.reading import Link
 
 _EDGE = "SELECT source, target, relation, weight, origin FROM edges WHERE base_id = %s"
@@ -47,6 +47,8 @@ class PostgresGraph(Connected):
         return self._connections.consistently(read)
 
     def wiring(self, condition: Condition) -> Wiring:
+        from knowbase.store.wiring import wired
+
         test, values = compile_condition(both(Not(FORGOTTEN), condition))
         passing = SQL(
             "SELECT d.seq, d.id, d.code, d.title, d.tags FROM documents d"

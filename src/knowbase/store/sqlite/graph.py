@@ -2,10 +2,10 @@
 loads this, too."""
 
 from collections.abc import Callable, Collection
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from knowbase.query.conditions import FORGOTTEN, Condition, Not, both
-from knowbase.store.sqlite import rows
 from knowbase.store.sqlite.compile import compile_condition
 from knowbase.store.sqlite.connection import Connected, as_json, translated
 from knowbase.store.sqlite.packing import SIMILAR
@@ -38,26 +38,39 @@ class SqliteGraph(Connected):
         return [Edge(*row) for row in found]
 
     def wiring(self, condition: Condition) -> "Wiring":
-        from knowbase.values.edges import Node, wired
+        import numpy as np
+
+        from knowbase.store.wiring import wired_with
+        from knowbase.values.edges import Node
 
         sql, values = compile_condition(both(Not(FORGOTTEN), condition))
         with translated():
             connection = self._connections.get()
             with connection:  # one state of the base
                 nodes: Any = connection.execute(
-                    f"SELECT d.seq, d.id, d.code, d.title, {rows.TAGS} FROM documents d"
+                    "SELECT d.seq, d.id, d.code, d.title FROM documents d"
                     f" WHERE {sql} ORDER BY d.seq",
                     values,
                 ).fetchall()
+                tags: dict[int, tuple[str, ...]] = {}
+                for seq, name in connection.execute(
+                    "SELECT document, name FROM tags ORDER BY 1, 2"
+                ):
+                    tags[seq] = (*tags.get(seq, ()), name)
                 edges: Any = connection.execute(
-                    f"SELECT source, target, {RELATION}, weight FROM edges e"
-                    " ORDER BY source, target, 3"
+                    "SELECT source, target, relation, weight FROM edges"
+                    f" WHERE relation <> {SIMILAR} ORDER BY source, target, relation"
                 ).fetchall()
+                alike: Any = connection.execute(
+                    f"SELECT source, target, weight FROM edges WHERE relation = {SIMILAR}"
+                    " ORDER BY source, target"
+                )
+                ends = np.fromiter(chain.from_iterable(alike), "f8").reshape(-1, 3)
         known = {
-            seq: Node(identity, code, title, tuple(tags.split("\x1f")) if tags else ())
-            for seq, identity, code, title, tags in nodes
+            seq: Node(identity, code, title, tags.get(seq, ()))
+            for seq, identity, code, title in nodes
         }
-        return wired(known, edges)
+        return wired_with(known, edges, "SIMILAR_TO", ends)
 
     def edges_around(
         self, documents: Collection[str], depth: int, condition: Condition
