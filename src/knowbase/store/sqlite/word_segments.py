@@ -18,7 +18,7 @@ from knowbase.store.sqlite.mapped import Unusable, open_file, read_list, write_f
 from knowbase.store.tokenizer import BOUND, pieces_of, stems_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from knowbase.store.sqlite.scan import Integers
 
@@ -28,6 +28,7 @@ MOST_ROWS = 65_536
 FIELDS = 4  # title, heading, text, terms
 _MOST = 65_535  # a word in a field, and codes
 _READ = 128  # chunks at once
+_SORTED = 1 << 20  # words in fields that are counted at once
 _END = ".words"
 MAGIC = "knowbase words 1"
 
@@ -174,9 +175,11 @@ class _Stems(NamedTuple):
 
     def standing(self, pieces: "Integers") -> "tuple[Integers, Integers]":
         """Which stems stand in which field; a field begins at each bound, which is 0."""
-        is_bound = pieces == 0
-        where = np.cumsum(is_bound, dtype="u4")[~is_bound] - np.uint32(1)
-        pieces = pieces[~is_bound] - np.uint32(1)
+        is_piece = pieces != 0
+        where = np.cumsum(~is_piece, dtype="u4")[is_piece]
+        where -= 1
+        pieces = pieces[is_piece]
+        pieces -= 1
         if (self.often == 1).all():
             return self.each[pieces], where
         often = self.often[pieces]
@@ -189,42 +192,75 @@ def _postings(
     terms: "Integers", where: "Integers", number: int
 ) -> "tuple[Integers, Integers, Integers, Integers]":
     """Where each stem's postings start, their rows and codes, and what the codes say; from which
-    stem stands in which field. In the memory that is there: to get new one takes as long as the
-    sums."""
+    stem stands in which field. In parts, and in place: the memory for all at once would take
+    longer to get than the work."""
     keys = np.left_shift(terms, np.uint64(_ROW_BITS + _FIELD_BITS), out=terms)
     keys += where
     keys.sort()
+    held, rows, often = np.zeros(number + 1, "u8"), [np.empty(0, "u2")], []
+    for part in _parts(keys):
+        places, counts = _counted(part)
+        stems = (places >> np.uint64(_ROW_BITS)).astype("i8")
+        first, last = int(stems[0]), int(stems[-1])
+        held[first + 1 : last + 2] += np.bincount(stems - first).astype("u8")
+        rows.append(places.astype("u2"))  # of a place, its last bits
+        often.append(_Often.of(counts))
+    told, codes = _coded(often)
+    counts = told.astype("<u8").view("<u2").reshape(-1, FIELDS)
+    return np.cumsum(held, dtype="u8"), np.concatenate(rows), codes, counts
+
+
+def _parts(keys: "Integers") -> "Iterator[Integers]":
+    """Rising keys in parts, each with all that there is of its stems."""
+    start, bits = 0, np.uint64(_ROW_BITS + _FIELD_BITS)
+    while start < len(keys):
+        last = keys[min(start + _SORTED, len(keys)) - 1]
+        end = int(np.searchsorted(keys, ((last >> bits) + np.uint64(1)) << bits))
+        yield keys[start:end]
+        start = end
+
+
+def _counted(keys: "Integers") -> "tuple[Integers, Integers]":
+    """The stems and rows of rising keys, and how often each field has them: 16 bits each."""
     first = _bounds(keys)
     often = np.subtract(first[1:], first[:-1]).view("u8")
     if often.max(initial=0) > _MOST:
         raise Unusable("a chunk has a word too often")
     keys = keys[first[:-1]]
-    fields = keys & np.uint64(FIELDS - 1)
-    fields <<= np.uint64(4)
-    often <<= fields
+    often <<= (keys & np.uint64(FIELDS - 1)) << np.uint64(4)
     keys >>= np.uint64(_FIELD_BITS)
     begins = _bounds(keys)[:-1]
-    packed = np.add.reduceat(often, begins) if len(begins) else often
-    rows = keys[begins]
-    starts = np.searchsorted(rows, np.arange(number + 1, dtype="u8") << np.uint64(_ROW_BITS))
-    told, codes = _coded(packed)
-    counts = told.astype("<u8").view("<u2").reshape(-1, FIELDS)
-    return starts.astype("u8"), rows.astype("u2"), codes, counts  # of a row, its last bits
+    return keys[begins], np.add.reduceat(often, begins)
 
 
 def _bounds(values: "Integers") -> "Integers":
     """Where each of some rising values begins, and where the last one ends."""
     is_bound = np.ones(len(values) + 1, bool)
     np.not_equal(values[1:], values[:-1], out=is_bound[1:-1])
-    return np.flatnonzero(is_bound) if len(values) else np.zeros(1, "i8")
+    return np.flatnonzero(is_bound)
 
 
-def _coded(packed: "Integers") -> "tuple[Integers, Integers]":
-    """The different values, and which of them each is; nearly all are once in the text."""
-    others = np.flatnonzero(packed != _USUAL)
-    told = np.union1d(packed[others], _USUAL)
+class _Often(NamedTuple):
+    """How often fields have words; nearly all are once in the text, and only the others listed."""
+
+    number: int
+    others: "Integers"
+    values: "Integers"
+
+    @classmethod
+    def of(cls, counts: "Integers") -> "_Often":
+        others = np.flatnonzero(counts != _USUAL)
+        return cls(len(counts), others, counts[others])
+
+
+def _coded(often: "Sequence[_Often]") -> "tuple[Integers, Integers]":
+    """The different values, and which of them each is."""
+    told = np.unique(np.concatenate([np.array([_USUAL]), *(one.values for one in often)]))
     if len(told) > _MOST:
         raise Unusable("words are in fields in too many ways")
-    codes = np.full(len(packed), np.searchsorted(told, _USUAL), "u2")
-    codes[others] = np.searchsorted(told, packed[others])
+    codes = np.full(sum(one.number for one in often), np.searchsorted(told, _USUAL), "u2")
+    start = 0
+    for number, others, values in often:
+        codes[start : start + number][others] = np.searchsorted(told, values)
+        start += number
     return told, codes
