@@ -9,6 +9,7 @@ linking what was written last is what the first one who asks for links pays.
 """
 
 import argparse
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -37,6 +38,16 @@ def made(home: Path, embedder: Clustered, chunks: int) -> list[Row]:
     ]
 
 
+def looked_at(folder: str) -> None:
+    """The least that it takes to know of every file whether it is another one."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                looked_at(entry.path)
+            else:
+                entry.stat(follow_symlinks=False)
+
+
 def measured(base: Base, home: Path) -> list[Row]:
     """Small changes, each of them several times."""
     mark = str(time.time())
@@ -57,13 +68,17 @@ def measured(base: Base, home: Path) -> list[Row]:
     ]
     notes = [base.note(f"to be removed {mark} {n}") for n in range(ROUNDS)]
     removed = [cpu(lambda one=one: base.remove([one.code])) for one in notes]  # type: ignore[misc]
-    whole = [synced(n, base.sync) for n in range(ROUNDS)]
+    whole, bare = [], []
+    for n in range(ROUNDS):
+        whole.append(synced(n, base.sync))
+        bare.append(cpu(lambda: looked_at(str(home / "articles"))))
     some = [synced(n, lambda: base._sync_some([str(file)])) for n in range(ROUNDS, 2 * ROUNDS)]
     linked = [cpu(lambda: base.graph.links("1"))]
     return [
         Row("remember", milliseconds(remembered), "ms CPU", "at most 60"),
         Row("remove a note", milliseconds(removed), "ms CPU"),
-        Row("sync with one changed file", milliseconds(whole), "ms CPU"),
+        Row("sync with one changed file", milliseconds(whole), "ms CPU", "at most 100"),
+        Row("  os.scandir and stat of all files alone", milliseconds(bare), "ms CPU"),
         Row("a round of watch with one changed file", milliseconds(some), "ms CPU", "at most 100"),
         Row("links, when all that is to be linked", milliseconds(linked), "ms CPU"),
         *against_igraph(base),

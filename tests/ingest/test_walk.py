@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from knowbase.ingest.walk import FoundFile, Skipped, WalkRules, walk
+from knowbase.ingest.walk import FoundFile, Settled, Skipped, WalkRules, walk
 
 RULES = WalkRules(include_hidden=False, max_bytes=1_048_576)
 
@@ -174,3 +174,34 @@ def test_names_that_are_not_utf8_are_skipped(tmp_path: Path) -> None:
         pass
     (item,) = walk(str(tmp_path), RULES)
     assert item == Skipped(str(tmp_path / "caf\ufffd.md"), "name is not valid UTF-8")
+
+
+def test_what_is_as_it_was_is_passed_over_and_everything_else_is_found(tmp_path: Path) -> None:
+    names = (
+        "same.md",
+        "in/same.md",
+        "touched.md",
+        "longer.md",
+        "gone.md",
+        "link.md",
+        "in/made.log",
+    )
+    make(tmp_path, *names, ".hidden.md")
+    rules = WalkRules(include_hidden=True, max_bytes=100)
+    files = [one for one in walk(str(tmp_path), rules) if isinstance(one, FoundFile)]
+    assert len(files) == 8
+    below = len(os.path.join(tmp_path, ""))
+    looks = {one.path[below:]: (one.size, one.mtime_ns, one.inode, one.ctime_ns) for one in files}
+    os.utime(tmp_path / "touched.md", ns=(1, 1))
+    (tmp_path / "longer.md").write_text("xx")
+    (tmp_path / "gone.md").unlink()
+    (tmp_path / "link.md").unlink()
+    (tmp_path / "link.md").symlink_to("same.md")
+    (tmp_path / "new.md").write_text("x")
+    (tmp_path / ".gitignore").write_text("*.log\n")
+
+    settled = Settled(looks, [])
+    left = {one.path[below:] for one in walk(str(tmp_path), rules, settled)}
+
+    assert left == {".gitignore", "link.md", "longer.md", "new.md", "touched.md"}
+    assert sorted(settled.met) == [".hidden.md", "in/same.md", "same.md"]

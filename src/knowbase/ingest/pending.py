@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from knowbase.ingest.drafts import READERS
 from knowbase.ingest.places import Home, inside
-from knowbase.ingest.walk import FoundFile, Skipped, WalkRules, walk
+from knowbase.ingest.walk import FoundFile, Look, Settled, Skipped, WalkRules, walk
 from knowbase.store.contract import FileStore
 from knowbase.values.files import FileRecord, Source
 
@@ -125,7 +125,9 @@ def _pending(scope: Scope, known: _Known, disk: Disk) -> Pending:
     top = home.absolute(root)
     stored, within = home.stored(top), os.path.join(top, "")
     folder = "" if stored == os.curdir else os.path.join(stored, "")
-    for item in walk(top, disk.rules) if there else ():
+    looks = _looks(records, folder, scope, known, disk) if os.path.isdir(top) else {}
+    settled = Settled(looks, [])
+    for item in walk(top, disk.rules, settled) if there else ():
         path = item.path
         path = folder + path[len(within) :] if path.startswith(within) else home.stored(path)
         if nested and known.owner(path) != source:
@@ -134,6 +136,8 @@ def _pending(scope: Scope, known: _Known, disk: Disk) -> Pending:
         record = records.get(path)
         again = record is not None and record.document in known.out_of_step
         unchanged += _sort(item, path, record, rereading if again else scope, work)
+    unchanged += len(settled.met)
+    seen.update(folder + path for path in settled.met)
     missing = [
         record
         for path, record in records.items()
@@ -145,6 +149,23 @@ def _pending(scope: Scope, known: _Known, disk: Disk) -> Pending:
         work.before["skipped"], work.before["failed"],
         tuple(work.noted), known.out_of_step,
     )  # fmt: skip
+
+
+def _looks(
+    records: dict[str, FileRecord], folder: str, scope: Scope, known: _Known, disk: Disk
+) -> dict[str, Look]:
+    """Of files of which there is nothing to do as long as the disk says the same of them."""
+    source, most, cut, hidden = scope.source.path, disk.rules.max_bytes, len(folder), f"{os.sep}."
+    if scope.reread or scope.verify or disk.rules.among is not None or known.has_nested(source):
+        return {}
+    return {
+        path[cut:]: (size, mtime, inode, ctime)
+        for path, of, size, mtime, sha256, document, problem, excluded, inode, ctime, skipped, _
+        in records.values()
+        if document is not None and problem is None and skipped is None and not excluded
+        and sha256 and inode and ctime and of == source and size <= most
+        and document not in known.out_of_step and hidden not in os.sep + path[cut:]
+    }  # fmt: skip
 
 
 class _Work(NamedTuple):

@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from knowbase.ingest.ignore import Patterns, decide, parse_patterns
@@ -82,13 +82,26 @@ class _Entry(NamedTuple):
     ignores: tuple[_Ignores, ...]
 
 
-def walk(root: str, rules: WalkRules) -> Iterator[FoundFile | Skipped]:
+Look = tuple[int, int, int, int]
+"""A file as the disk has it: size, mtime, inode, ctime."""
+
+
+class Settled(NamedTuple):
+    """Files that are as they were, of which nothing is to be said: they are passed over."""
+
+    looks: Mapping[str, Look]  # of those that may be, by their paths below the root
+    met: list[str]  # those that are
+
+
+def walk(
+    root: str, rules: WalkRules, settled: Settled | None = None
+) -> Iterator[FoundFile | Skipped]:
     """The files at and below `root`, sorted by path."""
     root = os.path.abspath(root)
     if not _is_utf8(root):
         yield Skipped(_printable(root), "name is not valid UTF-8")
     elif os.path.isdir(root):
-        yield from _Walk(root, rules).run()
+        yield from _Walk(root, rules, settled or Settled({}, [])).run()
     else:
         yield _named_file(root, rules)
 
@@ -114,9 +127,11 @@ def _file(path: str, status: os.stat_result, rules: WalkRules) -> FoundFile | Sk
 class _Walk:
     """One walk: what is still to do, and which folders have been entered."""
 
-    def __init__(self, root: str, rules: WalkRules) -> None:
+    def __init__(self, root: str, rules: WalkRules, settled: Settled) -> None:
         self._root = root
+        self._within = os.path.join(root, "")
         self._rules = rules
+        self._settled = settled
         self._real_root = os.path.join(os.path.realpath(root), "")
         self._entered: set[tuple[int, int]] = set()
         self._todo: list[_Entry] = []
@@ -195,10 +210,37 @@ class _Walk:
         except _TooManyRules as error:
             yield Skipped(folder, str(error))
             return
+        if self._settled.looks:
+            entries = self._unsettled(os.path.join(folder, ""), entries, ignores)
         wanted = [entry for entry in entries if self._wants(entry, ignores)]
         yield from self._hidden(entries, ignores)
         wanted.sort(key=_order, reverse=True)
         self._todo.extend(_Entry(entry, ignores) for entry in wanted)
+
+    def _unsettled(
+        self, folder: str, entries: list["os.DirEntry[str]"], ignores: tuple[_Ignores, ...]
+    ) -> list["os.DirEntry[str]"]:
+        """Without the files that are as they were. What is not a plain file with a plain name is
+        looked at as if it were new; so is what lies beside the base."""
+        own = self._rules.own
+        if not folder.startswith(self._within) or (own and own.startswith(folder)):
+            return entries
+        below, rest = folder[len(self._within) :], []
+        looks, met = self._settled.looks, self._settled.met.append
+        for entry in entries:
+            path = below + entry.name
+            look = looks.get(path)
+            now = _status(entry) if look is not None else None
+            if (
+                now is not None
+                and (now.st_size, now.st_mtime_ns, now.st_ino, now.st_ctime_ns) == look
+                and stat.S_ISREG(now.st_mode)
+                and not (ignores and _is_ignored(entry.path, False, ignores))
+            ):
+                met(path)
+            else:
+                rest.append(entry)
+        return rest
 
     def _hidden(
         self, entries: list["os.DirEntry[str]"], ignores: tuple[_Ignores, ...]
@@ -235,6 +277,13 @@ class _Walk:
         if is_folder and name in _NEVER:
             return False
         return not _is_ignored(entry.path, is_folder, ignores)
+
+
+def _status(entry: "os.DirEntry[str]") -> os.stat_result | None:
+    try:
+        return entry.stat(follow_symlinks=False)
+    except OSError:
+        return None
 
 
 def _is_for_tools(entry: "os.DirEntry[str]") -> bool:
