@@ -27,6 +27,7 @@ _ENTRIES = 4_000_000  # of a block of products: 16 MB
 _EXACT = 4096  # pairs that are compared at once
 _GROUPS = 64  # of documents, by whose best ones the rest is passed over; more for longer lists
 _SPARE = 200  # equal ones that are looked at beyond the last place
+_LEVELS = 1 << 20  # of similarity, a margin apart: more than unit vectors have
 _POOL = 3_000_000  # pairs that wait to be thinned out
 _ROUNDS = 6  # of moving the centres
 _LEARNT_FROM = 40  # vectors a centre
@@ -158,10 +159,11 @@ def _promising(
             best = np.maximum.reduceat(products, starts, axis=1)
             at = best.shape[1] - place
             floor = np.maximum(floor, np.partition(best, at, axis=1)[:, at : at + 1])
-        one, other = np.nonzero(products > floor - MARGIN)
-        apart = vectors.owners[some[one]] != vectors.owners[columns[other]]
-        one, other = one[apart], other[apart]
-        yield _Pairs(some[one], columns[other], products[one, other])
+        places = np.flatnonzero(products > floor - MARGIN)
+        row, column = np.divmod(places, len(columns))
+        one, other = some[row], columns[column]
+        apart = vectors.owners[one] != vectors.owners[other]
+        yield _Pairs(one[apart], other[apart], products.ravel()[places[apart]])
 
 
 def _thinned(owners: "Integers", pairs: _Pairs, most: int) -> _Pairs:
@@ -171,22 +173,24 @@ def _thinned(owners: "Integers", pairs: _Pairs, most: int) -> _Pairs:
     if not len(pairs.left):
         return pairs
     document, other = owners[pairs.left], owners[pairs.right]
-    order = np.lexsort((other, document))
+    order = np.argsort(document * (int(other.max()) + 1) + other)
     left, right, about = pairs.left[order], pairs.right[order], pairs.about[order]
     document, other = document[order], other[order]
     first = np.flatnonzero(np.r_[True, (np.diff(document) != 0) | (np.diff(other) != 0)])
     sizes = np.diff(np.r_[first, len(about)])
     best = np.maximum.reduceat(about, first)
-    close = _is_close(document[first], other[first], best, most)
+    close = _is_close(document[first], best, most)
     kept = np.repeat(close, sizes) & (about > np.repeat(best, sizes) - MARGIN)
     return _Pairs(left[kept], right[kept], about[kept])
 
 
-def _is_close(document: "Integers", other: "Integers", best: "Floats", most: int) -> "Flags":
-    """Of each document's pairs, those that rounding could put into the first places."""
+def _is_close(document: "Integers", best: "Floats", most: int) -> "Flags":
+    """Of each document's pairs, which come in order, those that rounding could put into the first
+    places."""
     import numpy as np
 
-    order = np.lexsort((other, -np.round(best / MARGIN), document))
+    level = np.clip(np.round(best / -MARGIN), -_LEVELS, _LEVELS).astype("i8")
+    order = np.argsort(document * (2 * _LEVELS) + level, kind="stable")  # by other, as they came
     rank = _ranks(document[order])
     value = best[order]
     at_last = rank == most - 1
@@ -218,8 +222,7 @@ def exact(one: "Floats", rows: "Integers", other: "Floats", columns: "Integers")
         deadline.check()
         some = slice(start, start + _EXACT)
         left, right = one[rows[some]].astype("f8"), other[columns[some]].astype("f8")
-        sums = (left * right).sum(axis=1).tolist()
-        found[some] = [round(value, DIGITS) for value in sums]
+        found[some] = np.round((left * right).sum(axis=1), DIGITS)
     return found
 
 

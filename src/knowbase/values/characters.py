@@ -1,5 +1,6 @@
 """Characters that not every database can hold."""
 
+from itertools import chain
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -21,7 +22,7 @@ def storable(value: T) -> T:
 
 def storable_rows(rows: list[Any]) -> list[Any]:
     """The same for many rows of plain values: their texts are looked at as one."""
-    texts = "".join([part for row in rows for part in row if isinstance(part, str)])
+    texts = "".join([part for part in chain.from_iterable(rows) if isinstance(part, str)])
     return rows if _is_clean(texts) else [storable(row) for row in rows]
 
 
