@@ -28,6 +28,7 @@ from knowbase.query.words import FieldWeights, keyword_query
 from knowbase.store.postgres import PostgresStore, create, schema, upgrade
 from knowbase.values.changes import Changes
 from knowbase.values.documents import Page
+from knowbase.values.reading import Link
 from knowbase.values.vectors import Model
 from linked import FarApart
 from postgres import database, new_base, own_server, server
@@ -338,3 +339,23 @@ def test_whether_all_have_a_vector_is_counted_again_only_after_a_change(
     other.apply(Changes(drafts=(draft("one", section("gamma"), vectors=(None,)),)), NOW)
     assert store.semantic_coverage() == 0.0
     other.close()
+
+
+def test_what_is_removed_leaves_no_links(store: PostgresStore) -> None:
+    """No key of the database takes names, mentions and edges along."""
+    ring = [
+        draft(name, section(name), vectors=(vector(1, 0, 0, 0),), links=(Link(other, "wiki"),))
+        for name, other in (("one", "two"), ("two", "three"), ("three", "one"))
+    ]
+    store.apply(Changes(drafts=tuple(ring)), NOW)
+    store.link_similar(0.5, 4)
+    assert {one.relation for one in store.edges(EVERYTHING)} == {"REFERENCES", "SIMILAR_TO"}
+    store.apply(Changes(removed=("one", "two")), NOW)
+    with psycopg.connect(database()) as connection:
+        for table, column, number in (("names", "document", 2), ("mentions", "document", 1),
+                                      ("edges", "source", 0), ("edges", "target", 0)):  # fmt: skip
+            found = connection.execute(
+                f"SELECT {column} FROM knowbase.{table} WHERE base_id = %s", (store._base,)
+            ).fetchall()
+            assert {seq for (seq,) in found} <= {3}, table
+            assert bool(found) == bool(number), table

@@ -15,6 +15,7 @@ from conftest import Kb
 from knowbase import SearchRequest
 from knowbase.config import DEFAULTS
 from knowbase.errors import BaseDamaged
+from knowbase.query.conditions import EVERYTHING
 from knowbase.store.contract import Store
 from knowbase.store.opening import open_store
 from knowbase.store.postgres import PostgresStore
@@ -23,6 +24,7 @@ from knowbase.upkeep.check import check
 from knowbase.upkeep.repair import repair
 from knowbase.values.changes import Changes, Edit
 from knowbase.values.documents import ALL
+from knowbase.values.reading import Link
 from postgres import database
 from stores import BACKENDS, MODEL, NOW, draft, section, vector
 
@@ -100,6 +102,24 @@ def test_a_changed_value_is_noticed_and_its_document_named(
     repair(place, NOW)
     assert messages(store) == []
     assert len(store.documents(knowbase.query.conditions.EVERYTHING, ALL)) == 2
+
+
+def test_links_of_what_is_not_there_are_noticed_and_found_anew(tmp_path: Path) -> None:
+    """No key of the database leads from them to documents."""
+    store = BACKENDS["postgres"](tmp_path)
+    assert isinstance(store, PostgresStore)
+    to_two = draft("n1", section("one"), vectors=(None,), links=(Link("two", "wiki"),))
+    store.apply(Changes(drafts=(to_two, draft("two", section("2"), vectors=(None,)))), NOW)
+    for table, column in (("names", "document"), ("mentions", "document"), ("edges", "target")):
+        change(store, f"UPDATE {table} SET {column} = 99 WHERE {column} > 0")
+    said = [one.partition(" of documents")[0] for one in messages(store)]
+    assert [one.partition(" ")[2] for one in said] == [
+        "2 documents without names ()", "4 names", "1 mentions", "1 links",
+    ]  # fmt: skip
+    repair(store.url, NOW)
+    assert messages(store) == []
+    assert [(one.source, one.target) for one in store.edges(EVERYTHING)] == [("n1", "two")]
+    store.close()
 
 
 def test_a_changed_vector_is_noticed_and_left_to_embedding(store: Store) -> None:

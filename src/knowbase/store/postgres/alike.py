@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from psycopg import Connection
 from psycopg.sql import SQL
 
+from knowbase.store.postgres.bulk import copy_rows
 from knowbase.store.postgres.cluster import together
 from knowbase.store.postgres.connection import Connections, find_model
 from knowbase.store.postgres.vector_tables import unpacked, vector_table
@@ -180,10 +181,12 @@ def write(connection: Connection, base: int, found: Found, rule: Rule) -> Found 
         (base, found.again),
     )
     weight = WEIGHTS["SIMILAR_TO"]
-    columns = "base_id, source, target, relation, weight, origin"
-    with connection.cursor() as cursor, cursor.copy(f"COPY edges ({columns}) FROM STDIN") as to:
-        for pair in sorted(found.added):
-            to.write_row((base, *pair, "SIMILAR_TO", found.added[pair] * weight, "vectors"))
+    columns = ("base_id", "source", "target", "relation", "weight", "origin")
+    lines = [
+        (base, *pair, "SIMILAR_TO", likeness * weight, "vectors")
+        for pair, likeness in sorted(found.added.items())
+    ]
+    copy_rows(connection, "edges", columns, lines)
     connection.execute(
         "INSERT INTO graph (base_id, similar_above, similar_most, version) VALUES (%s, %s, %s, 1)"
         " ON CONFLICT (base_id) DO UPDATE SET similar_above = excluded.similar_above,"

@@ -2,13 +2,14 @@
 
 import struct
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
 from typing import Any
 
 from psycopg import Connection
 from psycopg.sql import SQL, Composable, Composed, Identifier
 
 from knowbase import deadline
-from knowbase.store.halves import as_kept
+from knowbase.store.halves import halved_all
 from knowbase.store.postgres.cluster import is_distributed
 from knowbase.store.postgres.vector_tables import packed, vector_table
 from knowbase.store.seals import vector_seal
@@ -22,6 +23,7 @@ _DOCUMENT = struct.Struct(">iq")  # one more column, of a cluster
 _LENGTH = struct.Struct(">i")
 _ROWS = 4096  # that are sent at once
 _BETWEEN = "\x1f"
+_NOTHING = "\\N"
 _CHOSEN = (
     "base_id, seq, type, tags, path, created_at, updated_at, parent_key, project, roles, archived,"
     " expires_at, scope, sector, tier"
@@ -48,8 +50,10 @@ def copy_rows(
 def _fields(column: Sequence[Any]) -> Iterable[str]:
     """The values of a column as COPY reads them; those of one kind all at once."""
     kinds = set(map(type, column))
-    if kinds == {int}:
+    if kinds <= {int, float}:
         return map(str, column)
+    if kinds == {type(None)}:
+        return repeat(_NOTHING, len(column))
     if kinds == {str}:
         whole = _BETWEEN.join(column)
         if whole.count(_BETWEEN) == len(column) - 1:  # no text has it
@@ -59,7 +63,7 @@ def _fields(column: Sequence[Any]) -> Iterable[str]:
 
 def _field(value: object) -> str:
     if value is None:
-        return "\\N"
+        return _NOTHING
     if isinstance(value, bytes):
         return "\\\\x" + value.hex()
     return _escaped(array(value) if isinstance(value, list) else str(value))
@@ -83,8 +87,8 @@ def copy_vectors(
     spread = (documents or {}) if is_distributed(connection) else {}
     columns = ("base_id", "model", "chunk", "embedding", "seal", *(("document",) if spread else ()))
     rows = []
-    for chunk, given in vectors:
-        vector = as_kept(given)
+    chunks, given = [*zip(*vectors, strict=True)] or ((), ())
+    for chunk, (_, vector) in zip(chunks, halved_all(given), strict=True):
         sent, seal = packed(vector), vector_seal(vector)
         rows += [
             _VECTOR.pack(len(columns), 4, base, 4, number, 8, chunk),
@@ -130,7 +134,12 @@ def numbers(given: Iterable[int]) -> str:
 
 
 def array(given: Iterable[Any]) -> str:
-    """The same for whatever there is."""
+    """The same for whatever there is; texts all at once where none has to be quoted."""
+    given = list(given)
+    if given and set(map(type, given)) == {str}:
+        whole = '","'.join(given)
+        if "\\" not in whole and whole.count('"') == 2 * (len(given) - 1):
+            return '{"' + whole + '"}'
     return "{" + ",".join([_element(one) for one in given]) + "}"
 
 

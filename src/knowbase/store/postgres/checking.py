@@ -25,6 +25,17 @@ _IN_STEP = (
         " AND NOT EXISTS (SELECT 1 FROM names n WHERE n.base_id = d.base_id"
         " AND n.document = d.seq)",
     ),
+    *(
+        (
+            "links", f"{what} of documents that are not there",
+            f"SELECT count(*) FROM {table} t WHERE t.base_id = %(base)s AND NOT EXISTS (SELECT 1"
+            f" FROM documents d WHERE d.base_id = t.base_id AND d.seq = t.{column})",
+        )
+        for what, table, column in (
+            ("names", "names", "document"), ("mentions", "mentions", "document"),
+            ("links", "edges", "source"), ("links", "edges", "target"),
+        )
+    ),
 )  # fmt: skip
 
 

@@ -7,7 +7,6 @@ from psycopg.sql import SQL, Identifier
 
 from knowbase.store.postgres.bulk import copy_rows, copy_vectors, numbers
 from knowbase.store.postgres.postings import Postings
-from knowbase.store.postgres.rows import clean
 from knowbase.store.postgres.vector_tables import vector_table
 from knowbase.store.postgres.words import Counts, counted
 from knowbase.text.indexed import index_terms
@@ -133,7 +132,7 @@ class Chunks(Postings):
         for position, (chunk, vector) in enumerate(zip(draft.chunks, draft.vectors, strict=True)):
             old = stored.get((chunk.slug, chunk.chunk_index))
             number = old.id if old else self._numbered()
-            terms = clean(index_terms(draft.reading.type, names, title, chunk.heading, chunk.text))
+            terms = index_terms(draft.reading.type, names, title, chunk.heading, chunk.text)
             self._documents[number] = seq
             length = self._index(number, old, chunk, (title, terms), lines.indexed)
             line = chunk_line(number, seq, position, chunk, (title, terms, length))
@@ -229,6 +228,6 @@ def chunk_line(
     title, terms, length = more
     return (
         *(number, seq, chunk.slug, chunk.chunk_index, position, chunk.hash),
-        *(chunk.line, chunk.page, chunk.tokens, chunk.overlap, clean(chunk.header)),
-        *(clean(title), clean(chunk.heading), clean(chunk.text), terms, length),
+        *(chunk.line, chunk.page, chunk.tokens, chunk.overlap, chunk.header),
+        *(title, chunk.heading, chunk.text, terms, length),
     )

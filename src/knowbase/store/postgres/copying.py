@@ -10,6 +10,7 @@ from knowbase.store.contract import CopySource
 from knowbase.store.postgres import keeping, past, reading
 from knowbase.store.postgres.bulk import analyze
 from knowbase.store.postgres.connection import Connected, Connections
+from knowbase.store.postgres.links import Linking
 from knowbase.store.postgres.pasting import Pasting
 from knowbase.store.postgres.reading import PostgresSnapshot, Reading
 from knowbase.store.postgres.sealing import seal_missing
@@ -126,6 +127,7 @@ class PostgresCopying(Connected):
             removing = Writing(connection, self._base, "", None)
             removing.keeping = None  # what was goes, too
             removing.apply(gone)
+            Linking(connection, self._base).clear()
             self._begin(connection, source.frame())
             for batch in batches(source.seqs()):
                 Pasting(connection, self._base).paste(source.copies(batch))

@@ -44,13 +44,19 @@ class Linking:
         self._stale: set[str] = set()  # names that came or went
 
     def forget(self, ids: Sequence[str]) -> None:
-        """Note the names of documents that are about to be removed."""
-        found = self._connection.execute(
-            "SELECT n.name FROM names n JOIN documents d ON d.base_id = n.base_id"
-            " AND d.seq = n.document WHERE d.base_id = %s AND d.id = ANY(%s)",
-            (self._base, list(ids)),
+        """Remove the links of documents that are about to be removed, and note their names."""
+        of_them = (
+            "USING documents d WHERE d.base_id = %s AND d.id = ANY(%s) AND t.base_id = d.base_id"
         )
-        self._stale |= {name for (name,) in found}
+        given = (self._base, list(ids))
+        for table, column in (("mentions", "document"), ("edges", "source"), ("edges", "target")):
+            self._connection.execute(
+                SQL(f"DELETE FROM {table} t {of_them} AND t.{column} = d.seq"), given
+            )
+        names = self._connection.execute(
+            SQL(f"DELETE FROM names t {of_them} AND t.document = d.seq RETURNING t.name"), given
+        )
+        self._stale |= {name for (name,) in names}
 
     def refresh(self, documents: Collection[int]) -> None:
         """Bring the edges in step: of these documents, and of all that speak of a name that
@@ -159,10 +165,14 @@ class Linking:
                 (list(named), *key),
             )
 
-    def relink(self) -> None:
-        """Every name, mention and edge anew; every document is to be compared again."""
+    def clear(self) -> None:
+        """Every name, mention and edge goes, also those of what is not there."""
         for table in ("edges", "mentions", "names"):
             self._connection.execute(SQL(f"DELETE FROM {table} WHERE base_id = %s"), (self._base,))
+
+    def relink(self) -> None:
+        """Every name, mention and edge anew; every document is to be compared again."""
+        self.clear()
         self._all_due()
         self.changed()
         seqs = [

@@ -10,7 +10,6 @@ from psycopg.sql import SQL
 from knowbase.store.postgres import calibration, rows, saved
 from knowbase.store.postgres.bulk import analyze, copy_rows, copy_vectors
 from knowbase.store.postgres.chunks import chunk_line
-from knowbase.store.postgres.rows import clean
 from knowbase.store.postgres.sealing import COLUMNS as SEALS
 from knowbase.store.postgres.sealing import columns as seals
 from knowbase.store.postgres.sealing import read_back
@@ -66,7 +65,7 @@ class Pasting(Writing):
         return [values[name] for name in _COLUMNS]
 
     def _chunk(self, seq: int, copy: ChunkCopy) -> tuple[Any, ...]:
-        chunk, terms = copy.chunk, clean(copy.terms)
+        chunk, terms = copy.chunk, copy.terms
         length, counts = counted((copy.title, chunk.heading or "", chunk.text, terms))
         self._indexed[copy.id] = (length, counts)
         self._documents[copy.id] = seq

@@ -1,14 +1,14 @@
 """Writing the words of chunks: once for a whole transaction, when its documents are written."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from itertools import chain
 
 from psycopg import Connection
 
-from knowbase.store.postgres.bulk import copy_rows, numbers
+from knowbase.store.postgres.bulk import array, copy_rows, numbers
 from knowbase.store.postgres.record import Recording
-from knowbase.store.postgres.words import Counts, counted, ids_of
+from knowbase.store.postgres.words import Counts, counted
 
 MANY_CHUNKS = 50  # a transaction that writes so many may want another index or plan
 
@@ -77,27 +77,29 @@ class Postings(Recording):
     @property
     def outgrew_plans(self) -> bool:
         """Whether the base has so many more chunks that the planner's view of its tables is out
-        of date: when it is sixteen times as large, so that filling a base has few analyses, not
-        one a batch. How many rows there are, it sees by itself."""
+        of date: at 400, and each time that it is sixteen times as large, so that filling a base
+        has few analyses, not one a batch. How many rows there are, it sees by itself."""
         before, now = self._before // MANY_CHUNKS, (self._before + self._chunks) // MANY_CHUNKS
-        return (now.bit_length() + 3) // 4 > (before.bit_length() + 3) // 4
+        return now.bit_length() // 4 > before.bit_length() // 4
 
     def _known_words(self) -> dict[str, int]:
         """The id of each stem, new ones included; how many chunks have it is kept in step."""
         connection, base = self._connection, self._base
         having = Counter(chain.from_iterable(counts for _, counts in self._indexed.values()))
-        known = {
-            stem: word for stem, (word, _) in ids_of(connection, base, having | self._lost).items()
-        }
-        more = {word: having[stem] - self._lost[stem] for stem, word in known.items()}
-        connection.execute(
-            "UPDATE words w SET chunks = w.chunks + n.number"
-            " FROM unnest(%s::int[], %s::bigint[]) AS n (id, number)"
-            " WHERE w.base_id = %s AND w.id = n.id AND n.number <> 0",
-            (numbers(more), numbers(more.values()), base),
+        more: Mapping[str, int] = having
+        if self._lost:
+            stems = having.keys() | self._lost.keys()
+            more = {stem: having[stem] - self._lost[stem] for stem in stems}
+        known: dict[str, int] = dict(
+            connection.execute(
+                "UPDATE words w SET chunks = w.chunks + n.number"
+                " FROM unnest(%s::text[], %s::bigint[]) AS n (stem, number)"
+                " WHERE w.base_id = %s AND w.stem = n.stem RETURNING w.stem, w.id",
+                (array(more), numbers(more.values()), base),
+            )
         )
         if self._lost:
-            drop_unused(connection, base, more)
+            drop_unused(connection, base, known.values())
         new = {
             stem: word
             for word, stem in enumerate((s for s in having if s not in known), self._next_word)

@@ -16,7 +16,7 @@ MOST_ROWS = 16  # of them
 SIZES = (2048, 16384)  # a part below either is made one with others of its kind
 TOGETHER = 8  # so many of a kind become one
 MOST_GONE = 8  # a part of which one chunk in so many is gone is written anew
-_BLOCK = struct.Struct(">hiiiiii")  # the first three of five columns, each behind its length
+_BLOCK = struct.Struct(">hiiiiiii")  # the first three of five columns, behind their lengths
 _LENGTH = struct.Struct(">i")
 BLOCK = ("base_id", "segment", "word", "narrow", "wide")
 
@@ -157,7 +157,7 @@ def copy_blocks(connection: Connection, base: int, segment: int, whole: Packed) 
     lines: list[bytes] = []
     for word, narrow, wide in whole.by_word():
         lines += (
-            _BLOCK.pack(5, 4, base, 4, segment, 4, word),
-            *(_LENGTH.pack(len(narrow)), narrow, _LENGTH.pack(len(wide)), wide),
+            *(_BLOCK.pack(5, 4, base, 4, segment, 4, word, len(narrow)), narrow),
+            *(_LENGTH.pack(len(wide)), wide),
         )
     copy_packed(connection, Identifier("word_blocks"), BLOCK, lines)

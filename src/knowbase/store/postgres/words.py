@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TypeAlias
 
 from psycopg import Connection
@@ -30,24 +30,24 @@ def key_of(stem: str) -> str:
 def counted(fields: Sequence[str]) -> tuple[int, Counts]:
     """The number of words in the four fields of a chunk, and how often each stands where."""
     title, heading, text, terms = found = [stems_alone(field) if field else [] for field in fields]
-    counts = {stem: number << TEXT for stem, number in _by_key(text).items()}
+    counts = {stem: number << TEXT for stem, number in Counter(text).items()}
     for place, words in ((TITLE, title), (HEADING, heading), (TERMS, terms)):
-        for stem, number in _by_key(words).items():
-            counts[stem] = counts.get(stem, 0) | number << place
-    return sum(map(len, found)), counts
+        for stem in words:
+            counts[stem] = counts.get(stem, 0) + (1 << place)
+    length = sum(map(len, found))
+    if counts and (
+        length > MOST or max(map(len, counts)) > LONGEST or "\0" in "".join(counts)
+    ):  # as almost never: not each is its own key, or a count may not fit
+        return length, _by_key(zip((TITLE, HEADING, TEXT, TERMS), found, strict=True))
+    return length, counts
 
 
-def _by_key(words: Sequence[str]) -> dict[str, int]:
-    counts = Counter(words)
-    if not counts or (
-        max(map(len, counts)) <= LONGEST and len(words) <= MOST and "\0" not in "".join(counts)
-    ):
-        return counts  # as nearly always: each is its own key
-    by_key: dict[str, int] = {}
-    for stem, number in counts.items():
-        key = key_of(stem)
-        by_key[key] = min(by_key.get(key, 0) + number, MOST)
-    return by_key
+def _by_key(fields: Iterable[tuple[int, Sequence[str]]]) -> Counts:
+    counts: Counts = {}
+    for place, words in fields:
+        for stem, number in Counter(map(key_of, words)).items():
+            counts[stem] = counts.get(stem, 0) | min(number, MOST) << place
+    return counts
 
 
 def four_of(counts: int) -> tuple[int, int, int, int]:

@@ -20,7 +20,6 @@ from knowbase.store.postgres.compile import compile_condition
 from knowbase.store.postgres.keeping import PostgresKeeping
 from knowbase.store.postgres.links import Linking
 from knowbase.store.postgres.register import Known, Register
-from knowbase.store.postgres.rows import clean
 from knowbase.store.postgres.sealing import columns as seals
 from knowbase.store.postgres.sealing import read_back, seal, seal_fields, seal_use
 from knowbase.store.rows import in_order
@@ -173,8 +172,8 @@ class Writing(Chunks):
         self._forget_chunks({chunk: length for chunk, length, _ in chunks})
         if is_distributed(self._connection):  # over its nodes no key leads to documents
             self._drop_chunks({document for _, _, document in chunks})
-        self._linking.forget(ids)
         self._linking.note_loss(ids)
+        self._linking.forget(ids)
         self._connection.execute(
             "DELETE FROM documents WHERE base_id = %s AND id = ANY(%s)", (self._base, list(ids))
         )
@@ -229,13 +228,13 @@ class Writing(Chunks):
         values |= {
             "path": draft.path,
             "updated_at": draft.updated_at,
-            "tags": sorted({clean(tag) for tag in reading.tags}),
+            "tags": sorted(set(reading.tags)),
         }
         known = self._register.by_id(draft.id)
         if known is not None and known.seq in self._planned:
             self._write_planned()  # the same document twice
         seq = known.seq if known else self._next_seq
-        code = self._code_of(seq, known, clean(reading.value("code")))
+        code = self._code_of(seq, known, reading.value("code"))
         if known is None:
             self._next_seq += 1
             new = {"base_id": self._base, "seq": seq, "id": draft.id, "code": code}
@@ -274,7 +273,7 @@ class Writing(Chunks):
         """New ones, sealed as they are."""
         new: dict[tuple[str, ...], list[tuple[Any, ...]]] = {}
         for one in documents:
-            links = in_order({Link(clean(to), kind) for to, kind in one.draft.reading.links})
+            links = in_order(set(one.draft.reading.links))
             copy = Copy(read_back(one.values), {}, links, (), tuple(chunks.get(one.seq, ())))
             values = {**one.values, **seals(copy)}
             new.setdefault(tuple(values), []).append(tuple(values.values()))
@@ -307,7 +306,7 @@ class Writing(Chunks):
 
     def _copy_links(self, links: Iterable[tuple[int, Link]]) -> None:
         """Those of documents that have none; equal ones are one."""
-        lines = {(self._base, seq, clean(link.target), link.kind): None for seq, link in links}
+        lines = {(self._base, seq, link.target, link.kind): None for seq, link in links}
         copy_rows(self._connection, "links", ("base_id", "document", "target", "kind"), [*lines])
 
     # files
