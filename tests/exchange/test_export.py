@@ -169,7 +169,7 @@ def test_the_commands_say_what_they_did(own: Kb, tmp_path: Path) -> None:
     assert parts_of(second)["documents"].rows == 0
     said = own("import", out, "--base", second).out
     assert said.startswith(f"{written['parts'][0]['rows']} added\n")
-    assert "verified: every part was read again from both" in said
+    assert "verified: every part was read again from the copy" in said
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/thesis.md").write_text("x")
     assert "holds something else" in own.error("export", tmp_path / "mine", code=2)

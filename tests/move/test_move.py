@@ -360,5 +360,5 @@ def test_settings_stay_where_they_are_and_that_is_said(nested: Kb, tmp_path: Pat
     nested.write("kb.toml", "[search]\ndefault_top = 3\n")
     out = nested("move", ".", tmp_path / "x" / "b.db").out
     assert f"note: the settings in {nested.folder / 'kb.toml'} are not part of the base" in out
-    assert "verified: every part was read again from both, and is the same" in out
+    assert "verified: every part was read again from the copy, and is the same" in out
     assert "the source is as it was" in out

@@ -21,7 +21,7 @@ class Imported(NamedTuple):
     chunks_reused: int = 0
     chunks_waiting: int = 0
     parts: tuple[Part, ...] = ()  # of an export: what there is of each kind
-    verified: bool = False  # every part has been read again from both and is the same
+    verified: bool = False  # every part was read again from the copy and is the same
     dry_run: bool = False
     interrupted: bool = False
     notices: tuple[str, ...] = ()

@@ -16,7 +16,7 @@ from knowbase.move.paths import Origin, Relocated, notices
 from knowbase.store.contract import CopySource, Snapshot
 from knowbase.store.linking import index_or_later
 from knowbase.store.location import new_place, shown
-from knowbase.upkeep.digests import Part, digests, is_empty, of_history, same
+from knowbase.upkeep.digests import Digests, Part, digests, is_empty, of_history, same
 from knowbase.values.changes import Changes
 from knowbase.values.copies import Copy, batches
 
@@ -31,7 +31,7 @@ class Moved(NamedTuple):
     parts: tuple[Part, ...]  # what there is of each kind, in the source
     copied: int  # documents that this run has written
     there: int  # documents that were there already
-    verified: bool = False  # every part has been read again from both and is the same
+    verified: bool = False  # every part was read again from the copy and is the same
     dry_run: bool = False
     interrupted: bool = False
     notices: tuple[str, ...] = ()
@@ -124,6 +124,7 @@ class Transfer:
         self._parts: tuple[Part, ...] = ()
         self._there: set[int] = set()
         self._copied = 0
+        self._read = Digests()  # of what was read to be copied
 
     def run(self) -> Moved:
         try:
@@ -168,7 +169,9 @@ class Transfer:
         self._drop_others()
         seqs = [seq for seq in self._source.seqs() if seq not in self._there]
         for batch in batches(seqs):
-            self._paste(self._source.copies(batch))
+            copies = self._source.copies(batch)
+            self._read.add(copies)
+            self._paste(copies)
             self._progress(Step(self._copied, len(seqs), "documents copied"))
         self._target.paste_shared(self._source.shared())
         self._target.paste_history(self._source.history())
@@ -187,8 +190,12 @@ class Transfer:
         self._copied += len(copies)
 
     def _verify(self) -> None:
-        """Read everything again, from both."""
-        self._parts = digests(self._source, self._progress)
+        """Read everything again from the target; from the source only what was not copied now:
+        that is of one moment, and what was read then is what is there."""
+        if self._there:
+            self._parts = digests(self._source, self._progress)
+        else:
+            self._parts = self._read.parts(self._source)
         found = digests(self._target, self._progress)
         differing = [
             one.name for one, other in zip(self._parts, found, strict=True) if one != other

@@ -46,22 +46,33 @@ def is_empty(whole: CopySource) -> bool:
     return not whole.seqs() and not any(whole.shared()[:7])
 
 
+class Digests:
+    """Those of a base, while its documents are read in their order."""
+
+    def __init__(self) -> None:
+        self._documents, self._chunks, self._vectors = map(_Sum, ("documents", "chunks", "vectors"))
+
+    def add(self, copies: Iterable[Copy]) -> None:
+        for copy in copies:
+            self._documents.add([copy._replace(chunks=())])
+            self._chunks.add(one._replace(vectors=()) for one in copy.chunks)
+            self._vectors.add((one.id, vector) for one in copy.chunks for vector in one.vectors)
+
+    def parts(self, whole: CopySource) -> tuple[Part, ...]:
+        """Every part of the base, of which all documents were added."""
+        found = (self._documents, self._chunks, self._vectors)
+        others = _others(whole.frame(), whole.shared())
+        return (*(one.part() for one in found), *others)
+
+
 def digests(
     whole: CopySource, progress: Callable[[Step], None] = lambda _: None
 ) -> tuple[Part, ...]:
     """Every part of a base."""
-    documents, chunks, vectors = _Sum("documents"), _Sum("chunks"), _Sum("vectors")
+    found = Digests()
     for batch in in_batches(whole, lambda n, of: progress(Step(n, of, "documents compared"))):
-        for copy in batch:
-            documents.add([copy._replace(chunks=())])
-            chunks.add(one._replace(vectors=()) for one in copy.chunks)
-            vectors.add((one.id, vector) for one in copy.chunks for vector in one.vectors)
-    return (
-        documents.part(),
-        chunks.part(),
-        vectors.part(),
-        *_others(whole.frame(), whole.shared()),
-    )
+        found.add(batch)
+    return found.parts(whole)
 
 
 def of_history(whole: CopySource) -> Part:

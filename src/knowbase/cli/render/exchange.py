@@ -47,7 +47,7 @@ def render_imported(paint: Painter, imported: "Imported") -> Iterable[str]:
     yield from unread(paint, "skipped", imported.skipped)
     yield from unread(paint, "failed", imported.failed)
     if imported.verified:
-        yield "verified: every part was read again from both, and is the same"
+        yield "verified: every part was read again from the copy, and is the same"
     yield from _notices(paint, imported.notices)
     if imported.interrupted:
         yield paint("red", "interrupted: ") + "what was taken stays; run it again to go on"

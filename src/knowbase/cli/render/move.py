@@ -20,7 +20,7 @@ def render_moved(paint: Painter, moved: "Moved") -> Iterable[str]:
     if moved.interrupted:
         yield paint("red", "interrupted: ") + "what was copied stays; run it again to go on"
     if moved.verified:
-        yield "verified: every part was read again from both, and is the same"
+        yield "verified: every part was read again from the copy, and is the same"
         yield paint("dim", "the source is as it was: delete it when it is needed no longer")
     for notice in moved.notices:
         yield paint("red", "note: ") + safe(notice)

@@ -24,9 +24,13 @@ _LENGTH = struct.Struct(">i")
 _ROWS = 4096  # that are sent at once
 _BETWEEN = "\x1f"
 _NOTHING = "\\N"
-_CHOSEN = (
-    "base_id, seq, type, tags, path, created_at, updated_at, parent_key, project, roles, archived,"
-    " expires_at, scope, sector, tier"
+_ANALYZED = (
+    "documents (base_id, seq, type, tags, path, created_at, updated_at, parent_key, project, roles,"
+    " archived, expires_at, scope, sector, tier)",
+    "chunks (base_id, id, document, position, hash)",
+    "names (base_id, document, name)",
+    "mentions (base_id, document, name)",
+    "edges (base_id, source, target)",
 )
 
 
@@ -124,7 +128,12 @@ def analyze(connection: Connection) -> None:
     be told."""
     tables = "words, word_blocks (base_id, segment, word)"
     if not is_distributed(connection):
-        tables = f"documents ({_CHOSEN}), chunks (base_id, id, document, position, hash), {tables}"
+        tables = ", ".join((*_ANALYZED, tables))
+        found = connection.execute(
+            "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
+            " AND tablename ~ '^vectors_[0-9]+$'"
+        )
+        tables += "".join(f", {name} (base_id, model, chunk)" for (name,) in found)
     connection.execute(SQL("ANALYZE {}").format(SQL(tables)))
 
 

@@ -8,8 +8,6 @@ import psycopg
 from psycopg import Connection, errors
 from psycopg.sql import SQL
 
-from knowbase.store.postgres.cluster import together
-from knowbase.store.postgres.vector_tables import vector_table
 from knowbase.values.findings import DAMAGE, NOTICE, PROBLEM, Finding
 
 _REPAIR = "kb repair"
@@ -117,19 +115,3 @@ def _indexes(connection: Connection) -> Iterator[Finding]:
             yield Finding(
                 "indexes", DAMAGE, f"the index {name} is damaged", f"REINDEX INDEX {name}"
             )
-
-
-def vector_rows(
-    connection: Connection, base: int, seqs: list[int]
-) -> Iterator[tuple[int, tuple[str, str, int], bytes | None]]:
-    """The chunk, the model and the seal of each vector of these documents."""
-    models = connection.execute(
-        "SELECT id, name, revision, dimensions FROM models WHERE base_id = %s", (base,)
-    ).fetchall()
-    for number, *model in models:
-        statement = SQL(
-            "SELECT v.chunk, v.seal FROM chunks c JOIN {} v ON v.base_id = c.base_id"
-            " AND v.chunk = c.id{} AND v.model = %s WHERE c.base_id = %s AND c.document = ANY(%s)"
-        ).format(vector_table(model[2]), together(connection, "v", "c"))
-        for chunk, seal in connection.execute(statement, (number, base, seqs)):
-            yield chunk, (model[0], model[1], model[2]), seal

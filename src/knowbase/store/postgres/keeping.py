@@ -137,7 +137,7 @@ def read(
     reading = Reading(connection, base, list(seqs))
     copies = reading.heads()
     if whole:
-        copies = reading.with_chunks(copies, {})
+        copies = reading.with_chunks(copies, vectors=False)
     related: dict[int, list[Relation]] = {}
     for seq, *relation in connection.execute(
         "SELECT r.source, s.id, t.id, r.relation, r.origin, r.created_at FROM relations r"

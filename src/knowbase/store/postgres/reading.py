@@ -1,15 +1,16 @@
 """A base in PostgreSQL as a whole, read in parts over one connection."""
 
-from collections.abc import Callable, Collection, Iterator
-from typing import Any
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from psycopg import Connection
 from psycopg.sql import SQL
 
 from knowbase.store.postgres import rows
+from knowbase.store.postgres.bulk import numbers
 from knowbase.store.postgres.calibration import read as read_calibration
-from knowbase.store.postgres.checking import findings, vector_rows
-from knowbase.store.postgres.cluster import together
+from knowbase.store.postgres.checking import findings
+from knowbase.store.postgres.cluster import is_distributed
 from knowbase.store.postgres.connection import translated
 from knowbase.store.postgres.saved import searches
 from knowbase.store.postgres.vector_tables import unpacked, vector_table
@@ -69,8 +70,14 @@ class PostgresSnapshot:
 
     def vector_seals(self, numbers: Collection[int]) -> dict[tuple[int, Model], bytes | None]:
         with translated():
-            found = vector_rows(self._connection, self._base, list(numbers))
-            return {(chunk, Model(*model)): seal for chunk, model, seal in found}
+            documents = list(numbers)
+            chunks = self._connection.execute(
+                "SELECT id FROM chunks WHERE base_id = %s AND document = ANY(%s)",
+                (self._base, documents),
+            ).fetchall()
+            whose = _Parts(self._base, documents, [chunk for (chunk,) in chunks])
+            found = _of_vectors(self._connection, whose, "seal")
+            return {(chunk, model): seal for model, chunk, seal in found}
 
     def findings(self, *, deep: bool) -> Iterator[Finding]:
         with translated():
@@ -95,12 +102,10 @@ class Reading:
 
     def copies(self) -> list[Copy]:
         """With everything that belongs to them."""
-        return self.with_chunks(self.heads(), self._vectors())
+        return self.with_chunks(self.heads(), vectors=True)
 
-    def with_chunks(
-        self, copies: list[Copy], embedded: dict[int, list[tuple[Model, Vector]]]
-    ) -> list[Copy]:
-        chunks = self._chunks(embedded)
+    def with_chunks(self, copies: list[Copy], *, vectors: bool) -> list[Copy]:
+        chunks = self._chunks(vectors=vectors)
         return [one._replace(chunks=tuple(chunks.get(one.document.seq, ()))) for one in copies]
 
     def heads(self) -> list[Copy]:
@@ -133,9 +138,7 @@ class Reading:
         statement = SQL(f"SELECT {what} WHERE base_id = %s AND document = ANY(%s)")
         return self._connection.execute(statement, self._wanted).fetchall()
 
-    def _chunks(
-        self, embedded: dict[int, list[tuple[Model, Vector]]]
-    ) -> dict[int, list[ChunkCopy]]:
+    def _chunks(self, *, vectors: bool) -> dict[int, list[ChunkCopy]]:
         found: dict[int, list[ChunkCopy]] = {}
         stored = self._connection.execute(
             SQL(
@@ -144,30 +147,50 @@ class Reading:
                 " ORDER BY c.document, c.position"
             ),
             self._wanted,
-        )
+        ).fetchall()
+        embedded = self._vectors([number for _, number, *_ in stored]) if vectors else {}
         for seq, number, position, title, terms, *chunk in stored:
             given = tuple(embedded.get(number, ()))
             copy = ChunkCopy(number, position, rows.chunk(chunk), title, terms, given)
             found.setdefault(seq, []).append(copy)
         return found
 
-    def _vectors(self) -> dict[int, list[tuple[Model, Vector]]]:
+    def _vectors(self, chunks: Sequence[int]) -> dict[int, list[tuple[Model, Vector]]]:
         found: dict[int, list[tuple[Model, Vector]]] = {}
-        models = self._connection.execute(
-            "SELECT id, name, revision, dimensions FROM models WHERE base_id = %s ORDER BY id",
-            self._wanted[:1],
-        ).fetchall()
-        for number, *identity in models:
-            model = Model(*identity)
-            statement = SQL(
-                "SELECT v.chunk, v.embedding FROM chunks c JOIN {} v ON v.base_id = c.base_id"
-                " AND v.chunk = c.id{} AND v.model = %s"
-                " WHERE c.base_id = %s AND c.document = ANY(%s)"
-            ).format(vector_table(model.dimensions), together(self._connection, "v", "c"))
-            with self._connection.cursor(binary=True) as cursor:
-                for chunk, given in cursor.execute(statement, (number, *self._wanted)):
-                    found.setdefault(chunk, []).append((model, unpacked(given)))
+        whose = _Parts(*self._wanted, chunks)
+        for model, chunk, given in _of_vectors(self._connection, whose, "embedding"):
+            found.setdefault(chunk, []).append((model, unpacked(given)))
         return found
+
+
+class _Parts(NamedTuple):
+    """Documents of a base, and all chunks of them."""
+
+    base: int
+    documents: list[int]
+    chunks: Sequence[int]
+
+
+def _of_vectors(
+    connection: Connection, whose: _Parts, column: str
+) -> Iterator[tuple[Model, int, Any]]:
+    """The model, the chunk and a column of each vector, models in order of their arrival. By the
+    numbers of the chunks: of a table that has just been filled, a join would read all of it."""
+    models = connection.execute(
+        "SELECT id, name, revision, dimensions FROM models WHERE base_id = %s ORDER BY id",
+        (whose.base,),
+    ).fetchall()
+    spread = is_distributed(connection)
+    for number, *identity in models:
+        model = Model(*identity)
+        statement = SQL(
+            f"SELECT v.chunk, v.{column} FROM {{}} v WHERE v.base_id = %s AND v.model = %s"
+            f" AND v.chunk = ANY(%s::bigint[]){' AND v.document = ANY(%s)' if spread else ''}"
+        ).format(vector_table(model.dimensions))
+        given = (whose.base, number, numbers(whose.chunks))
+        with connection.cursor(binary=True) as cursor:
+            cursor.execute(statement, (*given, whose.documents) if spread else given)
+            yield from ((model, chunk, value) for chunk, value in cursor)
 
 
 def shared(connection: Connection, base: int) -> SharedParts:

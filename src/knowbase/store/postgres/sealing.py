@@ -58,7 +58,7 @@ def _seal(connection: Connection, base: int, numbers: Collection[int], settings:
     reading = Reading(connection, base, sorted(numbers))
     found = reading.heads()
     if settings == _WHOLE:
-        found = reading.with_chunks(found, {})
+        found = reading.with_chunks(found, vectors=False)
     seals = [seals_of(one) for one in found]
     connection.execute(
         SQL(

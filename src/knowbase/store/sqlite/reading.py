@@ -14,6 +14,7 @@ from knowbase.store.sqlite.connection import translated
 from knowbase.store.sqlite.packing import SIMILAR
 from knowbase.store.sqlite.vector_tables import vector_table
 from knowbase.values.copies import ChunkCopy, Copy, Frame, GivenVerdict, SharedParts
+from knowbase.values.documents import Chunk
 from knowbase.values.edges import Relation
 from knowbase.values.files import Source
 from knowbase.values.findings import Finding
@@ -183,7 +184,8 @@ def _chunks(
     )
     for seq, number, position, title, terms, *chunk in stored:
         given = tuple(embedded.get(number, ()))
-        copy = ChunkCopy(number, position, rows.chunk(chunk), title, terms, given)
+        unpacked = Chunk(*rows.chunk(chunk))  # once: all of it is looked at
+        copy = ChunkCopy(number, position, unpacked, title, terms, given)
         found.setdefault(seq, []).append(copy)
     return found
 
