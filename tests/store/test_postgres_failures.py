@@ -150,6 +150,26 @@ def test_each_state_of_the_server_is_its_own_error(store: PostgresStore, state: 
     assert store.count(EVERYTHING) == 0  # and the store goes on
 
 
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ("XX000", "terminating connection due to unexpected postmaster exit"),
+        ("XX000", "terminating connection due to administrator command"),
+        ("XX000", "the database system is shutting down"),
+        ("58030", "failed to complete COPY on worker-1.example:5432"),
+        ("58030", "failed to COPY to shard 102 on worker-1.example:5432"),
+        ("08006", "connection to the remote node worker-1.example:5432 failed"),
+    ],
+)
+def test_what_a_coordinator_hands_on_of_a_worker_that_ends_is_told_of_the_worker(
+    store: PostgresStore, state: str, words: str
+) -> None:
+    """As Citus says it in the middle of a COPY: without the state, or without a context."""
+    raising = SQL("DO $$ BEGIN RAISE EXCEPTION {} USING ERRCODE = {}; END $$")
+    with pytest.raises(BaseUnreachable, match="a worker of the database cluster"):
+        store._read(raising.format(Literal(words), Literal(state)))
+
+
 def test_no_two_failures_are_told_alike() -> None:
     from knowbase.store.postgres import failures
 

@@ -72,6 +72,13 @@ def test_who_may_create_nothing_works_on_what_init_has_printed(
     assert "-- step" not in again  # nothing is missing
 
 
+def test_sql_for_a_database_that_cannot_be_asked_says_so(tmp_path: Path) -> None:
+    printed = Kb(tmp_path)("init", "--print-sql", "--base", "postgresql://kb@127.0.0.1:1/x").out
+    said = "-- the database cannot be reached: this makes all of it, in a database that has nothing"
+    assert printed.startswith(said)
+    assert "-- step 1\n" in printed
+
+
 def test_a_file_needs_no_sql(tmp_path: Path) -> None:
     line = Kb(tmp_path).error("init", "--print-sql", "--base", "x.db", code=2)
     assert "needs no SQL" in line

@@ -130,9 +130,11 @@ def schema_sql(url: str, dimensions: int, roles: upgrade.Roles) -> str:
     database, schema, _ = place_in(url)
     try:
         connections = Connections(database, Timeouts(BUSY_TIMEOUT, schema=schema))
-    except BaseUnreachable:
-        there = upgrade.Found()  # of a database that is yet to come
-        return upgrade.printed(schema, there, dimensions, roles)
+    except BaseUnreachable as error:
+        whole = upgrade.printed(schema, upgrade.Found(), dimensions, roles)
+        return (
+            f"-- {error}: this makes all of it, in a database that has nothing of it yet\n{whole}"
+        )
     try:
         there = connections.run(lambda within: upgrade.found(within, schema))
     finally:

@@ -182,7 +182,9 @@ _RIGHTS = (
 )
 """Which right is missing only the server's words say."""
 
-_LOST_WORKER = r"remote node|connection marked as essential|failed to COPY to "
+_LOST_WORKER = r"remote node|connection marked as essential|failed to (complete )?COPY (on|to) "
+_ENDING_WORKER = r"terminating connection|the database system is "
+"""What a server says as it ends, handed on by the coordinator without its state."""
 _CLOSED = r"server closed|SSL |(receive data from|send data to|connection to the) server"
 """What libpq says of a connection that ends, which the coordinator hands on as it is."""
 _FULL_WORKER = r"No space left on device|wrote only \d+ of \d+ bytes"
@@ -236,9 +238,12 @@ def is_of_worker(error: Exception) -> bool:
     """A coordinator of Citus could not reach one of its workers, or lost it in the middle."""
     if not isinstance(error, psycopg.Error) or error.sqlstate is None:
         return False
-    if re.search(_LOST_WORKER, str(error)):
+    words = str(error)
+    if re.search(_LOST_WORKER, words):
         return True
-    is_lost = error.sqlstate.startswith(("57P", "08")) or re.search(_CLOSED, str(error))
+    if error.sqlstate == "XX000" and re.search(_ENDING_WORKER, words):
+        return True
+    is_lost = error.sqlstate.startswith(("57P", "08")) or re.search(_CLOSED, words)
     return bool(is_lost) and re.search(r"on \S+:\d+", error.diag.context or "") is not None
 
 
