@@ -18,7 +18,7 @@ from knowbase.query.conditions import EVERYTHING, Tagged
 from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.nearest import similarities
 from knowbase.store.seals import vector_seal
-from knowbase.store.sqlite import SqliteStore, create, schema
+from knowbase.store.sqlite import SqliteStore, create, schema, then_rows
 from knowbase.store.sqlite.packing import register
 from knowbase.store.sqlite.schema import STEPS
 from knowbase.store.sqlite.then_rows import PastRows
@@ -582,20 +582,23 @@ def test_what_was_is_looked_up_and_not_read_whole(store: SqliteStore, table: str
 
 
 @pytest.mark.parametrize("small", [0, 100])
-def test_of_a_long_history_only_what_is_asked_of_is_read(store: SqliteStore, small: int) -> None:
+def test_of_a_long_history_only_what_is_asked_of_is_read(
+    store: SqliteStore, small: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """And what is gone is not known any more, though its numbers may be used again."""
+    monkeypatch.setattr(then_rows, "SHORT", small)
     for text in ("alpha", "beta", "gamma", "delta"):
         store.apply(Changes(drafts=(draft("one", section(text)),)), NOW)
         store.apply(Changes(drafts=(draft("two", section(text)),)), NOW)
-    connection, known = store._connections.get(), PastRows(small)
+    connection, known = store._connections.get(), None
     for number in (7, 5, 6, 2, 0):
-        known.renew(connection, number)
+        known = PastRows.after(connection, number, known)
         assert set(_rows(connection, number)) <= set(known.rows.tolist())
         assert small or number == 6 or known.rows.tolist() == _rows(connection, number)
     store.apply(Changes(erased=("two",)), NOW)
     store.apply(Changes(drafts=(draft("three", section("alpha")),)), NOW)
     store.apply(Changes(drafts=(draft("three", section("beta")),)), NOW)
-    known.renew(connection, 3)
+    known = PastRows.after(connection, 3, known)
     assert known.rows.tolist() == _rows(connection, 0)
     chunks: Any = connection.execute("SELECT chunk FROM past_chunks ORDER BY id").fetchall()
     assert known.chunks.tolist() == [chunk for (chunk,) in chunks]

@@ -34,13 +34,14 @@ from knowbase.store.contract import Store
 from knowbase.store.facets import Ages
 from knowbase.store.plain import PlainStore
 from knowbase.store.seals import OF_USE
+from knowbase.store.sqlite import SqliteStore, then_connections, then_rows
 from knowbase.text.analysis import Word
 from knowbase.values.changes import Changes, Edit, Reinforcement
 from knowbase.values.copies import Copy
 from knowbase.values.documents import ALL
 from knowbase.values.edges import Relation
 from knowbase.values.reading import Link
-from stores import BACKENDS, MODEL, NOW, copy_into, draft, section, vector
+from stores import BACKENDS, MODEL, NOW, copy_into, draft, section, vector, with_index
 
 IDS = "pqrs"
 TITLES = ("One", "Two")
@@ -314,6 +315,33 @@ class SqliteStores(AsOf):
     backend = "sqlite"
 
 
+class _Patched(SqliteStores):
+    module: Any
+    name: str
+    value: object
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.patch = pytest.MonkeyPatch()
+        self.patch.setattr(self.module, self.name, self.value)
+
+    def teardown(self) -> None:
+        super().teardown()
+        self.patch.undo()
+
+
+class SqliteWithoutNumpy(_Patched):
+    """What was replaced is listed by the base instead of chosen among what is in memory."""
+
+    module, name, value = then_connections, "is_numpy_loaded", staticmethod(bool)
+
+
+class SqliteWithMuch(_Patched):
+    """Of a long history, what is in memory begins with the earliest moment that was asked of."""
+
+    module, name, value = then_rows, "SHORT", 0
+
+
 class PostgresStores(AsOf):
     backend = "postgres"
 
@@ -332,11 +360,44 @@ TestMemory = AsOf.TestCase
 TestMemory.settings = sized(6, 12)
 TestSqlite = SqliteStores.TestCase
 TestSqlite.settings = sized(6, 14)
+TestSqliteWithoutNumpy = SqliteWithoutNumpy.TestCase
+TestSqliteWithoutNumpy.settings = sized(3, 12)
+TestSqliteWithMuch = SqliteWithMuch.TestCase
+TestSqliteWithMuch.settings = sized(3, 12)
 TestPostgres = PostgresStores.TestCase
 TestPostgres.settings = sized(2, 10)
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("machine", [AsOf, SqliteStores, PostgresStores])
+@pytest.mark.parametrize(
+    "machine", [AsOf, SqliteStores, SqliteWithoutNumpy, SqliteWithMuch, PostgresStores]
+)
 def test_for_longer(machine: type[AsOf]) -> None:
     run_state_machine_as_test(machine, settings=sized(300, 40))
+
+
+@pytest.mark.parametrize("most", [0, 20_000])
+def test_moments_are_asked_of_in_any_order(
+    tmp_path: Path, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also of a long history, of which more is read when an earlier moment is asked of."""
+    monkeypatch.setattr(then_rows, "SHORT", most)
+    store = with_index(str(tmp_path / "base.db"))
+    store.use_model(MODEL)
+    for number, text in enumerate((*TEXTS, *TEXTS)):
+        for identity in IDS:
+            made = draft(identity, section(f"{text} {number}"), vectors=(vector(1, number, 0, 0),))
+            store.apply(Changes(drafts=(made,), model=MODEL), NOW)
+    store.renew_index(anew=True)
+
+    def words(asked: Store, number: int) -> Any:
+        then = asked.as_of(number)
+        return [scored(then.keyword(query, EVERYTHING, 20, WEIGHTS)) for query in QUERIES[:4]]
+
+    for number in (30, 5, 30, 17, 5, 2, 30, 17, 1):
+        another = SqliteStore(
+            str(tmp_path / "base.db")
+        )  # which has not been asked of any other moment
+        assert words(store, number) == words(another, number)
+        another.close()
+    store.close()

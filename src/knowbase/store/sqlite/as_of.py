@@ -46,6 +46,10 @@ if TYPE_CHECKING:
     from knowbase.values.vectors import Model, Vector
 
 LAST = "\U0010ffff"  # sorts after every word
+MAY_BE_HIDDEN = (
+    f"SELECT seq FROM main.documents WHERE {HAS_A_LIFECYCLE}"
+    f" UNION SELECT seq FROM temp.was_there WHERE flags & {then.MAY_BE_HIDDEN}"
+)
 
 
 class SqliteAsOf(SqliteParts):
@@ -67,8 +71,7 @@ class SqliteAsOf(SqliteParts):
 
     @property
     def _connections(self) -> PastConnections:  # type: ignore[override]
-        with translated():
-            return self._moments.at(self._number)
+        return self._moments.at(self._number)
 
     def history(self) -> "HistoryStore":
         return self._present.history()
@@ -110,10 +113,9 @@ class SqliteAsOf(SqliteParts):
             return super()._covered(condition)
         with self._one_state() as connection:
             model = self._model_id(connection)
+            self._words()  # where there is an index, it has counted them
             chunks = then_words.population(self._connections).rows
-            if model is None:
-                return chunks, 0
-            return chunks, self._connections.embedded(model)
+            return chunks, 0 if model is None else self._connections.embedded(model, chunks)
 
     # words
 
@@ -133,18 +135,23 @@ class SqliteAsOf(SqliteParts):
 
     def _has_lifecycle(self) -> bool:
         """Whether any document could be hidden, of today or of then."""
-        return bool(
-            self._read(
-                f"SELECT 1 FROM main.documents WHERE {HAS_A_LIFECYCLE} UNION ALL"
-                " SELECT 1 FROM temp.was_there WHERE has_a_lifecycle LIMIT 1"
-            )
-        )
+        return bool(self._read(f"{MAY_BE_HIDDEN} LIMIT 1"))
 
     def _hidden(self, lifecycle: Condition) -> "Integers":
-        """Kept: `now` is always the same, and there is no index of what was."""
+        """Looked for among those alone that may be. Kept: `now` is always the same."""
         kept, key = self._connections.found, ("hidden", lifecycle)
         found: Integers | None = kept.get(key)
-        return kept.keep(key, super()._hidden(lifecycle)) if found is None else found
+        if found is None:
+            from knowbase.store.sqlite.scan import numbers_in
+
+            sql, values = compile_condition(Not(lifecycle))
+            listed = self._read(
+                f"SELECT group_concat(d.seq) FROM ({MAY_BE_HIDDEN}) m"
+                f" CROSS JOIN documents d ON d.seq = m.seq WHERE {sql}",
+                values,
+            )
+            found = kept.keep(key, numbers_in(listed[0][0]))
+        return found
 
     def keyword(
         self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
@@ -184,20 +191,19 @@ class SqliteAsOf(SqliteParts):
 
     def frequencies(self, words: Sequence[Word], among: Condition = EVERYTHING) -> Frequencies:
         with self._one_state():
-            rows = then_words.population(self._connections, among).rows
-            return Frequencies(rows, tuple(self._count(word, among) for word in words))
+            rows, index = then_words.population(self._connections, among).rows, self._words()
+            return Frequencies(rows, tuple(self._count(word, index, among) for word in words))
 
-    def _count(self, word: Word, among: Condition = EVERYTHING) -> int:
+    def _count(self, word: Word, index: "WordsInStep | None", among: Condition = EVERYTHING) -> int:
         """How many chunks had a word."""
         if not stems(word.surface):
             return 0
+        if is_everything(among) and index is not None and _is_one_stem(word):
+            from knowbase.store.sqlite.then_index import having as having_by_index
+
+            return having_by_index(index, stems(word.surface)[0], word)
         having = then_words.matching(KeywordQuery((word,)), self._connections.next_chunk)
         if is_everything(among):
-            index = self._words()
-            if index is not None and len(stems(word.surface)) == 1 and not word.prefix:
-                from knowbase.store.sqlite.then_index import having as having_by_index
-
-                return having_by_index(index, stems(word.surface)[0], word)
             return int(self._read(f"SELECT count(*) FROM ({having.sql})", having.values)[0][0])
         sql, values = self._for_chunks(among)
         found = self._read(
@@ -208,22 +214,21 @@ class SqliteAsOf(SqliteParts):
 
     def unknown_words(self, words: Sequence[Word]) -> list[Word]:
         with self._one_state():
-            return [one for one in words if stem_of(one.surface) and not self._has(one)]
+            index = self._words()
+            return [one for one in words if stem_of(one.surface) and not self._has(one, index)]
 
-    def _has(self, word: Word) -> bool:
+    def _has(self, word: Word, index: "WordsInStep | None") -> bool:
         """Whether any chunk had a word."""
-        found, index = stems(word.surface), self._words()
-        if index is None or len(found) != 1 or word.prefix:
-            return bool(self._count(word))
+        if index is None or not _is_one_stem(word):
+            return bool(self._count(word, index))
         from knowbase.store.sqlite.then_index import has
 
-        return has(index, found[0], word)
+        return has(index, stems(word.surface)[0], word)
 
     def nearest_words(self, word: Word, limit: int) -> list[str]:
         stem = stem_of(word.surface)
         start = stem[:ALIKE]
         with self._one_state() as connection:
-            then.open_vocabulary(connection)
             having = then_words.having_terms(self._connections.next_chunk)
             found: Any = connection.execute(
                 f"SELECT DISTINCT term FROM ({having}) WHERE term >= ?1 AND term < ?2"
@@ -277,18 +282,17 @@ class SqliteAsOf(SqliteParts):
 
     def _as_they_are(self, among: "Among | None") -> "Among":
         """Without the chunks whose vectors are of what they said later."""
-        from knowbase.store.sqlite.scan import Among, numbers_in
+        from knowbase.store.sqlite.scan import Among
 
         kept, key = self._connections.found, "as they are"
         as_they_are: Among | None = kept.get(key)
         if as_they_are is None:
-            listed = self._read(
-                "SELECT group_concat(id) FROM (SELECT chunk AS id FROM temp.was_stale UNION ALL"
-                f" SELECT id FROM main.chunks WHERE id >= {self._connections.next_chunk:d})"
-            )
-            stale = numbers_in(listed[0][0])
-            as_they_are = kept.keep(key, Among.of(stale, inverted=True))
-        return as_they_are if among is None else among.and_(as_they_are)
+            stale, end = self._connections.chosen().stale, self._connections.next_chunk
+            as_they_are = kept.keep(key, Among.before(end, stale))
+        if among is None:
+            return as_they_are
+        passing: Among | None = kept.get((key, among))
+        return passing or kept.keep((key, among), among.and_(as_they_are))
 
     # relations and the graph
 
@@ -366,6 +370,10 @@ class SqliteAsOf(SqliteParts):
         kept = [row for row in found if row[0] in hops and row[1] in hops]
         kept.sort(key=lambda row: (row[0], row[1], row[4]))
         return [Edge(*row[2:]) for row in kept]
+
+
+def _is_one_stem(word: Word) -> bool:
+    return len(stems(word.surface)) == 1 and not word.prefix
 
 
 def _listed(numbers: Iterator[int]) -> str:

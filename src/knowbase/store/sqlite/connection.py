@@ -35,6 +35,7 @@ Mark: TypeAlias = tuple[int, int]
 
 LOOK_EVERY = 1_000_000  # steps of SQLite's machine, in which few queries are done
 MOST_KEPT = 16  # lists of what passes: a megabyte each in a base of a million chunks
+STATEMENTS = 400  # executions after which one is prepared anew: more than two searches take
 TIMELESS = ("ROLLBACK", "PRAGMA synchronous = FULL")  # put things back, however late it is
 
 _MEANING: tuple[tuple[tuple[type[apsw.Error], ...], type[KnowbaseError], str, str], ...] = (
@@ -364,11 +365,11 @@ def _opened(path: str) -> apsw.Connection:
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI
     uri = "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     if os.access(path, os.W_OK) and os.access(os.path.dirname(path), os.W_OK):
-        return _Connection(uri, flags=flags)
+        return _Connection(uri, flags, statementcachesize=STATEMENTS)
     try:
-        connection = _Connection(uri + "?mode=ro", flags=flags)
+        connection = _Connection(uri + "?mode=ro", flags, statementcachesize=STATEMENTS)
         connection.execute("PRAGMA schema_version")
     except (apsw.CantOpenError, apsw.ReadOnlyError):
         # Without a writer there is no shared memory to join, and none can be made.
-        return _Connection(uri + "?immutable=1", flags=flags)
+        return _Connection(uri + "?immutable=1", flags, statementcachesize=STATEMENTS)
     return connection

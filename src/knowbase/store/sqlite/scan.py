@@ -163,11 +163,12 @@ def best_of(
     query = np.frombuffer(vector, "<f4")
     best = _Best(most, len(query))
     for chunks, halves in blocks:
-        matrix = floats(halves)
-        scores = matrix @ query
         if among is not None:
-            scores[~among.passing(chunks)] = -np.inf
-        best.take(chunks, scores, matrix)
+            passing = np.flatnonzero(among.passing(chunks))
+            if len(passing) < len(chunks):
+                chunks, halves = chunks[passing], halves[passing]
+        matrix = floats(halves)
+        best.take(chunks, matrix @ query, matrix)
     return best.found()
 
 
@@ -222,6 +223,13 @@ class Among:
         """Those that are named; or, if most pass, all but those."""
         flags = np.full(int(named.max(initial=0)) + 2, inverted)
         flags[named] = not inverted
+        return cls(flags)
+
+    @classmethod
+    def before(cls, end: int, without: "Integers") -> "Among":
+        """Those with lower numbers, but for some of them."""
+        flags = np.ones(end + 1, bool)
+        flags[without] = flags[end] = False
         return cls(flags)
 
     @property

@@ -27,16 +27,11 @@ _TABLES = """
 CREATE TEMP TABLE was_then (seqs INTEGER NOT NULL, chunks INTEGER NOT NULL);
 CREATE TEMP TABLE was_gone (seq INTEGER PRIMARY KEY, until INTEGER NOT NULL);
 CREATE TEMP TABLE was_there (
-    seq INTEGER PRIMARY KEY, until INTEGER NOT NULL, id TEXT NOT NULL,
-    placed INTEGER,  -- until when its chunks stood as they did
-    is_related INTEGER NOT NULL, has_a_lifecycle INTEGER NOT NULL
+    seq INTEGER PRIMARY KEY, until INTEGER NOT NULL, flags INTEGER NOT NULL
 );
-CREATE INDEX temp.was_there_id ON was_there (id);
-CREATE TEMP TABLE was_stale (chunk INTEGER PRIMARY KEY);
-CREATE TEMP TABLE was_replaced (
-    chunk INTEGER PRIMARY KEY, row INTEGER NOT NULL UNIQUE, document INTEGER NOT NULL
+CREATE TEMP TABLE was_stale (
+    chunk INTEGER PRIMARY KEY, row INTEGER  -- what it said; NULL: nothing that is kept
 );
-CREATE INDEX temp.was_replaced_document ON was_replaced (document);
 CREATE TEMP TABLE was_relations (
     source INTEGER NOT NULL, target INTEGER NOT NULL, relation TEXT NOT NULL,
     origin TEXT NOT NULL, created_at TEXT NOT NULL, PRIMARY KEY (source, target, relation)
@@ -57,30 +52,30 @@ CREATE TEMP TABLE was_edges (
     weight REAL NOT NULL, origin TEXT NOT NULL, PRIMARY KEY (source, target, relation)
 ) WITHOUT ROWID;
 CREATE INDEX temp.was_edges_target ON was_edges (target, source);
-"""
+CREATE VIRTUAL TABLE temp.places USING fts5vocab (main, chunks_fts, instance);
+CREATE VIRTUAL TABLE temp.past_places USING fts5vocab (main, past_fts, instance);
+ANALYZE temp;
+INSERT INTO temp.sqlite_stat1 VALUES ('was_gone', NULL, '1000'), ('was_there', NULL, '1000'),
+    ('was_stale', NULL, '1000');
+ANALYZE temp.sqlite_schema;
+"""  # it is far less than there is in the base, so that SQLite goes over it first
 _SEQS, _CHUNKS = "(SELECT seqs FROM temp.was_then)", "(SELECT chunks FROM temp.was_then)"
 _UNCHANGED = "NOT IN (SELECT seq FROM temp.was_gone)"
 _KINDS = 1 << 48  # more than there will be documents
-_KEPT = (
-    "FROM temp.was_there g CROSS JOIN main.versions v ON v.document = g.seq AND v.until = g.until"
-)
+_KEPT = "FROM temp.was_there g JOIN main.versions v ON v.document = g.seq AND v.until = g.until"
 _TAGGED = (
     f"SELECT g.seq, CAST(t.value AS TEXT) {_KEPT} CROSS JOIN json_each(v.data, '$.document.tags') t"
 )
-_FOUND_BY = {"seq": "g.seq", "id": "g.id", "code": "v.code", "path": "v.path"}
+_FOUND_BY = {"seq": "g.seq", "id": "v.id", "code": "v.code", "path": "v.path"}
 _LIFECYCLE = ", ".join(
     f"'$.document.{name}'"
     for name in ("archived", "expires_at", "superseded_by", "valid_until", "deleted_at")
 )
-
-
-def _place(found: str, chunk: str, document: str) -> str:
-    """What the places of a document's chunks say of one of them."""
-    return (
-        f"SELECT {found} FROM temp.was_there w CROSS JOIN main.versions v ON v.document = w.seq"
-        f" AND v.until = w.placed CROSS JOIN json_each(v.places) e WHERE w.seq = {document}"
-        f" AND json_extract(e.value, '$[0]') = {chunk}"
-    )
+RELATED, MAY_BE_HIDDEN = 1, 2
+FLAGS = (  # of a version `v`
+    f"{RELATED} * (json_type(v.data, '$.relations[0]') IS NOT NULL) + {MAY_BE_HIDDEN}"
+    f" * (json_extract(v.data, {_LIFECYCLE}) <> '[false,null,null,null,null]')"
+)
 
 
 _PLACES = {
@@ -88,26 +83,34 @@ _PLACES = {
     "line": "json_extract(e.value, '$[1]')",
     "page": "json_extract(e.value, '$[2]')",
 }
+
+
+def _place(name: str, chunk: str) -> str:
+    """What the first version that says where the chunks of a document stood says of one of them:
+    -1 for nothing, and nothing where none says it."""
+    return (
+        f"SELECT coalesce({_PLACES[name]}, -1) FROM temp.was_there w CROSS JOIN main.versions v"
+        " ON v.document = w.seq AND v.until >= w.until CROSS JOIN json_each(v.places) e"
+        f" WHERE w.seq = c.document AND json_extract(e.value, '$[0]') = {chunk}"
+        " ORDER BY v.until LIMIT 1"
+    )
+
+
 _OF_TODAY = {  # of a chunk `c` that says what it said, maybe in another place
-    name: "CAST(CASE WHEN EXISTS (SELECT 1 FROM temp.was_there WHERE seq = c.document"
-    f" AND placed IS NOT NULL) THEN ({_place(found, 'c.id', 'c.document')}) ELSE c.{name} END"
-    " AS INTEGER)"
-    for name, found in _PLACES.items()
+    name: "CAST(CASE WHEN c.document IN (SELECT seq FROM temp.was_there) THEN"
+    f" nullif(coalesce(({_place(name, 'c.id')}), c.{name}), -1) ELSE c.{name} END AS INTEGER)"
+    for name in _PLACES
 } | {"hash": "+c.hash"}  # of no kind, as it is of what was
 _OF_THEN = {
-    "id": "r.chunk",
-    "document": "r.document",
+    "id": "c.chunk",
     "heading": "t.heading",
     "header": "t.header",
     "text": "t.text",
     "hash": kept_hash("c.hash"),  # history has letters
-} | {
-    name: f"CAST(({_place(found, 'r.chunk', 'r.document')}) AS INTEGER)"
-    for name, found in _PLACES.items()
-}
-_IN_PAST = "FROM temp.was_replaced r CROSS JOIN main.past_chunks c ON c.id = r.row"
+} | {name: f"CAST(nullif(({_place(name, 'c.chunk')}), -1) AS INTEGER)" for name in _PLACES}
+_IN_PAST = "FROM temp.was_stale r JOIN main.past_chunks c ON c.id = r.row AND c.chunk = r.chunk"
 _EMBEDDED = (  # its own vector, or that of the same text today
-    f"SELECT m.id, r.chunk {_IN_PAST} CROSS JOIN main.models m WHERE EXISTS (SELECT 1 FROM"
+    f"SELECT m.id, c.chunk {_IN_PAST} CROSS JOIN main.models m WHERE EXISTS (SELECT 1 FROM"
     " main.past_vectors v WHERE v.hash = c.hash AND v.model = m.id) OR EXISTS (SELECT 1 FROM"
     " main.chunks o CROSS JOIN main.embedded e ON e.model = m.id AND e.chunk = o.id"
     f" WHERE {has_hash('c.hash', 'o')})"
@@ -202,9 +205,9 @@ def _edges() -> str:
     )
 
 
-def fill_views(connection: apsw.Connection, number: int) -> tuple[int, int]:
-    """What was replaced since, in place of what the views had of it before; the numbers that
-    documents and chunks had not reached."""
+def empty_views(connection: apsw.Connection, number: int) -> tuple[int, int]:
+    """Views of a moment, without what was replaced since; the numbers that documents and chunks had
+    not reached then."""
     for (table,) in connection.execute(
         "SELECT name FROM temp.sqlite_schema WHERE type = 'table' AND name GLOB 'was_*'"
     ).fetchall():
@@ -214,50 +217,48 @@ def fill_views(connection: apsw.Connection, number: int) -> tuple[int, int]:
     ).fetchone()
     next_seq, next_chunk = row or (1, 1)
     connection.execute("INSERT INTO temp.was_then VALUES (?, ?)", (next_seq, next_chunk))
+    return next_seq, next_chunk
+
+
+def fill_views(connection: apsw.Connection, number: int, next_chunk: int) -> None:
+    """What was replaced since, as the base lists it; `then_versions.py` and `then_rows.py` choose
+    the same among what is in memory."""
     connection.execute(
         "INSERT INTO temp.was_gone SELECT document, min(until) FROM main.versions WHERE until > ?"
         " GROUP BY document",
         (number,),
     )
     connection.execute(
-        "INSERT INTO temp.was_there SELECT g.seq, g.until, v.id, iif(v.places IS NOT NULL, g.until,"
-        " (SELECT min(p.until) FROM main.versions p WHERE p.document = g.seq AND p.until > g.until"
-        " AND p.places IS NOT NULL)), json_type(v.data, '$.relations[0]') IS NOT NULL,"
-        f" json_extract(v.data, {_LIFECYCLE}) <> '[false,null,null,null,null]'"
-        " FROM temp.was_gone g"
+        f"INSERT INTO temp.was_there SELECT g.seq, g.until, {FLAGS} FROM temp.was_gone g"
         " CROSS JOIN main.versions v ON v.document = g.seq AND v.until = g.until"
         " WHERE v.since <= ? AND v.data IS NOT NULL",
         (number,),
     )
-    _fill_chunks(connection, number, next_chunk)
-    _fill_relations(connection)
-    return next_seq, next_chunk
-
-
-def _fill_relations(connection: apsw.Connection) -> None:
-    if connection.execute("SELECT 1 FROM temp.was_there WHERE is_related LIMIT 1").get is None:
-        return
+    # Numbers are not used again: a chunk that was ended later and has one of then was there.
     connection.execute(
-        "INSERT INTO temp.was_relations SELECT g.seq, t.seq, json_extract(r.value, '$[2]'),"
-        f" json_extract(r.value, '$[3]'), json_extract(r.value, '$[4]') {_KEPT} AND g.is_related"
-        " CROSS JOIN json_each(v.data, '$.relations') r"
-        " CROSS JOIN documents t ON t.id = json_extract(r.value, '$[1]')"
-    )
-
-
-def _fill_chunks(connection: apsw.Connection, number: int, next_chunk: int) -> None:
-    """Numbers are not used again: a chunk that was ended later and has one of then was there."""
-    connection.execute(
-        "INSERT INTO temp.was_replaced SELECT chunk, id, document FROM (SELECT chunk, id, document,"
+        "INSERT INTO temp.was_stale SELECT chunk, id FROM (SELECT chunk, id, document,"
         " min(until) FROM main.past_chunks WHERE until > ? AND chunk < ? GROUP BY chunk)"
         " WHERE document IN (SELECT seq FROM temp.was_there)",
         (number, next_chunk),
     )
     connection.execute(
-        "INSERT INTO temp.was_stale SELECT chunk FROM temp.was_replaced UNION"
-        " SELECT c.id FROM temp.was_gone g CROSS JOIN main.chunks c ON c.document = g.seq"
+        "INSERT OR IGNORE INTO temp.was_stale"
+        " SELECT c.id, NULL FROM temp.was_gone g CROSS JOIN main.chunks c ON c.document = g.seq"
         " WHERE g.seq NOT IN (SELECT seq FROM temp.was_there) AND c.id < ?",
         (next_chunk,),
+    )
+
+
+def fill_relations(connection: apsw.Connection) -> None:
+    """What was said of what was replaced: the views of documents are filled."""
+    is_any = f"SELECT 1 FROM temp.was_there WHERE flags & {RELATED} LIMIT 1"
+    if connection.execute(is_any).get is None:
+        return
+    connection.execute(
+        "INSERT INTO temp.was_relations SELECT g.seq, t.seq, json_extract(r.value, '$[2]'),"
+        f" json_extract(r.value, '$[3]'), json_extract(r.value, '$[4]') {_KEPT}"
+        f" AND g.flags & {RELATED} CROSS JOIN json_each(v.data, '$.relations') r"
+        " CROSS JOIN documents t ON t.id = json_extract(r.value, '$[1]')"
     )
 
 
@@ -310,13 +311,3 @@ def _called(next_seq: int) -> str:
     nobody = _KINDS << 8
     best = f"min(coalesce({one}, {nobody:d}), coalesce({other}, {nobody:d}))"
     return f"nullif({best}, {nobody:d}) % {_KINDS:d}"
-
-
-def open_vocabulary(connection: apsw.Connection) -> None:
-    """The words of now and of before, each with where it stands."""
-    connection.execute(
-        "CREATE VIRTUAL TABLE IF NOT EXISTS temp.places USING"
-        " fts5vocab(main, chunks_fts, instance);"
-        "CREATE VIRTUAL TABLE IF NOT EXISTS temp.past_places USING"
-        " fts5vocab(main, past_fts, instance)"
-    )

@@ -4,30 +4,43 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
 from knowbase.store.asked_of_the_past import refused
 from knowbase.store.sqlite import then
 from knowbase.store.sqlite.connection import BaseFile, Connections
+from knowbase.store.sqlite.scoring import population
 
 if TYPE_CHECKING:
     from knowbase.query.conditions import Condition
     from knowbase.store.bm25 import Population
     from knowbase.store.sqlite.scan import Floats, Integers
-    from knowbase.store.sqlite.then_rows import PastRows
+    from knowbase.store.sqlite.then_chosen import Chosen, Past
 
 
 MOST = 4  # moments that are kept at hand
+
+
+def is_numpy_loaded() -> bool:
+    """A process that has not needed it takes longer to load it than to ask the base."""
+    return "numpy" in sys.modules
+
+
+class Covered(NamedTuple):
+    """How many chunks there are today, and how many of them have a vector."""
+
+    chunks: int
+    embedded: int
 
 
 class Shared:
     """What is the same for all moments, as long as nobody writes."""
 
     def __init__(self) -> None:
-        self.rows: PastRows | None = None  # where numpy is
-        self.embedded: tuple[object, int] | None = None  # in which state, and how many
+        self.past: Past | None = None  # where numpy is
+        self.covered: tuple[object, Covered] | None = None  # in which state, and what
 
 
 class Moments(threading.local):
@@ -70,8 +83,9 @@ class PastConnections(Connections):
         self._shared = shared
         self._with_views: apsw.Connection | None = None
         self._prepared: tuple[object, ...] = ()
+        self._is_steady = False  # in a transaction whose state is the one that is prepared
         self._has_graph = False
-        self._replaced: tuple[PastRows, Integers] | None = None
+        self._chosen: Chosen | None = None
         self._past_vectors: tuple[int, list[tuple[Integers, Floats]]] | None = None
 
     def is_reading(self) -> bool:
@@ -80,60 +94,83 @@ class PastConnections(Connections):
     def get(self) -> apsw.Connection:
         """Within a transaction, asking for the version also makes it see one state from now on."""
         connection = super().get()
+        if self._is_steady and connection.in_transaction:
+            return connection
         wanted = connection, connection.pragma("data_version"), self.number
         if self._prepared != wanted:
             self._map(connection)  # what was lies here and there
             if self._with_views is not connection:
                 then.open_views(connection)
                 self._with_views = connection
-            self.next_seq, self.next_chunk = then.fill_views(connection, self.number)
+            with connection:
+                self._fill(connection)
             self._prepared, self._has_graph = wanted, False
-            self._replaced = self._past_vectors = None
-            self.population = {}
+        self._is_steady = connection.in_transaction
         return connection
 
-    def replaced(self) -> "tuple[PastRows, Integers]":
-        """What is known of all that was replaced, and which of it counts: by chunk."""
-        connection = self.get()
-        if self._replaced is None:
-            from knowbase.store.sqlite.then_rows import PastRows
+    def _fill(self, connection: apsw.Connection) -> None:
+        self._chosen, self._past_vectors, self.population = None, None, {}
+        self.next_seq, self.next_chunk = then.empty_views(connection, self.number)
+        if is_numpy_loaded():
+            from knowbase.store.sqlite.then_chosen import fill_views
 
-            known = self._shared.rows = self._shared.rows or PastRows()
-            known.renew(connection, self.number)
-            listed: Any = connection.execute(
-                "SELECT group_concat(row) FROM (SELECT row FROM temp.was_replaced ORDER BY chunk)"
-            ).get
-            self._replaced = known, known.places(listed)
-        return self._replaced
+            fill_views(connection, self._choose(connection))
+        else:
+            then.fill_views(connection, self.number, self.next_chunk)
+        then.fill_relations(connection)
+
+    def chosen(self) -> "Chosen":
+        """What was replaced since."""
+        connection = self.get()
+        return self._chosen or self._choose(connection)
+
+    def _choose(self, connection: apsw.Connection) -> "Chosen":
+        from knowbase.store.sqlite.then_chosen import Past
+
+        past = self._shared.past = self._shared.past or Past()
+        reached = self.next_seq, self.next_chunk
+        self._chosen = past.at(connection, self._base_state(connection), self.number, reached)
+        return self._chosen
+
+    def _base_state(self, connection: apsw.Connection) -> object:
+        """The same for all connections as long as nobody has written."""
+        return connection.execute("SELECT generation FROM journal").get, self._mark
 
     def past_vectors(self, model: int) -> "list[tuple[Integers, Floats]]":
         """Those of what was replaced, at half precision as they are kept."""
         if self._past_vectors is None or self._past_vectors[0] != model:
-            known, chosen = self.replaced()
-            self._past_vectors = (model, known.vectors(self.get(), model, chosen))
+            chosen = self.chosen()
+            found = chosen.rows.vectors(self.get(), model, chosen.places)
+            self._past_vectors = (model, found)
         return self._past_vectors[1]
 
-    def embedded(self, model: int) -> int:
-        """How many chunks had a vector of a model that there still is; how many have one today is
-        counted once for all moments."""
+    def embedded(self, model: int, chunks: int) -> int:
+        """How many of the chunks had a vector of a model that there still is."""
         connection = self.get()
-        state: Any = connection.execute("SELECT generation FROM journal").get, self._mark, model
-        if self._shared.embedded is None or self._shared.embedded[0] != state:
-            sql = "SELECT count(*) FROM main.embedded WHERE model = ?"
-            self._shared.embedded = state, connection.execute(sql, (model,)).get
+        today, past = self._covered(connection, model), self._embedded_in_past(connection, model)
+        if self._chosen is not None and today.embedded == today.chunks:
+            return chunks - len(self._chosen.places) + past
         other: Any = connection.execute(
             "SELECT (SELECT count(*) FROM main.embedded WHERE model = ?1 AND chunk >= ?2)"
             " + (SELECT count(*) FROM temp.was_stale s CROSS JOIN main.embedded e"
             " ON e.model = ?1 AND e.chunk = s.chunk)",
             (model, self.next_chunk),
         ).get
-        past = self._embedded_in_past(connection, model)
-        return self._shared.embedded[1] - int(other) + past
+        return today.embedded - int(other) + past
+
+    def _covered(self, connection: apsw.Connection, model: int) -> Covered:
+        """Counted once for all moments."""
+        state = self._base_state(connection), model
+        if self._shared.covered is None or self._shared.covered[0] != state:
+            sql = "SELECT count(*) FROM main.embedded WHERE model = ?"
+            embedded: Any = connection.execute(sql, (model,)).get
+            self._shared.covered = state, Covered(population(connection).rows, embedded)
+        return self._shared.covered[1]
 
     def _embedded_in_past(self, connection: apsw.Connection, model: int) -> int:
-        if "numpy" in sys.modules:
-            known, chosen = self.replaced()
-            return known.embedded(connection, model, chosen)
+        if is_numpy_loaded():
+            chosen = self.chosen()
+            return chosen.rows.embedded(connection, model, chosen.places)
         sql = "SELECT count(*) FROM temp.was_embedded WHERE model = ?"
         found: Any = connection.execute(sql, (model,)).get
         return int(found)

@@ -1,25 +1,24 @@
 """The index of words beside a base, for the base as it was: without what is not as it was, and with
 what was replaced since, which FTS5 is asked for."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from knowbase.query.conditions import EVERYTHING
-from knowbase.query.words import FieldWeights
 from knowbase.store.bm25 import Population
 from knowbase.store.sqlite.word_index import InStep, Loaded, Part, Postings, WordIndex
 
 if TYPE_CHECKING:
     import apsw
 
+    from knowbase.query.words import FieldWeights
     from knowbase.store.sqlite.scan import Integers
     from knowbase.store.sqlite.then_connections import PastConnections
     from knowbase.store.sqlite.then_rows import PastRows
     from knowbase.text.analysis import Word
 
 _MOST = 50_000  # rows of a part, which are counted by 16 bits
-_EACH = FieldWeights()
 
 
 class Remembered(Part):
@@ -46,6 +45,11 @@ class Remembered(Part):
         order = np.argsort(places, kind="stable")[np.count_nonzero(places < 0) :]
         return Postings.of(places[order].astype("u2"), counts[order] @ np.array(weights, "f8"))
 
+    def number(self, word: "Word") -> int:
+        """How many rows have a word."""
+        at, _ = self._known.having(self._connection, word)
+        return int(np.count_nonzero(self._places[at] >= 0))
+
 
 def has(index: InStep, stem: str, word: "Word") -> bool:
     """Whether any chunk had a word that is one stem; what was replaced is asked last."""
@@ -56,7 +60,7 @@ def has(index: InStep, stem: str, word: "Word") -> bool:
 def having(index: InStep, stem: str, word: "Word") -> int:
     """How many chunks had a word that is one stem."""
     return sum(
-        len(part.matching(word, _EACH).rows) if isinstance(part, Remembered) else part.having(stem)
+        part.number(word) if isinstance(part, Remembered) else part.having(stem)
         for part in index.parts
     )
 
@@ -68,18 +72,13 @@ def in_step(
     loaded: Loaded,
 ) -> InStep | None:
     """The index for the base as it was."""
-    gone: Any = connection.execute(
-        "SELECT chunk FROM temp.was_stale UNION SELECT chunk FROM temp.was_replaced"
-        " UNION SELECT id FROM main.chunks WHERE id >= ?",
-        (connections.next_chunk,),
-    )
-    found = index.in_step(connection, loaded, [chunk for (chunk,) in gone])
+    chosen = connections.chosen()
+    found = index.in_step(connection, loaded, chosen.stale, connections.next_chunk)
     if found is None:
         return None
-    known, chosen = connections.replaced()
     past = [
-        Remembered(connection, known, chosen[start : start + _MOST])
-        for start in range(0, len(chosen), _MOST)
+        Remembered(connection, chosen.rows, chosen.places[start : start + _MOST])
+        for start in range(0, len(chosen.places), _MOST)
     ]
     parts = (*found.parts, *past)
     people = Population(sum(map(_rows, parts)), sum(map(_length, parts)))

@@ -1,6 +1,6 @@
 """What was replaced in a base, at whatever moment: numbers, lengths, words and vectors of its rows.
 
-Each row is read once for all moments that are asked of; which of them count at one, `then.py` says.
+Each row is read once for all moments that are asked of; a moment is a choice among them.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,7 +10,7 @@ import numpy as np
 from knowbase.store.sqlite.packing import has_hash
 from knowbase.store.sqlite.scan import BLOCK, SMALL, dimensions_of, halves_in
 from knowbase.store.sqlite.scoring import counted, length_of
-from knowbase.store.sqlite.then import open_vocabulary
+from knowbase.store.sqlite.then_versions import firsts
 from knowbase.store.sqlite.vector_tables import vector_table
 from knowbase.store.sqlite.word_segments import FIELDS
 from knowbase.text.analysis import stems
@@ -21,75 +21,79 @@ if TYPE_CHECKING:
     from knowbase.store.sqlite.scan import Flags, Floats, Integers
     from knowbase.text.analysis import Word
 
-_MOST_KNOWN = 200  # words
+_MOST_KNOWN = 300_000  # rows that have words: 6 MB
+SHORT = SMALL  # rows of a history that is known whole
 
 
 class PastRows:
-    """The rows of `past_chunks` as far as they are known, by their numbers."""
+    """The rows of `past_chunks` that were replaced after a change, by their numbers. Those of
+    another state of the base are another object: who has chosen some of these goes on with them."""
 
-    def __init__(self, small: int = SMALL) -> None:
-        self._small = small
-        self._since = -1
-        self._forget()
-
-    def _forget(self) -> None:
-        self._sum = 0
-        self.rows = self.chunks = self.documents = self.lengths = np.empty(0, "i8")
+    def __init__(self, since: int, former: "PastRows | None" = None, found: Any = ()) -> None:
+        self.since = since
+        columns = np.array([(*row[:4], length_of(row[4])) for row in found], "i8").reshape(-1, 5).T
+        if former is not None:
+            columns = np.append(former._columns, columns, axis=1)
+        self._columns: Integers = columns
+        self.rows, self.chunks, self.documents, self.until, self.lengths = columns
+        self._order = np.lexsort((self.until, self.chunks))
         self._words: dict[Word, tuple[Integers, Floats]] = {}
-        self._vectors: _Vectors | None = None
+        self._vectors: _Vectors | None = None if former is None else former._vectors
 
-    def renew(self, connection: "apsw.Connection", number: int) -> None:
-        """Know what was replaced after a change, or more: of a short history all, of a long one
-        what was since the earliest moment that was asked of. Numbers of changes rise: as many rows
-        with the same sum are the same, and where any is gone, nothing that is known of it may be
-        used."""
-        if self._since < 0 or number < self._since:
+    @classmethod
+    def after(
+        cls, connection: "apsw.Connection", number: int, former: "PastRows | None" = None
+    ) -> "PastRows":
+        """What was replaced after a change, or more: of a short history all, of a long one what was
+        since the earliest moment that was asked of. What is known already is not read again, if it
+        is still there."""
+        if former is None or number < former.since:
             most: Any = connection.execute("SELECT max(id) FROM main.past_chunks").get
-            self._since = 0 if (most or 0) <= self._small else number
-            self._forget()
+            return cls(0 if (most or 0) <= SHORT else number)._renewed(connection)
+        return former._renewed(connection)
+
+    def _renewed(self, connection: "apsw.Connection") -> "PastRows":
+        """Numbers of changes rise: as many rows with the same sum are the same, and where any is
+        gone, nothing that is known of it may be used."""
         last = int(self.rows[-1]) if len(self.rows) else 0
-        known: Any = connection.execute(
+        there: Any = connection.execute(
             "SELECT count(*), coalesce(sum(until), 0) FROM main.past_chunks WHERE until > ?"
             " AND id <= ?",
-            (self._since, last),
+            (self.since, last),
         ).fetchone()
-        if known != (len(self.rows), self._sum):
-            self._forget()
-            last = 0
-        found: Any = connection.execute(
+        if there != (len(self.rows), int(self.until.sum())):
+            return PastRows(self.since)._renewed(connection)
+        found = connection.execute(
             "SELECT c.id, c.chunk, c.document, c.until, s.sz FROM main.past_chunks c"
             " CROSS JOIN main.past_fts_docsize s ON s.id = c.id WHERE c.until > ? AND c.id > ?"
             " ORDER BY c.id",
-            (self._since, last),
+            (self.since, last),
         ).fetchall()
-        if found:
-            self._words.clear()
-            self._sum += sum(row[3] for row in found)
-            self._add(found)
+        return PastRows(self.since, self, found) if found else self
 
-    def _add(self, found: Any) -> None:
-        rows, chunks, documents, _, sizes = zip(*found, strict=True)
-        self.rows = np.append(self.rows, np.array(rows, "i8"))
-        self.chunks = np.append(self.chunks, np.array(chunks, "i8"))
-        self.documents = np.append(self.documents, np.array(documents, "i8"))
-        self.lengths = np.append(self.lengths, np.array([*map(length_of, sizes)], "i8"))
-
-    def places(self, listed: str | None) -> "Integers":
-        """Where rows are, of which all are known; in their order."""
-        wanted = np.fromstring(listed, "i8", sep=",") if listed else np.empty(0, "i8")
-        return np.searchsorted(self.rows, wanted)
+    def at(self, number: int, next_chunk: int, documents: "Flags") -> "Integers":
+        """The places of the rows that hold at a moment, by chunk: of each chunk of those documents
+        the first that ended later. Numbers are not used again: a chunk that was ended later and has
+        one of then was there."""
+        later = self._order[(self.until > number)[self._order]]
+        first = later[firsts(self.chunks[later])]
+        first = first[: np.searchsorted(self.chunks[first], next_chunk)]
+        owners = np.minimum(self.documents[first], len(documents) - 1)
+        found: Integers = first[documents[owners]]
+        return found
 
     def having(self, connection: "apsw.Connection", word: "Word") -> "tuple[Integers, Floats]":
         """The places of the rows that have a word, rising, and how often in each field."""
         known = self._words.get(word)
         if known is None:
-            if len(self._words) > _MOST_KNOWN:
+            if sum(len(one) for one, _ in self._words.values()) > _MOST_KNOWN:
                 self._words.clear()
             plain = len(stems(word.surface)) == 1 and not word.prefix
-            found = _listed(connection, word) if plain else _matched(connection, word)
-            there = np.isin(found[0], self.rows)
-            at = np.searchsorted(self.rows, found[0][there])
-            known = self._words[word] = at, found[1][there]
+            rows, counts = _listed(connection, word) if plain else _matched(connection, word)
+            at = np.searchsorted(self.rows, rows)
+            at[at == len(self.rows)] = 0
+            there = self.rows[at] == rows if len(self.rows) else at > 0
+            known = self._words[word] = at[there].astype("u4"), counts[there].astype("u4")
         return known
 
     def vectors(
@@ -140,19 +144,19 @@ class _Vectors(NamedTuple):
 
 def _listed(connection: "apsw.Connection", word: "Word") -> "tuple[Integers, Floats]":
     """By the index's own list of words, which says where each stands."""
-    open_vocabulary(connection)
     listed: Any = connection.execute(
         f"SELECT group_concat(doc * {FIELDS:d} + CASE col WHEN 'title' THEN 0 WHEN 'heading' THEN 1"
         " WHEN 'text' THEN 2 ELSE 3 END) FROM temp.past_places WHERE term = ?",
         (stems(word.surface)[0],),
     ).get
-    places, often = np.unique(
-        np.fromstring(listed, "i8", sep=",") if listed else np.empty(0, "i8"), return_counts=True
-    )
-    rows, at = np.unique(places // FIELDS, return_inverse=True)
-    counts = np.zeros((len(rows), FIELDS))
-    counts[at, places % FIELDS] = often
-    return rows, counts
+    places = np.fromstring(listed or "", "i8", sep=",")  # rising
+    first = np.flatnonzero(firsts(places))
+    often = np.diff(np.append(first, len(places)))
+    rows, fields = np.divmod(places[first], FIELDS)
+    is_first = firsts(rows)
+    counts = np.zeros((np.count_nonzero(is_first), FIELDS))
+    counts[np.cumsum(is_first) - 1, fields] = often
+    return rows[is_first], counts
 
 
 def _matched(connection: "apsw.Connection", word: "Word") -> "tuple[Integers, Floats]":

@@ -31,8 +31,9 @@ def matching(query: KeywordQuery, next_chunk: int) -> Compiled:
     return Compiled(
         "SELECT rowid AS chunk FROM chunks_fts WHERE chunks_fts MATCH ?"
         f" AND {as_they_are(next_chunk, '+rowid')}"
-        " UNION ALL SELECT r.chunk FROM past_fts f CROSS JOIN temp.was_replaced r"
-        " ON r.row = f.rowid WHERE past_fts MATCH ?",
+        " UNION ALL SELECT p.chunk FROM past_fts f CROSS JOIN main.past_chunks p ON p.id = f.rowid"
+        " CROSS JOIN temp.was_stale r ON r.chunk = p.chunk AND r.row = p.id"
+        " WHERE past_fts MATCH ?",
         [wanted, wanted],
     )
 
@@ -89,10 +90,11 @@ def _replaced(
     """Of what was replaced since, all that has any of the words."""
     connection = connections.get()
     part = _among(connections, among)
-    within = f" AND +rowid IN (SELECT row FROM temp.was_replaced WHERE 1{part.sql.format('chunk')})"
+    replaced = f"SELECT row FROM temp.was_stale WHERE row IS NOT NULL{part.sql.format('chunk')}"
+    within = f" AND +rowid IN ({replaced})"
     found = scoring.tallied(connection, "past_fts", words, weights, Compiled(within, part.values))
     chunks: dict[int, int] = dict(
-        connection.execute("SELECT row, chunk FROM temp.was_replaced").fetchall()  # type: ignore[arg-type]
+        connection.execute("SELECT row, chunk FROM temp.was_stale WHERE row IS NOT NULL").fetchall()  # type: ignore[arg-type]
     )
     return Found(
         {chunks[row]: length for row, length in found.lengths.items()},
@@ -187,8 +189,8 @@ def _population(
     part = _among(connections, among)
     past = _sizes(
         connection,
-        "past_fts_docsize WHERE id IN (SELECT row FROM temp.was_replaced"
-        f" WHERE 1{part.sql.format('chunk')})",
+        "past_fts_docsize WHERE id IN (SELECT row FROM temp.was_stale"
+        f" WHERE row IS NOT NULL{part.sql.format('chunk')})",
         part.values,
     )
     next_chunk = connections.next_chunk
@@ -217,6 +219,7 @@ def having_terms(next_chunk: int) -> str:
     """The query for the words that chunks had, and which."""
     return (
         f"SELECT term, doc AS chunk FROM temp.places WHERE {as_they_are(next_chunk, 'doc')}"
-        " UNION ALL SELECT p.term, r.chunk FROM temp.past_places p"
-        " JOIN temp.was_replaced r ON r.row = p.doc"
+        " UNION ALL SELECT p.term, c.chunk FROM temp.past_places p"
+        " CROSS JOIN main.past_chunks c ON c.id = p.doc"
+        " CROSS JOIN temp.was_stale r ON r.chunk = c.chunk AND r.row = c.id"
     )

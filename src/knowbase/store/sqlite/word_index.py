@@ -27,7 +27,7 @@ from knowbase.store.tokenizer import stems_alone
 from knowbase.text.analysis import Word
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     import apsw
 
@@ -113,6 +113,14 @@ class Shard(Part):
         if len(rows):
             alive = np.ones(len(self.chunks), bool) if self.alive is None else self.alive
             alive[rows] = False
+            self.alive = alive
+
+    def up_to(self, chunk: int) -> None:
+        """Leave out that one and all behind it."""
+        end = int(np.searchsorted(self.chunks, chunk))
+        if end < len(self.chunks):
+            alive = np.ones(len(self.chunks), bool) if self.alive is None else self.alive
+            alive[end:] = False
             self.alive = alive
 
     def having(self, stem: str) -> int:
@@ -268,24 +276,35 @@ class WordIndex(Loading[Loaded]):
         return changed if len(changed) <= most else None
 
     def in_step(
-        self, connection: "apsw.Connection", loaded: Loaded, gone: "Collection[int]" = ()
+        self,
+        connection: "apsw.Connection",
+        loaded: Loaded,
+        gone: "Integers | None" = None,
+        before: int | None = None,
     ) -> InStep | None:
         """The index for the state that this transaction sees, but for chunks that are to be left
-        out."""
+        out, and those from a number on."""
         changed = self.changed(connection, loaded)
         if changed is None:
             return None
-        numbers = np.array(sorted({*changed, *gone}), "i8")
+        numbers = fresh = np.array(sorted(changed), "i8")
+        if gone is not None:
+            fresh = np.setdiff1d(numbers, gone) if changed else numbers
+            numbers = np.union1d(numbers, gone) if changed else gone
         parts: list[Part] = []
         for words, dead in zip(loaded.shards, loaded.dead, strict=True):
             if len(words.chunks):
                 shard = Shard(words)
                 shard.without(dead)
                 shard.without(numbers)
+                if before is not None:
+                    shard.up_to(before)
                 parts.append(shard)
+        if before is not None:
+            fresh = fresh[: np.searchsorted(fresh, before)]
         rows: Any = connection.execute(
             f"{FRESH} WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id",
-            ("[" + ",".join(map(str, set(changed).difference(gone))) + "]",),
+            ("[" + ",".join(map(str, fresh.tolist())) + "]",),
         ).fetchall()
         for start in range(0, len(rows), _TOKENIZED):
             parts.append(Fresh(rows[start : start + _TOKENIZED]))
