@@ -197,6 +197,23 @@ def test_a_moment_that_never_was_is_refused_in_one_sentence(
         known.base.search("jenkins as_of:#1", as_of="#2")
 
 
+@pytest.mark.parametrize(
+    ("query", "when"),
+    [
+        ('jenkins as_of:""', ""),
+        ("jenkins as_of:#1 as_of:#2", "#1 and #2"),
+        ("jenkins -as_of:#1", "-#1"),
+    ],
+)
+def test_a_query_that_names_no_single_moment_searches_nothing(
+    known: Told, query: str, when: str
+) -> None:
+    found = known.base.search(query)
+    assert found.hits == ()
+    assert found.notices[0].startswith(f"{when!r} is not a moment: nothing was searched (")
+    assert known.base.search("jenkins as_of:#1 as_of:#1").hits
+
+
 def test_nothing_is_written_through_a_moment(known: Told) -> None:
     number = known.base.store.history().last()
     with known.base.as_of("2026-01-05") as then:

@@ -94,6 +94,23 @@ def test_a_document_is_read_as_it_was_on_a_day(base: Base, clock: Clock) -> None
     assert [one.what for one in base.history.of("D-1").steps] == ["removed", "changed", "added"]
 
 
+def test_a_name_means_who_had_it_then(base: Base, clock: Clock) -> None:
+    base.note(Note("We deploy on Mondays", code="D-1"))
+    clock.day = 5
+    base.remove(["D-1"])
+    clock.day = 7
+    base.note(Note("We deploy on Fridays", code="D-1"))
+    clock.day = 9
+    assert text_of(base, "D-1") == "We deploy on Fridays"
+    assert text_of(base, "D-1@2026-01-04") == "We deploy on Mondays"
+    assert text_of(base, "D-1@2026-01-08") == "We deploy on Fridays"
+    assert "".join(text for _, text in base.history.diff("D-1@2026-01-04", "D-1").words) == (
+        "We deploy on MondaysFridays"
+    )
+    with pytest.raises(NotFound, match="was not there at 2026-01-06"):
+        base.get("D-1", as_of="2026-01-06")
+
+
 def test_a_session_stands_for_the_moment_when_it_started(base: Base, clock: Clock) -> None:
     base.note(Note("Before", code="S-1"))
     clock.day = 3

@@ -107,7 +107,7 @@ class Finding(BaseServices):
                     field="as_of",
                     hint="one of them",
                 )
-            when = asked or when
+            when = when if asked is None else asked
         return when
 
     def _search_as_of(self, when: str, request: SearchRequest) -> Answer:

@@ -191,8 +191,11 @@ class Records:
                 return reference, None
         return front, when
 
-    def identify(self, reference: str) -> str:
-        """The id of a document that is, or was, called so; forgotten ones are left alone."""
+    def identify(self, reference: str, moment: Moment | None = None) -> str:
+        """The id of a document that was called so at a moment, that is, or that last was;
+        forgotten ones are left alone."""
+        if moment is not None:
+            reference = self.store.history().past(reference, moment.number) or reference
         there = self.find(reference)
         if there is None:
             gone = self.store.history().past(reference)
@@ -206,7 +209,8 @@ class Records:
 
     def at(self, reference: str, when: str) -> Kept:
         """A document as it was; of what was not there, is forgotten or is no longer kept: why."""
-        return self._version(self.identify(reference), reference, self.moment(when))
+        moment = self.moment(when)
+        return self._version(self.identify(reference, moment), reference, moment)
 
     def _version(self, document: str, reference: str, moment: Moment) -> Kept:
         found = self.store.history().version(document, moment.number)
@@ -249,7 +253,7 @@ class Records:
         """What differs between two versions: CODE (from the one before), CODE@WHEN (to now), and
         a second @WHEN or another document."""
         first, when = self.split(old)
-        document = self.identify(first)
+        document = self.identify(first, self.moment(when) if when else None)
         before = self._side(document, first, when) if when else self._previous(document, first)
         if new is None:
             after, shown = self._side(document, first, None), "now"
@@ -257,7 +261,8 @@ class Records:
             after, shown = self._side(document, first, new[1:]), new[1:]
         else:
             other, moment = self.split(new)
-            after, shown = self._side(self.identify(other), other, moment), new
+            identity = self.identify(other, self.moment(moment) if moment else None)
+            after, shown = self._side(identity, other, moment), new
         return Difference(
             after.document.code,
             when or "before",

@@ -110,6 +110,12 @@ class _Reader:
         if isinstance(node, Without) and _is_related(node.part):
             message = "related: looks for documents, it cannot leave them out"
             return node._replace(part=self._as_words(node.part, message))
+        if (
+            isinstance(node, Without)
+            and isinstance(node.part, Operator)
+            and node.part.name == "as_of"
+        ):
+            return self._operator(node.part._replace(value=f"-{node.part.value}"))  # never was
         if isinstance(node, Without | Must):
             return node._replace(part=self.read(node.part))
         if isinstance(node, And | Or | Together):
@@ -140,7 +146,8 @@ class _Reader:
         elif isinstance(meaning, Weights):
             self._weights = meaning
         elif isinstance(meaning, AsOf):
-            self._as_of = meaning.when
+            others = [self._as_of] if self._as_of not in (None, meaning.when) else []
+            self._as_of = " and ".join([*others, meaning.when])  # two are no moment
         elif isinstance(meaning, Include):
             self._include |= meaning.states
             return meaning.condition or EVERYTHING
@@ -296,6 +303,10 @@ def _positive(tree: Node) -> Iterator[Text | Phrase]:
 
 def _is_related(node: Node) -> TypeGuard[Operator]:
     return isinstance(node, Operator) and node.name == "related"
+
+
+def _is_moment(node: Node) -> TypeGuard[Operator]:
+    return isinstance(node, Operator) and node.name == "as_of"
 
 
 def _contains(leaf: Text | Phrase) -> Condition:

@@ -305,7 +305,7 @@ def _signed(value: str) -> tuple[Operator | None, str]:
 
 
 def _as_of(asked: OperatorValue, _: Context) -> Meaning:
-    return AsOf(asked.value) if asked.value else Mistake("as_of: needs a moment: as_of:2026-03-01")
+    return AsOf(asked.value)
 
 
 def _include(asked: OperatorValue, _: Context) -> Meaning:

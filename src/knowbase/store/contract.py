@@ -349,8 +349,9 @@ class HistoryStore(Protocol):
     def lost(self, number: int) -> int:
         """How many documents were there after a change, and what they were is not kept."""
 
-    def past(self, reference: str) -> str | None:
-        """The id of the document that last was called so: an id, a code in any case, a path."""
+    def past(self, reference: str, number: int | None = None) -> str | None:
+        """The id of the document that last was called so: an id, a code in any case, a path. Or
+        that was after a change, of those that have been changed since."""
 
     def prune(self, ended: Sequence[tuple[str, int]]) -> None:
         """Forget, of each of these documents, the versions that ended by that change."""

@@ -100,9 +100,10 @@ class ScopedHistory:
         """Nobody knows any more whose they were."""
         return 0
 
-    def past(self, reference: str) -> str | None:
+    def past(self, reference: str, number: int | None = None) -> str | None:
+        number = None if number is None else self._real(number)
         for name in (self._names.code(reference), reference):
-            found = self._history.past(name)
+            found = self._history.past(name, number)
             if found is not None and self.versions(found):
                 return found
         return None

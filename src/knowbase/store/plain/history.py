@@ -201,8 +201,9 @@ class PlainHistory:
         known = past(self._state)
         return sum(one.data is None and one.since <= number < one.until for one in known)
 
-    def past(self, reference: str) -> str | None:
+    def past(self, reference: str, number: int | None = None) -> str | None:
         known = [version_of(one) for one in past(self._state)]
+        known = [one for one in known if number is None or one.has(number)]
         known.sort(key=lambda one: one.until or 0)
         kept = [(one.id, one.document) for one in known if one.document is not None]
         by_id = [one.id for one in known if one.id == reference]

@@ -95,11 +95,12 @@ class PostgresHistory(Connected):
         )
         return int(rows[0][0])
 
-    def past(self, reference: str) -> str | None:
+    def past(self, reference: str, number: int | None = None) -> str | None:
+        then = "" if number is None else f" AND since <= {number:d} AND until > {number:d}"
         for test in ("id = %s", "lower(code) = lower(%s)", "path = %s"):
             found = self._read(
                 SQL(
-                    f"SELECT id FROM versions WHERE base_id = %s AND {test}"
+                    f"SELECT id FROM versions WHERE base_id = %s AND {test}{then}"
                     " ORDER BY until DESC LIMIT 1"
                 ),
                 (self._base, reference),

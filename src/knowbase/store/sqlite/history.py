@@ -97,17 +97,12 @@ class SqliteHistory:
             )
         return int(found)
 
-    def past(self, reference: str) -> str | None:
+    def past(self, reference: str, number: int | None = None) -> str | None:
+        then = "" if number is None else f" AND since <= {number:d} AND until > {number:d}"
         with translated():
             for test in ("id = ?", "code = ?", "path = ?"):
-                found: str | None = (
-                    self._get()
-                    .execute(
-                        f"SELECT id FROM versions WHERE {test} ORDER BY until DESC LIMIT 1",
-                        (reference,),
-                    )
-                    .get
-                )
+                sql = f"SELECT id FROM versions WHERE {test}{then} ORDER BY until DESC LIMIT 1"
+                found: str | None = self._get().execute(sql, (reference,)).get
                 if found is not None:
                     return found
         return None
