@@ -55,6 +55,23 @@ def test_a_phrase_that_nothing_has_is_said(base: Base) -> None:
     assert asked(base, "+zebra script")[1][0].startswith("nothing has +zebra")
 
 
+def test_of_several_quotes_the_missing_one_is_named(base: Base) -> None:
+    by_words = ": these hits were found by its words"
+    for query, named in {
+        '"SQL script" "white zebra"': '"white zebra"',
+        '"white zebra" "blue horse" script': '"white zebra" or "blue horse"',
+        '"SQL zebra" OR "blue script"': '"SQL zebra" or "blue script"',
+        "+script +zebra": "+zebra",
+        '"SQL script" "is reviewed"': 'all of "SQL script", "is reviewed"',
+    }.items():
+        hits, notices = asked(base, query)
+        assert {relaxed for _, relaxed in hits} == {True}
+        assert notices[0] == f"nothing has {named}{by_words}"
+    _, notices = asked(base, '"numbered SQL" "every deploy"')
+    behind = "; those behind were found by its words"
+    assert notices == (f'one hit has "numbered SQL", "every deploy" as required{behind}',)
+
+
 @pytest.mark.parametrize("mode", ["hybrid", "semantic"])
 def test_the_other_legs_are_filled_up_alike(base: Base, mode: str) -> None:
     answer = base.search(SearchRequest('"numbered SQL script"', mode=mode))

@@ -110,11 +110,7 @@ class _Reader:
         if isinstance(node, Without) and _is_related(node.part):
             message = "related: looks for documents, it cannot leave them out"
             return node._replace(part=self._as_words(node.part, message))
-        if (
-            isinstance(node, Without)
-            and isinstance(node.part, Operator)
-            and node.part.name == "as_of"
-        ):
+        if isinstance(node, Without) and _is_moment(node.part):
             return self._operator(node.part._replace(value=f"-{node.part.value}"))  # never was
         if isinstance(node, Without | Must):
             return node._replace(part=self.read(node.part))
@@ -160,7 +156,7 @@ class _Reader:
     def _strict(self, node: Node) -> Condition:
         """The condition that the text says, words included."""
         if isinstance(node, Text | Phrase):
-            return _contains(node)
+            return contains(node)
         if isinstance(node, Operator):
             return self._conditions[node.at]
         if isinstance(node, Without):
@@ -309,7 +305,7 @@ def _is_moment(node: Node) -> TypeGuard[Operator]:
     return isinstance(node, Operator) and node.name == "as_of"
 
 
-def _contains(leaf: Text | Phrase) -> Condition:
+def contains(leaf: Text | Phrase) -> Condition:
     """That a chunk has what the leaf says."""
     if isinstance(leaf, Phrase):
         return Contains(Word(leaf.text)) if stems(leaf.text) else EVERYTHING

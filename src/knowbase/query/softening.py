@@ -7,15 +7,15 @@ from knowbase.text.stopwords import STOP_WORDS
 
 
 class Softened(NamedTuple):
-    """The tree without its requirements, and these as they were typed."""
+    """The tree without its requirements, and these."""
 
     tree: Node
-    required: tuple[str, ...]
+    required: tuple[Phrase | Text, ...]
 
 
 def soften(tree: Node) -> Softened | None:
     """None when nothing is required but what AND, filters and exclusions say, which stay."""
-    required: list[str] = []
+    required: list[Phrase | Text] = []
     softer = _softer(tree, required)
     return Softened(softer, tuple(required)) if required else None
 
@@ -32,15 +32,19 @@ def requires_phrase(tree: Node) -> bool:
     return isinstance(tree, And | Together) and any(requires_phrase(part) for part in tree.parts)
 
 
-def _softer(node: Node, required: list[str]) -> Node:
+def as_typed(leaf: Phrase | Text) -> str:
+    return f'"{leaf.text}"' if isinstance(leaf, Phrase) else f"+{leaf.text}"
+
+
+def _softer(node: Node, required: list[Phrase | Text]) -> Node:
     if isinstance(node, Phrase):
-        required.append(f'"{node.text}"')
+        required.append(node)
         return Together(tuple(Text(word, node.at) for word in node.text.split()))
     if isinstance(node, Must):
         before = len(required)
         part = _softer(node.part, required)
         if isinstance(node.part, Text):
-            required.append(f"+{node.part.text}")
+            required.append(node.part)
         elif len(required) == before:
             return node  # a group of words or a filter, which nobody requires by mistake
         return part

@@ -4,6 +4,9 @@ Quotes and pluses are often typed without meaning that nothing else may be shown
 empty for them helps nobody. What is excluded, and every filter, holds all the same.
 """
 
+from collections.abc import Mapping
+
+from knowbase.query.conditions import Condition, both
 from knowbase.ranking.rank import Ranked, keys_of
 from knowbase.search.paging import reaching
 from knowbase.search.rank import Outcome, rank_all
@@ -37,8 +40,21 @@ def filled_up(outcome: Outcome, services: Services, wanted: int) -> Outcome:
     return outcome._replace(
         proposals=outcome.proposals._replace(passages=passages),
         ranked=[*outcome.ranked, *others],
-        required=softer.required if others else (),
+        required=tuple(softer.required) if others else (),
+        missing=_missing(softer.required, inquiry, services) if not outcome.ranked else (),
         relaxed=None if outcome.ranked else more,
+    )
+
+
+def _missing(
+    required: Mapping[str, Condition], inquiry: Inquiry, services: Services
+) -> tuple[str, ...]:
+    """What nothing has that passes the filters, of one thing or of several that are required."""
+    if len(required) == 1:
+        return tuple(required)
+    shown = both(inquiry.visible, inquiry.filter)
+    return tuple(
+        typed for typed, has in required.items() if not services.store.newest(both(shown, has), 1)
     )
 
 

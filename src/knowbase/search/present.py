@@ -1,6 +1,6 @@
 """An answer for whoever asked: hits with their snippets, and what should be known about them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from knowbase.query.conditions import has_text
@@ -188,12 +188,19 @@ def _relaxed(outcome: Outcome) -> list[str]:
     """What some of the hits do not have, although the query requires it."""
     if not outcome.required:
         return []
-    named = ", ".join(outcome.required)
     strict = sum(not hit.relaxed for hit in outcome.ranked)
     if not strict:
+        named = " or ".join(outcome.missing) or _all_of(outcome.required)
         return [f"nothing has {named}: these hits were found by its words"]
     have = f"{strict} hits have" if strict > 1 else "one hit has"
+    as_required = " as required" if len(outcome.required) > 1 else ""
+    named = ", ".join(outcome.required) + as_required
     return [f"{have} {named}; those behind were found by its words"]
+
+
+def _all_of(required: Iterable[str]) -> str:
+    names = list(required)
+    return ("all of " if len(names) > 1 else "") + ", ".join(names)
 
 
 def _refused(outcome: Outcome, services: Services) -> list[str]:
@@ -206,7 +213,7 @@ def _refused(outcome: Outcome, services: Services) -> list[str]:
     softer = softened(inquiry, services.language)
     if softer is None:
         return []
-    named = ", ".join(softer.required)
+    named = _all_of(softer.required)
     return [f"nothing has {named}; without strict, hits that have its words are shown"]
 
 

@@ -20,6 +20,7 @@ class Outcome(NamedTuple):
     ranked: list[Ranked]
     milliseconds: float = 0.0
     required: tuple[str, ...] = ()  # what the relaxed ones among the hits do not have
+    missing: tuple[str, ...] = ()  # of these, when all hits are relaxed ones: what nothing has
     notices: tuple[str, ...] = ()  # of a second look
     relaxed: "Outcome | None" = None  # what is judged instead, when all hits are relaxed ones
 

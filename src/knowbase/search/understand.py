@@ -91,13 +91,13 @@ class Softer(NamedTuple):
     """The same inquiry without what it requires by quotes and pluses, and what that is."""
 
     inquiry: Inquiry
-    required: tuple[str, ...]
+    required: dict[str, Condition]  # by how it was typed
 
 
 def softened(inquiry: Inquiry, language: Language) -> Softer | None:
     """None when it requires nothing so."""
-    from knowbase.query.meaning import understand
-    from knowbase.query.softening import soften
+    from knowbase.query.meaning import contains, understand
+    from knowbase.query.softening import as_typed, soften
 
     found = soften(inquiry.query.tree) if inquiry.query.tree is not None else None
     if found is None:
@@ -105,7 +105,8 @@ def softened(inquiry: Inquiry, language: Language) -> Softer | None:
     context = language.context(inquiry.now)
     query = understand(inquiry.request.query, inquiry.profile.match, context, soft=True)
     query = query._replace(text=inquiry.query.text)  # what a model reads has no marks either way
-    return Softer(inquiry._replace(query=query), found.required)
+    required = {as_typed(one): contains(one) for one in found.required}
+    return Softer(inquiry._replace(query=query), required)
 
 
 def filters_of(

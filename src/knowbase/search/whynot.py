@@ -73,7 +73,8 @@ def _among_relaxed(
     for hit in outcome.ranked:
         if hit.relaxed and document.id in _shown_by(hit, outcome):
             found = _placed(blank, hit, outcome)
-            lacks = f"; it does not have {', '.join(outcome.required)}"
+            every = "all of " if len(outcome.required) > 1 else ""
+            lacks = f"; it does not have {every}{', '.join(outcome.required)}"
             return found._replace(reason=found.reason + lacks)
     return None
 
