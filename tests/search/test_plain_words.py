@@ -58,6 +58,11 @@ def test_an_agent_can_ask_for_the_language_and_learns_of_mistakes(base: Base) ->
     with pytest.raises(InvalidInput) as refused:
         kb_search(base, query="heap tpye:note", syntax="query")
     assert refused.value.field == "query"
+    found = kb_search(base, query='"heap profiling zebra"', syntax="query")
+    assert found.metadata.notices[0].startswith('nothing has "heap profiling zebra"')
+    assert found.results
+    assert all(one.is_relaxed for one in found.results)
+    assert kb_search(base, query="heap").results[0].is_relaxed is None
 
 
 @pytest.mark.parametrize(

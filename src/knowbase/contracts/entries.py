@@ -107,6 +107,8 @@ def search_entries(base: Base, asked: SearchInput) -> SearchOutput:
     if when is not None:
         with base.as_of(when) as then:
             return search_entries(then, asked._replace(as_of=None))
+    if asked.syntax == "query":
+        _check(base, request)
     answer = base.search(request)
     entries = found_entries(base, answer.hits, whole=asked.with_content)
     return SearchOutput(entries, _metadata(base, asked, request, answer))
@@ -124,7 +126,6 @@ def _request(base: Base, asked: SearchInput) -> SearchRequest:
     return SearchRequest(
         query=asked.query,
         syntax=asked.syntax,
-        strict=asked.syntax == "query",
         tags=asked.tags,
         tags_match="any",
         type=(asked.entry_type,) if asked.entry_type else (),
@@ -137,6 +138,15 @@ def _request(base: Base, asked: SearchInput) -> SearchRequest:
         facets=asked.facets,
         session_record=asked.session,
     )
+
+
+def _check(base: Base, request: SearchRequest) -> None:
+    """An agent learns of a misspelt operator by an error; quotes are relaxed as for everybody."""
+    from knowbase.search.understand import understand
+
+    profile = base.profile_for(request.profile)
+    strict = request._replace(strict=True)
+    understand(strict, profile, base.search_services.language, base.now())
 
 
 def kb_get_related(base: Base, **arguments: Any) -> RelatedOutput:

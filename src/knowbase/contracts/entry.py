@@ -40,6 +40,7 @@ class Entry(NamedTuple):
     page: int | None = None
     more: int = 0
     copies: tuple[Copy, ...] = ()
+    is_relaxed: bool | None = None  # when it lacks what quotes or + in the query require
     relation: str | None = None  # of kb_get_related, as are the two below
     shared_tags: int | None = None
     proximity: float | None = None
@@ -130,6 +131,7 @@ def _found(hit: Hit) -> Entry:
         page=hit.page,
         more=hit.more,
         copies=hit.copies,
+        is_relaxed=hit.is_relaxed or None,
     )
 
 

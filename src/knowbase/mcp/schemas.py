@@ -88,6 +88,7 @@ GIVES: dict[str, dict[str, str]] = {
 """What an answer has, as agents are told of it. An answer may have more: docs/agents.md."""
 
 OF_RELATED = ("relation", "shared_tags", "proximity")
+SELDOM = ("is_relaxed",)  # a line of the text says what it means
 
 
 def input_schema(tool: Tool) -> Schema:
@@ -135,6 +136,7 @@ def output_schema(tool: Tool) -> Schema:
         is_related = tool.name == "kb_get_related"
         entry = _fields(whole["results"]["items"])
         entry = {name: part for name, part in entry.items() if (name in OF_RELATED) == is_related}
+        entry = {name: part for name, part in entry.items() if name not in SELDOM}
         if not is_related:
             entry["content_cursor"] = {"description": "cut: kb_get's cursor"}
         properties["results"]["items"] = {"type": "object", "properties": entry}

@@ -22,7 +22,7 @@ DOCUMENT = (
 ENTRY = (
     "id", "code", "title", "entry_type", "project", "tags", "confidence", "created_at",
     "updated_at", "score", "relation", "shared_tags", "proximity", "path", "line", "page",
-    "heading", "section", "snippet", "copies", "explanation",
+    "heading", "section", "snippet", "is_relaxed", "copies", "explanation",
 )  # fmt: skip
 HIT = ("code", "title", "type", "path", "section", "line", "page", "snippet", "score")
 

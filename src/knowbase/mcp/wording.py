@@ -66,6 +66,8 @@ def _entry(entry: Data) -> Iterable[str]:
     if "content_cursor" in entry:
         cursor = entry["content_cursor"]
         yield f'  … cut; it goes on with kb_get {entry["code"]}, cursor="{cursor}"'
+    if entry.get("is_relaxed"):
+        yield "  without what the query requires"
     if entry.get("copies"):
         yield "  the same text: " + ", ".join(map(_copy, entry["copies"]))
     if entry.get("explanation"):

@@ -87,6 +87,7 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "line": "in the file",
         "more": "further matches",
         "copies": "same text elsewhere",
+        "is_relaxed": "lacks what is required",
     },
     "SearchMetadata": {
         "total": "proposed: an estimate unless exact",
