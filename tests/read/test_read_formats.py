@@ -34,7 +34,7 @@ def headings(reading: Reading) -> list[str | None]:
     [
         "pandoc.docx", "libreoffice.docx", "pandoc.odt", "libreoffice.odt", "pandoc.rtf",
         "libreoffice.rtf", "pandoc.epub", "pandoc.rst", "pandoc.org", "pandoc.adoc", "pandoc.tex",
-        "pandoc.ipynb", "libreoffice.fodt",
+        "pandoc.ipynb", "libreoffice.fodt", "pandoc.mediawiki", "zim.txt",
     ],
 )  # fmt: skip
 def test_a_text_has_its_sections_and_words_in_every_format(name: str) -> None:
@@ -46,13 +46,13 @@ def test_a_text_has_its_sections_and_words_in_every_format(name: str) -> None:
         assert words in told.replace("*", ""), words
     assert "120000" in told
     assert not any(markup in told for markup in ("\\section", "<w:", "{\\", ".. ", "{#", "=="))
-    if name not in ("pandoc.rtf", "pandoc.ipynb"):  # these two say no title
+    if name not in ("pandoc.rtf", "pandoc.ipynb", "pandoc.mediawiki"):  # these say no title
         assert reading.title == "The Harbour Plan"
 
 
 @pytest.mark.parametrize(
     "name", ["pandoc.docx", "libreoffice.docx", "libreoffice.odt", "pandoc.rtf", "libreoffice.rtf",
-             "pandoc.epub", "pandoc.rst"]
+             "pandoc.epub", "pandoc.rst", "pandoc.mediawiki", "pandoc.1"]
 )  # fmt: skip
 def test_tables_are_rows(name: str) -> None:
     assert COSTS in text_of(from_file(name))
@@ -276,7 +276,8 @@ def test_pictures_that_are_written_out_are_no_words(name: str) -> None:
 def test_every_format_has_a_fixture_or_a_test_of_its_own() -> None:
     fixtures = {path.suffix[1:] for path in FILES.iterdir()}
     elsewhere = {"Markdown", "PDF", "web page", "source code", "plain text", "JSON", "JSON lines",
-                 "YAML", "TOML, INI", "canvas of Obsidian", "saved web page"}  # fmt: skip
+                 "YAML", "TOML, INI", "canvas of Obsidian", "saved web page", "manual page",
+                 "page of Zim", "export of Evernote"}  # fmt: skip
     for one in FORMATS:
         assert one.type in DOCUMENT_TYPES
         assert one.name in elsewhere or fixtures & set(one.extensions), one.name

@@ -14,6 +14,10 @@ _LOCKS = frozenset({
     "mix.lock", "pubspec.lock", "podfile.lock", "packages.lock.json", "package.resolved",
     "gradle.lockfile", "deno.lock",
 })  # fmt: skip
+# ~$plan.docx of Word, .~lock.plan.odt# of LibreOffice; plan.md~ and #plan.md# of editors.
+_OPENED = re.compile(r"~\$.+|\.~lock\..+#")
+_BACKUP = re.compile(r".+~|#.+#|\.#.+")
+_OF_SYSTEMS = frozenset({"thumbs.db", "ehthumbs.db", "desktop.ini", ".ds_store", "icon\r"})
 _MINIFIED = re.compile(r"[.-](?:min|bundle|chunk)\.(?:js|mjs|cjs|css)$|\.(?:js|css|mjs)\.map$")
 _MADE = re.compile(
     r"\.pb\.(?:go|cc|h|c|py|rs|swift)$|_pb2(?:_grpc)?\.pyi?$|\.g\.(?:dart|cs)$|\.designer\.cs$"
@@ -23,7 +27,7 @@ _SECRETS = re.compile(
     r"(?:.+)?\.env(?:\..+)?|env\.(?:local|prod|production|dev|development|staging|test)"
     r"|\.?(?:npmrc|pypirc|netrc|pgpass|htpasswd|git-credentials)|_netrc"
     r"|id_(?:rsa|dsa|ecdsa|ed25519)|(?:.+[._-])?(?:credentials|passwords?|deploy_key|api_?keys?)"
-    r"|.+\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk|tfvars|tfstate)"
+    r"|.+\.(?:pem|p12|pfx|jks|keystore|kdbx|ppk|tfvars|tfstate)"
     r"|(?:.+[._-])?(?:secrets?|credentials)(?:[._-].+)?\.(?:ya?ml|json|toml|ini|env|properties)"
     r"|(?:.+-)?service-?account.*\.json|kubeconfig"
 )
@@ -41,6 +45,7 @@ _MARKER = re.compile(
     rb"|this file (?:is|was) (?:automatically|auto-?)[ -]?generated|do not edit.{0,60}generated",
     re.IGNORECASE,
 )
+_ZIP = b"PK\x03\x04"
 _HEAD = 2000  # bytes in which a file says that it was generated
 _SAMPLE = 1 << 16
 PRIVATE = "looks like a secret"
@@ -56,8 +61,12 @@ _PLAIN = re.compile(rb"[0-9\s.,;:+\-/|=eE]")
 def noise_by_name(path: str) -> str | None:
     """Why a file of this name is not read unless it is asked for; None when it is."""
     name = os.path.basename(path).lower()
-    if name in _LOCKS or name.endswith(".lock"):
+    if name in _LOCKS or name.endswith(".lock") or _OPENED.fullmatch(name):
         return "a lock file"
+    if name in _OF_SYSTEMS:
+        return "a system's own file"
+    if _BACKUP.fullmatch(name):
+        return "an editor's backup"
     if _SECRETS.fullmatch(name) and not name.endswith(_SAMPLES):
         return PRIVATE
     if _MINIFIED.search(name):
@@ -92,6 +101,8 @@ def noise_in(path: str, data: bytes) -> str | None:
 def _is_secret(name: str, sample: bytes) -> bool:
     if _PRIVATE_KEY.search(sample):
         return True
+    if name.endswith(".key"):
+        return not sample.startswith(_ZIP)  # a presentation of Apple's
     return bool(_PERHAPS_SECRETS.fullmatch(name)) and len(_LONG_LINE.findall(sample)) < _PROSE
 
 

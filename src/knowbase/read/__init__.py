@@ -106,6 +106,13 @@ def _of_text(file: File) -> Format:
             return formats.MBOX
     if file.data[:64].removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"<?xml"):
         return formats.XML
+    if file.text.startswith("Content-Type: text/x-zim-wiki"):
+        return formats.ZIM
+    if file.text[:100].lstrip()[:1] in (".", "'"):
+        from knowbase.read.roff import looks_like_roff
+
+        if looks_like_roff(file.text):
+            return formats.MANUAL
     if file.extension == "txt":
         from knowbase.read.rst import looks_like_rst
 

@@ -55,6 +55,18 @@ RST = Format(
     "sections by its titles; roles and directives as their text, also those of Sphinx."
     " A `.txt` that is written so, too",
 )  # fmt: skip
+MANUAL = Format(
+    "manual page", ("man", "mdoc"), "text", "roff:read_roff",
+    "sections; called as it says under NAME. Also files such as `ls.1` that are written so",
+)  # fmt: skip
+WIKI = Format(
+    "page of MediaWiki", ("mediawiki", "wiki"), "text", "wiki:read_wiki",
+    "sections at headings; tables, links, categories as tags; without templates",
+)  # fmt: skip
+ZIM = Format(
+    "page of Zim", ("zim",), "text", "wiki:read_zim",
+    "sections at headings; links, date. Also a `.txt` that begins as Zim's do",
+)  # fmt: skip
 MESSAGE = Format(
     "mail message", ("eml",), "mail", "mail:read_message",
     "subject, sender, receivers, date, text; each attachment that can be read is a document below"
@@ -135,6 +147,10 @@ _TEXTS = (
         "RIS", ("ris",), "reference", "bibliography:read_ris", "the same", holds=True,
     ),
     Format(
+        "export of Evernote", ("enex",), "text", "evernote:read_enex",
+        "a document a note: title, text, tags, dates, where it came from", holds=True,
+    ),
+    Format(
         "table", ("csv", "tsv", "tab", "psv"), "text", "tables:read_table",
         "rows in groups, each under the header",
     ),
@@ -165,7 +181,7 @@ NOTEBOOK = Format(
 
 FORMATS = (
     MARKDOWN, PDF, HTML, SAVED_PAGE, CODE, NOTEBOOK, WORD, SLIDES, SHEETS, ODT, ODS, ODP, RTF, EPUB,
-    MESSAGE, MBOX, RST, *_TEXTS, IMAGE, PLAIN,
+    MESSAGE, MBOX, RST, MANUAL, WIKI, ZIM, *_TEXTS, IMAGE, PLAIN,
 )  # fmt: skip
 
 UNREAD = (
@@ -178,6 +194,23 @@ UNREAD = (
     Unread("book of Kindle", ("mobi", "azw", "azw3"), "convert it to .epub"),
     Unread("scanned book", ("djvu",), "convert it to PDF"),
     Unread("photo of a phone", ("heic", "heif"), "save it as .jpg"),
+    Unread(
+        "archive",
+        (
+            "zip",
+            "tar",
+            "gz",
+            "tgz",
+            "bz2",
+            "xz",
+            "zst",
+            "7z",
+            "rar",
+            "jex",
+            "textpack",
+        ),
+        "unpack it and add the folder",
+    ),
 )
 
 _BY_EXTENSION = {extension: one for one in FORMATS for extension in one.extensions}
