@@ -1,12 +1,14 @@
-"""Pages before code, and titles that say what was asked: which constants, on halves of questions.
+"""Pages before code, titles that say what was asked, passages that refer to pages: which constants,
+on halves of questions.
 
     python bench/fit.py FOLDER … [--judged FOLDER …]
 
 FOLDER is a collection as bench/public.py leaves it (with its base); a judged one has the layout of
-`kb eval`. Each way is a pair of weights: how much code, data and tests count (`kind_weights`), and
-how much more a title counts that says what was asked (`title_boost`). A question belongs to the
-half that the SHA-256 of its text says. Printed for each half: how many questions the first hit
-answers and one of the first three; of judged sets, nDCG@10.
+`kb eval`. Each way is how much code, data and tests count (`kind_weights`), how much more a title
+counts that says what was asked (`title_boost`), and from which share of its score on a short
+passage gives way to a page that it refers to (`leads_on`); one is changed at a time. A question
+belongs to the half that the SHA-256 of its text says. Printed for each half: how many questions
+the first hit answers and one of the first three; of judged sets, nDCG@10.
 """
 
 import argparse
@@ -22,6 +24,7 @@ from knowbase.embed.granite import Granite
 from knowbase.evaluate.corpus import WRITTEN, Shelf, cache_folder
 from knowbase.evaluate.judged import Question, read_folders
 from knowbase.evaluate.metrics import mean, ndcg
+from knowbase.search.pointing import lead_on
 from knowbase.search.rank import rank_all, rank_proposals
 from knowbase.search.request import SearchRequest
 from knowbase.search.understand import understand
@@ -30,6 +33,7 @@ from public import QUESTIONS, questions_in
 DEPTH = 100
 BOOSTS = (0.0, 0.2, 0.3, 0.4, 0.5)
 KINDS = ((1.0, 1.0), (0.95, 0.8), (0.9, 0.8), (0.85, 0.7), (0.8, 0.7))  # code and data, tests
+SHARES = (0.0, 0.5, 0.6, 0.65, 0.7, 0.8)
 
 
 class Way(NamedTuple):
@@ -38,12 +42,25 @@ class Way(NamedTuple):
     others: float
     tests: float
     boost: float
+    share: float
 
     def __str__(self) -> str:
-        return f"code {self.others:g}, tests {self.tests:g}, title {self.boost:g}"
+        kinds = f"code {self.others:g}, tests {self.tests:g}"
+        return f"{kinds}, title {self.boost:g}, leads on {self.share:g}"
 
 
-WAYS = [Way(*kinds, boost) for kinds in KINDS for boost in BOOSTS]
+CHOSEN = Way(0.85, 0.7, 0.4, 0.65)
+WAYS = list(
+    dict.fromkeys(
+        (
+            Way(1.0, 1.0, 0.0, 0.0),
+            Way(0.9, 0.8, 0.4, 0.0),
+            *(CHOSEN._replace(others=others, tests=tests) for others, tests in KINDS),
+            *(CHOSEN._replace(boost=boost) for boost in BOOSTS),
+            *(CHOSEN._replace(share=share) for share in SHARES),
+        )
+    )
+)
 Orders = dict[Way, list[str]]  # what each way finds, best first
 
 
@@ -57,9 +74,13 @@ def orders(base: Base, text: str, unit: str) -> Orders:
     found: Orders = {}
     for way in WAYS:
         kinds = {"code": way.others, "data": way.others, "test": way.tests}
-        changed = outcome.inquiry.profile._replace(kind_weights=kinds, title_boost=way.boost)
+        changed = outcome.inquiry.profile._replace(
+            kind_weights=kinds, title_boost=way.boost, leads_on=way.share
+        )
         inquiry = outcome.inquiry._replace(profile=changed)
         ranked = rank_proposals(inquiry, outcome.proposals, outcome.trust)
+        if way.share:
+            ranked = lead_on(outcome._replace(inquiry=inquiry, ranked=ranked), services).ranked
         documents = [passages[hit.chunk].document for hit in ranked[: 10 * DEPTH]]
         names = [one.path or one.id for one in documents] if unit == "chunk" else []
         found[way] = names or list(dict.fromkeys(one.id for one in documents))
@@ -106,7 +127,7 @@ def show(name: str, answered: Sequence[Answered], *, counted: bool) -> None:
             cells.append(
                 " ".join(f"{sum(c):.0f}" if counted else f"{mean(list(c)):.4f}" for c in columns)
             )
-        print(f"{way!s:36}", "   ".join(cells), flush=True)
+        print(f"{way!s:50}", "   ".join(cells), flush=True)
 
 
 def main() -> None:

@@ -153,7 +153,7 @@ def test_no_factor_passes_the_bound_of_the_scale(text: str, title: str, kind: st
     found = 1.0
     for factor in factors:
         found *= factor.value
-    assert 0.8 <= found <= bound
+    assert BEST.kind_weights["test"] <= found <= bound
 
 
 def test_the_documents_own_recipes_have_neither() -> None:

@@ -25,6 +25,7 @@ PROFILE_FIELDS = {
     "superseded_factor": "a factor for what is superseded, when it is shown",
     "kind_weights": "factors of code, data files and tests, unless the query has an identifier",
     "title_boost": "how much more a document counts whose title says just what was asked",
+    "leads_on": "a short passage gives way to a page it links to that scores this share; 0: none",
     "clamp": "keep the score within 0 and 1",
     "unit": "a hit is a chunk, or a document",
     "copies": "one text in several places: a hit for each (apart), or one that lists them",

@@ -37,6 +37,7 @@ LEAST = {
     "recency_rate": 0,
     "superseded_factor": 0,
     "title_boost": 0,
+    "leads_on": 0,
     "default_top": 1,
     "max_top": 1,
 }

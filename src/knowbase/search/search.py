@@ -38,8 +38,12 @@ def _answered(request: SearchRequest, profile: Profile, services: Services, now:
 
 
 def _looked_at_again(outcome: Outcome, services: Services) -> Outcome:
-    """With the first hits in another order, if that is asked for."""
+    """With the first hits in another order, where links or what is asked for say so."""
     inquiry = outcome.inquiry
+    if inquiry.profile.leads_on and len(outcome.ranked) > 1:
+        from knowbase.search.pointing import lead_on
+
+        outcome = lead_on(outcome, services)
     if not (inquiry.request.rerank or outcome.is_diverse or services.second):
         return outcome
     from knowbase.search.second import second_look
