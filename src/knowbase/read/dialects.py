@@ -90,20 +90,27 @@ _EMBEDDED_PICTURE = re.compile(
     re.IGNORECASE,
 )
 _MKDOCS = ("!!", "??", "==", "//", "{*", "{!", "--", "-8")  # what such lines begin with
-_MARKS = ("%%", "![[", "{{", "{%", "{#", "{.", "{:", "{-", "{/", "[!", ":: ", "::\n", "((", "#+",
-          ":LOGBOOK:", "import ", "export ", "!!! ", "??? ", "???+ ", "===", "///", "{*", "{!",
-          "8<--")  # fmt: skip
+_MARKS = {  # by a letter of each: most texts lack most of those, which is found out in no time
+    "%": ("%%",), "[": ("![[", "[!"), ":": (":: ", "::\n", ":LOGBOOK:"), "(": ("((",),
+    "{": ("{{", "{%", "{#", "{.", "{:", "{-", "{/", "{*", "{!"), "#": ("#+",), "!": ("!!! ",),
+    "?": ("??? ", "???+ "), "=": ("===",), "/": ("///",), "<": ("8<--",),
+    "port ": ("import ", "export "),
+}  # fmt: skip
 
 
 def cleaned(text: str, *, mdx: bool = False) -> str:
     """The text without what is not text; as many lines as before."""
-    if not mdx and not any(mark in text for mark in _MARKS):
+    if not mdx and not _is_marked(text):
         return text
     lines = _LINE.findall(text)
     mdx = mdx or any(_IMPORT.match(line) for line in lines)
     return "".join(
         part if is_code else _without_markup(part, mdx) for part, is_code in _parts(lines)
     )
+
+
+def _is_marked(text: str) -> bool:
+    return any(mark in text for letter, marks in _MARKS.items() if letter in text for mark in marks)
 
 
 def anchor_of(heading: str) -> tuple[str, str | None]:

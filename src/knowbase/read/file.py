@@ -33,15 +33,16 @@ class File:
         self.most = most  # sections: what makes more of them may stop there
         self.most_data = most_data  # characters of what is data, not text: rows, records
         self.depth = depth  # in how many other files it lies
-        self.name = PurePath(path).name
-        self.stem = PurePath(path).stem
-        self.extension = PurePath(path).suffix[1:].lower()  # without the dot
+        pure = PurePath(path)
+        self.name, self.stem = pure.name, pure.stem
+        self.extension = pure.suffix[1:].lower()  # without the dot
 
     @property
     def called(self) -> str:
         """What a page is called that has no title: its file's name, as a person would say it."""
-        folder = PurePath(self.path).parent.name
-        stem = folder if folder and self.stem.lower() in _INDEX_PAGES else self.stem
+        stem = self.stem
+        if stem.lower() in _INDEX_PAGES:
+            stem = PurePath(self.path).parent.name or stem
         if _ESCAPED.search(stem):
             from urllib.parse import unquote
 
