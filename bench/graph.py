@@ -10,9 +10,12 @@ Louvain, Leiden and PageRank on 100,000 documents with 1,000,000 links, reading 
 form and naming the groups included; against it, igraph alone, which has the graph already.
 """
 
+import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # igraph's threads wait by spinning
 
 import igraph
 import numpy as np

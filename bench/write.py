@@ -15,6 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # igraph's threads wait by spinning
+
 import corpus
 from corpus import Clustered
 from knowbase.base import Base

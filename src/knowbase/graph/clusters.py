@@ -68,10 +68,11 @@ def _scores(wiring: Wiring) -> tuple[Scores, Places]:
     sources, targets = _directed(wiring)
     leaving = np.bincount(sources, minlength=size)
     is_end = leaving == 0
-    part = 1 / leaving[sources]
-    scores = np.full(size, 1 / size)
+    part = 1 / np.maximum(leaving, 1)
+    scores, handed = np.full(size, 1 / size), np.empty(len(sources))
     for _ in range(MOST_STEPS):
-        followed = np.bincount(targets, scores[sources] * part, size)
+        np.take(scores * part, sources, out=handed, mode="clip")  # no place is beyond the last
+        followed = np.bincount(targets, handed, size)
         after = DAMPING * (followed + scores[is_end].sum() / size) + (1 - DAMPING) / size
         moved = np.abs(after - scores).sum()
         scores = after
@@ -81,13 +82,13 @@ def _scores(wiring: Wiring) -> tuple[Scores, Places]:
 
 
 def _directed(wiring: Wiring) -> tuple[Places, Places]:
-    """Every link in its direction; what holds both ways is there both ways."""
-    sources, targets = wiring.sources, wiring.targets
+    """Every link in its direction, by its source; what holds both ways is there both ways."""
+    sources, targets, size = wiring.sources, wiring.targets, len(wiring.nodes)
     is_both_ways = np.array([name in SYMMETRIC for name in wiring.names], bool)[wiring.relations]
-    return (
-        np.concatenate((sources, targets[is_both_ways])),
-        np.concatenate((targets, sources[is_both_ways])),
-    )
+    back = targets[is_both_ways] * size + sources[is_both_ways]
+    links = np.concatenate((sources * size + targets, back))
+    links.sort()
+    return np.divmod(links, size)
 
 
 def _first(places: Places, scores: Scores, most: int) -> list[int]:
