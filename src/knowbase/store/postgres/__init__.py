@@ -1,5 +1,6 @@
 """A team's store: PostgreSQL, with pgvector for the semantic leg."""
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from psycopg import Connection
@@ -88,19 +89,22 @@ class PostgresStore(PostgresParts):
                 analyze(connection)
             if writing.grew:
                 self.index_large(connection)
-            found = connection.execute(
-                SQL(
-                    f"SELECT {rows.DOCUMENT} FROM documents d WHERE base_id = %s AND seq = ANY(%s)"
-                ),
-                (self._base, seqs),
-            )
-            by_seq = {row[1]: rows.document(row) for row in found}
+            by_seq = {**writing.new, **self._documents_of(connection, {*seqs} - {*writing.new})}
             written = [by_seq[seq] for seq in seqs]
             check_codes(changes.drafts, written)
             return written
 
         changes = with_erased(storable(changes))
         return self._connections.writing(write, wait=wait)
+
+    def _documents_of(self, connection: Connection, seqs: Collection[int]) -> dict[int, Document]:
+        if not seqs:
+            return {}
+        found = connection.execute(
+            SQL(f"SELECT {rows.DOCUMENT} FROM documents d WHERE base_id = %s AND seq = ANY(%s)"),
+            (self._base, list(seqs)),
+        )
+        return {row[1]: rows.document(row) for row in found}
 
     def distribute(self) -> None:
         """Over the workers of a cluster, where the server has become the coordinator of one."""

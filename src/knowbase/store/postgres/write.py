@@ -77,7 +77,7 @@ class Writing(Chunks):
         self._indexed: dict[int, tuple[int, Counts]] = {}
         self._documents: dict[int, int] = {}
         self._chunks = self._length = 0  # how many more there are
-        self._sealed: set[int] = set()  # documents whose seals were written with them
+        self.new: dict[int, Document] = {}  # those written with their seals, as they will be read
 
     def apply(self, changes: Changes) -> list[int]:
         """Everything in `changes`; returns the seq of each draft's document."""
@@ -106,8 +106,8 @@ class Writing(Chunks):
         if self.keeping is not None:
             self.keeping.finish(said, changed)
         if is_said(changes):
-            self._sealed.clear()
-        seal(self._connection, self._base, changed - self._sealed)
+            self.new.clear()
+        seal(self._connection, self._base, changed - self.new.keys())
         seal_fields(self._connection, self._base, touched - changed)
         seal_use(self._connection, self._base, self._used(changes) - changed - touched)
         return written
@@ -274,10 +274,10 @@ class Writing(Chunks):
         new: dict[tuple[str, ...], list[tuple[Any, ...]]] = {}
         for one in documents:
             links = in_order(set(one.draft.reading.links))
-            copy = Copy(read_back(one.values), {}, links, (), tuple(chunks.get(one.seq, ())))
+            self.new[one.seq] = document = read_back(one.values)
+            copy = Copy(document, {}, links, (), tuple(chunks.get(one.seq, ())))
             values = {**one.values, **seals(copy)}
             new.setdefault(tuple(values), []).append(tuple(values.values()))
-            self._sealed.add(one.seq)
         for columns, lines in new.items():
             copy_rows(self._connection, "documents", columns, lines)
 
@@ -285,7 +285,8 @@ class Writing(Chunks):
         """Each says other things: one statement a document, all in one round trip."""
         if not documents:
             return
-        self._sealed -= {one.seq for one in documents}
+        for one in documents:
+            self.new.pop(one.seq, None)
         with self._connection.pipeline():
             for one in documents:
                 settings = SQL(", ").join(
