@@ -26,7 +26,7 @@ from knowbase.move import move
 from knowbase.query.conditions import EVERYTHING
 from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.partial import allowed
-from knowbase.store.postgres import create
+from knowbase.store.postgres import PostgresStore, create
 from knowbase.store.postgres.upgrade import _statements
 from knowbase.text.analysis import Word
 from knowbase.values.changes import Changes
@@ -108,6 +108,22 @@ def test_init_distributes_the_tables_and_says_so(over: Cluster, tmp_path: Path) 
     assert made["shards"] == cluster.SHARDS
     assert [one["shards"] for one in made["workers"]] == [2, 2]
     assert all(one["size_bytes"] > 0 for one in made["workers"])
+
+
+def test_a_worker_that_is_to_be_emptied_is_shown_until_it_is(over: Cluster, filled: str) -> None:
+    """As by citus_drain_node, which says first that it is to have no shards."""
+    takes = (
+        "SELECT citus_set_node_property(nodename, nodeport, 'shouldhaveshards', {})"
+        " FROM pg_dist_node ORDER BY groupid DESC LIMIT 1"
+    )
+    ask(over.url, takes.format("false"))
+    try:
+        with closing(PostgresStore(filled)) as store:
+            state = store.cluster()
+    finally:
+        ask(over.url, takes.format("true"))
+    assert state is not None
+    assert [one.shards for one in state.workers] == [2, 2]
 
 
 def test_a_documents_parts_live_together_and_the_base_is_in_every_key(filled: str) -> None:

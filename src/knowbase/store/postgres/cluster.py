@@ -171,7 +171,8 @@ def state(connection: Connection[Any], schema: str) -> ClusterState | None:
         " FILTER (WHERE s.shardminvalue IS NOT NULL) FROM pg_dist_node n"
         " LEFT JOIN pg_dist_placement p USING (groupid) LEFT JOIN pg_dist_shard s"
         " ON s.shardid = p.shardid AND s.logicalrelid = to_regclass(%s)"
-        " WHERE n.noderole = 'primary' AND n.shouldhaveshards GROUP BY 1, 2 ORDER BY 1, 2",
+        " WHERE n.noderole = 'primary' GROUP BY n.nodename, n.nodeport, n.shouldhaveshards"
+        " HAVING n.shouldhaveshards OR count(s.shardid) > 0 ORDER BY 1, 2",  # one may be emptied
         (_name(schema, "chunks"),),
     ).fetchall()
     sizes = dict(_sizes(connection, schema))

@@ -339,5 +339,8 @@ def _configure(connection: Connection) -> None:
 def _is_direct(connection: Connection) -> bool:
     """Whether this is a session of the server's own: a pooler between has numbers of its own, and
     may lend the next transaction a session that does not know what was prepared in this one."""
-    found = connection.execute("SELECT pg_backend_pid()").fetchone()
+    try:
+        found = connection.execute("SELECT pg_backend_pid()").fetchone()
+    except psycopg.errors.QueryCanceled:  # by a time-out of the role's own, before ours hold
+        return False
     return found == (connection.info.backend_pid,)
