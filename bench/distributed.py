@@ -9,14 +9,16 @@ one is let in and the shards are rebalanced, as one would do by hand. Asked are 
 search by themselves and both together, with and without a filter that one document in a hundred
 passes; every answer is compared with that of the one server when it compares every vector. Times
 are CPU time of this process and of all servers together, as far as these run on this machine, and
-what a client waited.
+what a client waited. With --words, the blocks of words, which lie on the coordinator, are at last
+spread over the workers by a column, and brought back: what that would cost a search by words.
 """
 
 import argparse
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -99,10 +101,16 @@ def legs(store: PostgresStore, condition: Condition) -> dict[str, Callable[[Ques
 
 
 def measured(
-    label: str, store: PostgresStore, asked: list[Question], servers: list[int]
+    label: str,
+    store: PostgresStore,
+    asked: list[Question],
+    servers: list[int],
+    which: Collection[str] = ("keyword", "semantic", "hybrid"),
 ) -> Iterator[Row]:
     for name, condition in FILTERS.items():
         for leg, work in legs(store, condition).items():
+            if leg not in which:
+                continue
             work(asked[0])
             before, waited = spent(servers), []
             for one in asked:
@@ -162,6 +170,21 @@ def spread(url: str, workers: int) -> None:
         connection.execute("SELECT rebalance_table_shards(shard_transfer_mode => 'block_writes')")
 
 
+@contextmanager
+def words_by(url: str, column: str) -> Iterator[None]:
+    """The blocks of words on the workers for a while."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("SET search_path TO knowbase, public")
+        connection.execute(
+            "SELECT create_distributed_table('word_blocks', %s, colocate_with => 'none')",
+            (column,),
+        )
+        try:
+            yield
+        finally:
+            connection.execute("SELECT undistribute_table('word_blocks')")
+
+
 def main() -> None:
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
@@ -170,6 +193,7 @@ def main() -> None:
     parser.add_argument("--chunks", type=int, default=30_000)
     parser.add_argument("--queries", type=int, default=40, help="of each kind (40)")
     parser.add_argument("--workers", type=int, default=3, help="at most (3)")
+    parser.add_argument("--words", action="store_true", help="spread the blocks of words, too")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     given = parser.parse_args()
     servers = postmasters(given.many)
@@ -185,6 +209,9 @@ def main() -> None:
         label = f"{workers} worker{'s' * (workers > 1)}"
         rows += measured(label, store, asked, servers)
         rows += exact.compared(label, store, asked)
+    for column in ("segment", "word") if given.words else ():
+        with words_by(given.many, column):
+            rows += measured(f"words by {column}", store, asked, servers, ("keyword",))
     for base in (one, store):
         base.close()
     report("distributed", rows, as_json=given.json)

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from urllib.parse import urlsplit
 
 import psycopg
 from psycopg.sql import SQL, Identifier
@@ -31,7 +31,8 @@ from scale import SHAPE
 DOCUMENTS, ROUNDS = 500, 4  # after one that is not counted
 MOVE = (
     "import sys; from knowbase.move import move; from knowbase.store.postgres import vectors;"
-    " vectors.PostgresVectors.renew_index = lambda *_, **__: False; move(*sys.argv[1:])"
+    " vectors.PostgresVectors.renew_index = lambda *_, **__: False; move(*sys.argv[1:]);"
+    " print(open('/proc/self/status').read())"  # its own: of children, one has their parent's
 )
 READ = (
     "import sys; from knowbase.base import open; from knowbase.values.copies import batches;"
@@ -87,8 +88,15 @@ def copied(url: str, spent: Callable[[], float]) -> float:
         return spent() - before
 
 
-def moved(url: str, home: Path, chunks: int, spent: Callable[[], float]) -> list[Row]:
-    granite = Granite()
+def new_database(url: str) -> str:
+    """One that has nothing yet, on the same server."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE moved")
+    return urlsplit(url)._replace(path="/moved").geturl()
+
+
+def moved(server: str, home: Path, chunks: int, spent: Callable[[], float]) -> list[Row]:
+    granite, url = Granite(), new_database(server)
     tree = corpus.write_tree(home / "more", chunks // SHAPE.sections, SHAPE)
     source = str(home / "source.db")
     create(source).close()
@@ -96,33 +104,34 @@ def moved(url: str, home: Path, chunks: int, spent: Callable[[], float]) -> list
         base.add([str(tree)])
         number = base.status().chunks
     before, ours = spent(), of_children()
-    subprocess.run([sys.executable, "-c", MOVE, source, f"{url}#moved"], check=True)
-    theirs = of_children()
-    took = spent() - before + theirs.cpu - ours.cpu
-    again = of_children().cpu
+    command = [sys.executable, "-c", MOVE, source, url]
+    state = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    client = of_children() - ours
+    took = spent() - before + client
+    again = of_children()
     subprocess.run([sys.executable, "-c", READ, source], check=True)
-    reading = of_children().cpu - again
+    reading = of_children() - again
     bare = copied(url, spent)
     return [
         Row("moved: chunks", [number]),
         Row("moved: kb move, comparing included", [took], "s CPU"),
-        Row("moved: of it, the client's", [theirs.cpu - ours.cpu], "s CPU"),
+        Row("moved: of it, the client's", [client], "s CPU"),
         Row("moved: reading every document of the source once", [reading], "s CPU"),
-        Row("moved: COPY alone of everything that is in the database", [bare], "s CPU"),
-        Row("moved: most memory of the client", [theirs.memory], "MB"),
+        Row("moved: COPY alone of every table of it", [bare], "s CPU"),
+        Row("moved: most memory of the client", [most_memory(state)], "MB"),
     ]
 
 
-class Children(NamedTuple):
-    """Of processes that have ended."""
-
-    cpu: float  # seconds
-    memory: float  # MB, of the one that had most
-
-
-def of_children() -> Children:
+def of_children() -> float:
+    """CPU seconds of processes that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return Children(used.ru_utime + used.ru_stime, used.ru_maxrss / 1000)
+    return used.ru_utime + used.ru_stime
+
+
+def most_memory(state: str) -> float:
+    """MB, of what /proc says of a process."""
+    (line,) = [one for one in state.splitlines() if one.startswith("VmHWM:")]
+    return int(line.split()[1]) / 1000
 
 
 def main() -> None:
