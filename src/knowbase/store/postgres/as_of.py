@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from psycopg import Connection
 from psycopg.sql import SQL, Composable, Literal
 
-from knowbase.query.conditions import EVERYTHING, Condition
+from knowbase.query.conditions import EVERYTHING, Condition, is_everything
 from knowbase.store.asked_of_the_past import refused
 from knowbase.store.nearest import nearest
 from knowbase.store.postgres.cluster import BaseConnection
@@ -24,7 +24,12 @@ from knowbase.values.vectors import Model, Vector
 if TYPE_CHECKING:
     from knowbase.store.contract import HistoryStore, Present, Store
     from knowbase.store.postgres.wordlists import WordLists
+    from knowbase.values.edges import Edge, Wiring
+    from knowbase.values.reading import Link
     from knowbase.values.replicas import ReplicaState
+
+
+_REPLACED = SQL("FROM was_replaced r JOIN was_chunks c ON c.id = r.chunk WHERE c.base_id = %s")
 
 
 class PastConnections(Connections):
@@ -84,6 +89,8 @@ class PostgresAsOf(PostgresParts):
         self._vectors_known = store._vectors_known
         self._indexes = store._indexes
         self._connections = PastConnections(store._connections, self._base, number)
+        self._replaced: dict[tuple[int, Model], dict[int, Vector]] = {}
+        self._embedded_counts: dict[tuple[tuple[int, Model], Condition], int] = {}
 
     def history(self) -> "HistoryStore":
         return self._present.history()
@@ -132,42 +139,88 @@ class PostgresAsOf(PostgresParts):
     def _past_vectors(
         self, connection: Connection, known: tuple[int, Model], condition: Condition
     ) -> list[tuple[int, Vector]]:
-        number, model = known
+        """Of the chunks that were replaced and pass."""
+        if known not in self._replaced:
+            self._replaced[known] = self._read_replaced(connection, known)
+        found = self._replaced[known]
+        if is_everything(condition):
+            return [*found.items()]
         test, values = compile_for_chunks(condition, self._having(connection))
-        wanted = SQL(
-            "FROM was_replaced r JOIN chunks c ON c.id = r.chunk {} WHERE c.base_id = %s AND {}"
-        )
+        query = SQL("SELECT c.id {} AND {}").format(_REPLACED, test)
+        passing = connection.execute(query, (self._base, *values))
+        return [(chunk, found[chunk]) for (chunk,) in passing if chunk in found]
+
+    def _read_replaced(self, connection: Connection, known: tuple[int, Model]) -> dict[int, Vector]:
+        """Their own vectors, or those of the same text today."""
         kept = SQL(
-            "JOIN past_vectors v ON v.base_id = c.base_id AND v.hash = c.hash AND v.model = %s"
-        )
-        found: dict[int, Vector] = dict(
-            connection.execute(
-                SQL("SELECT c.id, v.embedding {}").format(wanted.format(kept, test)),
-                (number, self._base, *values),
-            ).fetchall()
-        )
-        same = SQL(
-            "JOIN {schema}.chunks o ON o.base_id = c.base_id AND o.hash = c.hash"
-            " JOIN {table} v ON v.base_id = o.base_id AND v.chunk = o.id AND v.model = %s"
-        ).format(schema=self._connections.then.schema, table=vector_table(model.dimensions))
+            "SELECT r.chunk, c.hash, (SELECT v.embedding FROM past_vectors v WHERE"
+            " v.base_id = c.base_id AND v.hash = c.hash AND v.model = %s) {}"
+        ).format(_REPLACED)
+        found, missing = {}, {}
+        for chunk, digest, vector in connection.execute(kept, (known[0], self._base)):
+            if vector is None:
+                missing[chunk] = digest
+            else:
+                found[chunk] = bytes(vector)
+        same = self._of_today(connection, known, [*missing.values()])
+        return found | {one: same[digest] for one, digest in missing.items() if digest in same}
+
+    def _of_today(
+        self, connection: Connection, known: tuple[int, Model], hashes: Sequence[str]
+    ) -> dict[str, Vector]:
+        """The vectors that texts have today, by their hashes."""
+        if not hashes:
+            return {}
+        query = SQL(
+            "SELECT c.hash, v.embedding FROM {schema}.chunks c JOIN {table} v"
+            " ON v.base_id = c.base_id AND v.chunk = c.id"
+            " WHERE c.base_id = %s AND v.model = %s AND c.hash = ANY(%s)"
+        ).format(schema=self._connections.then.schema, table=vector_table(known[1].dimensions))
         with connection.cursor(binary=True) as cursor:
-            cursor.execute(
-                SQL("SELECT c.id, v.embedding {}").format(wanted.format(same, test)),
-                (number, self._base, *values),
-            )
-            there = {chunk: unpacked(given) for chunk, given in cursor}
-        return [*(there | {chunk: bytes(one) for chunk, one in found.items()}).items()]
+            cursor.execute(query, (self._base, known[0], list(hashes)))
+            return {digest: unpacked(one) for digest, one in cursor}
 
     def _embedded_by(
         self, connection: Connection, number: int, model: Model, condition: Condition = EVERYTHING
     ) -> int:
-        test, values = self._filtered(connection, condition).of(SQL("v.chunk"))
-        statement = SQL(
-            "SELECT count(*) FROM {} v WHERE v.base_id = %s AND v.model = %s AND {} AND {}"
-        ).format(vector_table(model.dimensions), self._that_hold(), test)
-        row = connection.execute(statement, (self._base, number, *values)).fetchone()
-        past = self._past_vectors(connection, (number, model), condition)
-        return (int(row[0]) if row else 0) + len(past)
+        """Counted once: nothing changes meanwhile."""
+        key = (number, model), condition
+        if key not in self._embedded_counts:
+            test, values = self._filtered(connection, condition).of(SQL("v.chunk"))
+            statement = SQL(
+                "SELECT count(*) FROM {} v WHERE v.base_id = %s AND v.model = %s AND {} AND {}"
+            ).format(vector_table(model.dimensions), self._that_hold(), test)
+            row = connection.execute(statement, (self._base, number, *values)).fetchone()
+            past = self._past_vectors(connection, (number, model), condition)
+            self._embedded_counts[key] = (int(row[0]) if row else 0) + len(past)
+        return self._embedded_counts[key]
+
+    # the graph
+
+    def _with_graph(self) -> None:
+        self._connections.run(lambda _: self._connections.then.fill_graph())
+
+    def edges(self, condition: Condition) -> "list[Edge]":
+        self._with_graph()
+        return super().edges(condition)
+
+    def wiring(self, condition: Condition) -> "Wiring":
+        self._with_graph()
+        return super().wiring(condition)
+
+    def edges_around(
+        self, documents: Collection[str], depth: int, condition: Condition
+    ) -> "list[Edge]":
+        self._with_graph()
+        return super().edges_around(documents, depth, condition)
+
+    def unresolved_in(self, documents: Collection[str]) -> "dict[str, list[Link]]":
+        self._with_graph()
+        return super().unresolved_in(documents)
+
+    def dead_links(self) -> list[tuple[str, int]]:
+        self._with_graph()
+        return super().dead_links()
 
     def vectors(self, hashes: Collection[str], model: Model | None = None) -> Mapping[str, Vector]:
         """By the text alone, whenever it was there."""
@@ -175,20 +228,14 @@ class PostgresAsOf(PostgresParts):
         if known is None or not self._vectors_known:
             return {}
         given = (self._base, known[0], list(hashes))
-        now = SQL(
-            "SELECT c.hash, v.embedding FROM {schema}.chunks c JOIN {table} v"
-            " ON v.base_id = c.base_id AND v.chunk = c.id"
-            " WHERE c.base_id = %s AND v.model = %s AND c.hash = ANY(%s)"
-        ).format(schema=self._connections.then.schema, table=vector_table(known[1].dimensions))
 
         def read(connection: Connection) -> dict[str, Vector]:
-            with connection.cursor(binary=True) as cursor:
-                there = {digest: unpacked(one) for digest, one in cursor.execute(now, given)}
             past = connection.execute(
                 "SELECT hash, embedding FROM past_vectors"
                 " WHERE base_id = %s AND model = %s AND hash = ANY(%s)",
                 given,
             )
+            there = self._of_today(connection, known, given[2])
             return {**{digest: bytes(one) for digest, one in past}, **there}
 
         return self._connections.run(read)

@@ -46,6 +46,7 @@ class Then:
         ).fetchone()
         self.next_seq, self.next_chunk = row or (1, 1)
         self._base_id = base
+        self._has_graph = False
 
     def _run(self, statement: str, values: Any = None, **more: Composable) -> Any:
         parts = {
@@ -59,14 +60,29 @@ class Then:
         return self._connection.execute(SQL(statement).format(**parts), values)
 
     def prepare(self) -> None:
+        """All tables and views; of the graph, without what is in them."""
         self._documents()
         self._chunks()
-        self._graph()
+        for table in ("names", "mentions", "edges"):
+            self._run(f"CREATE TEMP TABLE was_{table} (LIKE {{schema}}.{table}) ON COMMIT DROP")
+        self._run("CREATE TEMP TABLE was_owners (seq bigint PRIMARY KEY) ON COMMIT DROP")
         self._views()
         self._connection.execute("SET TRANSACTION READ ONLY")
 
-    def _make(self, table: str, query: str, **more: Composable) -> None:
+    def fill_graph(self) -> None:
+        """Names and mentions of what was replaced, and the edges of all whom that concerns. What is
+        read only may still be written to what is temporary."""
+        if not self._has_graph:
+            self._graph()
+            self._edges()
+            self._has_graph = True
+
+    def _make(self, table: str, query: str, key: str = "", **more: Composable) -> None:
+        """A table of its own; one that is looked up by a key, known to the planner."""
         self._run(f"CREATE TEMP TABLE {table} ON COMMIT DROP AS {query}", **more)
+        if key:
+            self._run(f"CREATE INDEX ON {table} ({key})")
+            self._run(f"ANALYZE {table} ({key})")
 
     def _view(self, table: str, columns: str, test: str, **more: Composable) -> None:
         self._run(
@@ -80,6 +96,7 @@ class Then:
             "was_gone",
             "SELECT document AS seq, min(until) AS until FROM versions WHERE base_id = {base}"
             " AND until > {number} GROUP BY document",
+            key="seq",
         )
         columns = [
             name
@@ -127,6 +144,7 @@ class Then:
             " ORDER BY v.until LIMIT 1) AS places FROM was_documents d"
             " JOIN was_gone g ON g.seq = d.seq) p CROSS JOIN LATERAL"
             " json_array_elements(p.places::json) WITH ORDINALITY AS e (value, at)",
+            key="chunk",
         )
         self._make(
             "was_moved",
@@ -134,8 +152,10 @@ class Then:
             " WHERE d.seq = g.seq) OR EXISTS (SELECT 1 FROM was_places p WHERE p.seq = g.seq)"
             " OR (SELECT v.places FROM versions v WHERE v.base_id = {base} AND v.document = g.seq"
             " AND v.until >= g.until AND v.places IS NOT NULL ORDER BY v.until LIMIT 1) = '[]'",
+            key="seq",
         )
-        self._make("was_replaced", "SELECT chunk, until FROM was_places WHERE until IS NOT NULL")
+        replaced = "SELECT chunk, until FROM was_places WHERE until IS NOT NULL"
+        self._make("was_replaced", replaced, key="chunk")
         placed = (
             "p.position, c.slug, c.chunk_index, c.hash, p.line, p.page, c.tokens, c.overlap,"
             " c.title"
@@ -150,19 +170,15 @@ class Then:
             f"{placed}, c.heading, c.header, c.text, c.terms, c.length"
             " FROM was_places p JOIN chunks c ON c.base_id = {base} AND c.id = p.chunk"
             " WHERE p.until IS NULL",
+            key="id",
         )
         self._make(
             "was_stale",
             "SELECT c.id AS chunk, c.length FROM was_moved m JOIN chunks c"
             " ON c.base_id = {base} AND c.document = m.seq WHERE c.id < {chunks} AND NOT EXISTS"
             " (SELECT 1 FROM was_places p WHERE p.chunk = c.id AND p.until IS NULL)",
+            key="chunk",
         )
-        for table, column in (
-            ("was_chunks", "id"), ("was_stale", "chunk"), ("was_replaced", "chunk"),
-            ("was_moved", "seq"), ("was_gone", "seq"),
-        ):  # fmt: skip
-            self._run(f"CREATE INDEX ON {table} ({column})")
-            self._run(f"ANALYZE {table}")
 
     def _graph(self) -> None:
         links: dict[int, list[Link]] = {}
@@ -172,8 +188,6 @@ class Then:
             " CROSS JOIN LATERAL json_array_elements(v.data::json -> 'links') l"
         ):
             links.setdefault(seq, []).append(Link(target, kind))
-        for table in ("names", "mentions", "edges"):
-            self._run(f"CREATE TEMP TABLE was_{table} (LIKE {{schema}}.{table}) ON COMMIT DROP")
         names, mentions = [], {}
         for seq, deleted_at, *fields in self._run(
             f"SELECT seq, deleted_at, {', '.join(Named._fields)} FROM was_documents"
@@ -205,13 +219,15 @@ class Then:
             _CHUNK,
             f"t.id < {{chunks}} AND {moved.format('was_moved m', 'm.seq = t.document')}",
         )
-        self._edges()
+        self._view_edges()
         row = self._run(
             "SELECT b.chunks - o.number + p.number, b.length - o.length + p.length FROM"
             " {schema}.bases b, (SELECT count(*) AS number, coalesce(sum(length), 0) AS length FROM"
-            " {schema}.chunks c WHERE c.base_id = {base} AND (c.id >= {chunks} OR EXISTS (SELECT 1"
-            " FROM was_moved m WHERE m.seq = c.document))) o, (SELECT count(*) AS number,"
-            " coalesce(sum(length), 0) AS length FROM was_chunks) p WHERE b.id = {base}"
+            " (SELECT length FROM {schema}.chunks WHERE base_id = {base} AND id >= {chunks}"
+            " UNION ALL SELECT c.length FROM was_moved m JOIN {schema}.chunks c ON c.base_id ="
+            " {base} AND c.document = m.seq WHERE c.id < {chunks}) a) o,"
+            " (SELECT count(*) AS number, coalesce(sum(length), 0) AS length FROM was_chunks) p"
+            " WHERE b.id = {base}"
         ).fetchone()
         self._run(
             "CREATE TEMP VIEW bases AS SELECT id, name, next_seq, next_chunk, next_word,"
@@ -222,9 +238,9 @@ class Then:
         )
 
     def _edges(self) -> None:
-        self._make(
-            "was_owners",
-            "SELECT seq FROM was_gone UNION SELECT m.document FROM {schema}.mentions m"
+        self._run(
+            "INSERT INTO was_owners SELECT seq FROM was_gone UNION"
+            " SELECT m.document FROM {schema}.mentions m"
             " WHERE m.base_id = {base} AND m.name IN (SELECT name FROM was_names UNION"
             " SELECT n.name FROM {schema}.names n WHERE n.base_id = {base} AND (n.document >="
             " {seqs} OR n.document IN (SELECT seq FROM was_gone)))",
@@ -241,6 +257,8 @@ class Then:
             + resolving(called, "(SELECT seq FROM was_owners)").replace("%(base)s", "{base}"),
             {"relations": list(WEIGHTS), "weights": list(WEIGHTS.values())},
         )
+
+    def _view_edges(self) -> None:
         owned = "NOT EXISTS (SELECT 1 FROM was_owners o WHERE o.seq = t.{})"
         self._view(
             "edges",
