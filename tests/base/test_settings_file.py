@@ -65,3 +65,12 @@ def test_a_place_that_cannot_be_written_is_said(kb: Kb) -> None:
     (kb.folder / "gone").write_text("a file in the way", "utf-8")
     line = kb.error("config", "set", "search.default_top", "7", code=2)
     assert "kb.toml cannot be written: " in line
+
+
+@pytest.mark.parametrize("text", ["nonsense", '["type:commit=off"]', "folder:docs=1y", "1y,90x"])
+def test_a_rule_of_keeping_that_nobody_can_read_is_not_written(kb: Kb, text: str) -> None:
+    """Every command reads it: none would work until somebody mends the file by hand."""
+    assert "history.keep cannot be" in kb.error("config", "set", "history.keep", text, code=2)
+    assert not (kb.folder / "kb.toml").exists()
+    kb("config", "set", "history.keep", "type:commit=off,source:docs=30d,1y")
+    kb("list")

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from knowbase import config
 from knowbase.errors import Conflict, InvalidInput
+from knowbase.memory.keep import rules_of
 from knowbase.process import filing
 from knowbase.ranking.custom import profiles
 from knowbase.store.location import FOLDER, replica_urls
@@ -96,6 +97,8 @@ def _check(home: str, name: str, value: Any) -> None:
             raise InvalidInput(f"unknown profile {value!r}", field="value", hint=hint)
     if name == "base_read" and value:
         replica_urls(value)
+    if name == "history_keep":
+        rules_of(value)
     if name == "graph_code_pattern":
         try:
             re.compile(value)
