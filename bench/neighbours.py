@@ -9,7 +9,8 @@ the corpus (neighbours have the same `session`, where the corpus names one), or 
 judged questions, where the chunks of a document are neighbours. A question belongs to the half that
 the SHA-256 of its text says; printed is nDCG@10 of each way on each half of each kind. `--only
 background` asks the ways alone whose names begin so; `--only context` embeds every chunk once more,
-between the one before and the one after it.
+between the one before and the one after it, and `--only turns` those alone that are like turns of a
+conversation.
 """
 
 import argparse
@@ -44,6 +45,8 @@ DEPTH = 100
 SHARES = (0.1, 0.2, 0.3, 0.5)
 AS_IT_IS, CONTEXT = "as it is", "context"
 FEW_WORDS = 20  # a turn or chunk of fewer is short
+TURN = 40  # words: a chunk of fewer beside another such one is like a turn of a conversation
+TURNS = "turns"
 
 
 class Text(NamedTuple):
@@ -56,6 +59,7 @@ class Text(NamedTuple):
     beside: Mapping[int, tuple[int, ...]]
     usual: Mapping[int, float]  # by how much a chunk is more similar to any question than others
     short: Mapping[int, float]  # 1 for a chunk without words, 0 for one with FEW_WORDS
+    turns: frozenset[int]  # chunks that are like turns
     within: Any  # the vectors of chunks embedded between their neighbours, where that is asked for
 
 
@@ -82,6 +86,8 @@ def read(base: Base, sessions: Mapping[str, str] | None, only: str) -> Text:
     others = np.array([np.frombuffer(base.embedder.embed_query(one), "<f4") for one in LATIN])
     usual = (table @ others.T).mean(axis=1)
     words = [len(passages[one].chunk.text.split()) for one in having]
+    few = {one for one, number in zip(having, words, strict=True) if number < TURN}
+    turns = frozenset(one for one in few if not few.isdisjoint(beside.get(one, ())))
     return Text(
         base,
         passages,
@@ -90,10 +96,30 @@ def read(base: Base, sessions: Mapping[str, str] | None, only: str) -> Text:
         beside,
         dict(zip(having, (usual - usual.mean()).tolist(), strict=True)),
         dict(zip(having, (max(0.0, 1 - one / FEW_WORDS) for one in words), strict=True)),
+        turns,
         embedded_within(base, passages, [(one, *beside.get(one, ())) for one in having])
         if only.startswith(CONTEXT)
+        else with_turns(base, passages, having, table, turns, beside)
+        if only.startswith(TURNS)
         else table,
     )
+
+
+def with_turns(
+    base: Base,
+    passages: Mapping[int, Passage],
+    having: Sequence[int],
+    table: Any,
+    turns: frozenset[int],
+    beside: Mapping[int, tuple[int, ...]],
+) -> Any:
+    """The vectors as they are, but for turns: these between the turns around them."""
+    found = table.copy()
+    rows = [row for row, one in enumerate(having) if one in turns]
+    windows = [(having[row], *(b for b in beside[having[row]] if b in turns)) for row in rows]
+    if rows:
+        found[rows] = embedded_within(base, passages, windows)
+    return found
 
 
 def embedded_within(
@@ -108,6 +134,12 @@ def sessions_of(corpus: str) -> dict[str, str]:
     with open(corpus, encoding="utf-8") as file:
         lines = [json.loads(line) for line in file]
     return {one["_id"]: str(one.get("metadata", {}).get("session", "")) for one in lines}
+
+
+def around_turns(text: Text, own: Mapping[int, float]) -> dict[int, float]:
+    """The mean similarity of the turns around each turn."""
+    near = {one: [own[b] for b in text.beside[one] if b in text.turns] for one in text.turns}
+    return {one: mean(similar) for one, similar in near.items()}
 
 
 def ways(text: Text, question: Question) -> dict[str, Callable[[], float]]:
@@ -169,6 +201,7 @@ def ways(text: Text, question: Question) -> dict[str, Callable[[], float]]:
         close = (text.within @ vector).tolist()
         return blended(share, dict(zip(text.chunks, close, strict=True)))
 
+    around = {**own, **around_turns(text, own)}
     found: dict[str, Callable[[], float]] = {
         AS_IT_IS: lambda: value([chunk for chunk, _ in ranked(own)]),
         "coverage: the mean of the first three": lambda: covered_by(mean),
@@ -184,6 +217,10 @@ def ways(text: Text, question: Question) -> dict[str, Callable[[], float]]:
                 without, share / 2, text.short
             ),
             f"{CONTEXT}: {2 * share:g} of the vector with neighbours": partial(within, 2 * share),
+            f"{TURNS}: {share:g} of the vector with neighbours": partial(within, share),
+            f"{TURNS}: similarity: {share:g} of the mean neighbour": partial(
+                blended, share, around
+            ),
         }
     return found
 
