@@ -67,6 +67,8 @@ def test_of_several_quotes_the_missing_one_is_named(base: Base) -> None:
         hits, notices = asked(base, query)
         assert {relaxed for _, relaxed in hits} == {True}
         assert notices[0] == f"nothing has {named}{by_words}"
+    _, notices = asked(base, '"SQL script" script -deploy')
+    assert notices[0] == f'nothing that passes the filters has "SQL script"{by_words}'
     _, notices = asked(base, '"numbered SQL" "every deploy"')
     behind = "; those behind were found by its words"
     assert notices == (f'one hit has "numbered SQL", "every deploy" as required{behind}',)

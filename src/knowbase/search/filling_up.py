@@ -49,13 +49,9 @@ def filled_up(outcome: Outcome, services: Services, wanted: int) -> Outcome:
 def _missing(
     required: Mapping[str, Condition], inquiry: Inquiry, services: Services
 ) -> tuple[str, ...]:
-    """What nothing has that passes the filters, of one thing or of several that are required."""
-    if len(required) == 1:
-        return tuple(required)
-    shown = both(inquiry.visible, inquiry.filter)
-    return tuple(
-        typed for typed, has in required.items() if not services.store.newest(both(shown, has), 1)
-    )
+    """What nothing has, whatever passes the filters."""
+    store, visible = services.store, inquiry.visible
+    return tuple(one for one, has in required.items() if not store.newest(both(visible, has), 1))
 
 
 def _may_fill(inquiry: Inquiry) -> bool:

@@ -190,12 +190,20 @@ def _relaxed(outcome: Outcome) -> list[str]:
         return []
     strict = sum(not hit.relaxed for hit in outcome.ranked)
     if not strict:
-        named = " or ".join(outcome.missing) or _all_of(outcome.required)
-        return [f"nothing has {named}: these hits were found by its words"]
+        return [f"{_lacking(outcome)}: these hits were found by its words"]
     have = f"{strict} hits have" if strict > 1 else "one hit has"
     as_required = " as required" if len(outcome.required) > 1 else ""
     named = ", ".join(outcome.required) + as_required
     return [f"{have} {named}; those behind were found by its words"]
+
+
+def _lacking(outcome: Outcome) -> str:
+    """What nothing has, or nothing that the filters let through, or not all of it."""
+    if outcome.missing:
+        return f"nothing has {' or '.join(outcome.missing)}"
+    if len(outcome.required) == 1:
+        return f"nothing that passes the filters has {outcome.required[0]}"
+    return f"nothing has {_all_of(outcome.required)}"
 
 
 def _all_of(required: Iterable[str]) -> str:
