@@ -103,3 +103,14 @@ def test_an_export_of_evernote_is_its_notes() -> None:
     assert note.stated["updated_at"] == "2021-02-03T00:00:00.000000Z"
     assert note.value("metadata") == {"author": "Ana", "address": "https://example.org/t"}
     assert reading.warnings == ("files that lie in its notes are not read: 1",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<!--", "<ref>", "{{", "[[a", "=", "= ", "'", "| a || b\n", "{|\n", "#", "__A", "<a "],
+)
+def test_marks_without_end_are_read(text: str) -> None:
+    """Whoever goes back at each of them would still be reading."""
+    assert read("page.mediawiki", (text * 100_000).encode()).type == "text"
+    for page in (f".TH A 1\n{text * 50_000}", ".TH A 1\n.TS\n" + "T{\n" * 50_000):
+        assert read("page.1", page.encode()).title == "A"

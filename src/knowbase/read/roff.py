@@ -10,7 +10,7 @@ from knowbase.values.reading import Reading
 
 _PAGE = re.compile(r"^\.(?:TH|Dt)[ \t]+(\S.*)", re.MULTILINE)
 _TAB = re.compile(r"\btab *\((.)\)")
-_CELL = re.compile(r"T\{\n(.*?)\nT\}", re.DOTALL)
+_CELL = re.compile(r"T\{\n((?:(?!T\{).)*?)\nT\}", re.DOTALL)
 _HEAD = 4000  # characters: remarks on licences stand before
 _REQUEST = re.compile(r"[.'][ \t]*([A-Za-z]{1,3})?(?:[ \t]+(.*))?$")
 _UNSEEN = re.compile(r"\.[ \t]*(?:de1?|am|ig)\b(?:[ \t]+\S+[ \t]+(\S+))?")

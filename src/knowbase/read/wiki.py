@@ -9,11 +9,11 @@ from knowbase.read.file import File
 from knowbase.read.links import wiki_link
 from knowbase.values.reading import Link, Reading
 
-_HEADING = re.compile(r"(={1,6})\s*(.*?)\s*\1\s*$")
-_REMARK = re.compile(r"<!--.{0,20000}?-->", re.DOTALL)
+_MOST_SIGNS = 6  # of a heading
+_REMARK = re.compile(r"<!--(?:(?!<!--).){0,20000}?-->", re.DOTALL)
 _TEMPLATE = re.compile(r"\{\{[^{}]{0,5000}\}\}")
 _DEEPEST = 5  # templates in templates
-_NOTE = re.compile(r"<ref(?:\s[^<>/]{0,200})?>(.{1,2000}?)</ref>", re.DOTALL)
+_NOTE = re.compile(r"<ref(?:\s[^<>/]{0,200})?>((?:(?!<ref).){1,2000}?)</ref>", re.DOTALL)
 _ORDERED = re.compile(r"^#+(?=\s)")
 _TAG = re.compile(r"</?(?:[a-zA-Z]+)(?:\s[^<>]{0,500})?/?>")
 _LINK = re.compile(r"\[\[([^\[\]\n]{1,500})\]\]")
@@ -23,7 +23,6 @@ _SWITCH = re.compile(r"__[A-Z]+__")
 _CELLS = re.compile(r"\|\||!!")
 _CELL_STYLE = re.compile(r"^(?:\s*[\w-]+\s*=\s*\"[^\"]*\")+\s*\|(?!\|)")
 _PICTURES = ("file:", "image:", "media:")
-_ZIM_LEVELS = 7  # of its signs, six are the highest heading
 
 
 def read_wiki(file: File) -> Reading:
@@ -38,8 +37,8 @@ def read_wiki(file: File) -> Reading:
     row: list[str] = []
     for number, line in enumerate(text.split("\n"), 1):
         shown = _shown(line, links, tags)
-        if heading := _HEADING.match(shown):
-            paragraphs.heading(heading[2], len(heading[1]), number)
+        if heading := _heading(shown):
+            paragraphs.heading(*heading, number)
         elif not _is_of_table(line):
             paragraphs.add(shown, number)
         elif cells := _cells(shown):
@@ -61,8 +60,8 @@ def read_zim(file: File) -> Reading:
     paragraphs = Paragraphs()
     for number, line in enumerate(body.split("\n"), head.count("\n") + 3):
         shown = _LINK.sub(lambda match: _linked(match[1], links, []), line)
-        if heading := _HEADING.match(shown):
-            paragraphs.heading(heading[2], _ZIM_LEVELS - len(heading[1]), number)
+        if heading := _heading(shown):
+            paragraphs.heading(heading[0], _MOST_SIGNS + 1 - heading[1], number)
         else:
             paragraphs.add(shown, number)
     paragraphs.end()
@@ -70,6 +69,14 @@ def read_zim(file: File) -> Reading:
     fields: dict[str, Any] = {"created_at": made} if made else {}
     reading = reading_of("text", paragraphs.blocks, None, file.called)
     return reading._replace(stated=fields, links=tuple(dict.fromkeys(links)))
+
+
+def _heading(line: str) -> tuple[str, int] | None:
+    """Of a line in signs: `== Title ==`; Zim's highest one has six."""
+    line = line.strip()
+    signs = min(len(line) - len(line.lstrip("=")), _MOST_SIGNS)
+    text = line[signs:-signs].strip() if signs and line.endswith("=" * signs) else ""
+    return (text, signs) if text else None
 
 
 def _shown(line: str, links: list[Link], tags: list[str]) -> str:
