@@ -277,7 +277,8 @@ def test_every_format_has_a_fixture_or_a_test_of_its_own() -> None:
     fixtures = {path.suffix[1:] for path in FILES.iterdir()}
     elsewhere = {"Markdown", "PDF", "web page", "source code", "plain text", "JSON", "JSON lines",
                  "YAML", "TOML, INI", "canvas of Obsidian", "saved web page", "manual page",
-                 "page of Zim", "export of Evernote"}  # fmt: skip
+                 "page of Zim", "export of Evernote", "drawing of draw.io",
+                 "drawing of Excalidraw"}  # fmt: skip
     for one in FORMATS:
         assert one.type in DOCUMENT_TYPES
         assert one.name in elsewhere or fixtures & set(one.extensions), one.name

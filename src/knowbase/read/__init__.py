@@ -16,6 +16,13 @@ __all__ = [
 ]  # fmt: skip
 
 
+# Files whose content lies elsewhere.
+_POINTERS = (
+    (b"version https://git-lfs.github.com/spec/", "not fetched yet: git lfs pull"),
+    (b"/annex/objects/", "not fetched yet: git annex get"),
+)
+
+
 def read(path: str, data: bytes, most: int | None = None, most_data: int = MOST_DATA) -> Reading:
     """What the file at `path` with the content `data` says; ReadError when that is nothing.
     With `most`, no more headings than it takes to have that many sections; of tables and records,
@@ -71,6 +78,8 @@ def _chosen(file: File) -> tuple[Format, tuple[str, ...]]:
     """The format by name, unless the content says otherwise; and what is to be said of that."""
     from knowbase.read.content import is_ole, signature_of
 
+    if stands_for := next((one for mark, one in _POINTERS if file.data.startswith(mark)), None):
+        raise NeedsReader(stands_for)
     named = format_of(file.path)
     by_content = signature_of(file.data)
     if by_content is not None and by_content is not named and _may_differ(named, by_content):

@@ -122,7 +122,7 @@ SAVED_PAGE = Format(
     "saved web page", ("mhtml", "mht"), "html", "mail:read_saved_page", "as the page that it holds",
 )  # fmt: skip
 XML = Format(
-    "XML", ("xml", "plist", "xsd", "rss", "atom"), "text", "xml_text:read_xml",
+    "XML", ("xml", "plist", "xsd", "rss", "atom", "opml"), "text", "xml_text:read_xml",
     "an outline: elements, attributes, text",
 )  # fmt: skip
 _TEXTS = (
@@ -169,6 +169,14 @@ _TEXTS = (
     ),
     XML,
     Format("drawing", ("svg",), "text", "xml_text:read_svg", "the words in it, nothing else"),
+    Format(
+        "drawing of draw.io", ("drawio", "dio"), "text", "drawings:read_drawio",
+        "the words in it, a section a page",
+    ),
+    Format(
+        "drawing of Excalidraw", ("excalidraw",), "text", "drawings:read_excalidraw",
+        "the words in it, from top to bottom",
+    ),
     Format(
         "subtitles", ("vtt", "srt"), "text", "subtitles:read_subtitles",
         "a line a cue, with time and speaker; sections of five minutes",
