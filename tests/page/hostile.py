@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from servers import Served
+
 BEACON = "http://evil.example/beacon"
 SCRIPTS = f"""# <img src=x onerror="window.hurt=1"> title
 
@@ -56,6 +58,33 @@ CODE = """'</pre><script>window.hurt=1</script>'
 def quarrelsome():
     return "<img src=x onerror=window.hurt=1>"
 """
+
+
+HURT = '"><script>window.hurt=1</script><img src=x onerror=window.hurt=1>'
+VERSIONS = (
+    f"# Plan {HURT}\n\nquarrelsome monday {HURT} [[gone {HURT}]] [x](javascript:window.hurt=1)\n",
+    f"# Plan {HURT}\n\nquarrelsome friday <svg onload=window.hurt=1> {HURT} \u202eyad\u202c\n",
+    f"# Plan \u202e{HURT}\n\nquarrelsome friday {'<b onclick=window.hurt=1>' * 400} {HURT}\n",
+)
+
+
+def live(site: Served) -> None:
+    """A life of notes, memories and sessions whose every name is a script: N-1 has versions."""
+    site.json("note", text=VERSIONS[0], code="N-1", tags=[HURT, "javascript:window.hurt=1"])
+    for text in VERSIONS[1:]:
+        site.json("note", text=text, replace="N-1")
+    for code in ("N-2", "N-3"):
+        site.json("note", text=f"# Old {code} {HURT}\n\nquarrelsome", code=code)
+    site.json("supersede", old="N-2", new="N-1")
+    site.json("rm", references=["N-3"])
+    session = {"session": HURT, "project": HURT}
+    site.json("session start", **session)
+    for day in ("Tuesdays", "Thursdays"):
+        text = f"Deploys {HURT} happen on {day} <iframe src={BEACON}>, after {HURT} have passed."
+        site.json("remember", text=text, type="decision", **session)
+    site.json("remember", text=f"Ends {HURT}", ttl="2d", project=HURT)
+    site.json("session end", session=HURT, summary=f"We decided {HURT}")
+    site.json("saved add", name="hurt", query=f"quarrelsome {HURT}")
 
 
 def write(folder: Path) -> None:

@@ -114,6 +114,21 @@ def test_markdown_becomes_a_tree_with_anchors_and_lines(base: Base) -> None:
     ]
 
 
+def test_a_callout_has_its_title_above_it(tmp_path: Path) -> None:
+    """As Obsidian and GitHub write it, and as people do who have none; a quotation stays one."""
+    text = "# C\n\n> [!warning]- Hot *now*\n> text\n\n> [!tip]\n>\n> - one\n\n"
+    text += "> **Note**\n> more\n\n"
+    with knowbase.create(str(tmp_path / "base.db")) as made:
+        made.note(Note(text + "> **Bold** words\n\n> quoted\n", code="C-1"))
+        shown = made.render("C-1")
+    quotes = [one for one in all_elements(shown.tree) if one["e"] == "blockquote"]
+    assert [one["a"].get("class") for one in quotes] == [None, "callout", "callout", None, None]
+    titles = [text_of(one["c"][0]) for one in quotes[1:3]]
+    assert titles == ["Tip", "Note"]
+    assert text_of(quotes[2]["c"][1]) == "more"
+    assert quotes[2]["c"][1]["a"]["data-line"] == "11"
+
+
 def test_links_lead_to_documents_by_every_name_that_the_graph_knows(base: Base) -> None:
     shown = base.render("valves.md")
     pumps = base.get("pumps.md").document.code

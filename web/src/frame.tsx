@@ -5,12 +5,14 @@ import { access, forgetToken, hasToken, isAway, keepToken, wantsToken } from "./
 import { Document } from "./document/screen";
 import { waiting } from "./inbox/count";
 import { theme } from "./kept";
-import { SCREENS, showsKeys, useKeys } from "./keys";
+import { isAsking, SCREENS, showsKeys, useKeys } from "./keys";
+import { Dialog } from "./parts/dialog";
 import { Icon } from "./parts/icons";
 import { Told } from "./parts/said";
 import { named, place, reference, screen, type Screen } from "./place";
 import { Search } from "./search/screen";
 import { SEARCH_KEYS } from "./search/keys";
+import { Overlay } from "./search/overlay";
 
 interface Entry {
   screen: Screen;
@@ -33,10 +35,10 @@ function later(fetched: () => Promise<() => preact.JSX.Element>): () => preact.J
 export const ENTRIES: Entry[] = [
   { screen: "search", label: "Search", path: "/", key: "s", view: Search },
   { screen: "graph", label: "Graph", path: "/g", key: "g", view: later(() => import("./graph/screen").then((one) => one.Graph)) },
-  { screen: "timeline", label: "Timeline", path: "/t", key: "t", view: later(() => import("./timeline/screen").then((one) => one.Timeline)) },
-  { screen: "inbox", label: "Inbox", path: "/inbox", key: "i", badge: () => (waiting.value ? String(waiting.value) : ""), view: later(() => import("./inbox/screen").then((one) => one.Inbox)) },
-  { screen: "health", label: "Health", path: "/health-page", key: "h", view: later(() => import("./health/screen").then((one) => one.Health)) },
-  { screen: "settings", label: "Settings", path: "/settings", key: ",", view: later(() => import("./settings/screen").then((one) => one.Settings)) },
+  { screen: "timeline", label: "Timeline", path: "/t", key: "t", view: later(() => import("./others").then((one) => one.Timeline)) },
+  { screen: "inbox", label: "Inbox", path: "/inbox", key: "i", badge: () => (waiting.value ? String(waiting.value) : ""), view: later(() => import("./others").then((one) => one.Inbox)) },
+  { screen: "health", label: "Health", path: "/health-page", key: "h", view: later(() => import("./others").then((one) => one.Health)) },
+  { screen: "settings", label: "Settings", path: "/settings", key: ",", view: later(() => import("./others").then((one) => one.Settings)) },
 ];
 /** Those that answer to who asks: the health of the whole base is nothing for one project. */
 const entries = (): Entry[] => ENTRIES.filter((one) => !(access.value.project && one.screen === "health"));
@@ -63,6 +65,7 @@ export function Frame() {
       </main>
       <Told />
       {showsKeys.value && <KeyList />}
+      {isAsking.value && <Overlay done={() => (isAsking.value = false)} />}
     </>
   );
 }
@@ -168,7 +171,7 @@ function TokenScreen() {
 }
 
 const KEYS: [string, string][] = [
-  ["/ or Ctrl-K", "go to the box"],
+  ["/ or Ctrl-K", "search, from every screen"],
   ["j k or ↓ ↑", "walk the hits"],
   ["Enter", "open"],
   ["o", "open in the editor"],
@@ -181,10 +184,10 @@ const KEYS: [string, string][] = [
 ];
 
 function KeyList() {
-  useEffect(() => document.querySelector<HTMLElement>(".keys button")?.focus(), []);
+  const close = (): void => void (showsKeys.value = false);
   return (
-    <div class="keys" role="dialog" aria-modal="true" aria-labelledby="keys-title">
-      <h2 id="keys-title">Keys</h2>
+    <Dialog label="Keys" done={close}>
+      <h2>Keys</h2>
       <dl>
         {KEYS.map(([key, text]) => (
           <div key={key}>
@@ -203,9 +206,9 @@ function KeyList() {
           </div>
         ))}
       </dl>
-      <button type="button" onClick={() => (showsKeys.value = false)}>
+      <button type="button" onClick={close}>
         Close
       </button>
-    </div>
+    </Dialog>
   );
 }

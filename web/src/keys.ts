@@ -1,10 +1,13 @@
 // The keyboard: keys do something only while nothing is being typed.
 import { effect, signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
+import { wantsToken } from "./api";
 import { usesKeys } from "./kept";
 import { go, screen } from "./place";
 
 export const showsKeys = signal(false);
+/** A search is asked over another screen. */
+export const isAsking = signal(false);
 
 export type Act = (event: KeyboardEvent) => void;
 const bound = new Map<string, Act>();
@@ -31,17 +34,18 @@ function isTyping(target: EventTarget | null): boolean {
   return !!element?.closest?.("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]");
 }
 
-export function focusBox(): void {
-  if (screen.value !== "search") go("/");
-  requestAnimationFrame(() => document.querySelector<HTMLInputElement>("#q")?.select());
+function ask(): void {
+  const box = document.querySelector<HTMLInputElement>("#q");
+  if (box) box.focus(), box.select();
+  else isAsking.value = !wantsToken.value;
 }
 
 function pressed(event: KeyboardEvent): void {
   if ((event.ctrlKey || event.metaKey) && event.key === "k") {
     event.preventDefault();
-    return focusBox();
+    return showsKeys.value ? undefined : ask();
   }
-  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || document.querySelector("dialog[open]")) return;
   if (isTyping(event.target)) return inField(event);
   if (event.key !== "Escape" && !usesKeys.value) return;
   const first = afterG;
@@ -70,12 +74,11 @@ function inField(event: KeyboardEvent): void {
 }
 
 const COMMON: Record<string, Act> = {
-  "/": focusBox,
-  "?": () => (showsKeys.value = !showsKeys.value),
+  "/": ask,
+  "?": () => (showsKeys.value = true),
   g: () => (afterG = true),
   Escape: () => {
-    if (showsKeys.value) showsKeys.value = false;
-    else if (history.length > 1 && screen.value !== "search") history.back();
+    if (history.length > 1 && screen.value !== "search") history.back();
   },
 };
 

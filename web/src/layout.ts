@@ -22,7 +22,7 @@ interface Drawn {
 const pull = (link: Drawn): number => (link.source.depth === link.target.depth ? 0.02 : 0.15 + 0.2 * link.strength);
 
 const TICKS = 320;
-const RING = 190;
+const RING = 165;
 const HEIGHT = 22; // of a label
 
 onmessage = (event: MessageEvent<Wanted>) => {

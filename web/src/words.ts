@@ -20,6 +20,7 @@ export function pieces(snippet: string): Piece[] {
 /** Prose without the marks of Markdown that nobody reads: links by their words, no hashes. */
 export function readable(snippet: string): string {
   return snippet
+    .replace(/^(…?)[\s>|]+/, "$1")
     .replaceAll(/\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]/g, "$1")
     .replaceAll(/!?\[([^\[\]]*)\]\((?:[^()]|\([^()]*\))*\)/g, "$1")
     .replaceAll(/(^|\s)#{1,6}\s+/g, "$1")

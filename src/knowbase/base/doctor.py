@@ -271,7 +271,9 @@ def _of_files(status: "Status") -> Iterator[Ailment]:
     if large:
         told = f"{_files(len(large))} make{'s' * (len(large) == 1)} much of the base"
         named = _first(f"{one.path}: {one.reason}" for one in large)
-        yield Ailment("large_files", "info", told, "", len(large), None, named)
+        path = large[0].path
+        command = None if os.path.isabs(path) else f"kb ignore {quote('/' + path)}"
+        yield Ailment("large_files", "info", told, "", len(large), command, named)
     if status.out_of_step:
         were = "document was" if status.out_of_step == 1 else "documents were"
         told = f"{status.out_of_step} {were} split by other settings, or read by an older version"
@@ -328,7 +330,8 @@ def _odd(documents: "list[Document]") -> Iterator[Ailment]:
     if odd:
         told = f"{len(odd)} title{'s' * (len(odd) != 1)} without a letter"
         named = _first(f"{one.code}: {one.title}" for one in odd)
-        yield Ailment("odd_titles", "info", told, "", len(odd), None, named)
+        detail = "a first heading, or a title in the front matter, says more"
+        yield Ailment("odd_titles", "info", told, detail, len(odd), None, named)
     same: dict[str, list[str]] = {}
     for one in documents:
         same.setdefault(one.content_hash or one.id, []).append(one.code)
@@ -337,7 +340,8 @@ def _odd(documents: "list[Document]") -> Iterator[Ailment]:
         number = sum(len(codes) - 1 for codes in twice)
         told = f"{number} document{'s' * (number != 1)} with the text of another one"
         named = _first(" = ".join(codes[:5]) for codes in twice)
-        yield Ailment("duplicates", "info", told, "", number, None, named)
+        detail = "take one out with kb rm; a file that stays on disk wants kb ignore, too"
+        yield Ailment("duplicates", "info", told, detail, number, None, named)
 
 
 def _files(number: int) -> str:

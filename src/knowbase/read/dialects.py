@@ -189,7 +189,7 @@ def _line(line: str, following: str) -> str:
     if "[!" in line:
         match = _CALLOUT.match(line)
         if match:
-            line = match[1] + _called(match[2], match[3])
+            line = match[1] + _bold(_called(match[2], match[3]))
     if "::" in line and _BLOCK_PROPERTY.match(line):
         return ""
     if ("#+" in line or ":" in line) and _DIRECTIVE.match(line):
@@ -205,6 +205,11 @@ def _line(line: str, following: str) -> str:
 def _called(kind: str, title: str | None) -> str:
     """What stands above a callout: its title, or else of what kind it is."""
     return (title or "").strip() or kind.replace("-", " ").capitalize()
+
+
+def _bold(title: str) -> str:
+    """As people write it who have no callouts, and as it is rendered."""
+    return title if "*" in title else f"**{title}**"
 
 
 def _without_blocks(line: str) -> str:

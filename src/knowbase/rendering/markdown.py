@@ -91,6 +91,8 @@ class MarkdownTree:
             stack[-1]["c"].append(_leaf(token, piece))
 
     def _close(self, made: dict[str, Any]) -> None:
+        if made["e"] == "blockquote":
+            _call_out(made)
         if re.fullmatch("h[1-6]", made["e"]):
             title = one_line("".join(texts_in(made["c"])))
             line = int(made["a"].get("data-line", 1))
@@ -148,6 +150,23 @@ def _opened(token: "Token", piece: Piece) -> dict[str, Any]:
         start=token.attrs.get("start") if name == "ol" else None,
         align=aligned[1] if aligned else None,
     )
+
+
+def _call_out(quote: dict[str, Any]) -> None:
+    """A quotation that begins with a bold line is a callout, and that line is its title."""
+    first = quote["c"][0] if quote["c"] else None
+    if not isinstance(first, dict) or first["e"] != "p" or not first["c"]:
+        return
+    title, *rest = first["c"]
+    is_alone = not rest or (isinstance(rest[0], str) and rest[0].startswith("\n"))
+    if not isinstance(title, dict) or title["e"] != "strong" or not is_alone:
+        return
+    line = int(first["a"].get("data-line", 1))
+    quote["a"]["class"] = "callout"
+    if rest:
+        first["c"] = [title]
+        rest[0] = str(rest[0]).removeprefix("\n")
+        quote["c"].insert(1, element("p", filter(None, rest), line=line + 1))
 
 
 def _leaf(token: "Token", piece: Piece) -> Node:

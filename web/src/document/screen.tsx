@@ -89,7 +89,7 @@ function Shown({ shown, context, again, query }: Page) {
         </p>
       </article>
       <Rail shown={shown} context={context} steps={steps} />
-      <Selection body={body} shown={shown} />
+      {!since && !isEditing && <Selection body={body} shown={shown} />}
     </div>
   );
 }

@@ -1,5 +1,5 @@
 // The picture: nodes with their names, kinds of links by their line.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Around, Near, NearLink } from "./around";
 
 declare const LAYOUT: string;
@@ -10,8 +10,9 @@ export interface Spot {
   y: number;
 }
 
-const LETTER = 6.6; // of a label, on average
+const LETTER = 7.2; // of a label, on average
 const LONGEST = 30;
+const SCALE = 0.85; // pixels of a unit, at least: names can be read however many there are
 
 export const label = (node: Near): string => (node.title.length > LONGEST ? `${node.title.slice(0, LONGEST - 1)}…` : node.title);
 
@@ -44,8 +45,12 @@ export function Picture({ found, spots, chosen, choose, open }: Shown) {
   const depths = new Map(found.nodes.map((node) => [node.id, node.depth]));
   const dead = new Map<string, number>();
   for (const one of found.dead) dead.set(one.source, (dead.get(one.source) ?? 0) + one.count);
+  const drawn = useRef<SVGSVGElement>(null);
+  useLayoutEffect(() => show(drawn.current, ".centre", true), [spots]);
+  useLayoutEffect(() => show(drawn.current, ".chosen", false), [chosen]);
+  const [left, top, wide, tall] = bounds(found.nodes, spots);
   return (
-    <svg class="picture" viewBox={bounds(found.nodes, spots)} aria-hidden="true">
+    <svg class="picture" ref={drawn} viewBox={`${left} ${top} ${wide} ${tall}`} width={wide * SCALE} aria-hidden="true">
       {found.links.map((link) => (
         <Line key={link.source + link.target + link.relation} link={link} spots={spots} chosen={chosen} isPath={onPath.has(link.source) && onPath.has(link.target)} isLateral={depths.get(link.source) === depths.get(link.target)} />
       ))}
@@ -74,6 +79,16 @@ export function Picture({ found, spots, chosen, choose, open }: Shown) {
   );
 }
 
+/** Move what is seen of a picture that is larger than its place to one of its nodes. */
+function show(drawn: SVGSVGElement | null, name: string, isMiddle: boolean): void {
+  const canvas = drawn?.parentElement;
+  const node = drawn?.querySelector(`${name} circle`);
+  if (!canvas || !node) return;
+  const [frame, spot] = [canvas.getBoundingClientRect(), node.getBoundingClientRect()];
+  const isSeen = spot.left > frame.left && spot.right < frame.right && spot.top > frame.top && spot.bottom < frame.bottom;
+  if (isMiddle || !isSeen) canvas.scrollBy(spot.x - frame.x - frame.width / 2, spot.y - frame.y - frame.height / 2);
+}
+
 interface Drawn {
   link: NearLink;
   spots: Map<string, Spot>;
@@ -100,8 +115,8 @@ function Line({ link, spots, chosen, isPath, isLateral }: Drawn) {
   );
 }
 
-function bounds(nodes: Near[], spots: Map<string, Spot>): string {
-  let [left, top, right, bottom] = [-120, -60, 120, 60];
+function bounds(nodes: Near[], spots: Map<string, Spot>): [number, number, number, number] {
+  let [left, top, right, bottom] = [-340, -150, 340, 150]; // a few are not drawn larger than many
   for (const node of nodes) {
     const spot = spots.get(node.id);
     if (!spot) continue;
@@ -111,5 +126,5 @@ function bounds(nodes: Near[], spots: Map<string, Spot>): string {
     top = Math.min(top, spot.y - 18);
     bottom = Math.max(bottom, spot.y + 18);
   }
-  return `${left} ${top} ${right - left} ${bottom - top}`;
+  return [left, top, right - left, bottom - top];
 }

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { access, fresh } from "../api";
 import { relationName } from "../document/rail";
 import { useKeys } from "../keys";
-import { Failure, useAsked, useName } from "../parts/said";
+import { Copy, Failure, useAsked, useName } from "../parts/said";
 import { documentAddress, go, place, reference, withParams } from "../place";
 import { count, thousands } from "../words";
 import { around, asked, RELATIONS, type Around, type Near, type NearLink } from "./around";
@@ -64,7 +64,11 @@ function Neighbours({ code }: { code: string }) {
             </a>
             , {count(found.links.length, "link")}
             {found.leftOut > 0 && `, ${thousands(found.leftOut)} more not shown`}
-            {found.deadTotal > 0 && `, ${thousands(found.deadTotal)} lead nowhere`}
+            {found.deadTotal > 0 && (
+              <>
+                , <a href="#nowhere">{thousands(found.deadTotal)} lead nowhere</a>
+              </>
+            )}
           </p>
         )}
       </header>
@@ -83,6 +87,7 @@ function Neighbours({ code }: { code: string }) {
                 {kind}
               </button>
             ))}
+            <Copy text={() => location.href}>link</Copy>
           </p>
         </div>
       )}
@@ -238,11 +243,11 @@ function Listed({ found, chosen, choose, open }: ListShown) {
       </ol>
       {found.dead.length > 0 && (
         <>
-          <h2>Leading nowhere</h2>
+          <h2 id="nowhere">Leading nowhere</h2>
           <ul class="plain">
             {found.dead.slice(0, 100).map((one) => (
               <li key={one.source + one.text}>
-                <s dir="auto">{one.text}</s> <span class="faint">in {names.get(one.source)?.code}</span>
+                <s dir="auto">{one.text}</s> in <a href={documentAddress(names.get(one.source)?.code ?? one.source)}>{names.get(one.source)?.code}</a>
               </li>
             ))}
           </ul>

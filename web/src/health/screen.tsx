@@ -5,6 +5,7 @@ import type { Diagnosis, Status } from "../operations";
 import { begin } from "../events";
 import { Copy, Failure, sentence, tell, useAsked } from "../parts/said";
 import { Sorted } from "../parts/table";
+import { documentAddress } from "../place";
 import { count, size, thousands } from "../words";
 import { Growth } from "../timeline/weeks";
 import { Followed } from "../settings/sources";
@@ -74,7 +75,7 @@ function Findings({ told }: { told: Diagnosis }) {
               <ul>
                 {one.examples.map((example) => (
                   <li key={example}>
-                    {one.name === "dead_links" ? <a href={naming(example)}>{example}</a> : <bdi>{example}</bdi>}
+                    <Example name={one.name} text={example} />
                   </li>
                 ))}
               </ul>
@@ -83,6 +84,26 @@ function Findings({ told }: { told: Diagnosis }) {
         </li>
       ))}
     </ol>
+  );
+}
+
+const OF_DOCUMENTS = ["duplicates", "expired", "expiring", "odd_titles"];
+
+/** One that a finding names: it leads to where it is mended. */
+function Example({ name, text }: { name: string; text: string }) {
+  if (name === "dead_links") return <a href={naming(text)}>{text}</a>;
+  if (!OF_DOCUMENTS.includes(name)) return <bdi>{text}</bdi>;
+  const [codes = "", title] = text.split(/: (.*)/s);
+  return (
+    <bdi>
+      {codes.split(" = ").map((code, at) => (
+        <>
+          {at > 0 && " = "}
+          <a href={documentAddress(code)}>{code}</a>
+        </>
+      ))}
+      {title && `: ${title}`}
+    </bdi>
   );
 }
 

@@ -46,7 +46,7 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
         <strong>{sentence(refused.message)}</strong>
       </p>
       {refused.field && <p>Concerns: {refused.field}</p>}
-      {refused.hint && <p>{sentence(refused.hint)}</p>}
+      {refused.hint && <p>{refused.hint.startsWith("kb ") ? <code>{refused.hint}</code> : sentence(refused.hint)}</p>}
       {refused.request && (
         <p class="faint">
           Request <code>{refused.request}</code>

@@ -5,7 +5,7 @@ import { createElement, type VNode } from "preact";
 export type Node = string | { e: string; a?: Record<string, string>; c?: Node[] };
 
 const ELEMENTS = new Set(
-  "h1 h2 h3 h4 h5 h6 p ul ol li pre code em strong s blockquote table thead tbody tr th td a img hr br span div mark details summary".split(" "),
+  "h1 h2 h3 h4 h5 h6 p ul ol li pre code em strong s blockquote table thead tbody tr th td a hr br span div mark".split(" "),
 );
 const ATTRIBUTES = new Set("href title id class start align data-line".split(" "));
 const SAFE = /^(https?:|mailto:|\/d\/|#)/i;
@@ -19,7 +19,7 @@ export function Tree({ nodes, beside }: { nodes: Node[]; beside?: Beside }) {
 
 function element(node: Node, beside?: Beside): VNode | string {
   if (typeof node === "string") return node;
-  if (!ELEMENTS.has(node.e) || node.e === "img") return createElement("span", null, ...inside(node, beside));
+  if (!ELEMENTS.has(node.e)) return createElement("span", null, ...inside(node, beside));
   const attributes: Record<string, string | number> = {};
   for (const [name, value] of Object.entries(node.a ?? {})) {
     if (ATTRIBUTES.has(name) && (name !== "href" || SAFE.test(value))) attributes[name] = value;

@@ -143,8 +143,8 @@ function Actions({ hit }: { hit: Hit }) {
         </button>
       )}
       {hit.path && access.value.local && (
-        <button type="button" class="quiet" onClick={() => void openInEditor(hit.path as string, hit.line)}>
-          <Icon name="open" /> Editor
+        <button type="button" class="quiet" aria-label="Editor" title="Open in the editor (o)" onClick={() => void openInEditor(hit.path as string, hit.line)}>
+          <Icon name="open" />
         </button>
       )}
       {access.value.write && !momentOf(asked.value.query) && <Thumbs hit={hit} />}

@@ -196,7 +196,7 @@ def failed(error: "KnowbaseError", query: str = "") -> str:
     """What the server says that is wrong, in the page."""
     hint = f"<p>{escape(error.hint)}</p>" if error.hint else ""
     said = f'<div class="failure" role="alert"><p><strong>{escape(error.message)}</strong></p>'
-    return _searching(query, f"<section>{said}{hint}</div></section>")
+    return _searching(query, f'<section class="list">{said}{hint}</div></section>')
 
 
 def closed() -> str:

@@ -1,1 +1,0 @@
-import{i as t,k as i,o,r as e,w as n}from"./chunk-XOJTSOLJ.js";var a=t(0),c=3e4;async function r(){if(!(document.visibilityState==="hidden"||o.value))try{a.value=(await n("inbox",{limit:1})).total}catch{a.value=0}}function u(){i(()=>{e.value>=0&&setTimeout(()=>{r()},800)}),setInterval(()=>{r()},c)}export{a,r as b,u as c};
