@@ -195,6 +195,22 @@ def test_the_word_that_is_still_being_typed_is_no_slip_yet(base: Base) -> None:
     assert draft("deploymnt windm") == (mended, 1)
 
 
+def test_a_last_word_that_nothing_has_is_looked_for_by_its_beginning(base: Base) -> None:
+    """Nobody is told while it is being typed: the next letter says more."""
+
+    def draft(query: str) -> tuple[list[str], tuple[str, ...]]:
+        answer = base.search(SearchRequest(query, mode="keyword", draft=True))
+        return [hit.code for hit in answer.hits], answer.notices
+
+    told = ("nothing has 'kuber': 'kuber…' is searched too",)
+    assert draft("kuber") == (["A-9"], ())
+    assert draft("kuber ") == asked(base, "kuber") == (["A-9"], told)
+    assert draft("kub") == ([], ())
+    assert asked(base, "kuber", strict=True) == ([], ())
+    assert asked(base, '"kuber"') == ([], ())
+    assert "A-9" not in asked(base, "kuber metrics")[0]
+
+
 @pytest.mark.parametrize(
     ("typed", "meant", "code"),
     [

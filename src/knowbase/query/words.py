@@ -28,11 +28,11 @@ class Also(NamedTuple):
     word: Word
     of: str  # the word of the query, in small letters
     weight: float = 1.0
-    why: str = "form"  # or "spelling", "synonym", "abbreviation"
+    why: str = "form"  # or "spelling", "synonym", "abbreviation", "begun"
 
     def __str__(self) -> str:
         """As an explanation has it."""
-        shown = self.word.surface.lstrip("\ue002") + "…" * (self.why == "form")
+        shown = self.word.surface.lstrip("\ue002") + "…" * (self.why in ("form", "begun"))
         shown = self.of if shown.endswith("\ue002…") else shown  # a word as it is written
         return f"{shown} beside {self.of} ({self.why}, × {self.weight:g})"
 

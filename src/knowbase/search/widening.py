@@ -15,7 +15,7 @@ from knowbase.query.words import Also, KeywordQuery
 from knowbase.search.answer import Suggestion, Widening
 from knowbase.search.spacing import apart, together
 from knowbase.search.understand import Inquiry
-from knowbase.text.analysis import Token, Word, stems, tokens
+from knowbase.text.analysis import Token, Word, prefix_words, stems, tokens
 from knowbase.text.forms import FORM_MARK
 from knowbase.text.stopwords import STOP_WORDS
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from knowbase.store.contract import Store
 
 _UNFINISHED = re.compile(r"\w+$")  # a blank behind a word ends it
+SHORTEST_BEGUN = 4  # letters of a last word that is looked for by its beginning
 MOST_CHECKED = 16  # words that are looked up in the vocabulary
 MOST_COUNTED = 8  # words that a mistyped one may stand for, whose documents are counted
 MOST_READ = 5  # documents that are read for how a word is written
@@ -56,9 +57,10 @@ def widened(inquiry: Inquiry, store: "Store") -> Inquiry:
     meant, suggestions = _spelled(inquiry, free, store)
     takes_others = query.keyword.match == "any" and not inquiry.request.strict
     others = list(_other_names(inquiry, free, store)) if takes_others else []
+    begun = _begun(Word(_unfinished(inquiry)), free, store) if takes_others else []
     found = [*meant, *others]
-    keyword = _with(query.keyword, [one.also for one in found])
-    widening = Widening(tuple(one.notice for one in found), suggestions)
+    keyword = _with(query.keyword, [one.also for one in (*found, *begun)])
+    widening = Widening(tuple(one.notice for one in found if one.notice), suggestions)
     return inquiry._replace(query=query._replace(keyword=keyword), widening=widening)
 
 
@@ -91,9 +93,8 @@ def _spelled(
     text = inquiry.query.text.lower()  # what a profile adds to the words was not typed
     words = inquiry.query.keyword.words
     typed = [word for word in words if word.surface.isalpha() and word.surface.lower() in text]
-    unfinished = _UNFINISHED.search(inquiry.request.query) if inquiry.request.draft else None
-    if unfinished:  # it may go on, so it is no slip yet; to mend it costs more than to search
-        typed = [word for word in typed if word.surface.lower() != unfinished[0].lower()]
+    unfinished = _unfinished(inquiry).lower()  # no slip yet; to mend it costs more than to search
+    typed = [word for word in typed if word.surface.lower() != unfinished]
     unknown = _without_forms(store.unknown_words(typed[:MOST_CHECKED]), inquiry, store)
     if not unknown:
         return [], ()
@@ -113,13 +114,36 @@ def _spelled(
             continue
         instead = Word(best) if best else _in_two(slip.lower(), store, visible)
         instead = instead or _other_form(word, free, store)
-        if instead and word.surface in may_mend:
-            meant.append(_instead_of(word, instead))
+        if word.surface in may_mend:
+            begun = _begun(word, free, store) if instead is None or instead.prefix else []
+            meant += [_instead_of(word, instead)] if instead else []
+            meant += [one._replace(notice="") for one in begun] if instead else begun
+            if begun:
+                continue
         near = [form[one] for one in likely(slip.lower(), known)]
         near = [one for one in near if one not in STOP_WORDS]
         near = near[:3] or _nearest(word, store, visible)
         suggestions += [Suggestion(word.surface, tuple(near))] if near else []
     return meant, tuple(suggestions)
+
+
+def _unfinished(inquiry: Inquiry) -> str:
+    """The last word of a search that is being typed, which may go on."""
+    match = _UNFINISHED.search(inquiry.request.query) if inquiry.request.draft else None
+    return match[0] if match else ""
+
+
+def _begun(word: Word, free: str, store: "Store") -> list[_Found]:
+    """What the last word may become, where nothing has it as it is."""
+    is_last = [*_words_of(free)][-1:] == [word.surface]
+    if not is_last or len(word.surface) < SHORTEST_BEGUN or not store.unknown_words([word]):
+        return []
+    longer = prefix_words(word.surface)
+    missing = set(store.unknown_words(longer))
+    of = word.surface.lower()
+    told = f"nothing has {word.surface!r}: '{of}…' is searched too"
+    others = [Also(one, of, MEANT, "begun") for one in longer if one not in missing]
+    return [_Found(also, "" if at else told) for at, also in enumerate(others)]
 
 
 def _without_forms(unknown: list[Word], inquiry: Inquiry, store: "Store") -> list[Word]:
