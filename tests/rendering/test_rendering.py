@@ -139,8 +139,10 @@ def test_links_lead_to_documents_by_every_name_that_the_graph_knows(base: Base) 
     assert [one.anchor for one in second.outline] == ["pumps", "second-part"]
 
 
-def test_a_query_marks_its_passages(base: Base) -> None:
-    shown = base.render("valves.md", "countdown")
+@pytest.mark.parametrize("query", ["countdown", "countdwon", "countd"])
+def test_a_query_marks_its_passages(base: Base, query: str) -> None:
+    """Also what was meant by a slip, and what the last word may become."""
+    shown = base.render("valves.md", query)
     passage = next(one for one in all_elements(shown.tree) if one["a"].get("id") == "p1")
     assert text_of(passage) == "warm them before the countdown"
     marked = [one for one in all_elements([passage]) if one["e"] == "mark"]

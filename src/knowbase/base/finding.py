@@ -365,7 +365,8 @@ class Finding(BaseServices):
             for number, one in enumerate(outcome.ranked[:MOST_PASSAGES])
             if number == 0 or any(part.leg == "keyword" for part in one.contributions)
         )
-        return Passages(chunks, inquiry.query.keyword.words)
+        looked_for = outcome.inquiry.query.keyword.weighed  # what was meant, and synonyms, too
+        return Passages(chunks, tuple(word for word, _ in looked_for))
 
     def documents(  # noqa: PLR0913 - what can be asked for
         self,
