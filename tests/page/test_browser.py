@@ -408,8 +408,16 @@ def test_settings_are_changed_and_tokens_made_and_held_to(browser: Browser, tmp_
         page.get_by_role("button", name="Write it").click()
         expect(page.locator(".told")).to_contain_text("search.profile is memory")
         assert any("memory" in one.read_text() for one in folder.rglob("kb.toml"))
+        late: list[Route] = []  # asked before there was a token, and refused afterwards
+        page.route("**/api/inbox", lambda route: late.append(route))
+        window.open("/settings")
+        while not late:
+            page.wait_for_timeout(20)
         page.get_by_label("Name", exact=True).fill("mine")
         page.get_by_role("button", name="Make a token").click()
+        expect(page.get_by_text("It is shown this once")).to_be_visible()
+        with page.expect_response(lambda told: told.url.endswith("inbox") and told.status == 200):
+            page.unroute("**/api/inbox")  # which lets go of what is held
         expect(page.get_by_text("It is shown this once")).to_be_visible()
         expect(page.locator("#token")).to_have_count(0)
         assert served.post("status").status_code == 401

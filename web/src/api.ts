@@ -80,6 +80,7 @@ export async function search(values: Takes<"search">, stop?: AbortSignal): Promi
 
 async function ask(path: string, options: RequestInit, asked: string): Promise<unknown> {
   let response: Response;
+  const token = stored();
   try {
     const kind: Record<string, string> = options.body ? { "Content-Type": "application/json" } : {};
     response = await fetch(path, { ...options, headers: { ...kind, ...headers() } });
@@ -92,6 +93,7 @@ async function ask(path: string, options: RequestInit, asked: string): Promise<u
   const told = await response.json().catch(() => null);
   if (response.ok) return told;
   const error = told?.error ?? { code: "unreadable", message: `the answer was not understood (${response.status})` };
+  if (response.status === 401 && stored() !== token) return ask(path, options, asked); // there is another one meanwhile
   if (response.status === 401) wantsToken.value = true;
   throw new Refused(response.status, error.code, error.message, error.field, error.hint, request, asked);
 }

@@ -1,13 +1,16 @@
 // Tokens: made here, shown once, taken back.
+import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { call, hasToken, keepToken } from "../api";
 import type { NewToken } from "../operations";
 import { Copy, Failure, tell, useAsked } from "../parts/said";
 import { age } from "../words";
 
+/** Shown for as long as the page is open: whatever else is refused meanwhile does not take it away. */
+const made = signal<NewToken | null>(null);
+
 export function Tokens() {
   const loaded = useAsked((stop) => call("token/list", {}, stop), []);
-  const [made, set] = useState<NewToken | null>(null);
   const [error, fail] = useState<unknown>(null);
   const make = async (event: Event): Promise<void> => {
     event.preventDefault();
@@ -16,7 +19,7 @@ export function Tokens() {
     try {
       const isFirst = !hasToken();
       const token = await call("token/new", { name: String(form.get("name")).trim(), scope: String(form.get("scope")), ...(project ? { project } : {}) });
-      set(token);
+      made.value = token;
       fail(null);
       if (isFirst) keepToken(token.token, false); // else this page would be shut out
       loaded.again();
@@ -54,9 +57,9 @@ export function Tokens() {
           </li>
         ))}
       </ul>
-      {made && (
+      {made.value && (
         <p class="notice">
-          {made.name}: <code>{made.token}</code> <Copy text={made.token} label="Copy the token" /> It is shown this once.
+          {made.value.name}: <code>{made.value.token}</code> <Copy text={made.value.token} label="Copy the token" /> It is shown this once.
         </p>
       )}
       {error != null && <Failure error={error} />}
