@@ -24,6 +24,8 @@ def of(text: str) -> Reading:
         ("## Pod lifetime {: #lifetime .no_toc}", "lifetime"),
         ("## Pod lifetime {/* #lifetime */}", "lifetime"),
         ("## Pod lifetime {#lifetime} ##", "lifetime"),
+        ("## Pod lifetime {##lifetime}", "lifetime"),
+        ("## Pod lifetime {#lifetime-(of-a-pod)}", "lifetime-of-a-pod"),
         ("## Pod lifetime {.unnumbered}", "pod-lifetime"),
         ("## Pod lifetime {-}", "pod-lifetime"),
         ("Pod lifetime {#lifetime}\n---", "lifetime"),
@@ -340,3 +342,11 @@ def test_a_page_is_called_by_what_stands_above_it_or_by_its_name(
     name: str, text: str, title: str
 ) -> None:
     assert read(name, text.encode()).title == title
+
+
+def test_titles_and_templates_have_no_markup_of_pages() -> None:
+    assert of("---\ntitle: Keys &amp; <em>locks</em>\n---\ntext\n").title == "Keys & locks"
+    assert of("---\ntitle: List<String> &c.\n---\ntext\n").title == "List<String> &c."
+    page = b"<title>{{title}}</title><p>Hello {{user.name|safe}} there</p>"
+    reading = read("meta.html", page)
+    assert (reading.title, reading.sections[0].text) == ("meta", "Hello there\n\n")

@@ -4,6 +4,7 @@ Lines stay where they are, so that a section still says where it starts; code is
 """
 
 import re
+from html import unescape
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _FENCE = re.compile(r"[ \t>]*(?:[-*+] |\d+[.)] )*[ \t]*(`{3,}|~{3,})")
@@ -39,11 +40,15 @@ _SITE = re.compile(r"\s*-?\s*[\w]+(?:\.[\w-]+|\[)")
 
 # {#anchor .class}, {: .no_toc}, {-}: what pandoc, Hugo and kramdown say of the block before.
 ATTRIBUTES = re.compile(
-    r"""[ \t]*\{:?[ \t]*(?:[#.][\w:.-]+|-|:?toc|[\w-]+=(?:"[^"\n]*"|[^\s{}"]+))"""
+    r"""[ \t]*\{:?[ \t]*(?:#[^\s{}]+|\.[\w:.-]+|-|:?toc|[\w-]+=(?:"[^"\n]*"|[^\s{}"]+))"""
     r"""(?:[ \t]+(?:[#.][\w:.-]+|-|[\w-]+=(?:"[^"\n]*"|[^\s{}"]+)))*[ \t]*\}|[ \t]*\{/\*[ \t]*"""
     r"""#[\w:.-]+[ \t]*\*/\}"""
 )
-_ANCHOR = re.compile(r"#([\w:.-]+)")
+_ANCHOR = re.compile(r"#+([^\s#{}]+)")
+_INLINE_TAG = re.compile(
+    r"</?(?:em|strong|b|i|code|sup|sub|span|br|kbd|mark|small|wbr)\b[^<>]{0,200}>", re.IGNORECASE
+)
+_VARIABLE = re.compile(r"\{\{-?[A-Za-z_][^{}\n]{0,300}\}\}")
 _HEADING = re.compile(r" {0,3}#{1,2}[ \t]")  # deeper ones start no section
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*$")
 
@@ -126,7 +131,7 @@ def anchor_of(heading: str) -> tuple[str, str | None]:
 
 def plain_title(text: str) -> str:
     """A title of the front matter as a person reads it."""
-    text = _MARKED.sub(r"\2", text)
+    text = unescape(_INLINE_TAG.sub("", _MARKED.sub(r"\2", text)))
     if "{" not in text:
         return text
     return " ".join(_LIQUID.sub(_spoken, _HUGO.sub(_shortcode, anchor_of(text)[0])).split())
@@ -136,7 +141,7 @@ def without_templates(text: str) -> str:
     """A page without what its site puts in: `{{ title }}`, `{% include x %}`; lines stay."""
     if "{{" not in text and "{%" not in text:
         return text
-    return _LIQUID.sub(_templated, _HUGO.sub(_shortcode, text))
+    return _VARIABLE.sub("", _LIQUID.sub(_templated, _HUGO.sub(_shortcode, text)))
 
 
 def _templated(match: re.Match[str]) -> str:
