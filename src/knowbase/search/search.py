@@ -40,7 +40,7 @@ def _answered(request: SearchRequest, profile: Profile, services: Services, now:
 def _looked_at_again(outcome: Outcome, services: Services) -> Outcome:
     """With the first hits in another order, where links or what is asked for say so."""
     inquiry = outcome.inquiry
-    if inquiry.profile.leads_on and len(outcome.ranked) > 1:
+    if inquiry.profile.leads_on and inquiry.query.text and len(outcome.ranked) > 1:
         from knowbase.search.pointing import lead_on
 
         outcome = lead_on(outcome, services)
