@@ -61,8 +61,10 @@ def test_icons_are_not_looked_at_and_giants_are_refused() -> None:
 
 
 def test_what_only_stands_for_an_image_is_left_out() -> None:
-    with pytest.raises(BinaryFile, match="not an image"):
+    with pytest.raises(BinaryFile, match="git lfs pull"):
         read("a.png", b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n")
+    with pytest.raises(BinaryFile, match="not an image"):
+        read("a.png", b"see the other folder\n")
 
 
 def test_pages_of_a_pdf_that_are_pictures_are_known() -> None:

@@ -32,7 +32,7 @@ def is_image(data: bytes) -> bool:
 
 def read_image(file: File) -> Reading:
     """A picture: pages to be looked at, none when it is too small to say anything."""
-    if file.data and not is_image(file.data):  # what stands for it elsewhere, such as Git LFS's
+    if file.data and not is_image(file.data):  # what stands for it elsewhere
         raise BinaryFile("The file is not an image, as its name says.")
     try:
         sizes = _sizes(file.data) if file.data else []
