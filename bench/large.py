@@ -12,6 +12,7 @@ without pages of files that it maps.
 """
 
 import argparse
+import os
 import random
 import time
 import zlib
@@ -19,6 +20,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as in every command
 
 import corpus
 from knowbase.base import Base

@@ -103,6 +103,7 @@ class Renewing(ABC):
             checkpoint = self.log.check_in(connection, model)
         with connection:  # one state; it has the checkpoint
             names = self.write(connection, model, checkpoint)
+        _give_back()
         remove_others(self._folder, names)
         with self._connections.writing() as connection:
             self.log.trim(connection, checkpoint[0])
@@ -113,3 +114,11 @@ class Renewing(ABC):
             with self._connections.writing() as connection:
                 self.log.drop(connection)
         remove_folder(self._folder)
+
+
+def _give_back() -> None:
+    """What writing needed for a moment, some 70 MB, glibc would keep for the life of a server."""
+    import ctypes
+
+    with suppress(OSError, AttributeError, TypeError):  # another C library
+        ctypes.CDLL(None).malloc_trim(0)
