@@ -13,6 +13,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from knowbase.base import Base
 from knowbase.evaluate.judged import read_folders
@@ -44,10 +45,26 @@ SLIPS: Mapping[str, Slip] = {
 }
 
 
-def mended(base: Base, text: str) -> list[str]:
-    """What was searched beside words that nothing has."""
+class Instead(NamedTuple):
+    """What was searched beside words that nothing has, and what was suggested."""
+
+    searched: list[str]
+    suggested: list[str]
+
+
+def instead_of(base: Base, text: str) -> Instead:
     answer = base.search(SearchRequest(text, top=1, mode="keyword"))
-    return [found[1].rstrip("…") for one in answer.notices if (found := MENDED.match(one))]
+    return Instead(
+        [found[1].rstrip("…") for one in answer.notices if (found := MENDED.match(one))],
+        [word for one in answer.suggestions for word in one.nearest],
+    )
+
+
+def kind_of(word: str, instead: Instead) -> str:
+    stem = stem_of(word)
+    if instead.searched:
+        return "right" if stem in map(stem_of, instead.searched) else "wrong"
+    return "suggested" if stem in map(stem_of, instead.suggested) else "left"
 
 
 def asked(base: Base, words: Sequence[str], slip: Slip, most: int) -> Counter[str]:
@@ -58,9 +75,7 @@ def asked(base: Base, words: Sequence[str], slip: Slip, most: int) -> Counter[st
         if all(not base.store.unknown_words([Word(one)]) for one in typed.split()):
             found["known"] += 1  # another word of the base, or one with the same stem
             continue
-        instead = mended(base, typed)
-        is_right = any(stem_of(one) == stem_of(word) for one in instead)
-        found["right" if is_right else "wrong" if instead else "left"] += 1
+        found[kind_of(word, instead_of(base, typed))] += 1
     return found
 
 
@@ -96,11 +111,12 @@ def main() -> None:
             for name, slip in SLIPS.items():
                 total[name] += asked(base, words, slip, arguments.most)
             real = foreign_to(base, arguments.words, 10 * arguments.most)
-            taken = {one: instead for one in real if (instead := mended(base, one))}
+            taken = {one: instead for one in real if (instead := instead_of(base, one).searched)}
             print(f"{path}: of {len(real)} words that it has not {len(taken)} mended:", taken)
-    print("\n| | slips | rightly | wrongly | left | another word |\n|---|---|---|---|---|---|")
+    print("\n| | slips | rightly | wrongly | suggested | left | known |")
+    print("|---" * 7 + "|")
     for name, found in total.items():
-        cells = (str(found[one]) for one in ("right", "wrong", "left", "known"))
+        cells = (str(found[one]) for one in ("right", "wrong", "suggested", "left", "known"))
         print(f"| {name} | {found.total()} |", " | ".join(cells), "|")
 
 
