@@ -263,6 +263,7 @@ class Configuration(NamedTuple):
     settings: Settings
     origins: Mapping[str, str]
     profiles: Mapping[str, Any]  # the tables [profiles.NAME] of kb.toml, not yet checked
+    folder: str = ""  # where kb.toml lies, or would: where relative paths in it start
 
 
 def dotted(name: str) -> str:
@@ -288,7 +289,7 @@ def load(folder: str | None, environment: Mapping[str, str]) -> Configuration:
     for name, value, origin in (*_from_file(tables), *_from_environment(environment)):
         values[name] = _checked(name, value, origin)
         origins[name] = origin
-    return Configuration(DEFAULTS._replace(**values), origins, profiles)
+    return Configuration(DEFAULTS._replace(**values), origins, profiles, folder or "")
 
 
 def _read(folder: str | None) -> dict[str, Any]:

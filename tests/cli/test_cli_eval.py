@@ -1,6 +1,7 @@
 """kb eval: judged folders, own judgments, made ones, files and the gate."""
 
 import json
+import shutil
 import signal
 from pathlib import Path
 
@@ -93,6 +94,26 @@ def test_the_model_of_the_settings_is_the_one_that_is_measured(judged: Judged) -
     judged.write("kb.toml", '[embed]\nmodel = "granite"\n')
     judged.json("eval", "tales")
     assert len(judged.cached) == 1
+
+
+def test_a_second_look_is_measured_by_a_folder_beside_the_settings(judged: Judged) -> None:
+    """Though the corpus lies in the cache, far from the settings."""
+    shutil.copytree(FIXTURES / "models" / "pairs", judged.folder / "models" / "pairs")
+    judged.write(
+        "kb.toml",
+        "[rerank]\nmodel = 'models/pairs'\nbudget = 20\n"
+        "[profiles.once]\nextends = 'best'\nrerank = 0\n",
+    )
+    texts = {f"d{n}": f"the engine of car number {n} starts" for n in range(8)}
+    texts["d8"] = "the engine of a van starts best best, and that is all that is said of it here"
+    lines = [json.dumps({"_id": one, "text": text}) + "\n" for one, text in texts.items()]
+    judged.write("cars/corpus.jsonl", "".join(lines))
+    question = {"_id": "q0", "text": "how does the engine of a car start"}
+    judged.write("cars/queries.jsonl", json.dumps(question) + "\n")
+    judged.write("cars/qrels/test.tsv", "q0\td8\t1\n")
+    found = judged.json("eval", "cars", "--compare", "best,once")
+    twice, once = (one["metrics"]["ndcg@10"] for one in found["systems"][:2])
+    assert twice > once
 
 
 def test_profiles_are_compared_with_the_floors_and_the_first_of_them(judged: Judged) -> None:

@@ -271,7 +271,9 @@ class Finding(BaseServices):
         said = self.settings
         if not said.rerank_model:
             return None
-        made = lambda: self._embedders.reranker(self.home)  # noqa: E731 - lazy
+        # An evaluation asks a base that lies elsewhere by the settings from here.
+        folder = self.configuration.folder or self.home
+        made = lambda: self._embedders.reranker(folder)  # noqa: E731 - lazy
         return Second(made, said.rerank_top, said.rerank_budget)
 
     def _profile_of(self, request: SearchRequest) -> Profile:
