@@ -7,8 +7,10 @@ beside the same base without a history, and as of its start and its middle.
     python bench/as_of.py --home DIR --profile       where the first search of a moment goes
 
 Made-up texts and vectors, written by the store itself. CPU time, the server's included, round by
-round, each round asking all sides the same: the machine is never quiet. "At hand" is a moment that
-was asked of before by this process; "a new moment", one that was not.
+round, each round asking all sides the same: the machine is never quiet. What is asked of a moment
+is compared with the same search of the base without a history. "At hand" is a moment that was asked
+of before by this process; "a new moment", one that was not; "between moments", a search of today
+that shares a connection with them.
 """
 
 import argparse
@@ -115,7 +117,7 @@ def fill(places: Mapping[str, str], chunks: int) -> None:
             store.compact()
 
 
-def compare(sides: Sides, texts: list[str]) -> Iterator[Row]:
+def compare(sides: Sides, texts: list[str], rounds: int) -> Iterator[Row]:
     history = sides.base.store.history()
     last = history.last()
     first = min(one.until or last for one in history.versions()) - 1
@@ -136,22 +138,26 @@ def compare(sides: Sides, texts: list[str]) -> Iterator[Row]:
             name: (lambda name=name, number=number: search(name, sides.base, f"#{number}"))
             for name, number in numbers.items()
         }
-        interleaved(2, tasks)
-        taken = interleaved(ROUNDS, tasks)
+        present = {name: tasks[name] for name in ("now", "bare")}
+        interleaved(2, present)
+        taken = interleaved(rounds, present)
         yield Row(f"{case}: now", [median(taken["now"]) * 1000], "ms CPU")
         yield Row("  against no history", ratios(taken["now"], taken["bare"]), "", "at most 1.05")
+        interleaved(2, tasks)
+        taken = interleaved(rounds, tasks)
+        yield Row("  the same between moments", ratios(taken["now"], taken["bare"]))
         for name in numbers:
-            yield Row(f"  as of {name}, at hand", ratios(taken[name], taken["now"]), "", "2")
+            yield Row(f"  as of {name}, at hand", ratios(taken[name], taken["bare"]), "", "2")
         yield Row("  as of a new moment", _new(sides, range(first, last), texts, given), "", "2")
 
 
 def _new(sides: Sides, numbers: range, texts: list[str], given: dict[str, Any]) -> list[float]:
-    """The first search of each of some moments, against one of today beside it."""
+    """The first search of each of some moments, against one without a history beside it."""
     found = []
     for number, text in zip(numbers[:: max(1, len(numbers) // MOMENTS)], cycle(texts)):
-        now = sides.cpu(lambda: sides.base.search(text, **given))  # noqa: B023
+        bare = sides.cpu(lambda: sides.bare.search(text, **given))  # noqa: B023
         then = sides.cpu(lambda: sides.base.search(text, as_of=f"#{number}", **given))  # noqa: B023
-        found.append(then / now)
+        found.append(then / bare)
     return found
 
 
@@ -184,6 +190,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
     parser.add_argument("--chunks", type=int, default=100_000)
     parser.add_argument("--engine", choices=("sqlite", "postgresql"), default="sqlite")
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--home", type=Path, help="where the bases lie, or are to lie")
     parser.add_argument("--profile", action="store_true", help="where a new moment's search goes")
     given = parser.parse_args()
@@ -204,7 +211,7 @@ def main() -> None:
         if given.profile:
             profile(sides, texts)
         else:
-            rows = list(compare(sides, texts))
+            rows = list(compare(sides, texts, given.rounds))
             for name, side in (("with history", one), ("without", other)):
                 rows.append(Row(f"the base, {name}", [(side.status().size_bytes or 0) / 1e6], "MB"))
             report(f"as_of {given.engine}", rows, as_json=False)
