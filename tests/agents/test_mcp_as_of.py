@@ -21,3 +21,16 @@ def test_an_agent_asks_of_the_base_as_it_was(own_handbook: Kb) -> None:
     assert "OT-1" not in text_of(listed[0])
     assert "'someday' is not a moment" in text_of(listed[1])
     assert listed[1].is_error
+
+
+def test_an_agent_asks_what_was_related(kb: Kb) -> None:
+    kb("note", "The parent of otters", "--code", "OT-1")
+    kb("note", "One otter", "--code", "OT-2", "--parent", "OT-1")
+    number = kb.json("log", "--limit", "1")["changes"][0]["number"]
+    kb("note", "Another otter", "--code", "OT-3", "--parent", "OT-1")
+    entry = kb.json("get", "OT-2")["document"]["id"]
+    now = text_of(call(kb, "kb_get_related", entry_id=entry))
+    assert "Another otter" in now
+    then = text_of(call(kb, "kb_get_related", entry_id=entry, as_of=f"#{number}"))
+    assert "The parent of otters" in then
+    assert "Another otter" not in then

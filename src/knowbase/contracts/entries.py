@@ -90,6 +90,9 @@ class RelatedInput(NamedTuple):
 
     entry_id: Annotated[str, Param("UUID of the entry to find related entries for", format="uuid")]
     limit: Annotated[int, Param("Maximum results to return", least=1, most=20)] = 5
+    as_of: Annotated[
+        str | None, Param("the base as it was: a date, #12", grammar="as_of", blank=True)
+    ] = None
     offset: int = 0
     with_content: bool = True
 
@@ -156,6 +159,9 @@ def kb_get_related(base: Base, **arguments: Any) -> RelatedOutput:
 
 
 def related_entries(base: Base, asked: RelatedInput) -> RelatedOutput:
+    if asked.as_of:
+        with base.as_of(asked.as_of) as then:
+            return related_entries(then, asked._replace(as_of=None))
     found = base.graph.related(asked.entry_id, asked.offset + asked.limit)
     entries = entries_of(base, found.results[asked.offset :], whole=asked.with_content)
     more = found.metadata.total > asked.offset + len(entries)
