@@ -48,12 +48,13 @@ def serving(
     token: str = "",
     before: Callable[[], object] | None = None,
 ) -> Iterator[Served]:
-    """Serve the base of a folder on a free port, and stop the server in the end. `before` is
-    called in its process before it starts."""
+    """Serve the base of a folder, on a free port unless one is given, and stop the server in
+    the end. `before` is called in its process before it starts."""
     log = folder / "serve.log"
+    port = () if "--port" in arguments else ("--port", "0")
     with log.open("w") as errors:
         process = subprocess.Popen(
-            [*COMMAND, "serve", "--port", "0", "--json", *arguments],
+            [*COMMAND, "serve", "--json", *port, *arguments],
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,
