@@ -12,11 +12,12 @@ const PAUSE = 60; // ms after a key
 export function Overlay({ done }: { done: () => void }) {
   const [query, type] = useState("");
   const [at, walk] = useState(0);
+  const asked = { query, unit: "document", top: MOST };
   const found = useAsked(
     async (stop) => {
       await new Promise((go) => setTimeout(go, PAUSE));
       stop.throwIfAborted();
-      return query.trim() ? search({ query, unit: "document", top: MOST, draft: true }, stop) : null;
+      return query.trim() ? search({ ...asked, draft: true }, stop) : null;
     },
     [query],
   ).value;
@@ -27,17 +28,20 @@ export function Overlay({ done }: { done: () => void }) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) walk((chosen + step + targets.length) % Math.max(targets.length, 1));
     else if (event.key !== "Enter" || !targets[chosen]) return;
-    else follow(targets[chosen] as string);
+    else {
+      leave(chosen);
+      go(targets[chosen] as string);
+      scrollTo(0, 0);
+    }
     event.preventDefault();
   };
-  const follow = (target: string): void => {
+  const leave = (number: number): void => {
     remember(query);
+    if (number < hits.length) void search(asked).catch(() => null); // it was meant: it counts
     done();
-    go(target);
-    scrollTo(0, 0);
   };
   const option = (target: string, number: number, inside: preact.ComponentChildren) => (
-    <a key={target} id={`option-${number}`} role="option" aria-selected={number === chosen} tabIndex={-1} href={target} onClick={() => (remember(query), done())}>
+    <a key={target} id={`option-${number}`} role="option" aria-selected={number === chosen} tabIndex={-1} href={target} onClick={() => leave(number)}>
       {inside}
     </a>
   );
