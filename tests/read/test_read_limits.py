@@ -73,8 +73,8 @@ def test_generics_are_left_out_of_names_however_they_nest() -> None:
 
 
 def test_a_file_that_overstays_or_needs_too_much_is_one_error() -> None:
-    slow = Reader(ReadLimits(0.3, 1024))
-    with pytest.raises(ReadError, match=r"^reading it took more than 0\.5 s$") as error:
+    slow = Reader(ReadLimits(2.0, 1024))
+    with pytest.raises(ReadError, match=r"^reading it took more than 2\.2 s$") as error:
         slow.file("a.md", b"[" * 100_000)
     assert error.value.hint == "raise read.timeout, then kb sync --verify"
     assert slow.file("a.md", b"# Next").title == "Next"
