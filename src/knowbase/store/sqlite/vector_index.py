@@ -91,9 +91,10 @@ class VectorIndex(Loading[Loaded]):
             Rows(open_segment(self.folder, one, current.dimensions)) for one in current.segments
         )
         later = np.empty(0, "i8")
-        for part in reversed(parts):
+        for part, following in zip(parts[-2::-1], parts[:0:-1], strict=True):
+            more = following.segment
+            later = np.unique(np.concatenate([later, more.chunks, more.gone]))
             part.dead = part.of(later)
-            later = np.unique(np.concatenate([later, part.segment.chunks, part.segment.gone]))
         return Loaded(current, parts)
 
 

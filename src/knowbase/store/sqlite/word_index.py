@@ -220,6 +220,16 @@ class Loaded(NamedTuple):
     rows: int
 
 
+def _in_any(chunks: "Integers", lists: "Sequence[Integers]") -> "Integers":
+    """Those of the chunks that are in one of the lists; all of them rise, and most lie apart."""
+    found = [chunks[:0]]
+    for one in lists if len(chunks) else ():
+        first, last = np.searchsorted(one, (chunks[0], chunks[-1] + 1))
+        some = one[first:last]
+        found.append(some[chunks[np.searchsorted(chunks, some)] == some])
+    return np.unique(np.concatenate(found))
+
+
 class InStep(NamedTuple):
     """An index for the state of a transaction: its parts, and what is newer."""
 
@@ -259,10 +269,11 @@ class WordIndex(Loading[Loaded]):
     def load(self) -> Loaded:
         current = read_current(self.folder)
         shards = tuple(open_words(self.folder, one) for one in current.segments)
-        later, dead = np.empty(0, "i8"), []
+        later: list[Integers] = []
+        dead = []
         for words in reversed(shards):
-            dead.append(np.intersect1d(later, words.chunks))
-            later = np.union1d(later, np.union1d(words.chunks, words.gone))
+            dead.append(_in_any(words.chunks, later))
+            later += [words.chunks, words.gone]
         rows = sum(len(one.chunks) for one in shards) - sum(map(len, dead))
         return Loaded(current, shards, tuple(reversed(dead)), rows)
 
