@@ -66,7 +66,7 @@ def test_changed_limits_are_noticed_and_only_what_they_touch_is_embedded(folder:
         assert 0 < report.chunks_embedded <= after["Long"] + after["Memory"]
         assert base.status().out_of_step == 0
         kept = base.get("M-1")
-        assert kept.document == memory.document._replace(split_by="128/0.1/50 words:7")
+        assert kept.document == memory.document._replace(split_by="128/0.1/50 words:8")
         assert kept.text == memory.text
         assert linked(base, "M-2") == links == {("REFERENCES", "Short", "wiki")}
         assert base.status().embedded == base.status().chunks
@@ -111,7 +111,7 @@ def test_a_new_note_is_split_by_the_settings_of_today(folder: Path) -> None:
     (folder / "kb.toml").write_text("[chunk]\nmax_tokens = 256\noverlap = 0.2\n")
     with opened(folder) as base:
         made = base.remember(Note("A new memory"))
-        assert made.document.split_by == "256/0.2/50 words:7"
+        assert made.document.split_by == "256/0.2/50 words:8"
         base.sync()
         assert base.status().out_of_step == 0
 

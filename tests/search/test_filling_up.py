@@ -20,6 +20,8 @@ TEXTS = {
     "A-2": "A numbered SQL script is run at every deploy",
     "A-3": "Every script is numbered; the SQL in it is reviewed",
     "A-4": "Coffee is brewed on Mondays",
+    "A-5": "未使用の有給休暇はkubectlで申請します。휴가를 신청해야 합니다",
+    "A-6": "休暇は有給です。신청 휴가를",
 }
 
 
@@ -72,6 +74,18 @@ def test_of_several_quotes_the_missing_one_is_named(base: Base) -> None:
     _, notices = asked(base, '"numbered SQL" "every deploy"')
     behind = "; those behind were found by its words"
     assert notices == (f'one hit has "numbered SQL", "every deploy" as required{behind}',)
+
+
+@pytest.mark.parametrize("quote", ["有給休暇", "휴가를 신청", "kubectlで申請"])
+def test_a_phrase_is_found_within_a_sentence_without_spaces(base: Base, quote: str) -> None:
+    assert asked(base, f'"{quote}"', strict=True)[0] == [("A-5", False)]
+    assert asked(base, f'"{quote}"')[0][0] == ("A-5", False)
+    assert ("A-5", False) not in asked(base, f'休暇 휴가를 -"{quote}"')[0]
+
+
+def test_a_word_between_letters_without_spaces_is_a_word(base: Base) -> None:
+    assert asked(base, "kubectl")[0] == [("A-5", False)]
+    assert asked(base, "+kubectl 休暇", strict=True)[0] == [("A-5", False)]
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "semantic"])

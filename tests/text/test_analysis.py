@@ -6,7 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knowbase.text import analysis
-from knowbase.text.analysis import clean, extras, located, query_words, stems, tokens
+from knowbase.text.analysis import (
+    JOINT,
+    clean,
+    extras,
+    located,
+    phrase_words,
+    query_words,
+    stems,
+    tokens,
+)
 from knowbase.text.forms import forms
 from knowbase.text.indexed import index_terms
 from knowbase.text.stopwords import STOP_WORDS
@@ -29,6 +38,32 @@ def test_texts_between_plain_ones_and_all_scripts_have_the_words_that_these_have
         patch.setattr("knowbase.text.forms._has_others", lambda _: not text.isascii())
         whole = list(extras(text)), [list(forms(text, latin=latin)) for latin in (False, True)]
     assert found == whole
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Kubernetesクラスタ", {"Kubernetes", "クラ", "ラス", "スタ"}),
+        ("用kubectl回滚", {"用", "kubectl", "回滚"}),
+        ("kubectl로 합니다", {"kubectl", "로", "합니", "니다"}),
+        ("v1.2版 2024年", {f"v1{JOINT}2", "v1", "2", "版", "2024", "年"}),
+    ],
+)
+def test_what_stands_beside_letters_without_spaces_is_a_word(text: str, words: set[str]) -> None:
+    assert set(surfaces(text)) == words
+
+
+@given(st.text("aBc1 _-.'漢字ไท가éI", max_size=40))
+def test_a_phrase_is_found_in_its_own_text(text: str) -> None:
+    text = clean(text)
+    indexed = [stems(text), stems(index_terms("note", (), text))]
+    for word in phrase_words(text):
+        wanted = stems(word.surface)
+        places = [(row, at) for row in indexed for at in range(len(row))]
+        assert any(
+            row[at].startswith(wanted[0]) if word.prefix else row[at : at + len(wanted)] == wanted
+            for row, at in places
+        )
 
 
 @given(anything)

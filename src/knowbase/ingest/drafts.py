@@ -22,7 +22,7 @@ from knowbase.values.vectors import Model, Vector
 
 READERS = "readers:7"  # raised when files are to be read again: what is made of them has changed
 UNSEEN = "unseen"  # of a document that has pages which were not looked at
-WORDS = "words:7"  # raised when all documents are to be: what is indexed of them has changed
+WORDS = "words:8"  # raised when all documents are to be: what is indexed of them has changed
 SHORTEST = 64  # tokens of a chunk, however little a model reads
 
 

@@ -43,7 +43,7 @@ from knowbase.query.tree import (
     Without,
 )
 from knowbase.query.words import MAX_CHARACTERS, MAX_WORDS, KeywordQuery, keyword_query
-from knowbase.text.analysis import Word, prefix_words, required_words, stems, type_mark
+from knowbase.text.analysis import Word, phrase_words, prefix_words, required_words, type_mark
 from knowbase.values.characters import clean
 
 
@@ -308,7 +308,7 @@ def _is_moment(node: Node) -> TypeGuard[Operator]:
 def contains(leaf: Text | Phrase) -> Condition:
     """That a chunk has what the leaf says."""
     if isinstance(leaf, Phrase):
-        return Contains(Word(leaf.text)) if stems(leaf.text) else EVERYTHING
+        return both(*(Contains(word) for word in phrase_words(leaf.text)[:MAX_OF_ONE]))
     if leaf.prefix:
         return _any(Contains(word) for word in prefix_words(leaf.text))
     return both(*(Contains(word) for word in required_words(leaf.text)[:MAX_OF_ONE]))

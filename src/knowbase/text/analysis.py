@@ -131,6 +131,12 @@ def _any_word() -> re.Pattern[str]:
 
 
 @cache
+def _unspaced() -> re.Pattern[str]:
+    """Runs of scripts without spaces; those of Korean have some."""
+    return re.compile(rf"([{_UNSPACED}]+(?:\s+[{_UNSPACED}]+)*)")
+
+
+@cache
 def _spaced_word() -> re.Pattern[str]:
     return re.compile((_PLAIN + _WORD).format(letter=r"[^\W_]", other=r"[\W_]"))
 
@@ -151,6 +157,16 @@ def extras(text: str) -> Iterator[Extra]:
             yield Extra(plain, match.start(), match.end(), whole=True)
         else:
             yield from _identifier(match)
+            yield from _between_unspaced(match)
+
+
+def _between_unspaced(match: re.Match[str]) -> Iterator[Extra]:
+    """A word that stands right beside letters of an unspaced script (kubectlで): the tokenizer sees
+    one word in them all."""
+    text, start, end = match.string, match.start("word"), match.end("word")
+    if any(map(_is_unspaced, (text[max(0, start - 1) : start], text[end : end + 1]))):
+        for part in _PART.finditer(text, start, end):
+            yield Extra(part[0], part.start(), part.end(), whole=True)
 
 
 def _bigrams(run: str, start: int) -> Iterator[Extra]:
@@ -257,6 +273,22 @@ def required_words(text: str) -> list[Word]:
     return _telling(_distinct(words))
 
 
+def phrase_words(text: str) -> list[Word]:
+    """What a text has that has these words in a row. Where a script has no spaces, the tokenizer
+    takes whole sentences for words: there it is their bigrams, and each word between them."""
+    parts = [text] if text.isascii() or is_spaced(text) else _unspaced().split(text)
+    if len(parts) == 1:
+        return [Word(text)] if stems(text) else []
+    words = []
+    for place, part in enumerate(parts):
+        if place % 2:  # split gives them in turn with what is between
+            bigrams = [one.surface for run in part.split() for one in _bigrams(run, 0)]
+            words.append(Word(" ".join(bigrams[:-1]) or bigrams[0], prefix=len(bigrams) == 1))
+        else:
+            words += required_words(part)
+    return words
+
+
 def prefix_words(surface: str) -> list[Word]:
     """A prefix to look for, and the words whose stems are shorter than it.
 
@@ -285,7 +317,7 @@ def _query_extra(extra: Extra, text: str) -> Word | None:
 
 def _is_noise(token: Token, text: str) -> bool:
     """A single letter of a longer identifier, or a run that its bigrams stand for."""
-    return token.end - token.start == 1 or _is_unspaced(text[token.start])
+    return token.end - token.start == 1 or any(map(_is_unspaced, text[token.start : token.end]))
 
 
 def _telling(words: list[Word]) -> list[Word]:
