@@ -67,19 +67,19 @@ class SearchInput(NamedTuple):
         str | None, Param("changed since: 2026-01-31, 7d", grammar="moment", blank=True)
     ] = None
     before: Annotated[str | None, Param("changed before", grammar="moment", blank=True)] = None
-    as_of: Annotated[
-        str | None, Param("the base as it was: a date, #12", grammar="as_of", blank=True)
-    ] = None
+    as_of: Annotated[str | None, Param("as it was: a date, #12", grammar="as_of", blank=True)] = (
+        None
+    )
     profile: Annotated[
         str | None,
-        Param("ranking recipe instead of the base's", grammar="profiles", blank=True),
+        Param("ranking recipe", grammar="profiles", blank=True),
     ] = None
-    explain: Annotated[bool, Param("with the component scores")] = False
+    explain: Annotated[bool, Param("component scores")] = False
     facets: Annotated[tuple[str, ...], Param("count all that match by these", choices=FACETS)] = ()
     syntax: Annotated[str, Param("query: with operators (tag:x -word)", choices=SYNTAXES)] = "plain"
     session: Annotated[
         str | None,
-        Param("record the results as recalled in it", grammar="session", blank=True),
+        Param("record results as recalled", grammar="session", blank=True),
     ] = None
     offset: int = 0  # what no agent asks for: `cursor` says it
     with_content: bool = True  # … and `detail` this
@@ -90,9 +90,7 @@ class RelatedInput(NamedTuple):
 
     entry_id: Annotated[str, Param("UUID of the entry to find related entries for", format="uuid")]
     limit: Annotated[int, Param("Maximum results to return", least=1, most=20)] = 5
-    as_of: Annotated[
-        str | None, Param("the base as it was: a date, #12", grammar="as_of", blank=True)
-    ] = None
+    as_of: Annotated[str | None, Param("moment", grammar="as_of", blank=True)] = None
     offset: int = 0
     with_content: bool = True
 
