@@ -12,7 +12,6 @@ from knowbase.search.answer import Answer
 from knowbase.search.request import SearchRequest
 from knowbase.search.search import search
 from knowbase.search.services import Language, Second, Services
-from knowbase.store.asked_of_the_past import refused
 from knowbase.store.lagging import may_lag
 from knowbase.values.arguments import checks_arguments
 from knowbase.values.characters import storable
@@ -168,6 +167,8 @@ class Finding(BaseServices):
         from knowbase.values.changes import session_name
 
         if self.moment is not None and request.session_record is not None:
+            from knowbase.store.asked_of_the_past import refused
+
             raise refused()
         if not self.access.write:
             raise NotAllowed(

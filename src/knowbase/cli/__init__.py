@@ -9,6 +9,7 @@ from typing import NoReturn
 
 def entry() -> NoReturn:
     """The `kb` script. Taking the interpreter down would cost a tenth of a keyword search."""
+    gc.disable()  # while modules load, collecting garbage would cost a tenth of a keyword search
     from knowbase.process.warm import answer
 
     _have_streams()
@@ -42,7 +43,6 @@ def _flushed(code: int) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    # Collecting garbage while modules load would cost a tenth of a keyword search.
     gc.disable()
     from knowbase.cli.run import run
 

@@ -13,7 +13,6 @@ from knowbase.query.conditions import Contains, Visible, both
 from knowbase.query.query import Query
 from knowbase.query.words import Also, KeywordQuery
 from knowbase.search.answer import Suggestion, Widening
-from knowbase.search.spacing import apart, together
 from knowbase.search.understand import Inquiry
 from knowbase.text.analysis import Token, Word, prefix_words, stems, tokens
 from knowbase.text.forms import FORM_MARK
@@ -178,6 +177,8 @@ def _other_form(word: Word, free: str, store: "Store") -> Word | None:
 
 def _joined(free: str, unknown: Sequence[Word], store: "Store", visible: Visible) -> list[_Found]:
     """A word that was typed as two, as a text has it."""
+    from knowbase.search.spacing import together
+
     found = together(list(_words_of(free)), unknown, store)
     return [
         _instead_of(Word(name), one)
@@ -188,6 +189,8 @@ def _joined(free: str, unknown: Sequence[Word], store: "Store", visible: Visible
 
 def _in_two(word: str, store: "Store", visible: Visible) -> Word | None:
     """Two words that were typed as one, as texts have them."""
+    from knowbase.search.spacing import apart
+
     found = apart(word, store, visible)
     parts = found.surface.split() if found else ()
     return found if all(_written(one, store, visible) == one for one in parts) else None

@@ -31,18 +31,16 @@ MANY = 4  # one word in so many: no English text has so many foreign names
 
 _LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+(?![\w+#])")
 _WHOLE = itemgetter(0)  # of a match
-_TYPED_AS_OTHERS = re.compile(  # and that the tokenizer leaves as they are
-    "[ßẞłŁøØđĐðÐıæÆœŒþÞ\u1ea4-\u1ef9ёЁάέήίόύώϊϋΐΰΆΈΉΊΌΎΏΪΫ]"
-)
-_ACCENTED = re.compile("[\u00c0-\u017f]")
-_VIETNAMESE = re.compile("[\u01a0\u01a1\u01af\u01b0\u1ea0-\u1ef9]")
-_APART = re.compile("[\u0302\u0306\u031b\u0323]")  # marks of its letters that stand by themselves
-_UMLAUT = re.compile("([aou])e")
+_TYPED_AS_OTHERS = "ßẞłŁøØđĐðÐıæÆœŒþÞ\u1ea4-\u1ef9ёЁάέήίόύώϊϋΐΰΆΈΉΊΌΎΏΪΫ"
+"""Letters that the tokenizer leaves as they are."""
+_ACCENTED = "\u00c0-\u017f"
+_VIETNAMESE = "\u01a0\u01a1\u01af\u01b0\u1ea0-\u1ef9"
+_APART = "\u0302\u0306\u031b\u0323"  # marks of its letters that stand by themselves
 _VOWELS = "aeiouyаеиоуыэюяйьіїєαεηιουω"
-_ARABIC = re.compile("[\u0620-\u064a]")
+_FIRST_ARABIC, _LAST_ARABIC = "\u0620", "\u064a"
 _ARTICLES = ("وال", "بال", "كال", "فال", "لل", "ال")
 _ARABIC_ENDINGS = ("ها", "ان", "ات", "ون", "ين", "يه", "ه", "ي")
-_HEBREW = re.compile("[\u05d0-\u05ea]")
+_FIRST_HEBREW, _LAST_HEBREW = "\u05d0", "\u05ea"
 _HEBREW_BEFORE = frozenset("הובכלמש")  # the article, and, in, as, to, from, that
 _HEBREW_ENDINGS = ("יהמ", "יהנ", "יימ", "ימ", "ות", "יה", "ית", "ו", "ה", "ת", "י")
 _HEBREW_LEAST = 3  # letters that are left when what stands before a word is taken off
@@ -82,7 +80,17 @@ def forms(text: str, *, latin: bool) -> Iterator[Form]:
 
 def is_typed_otherwise(text: str) -> bool:
     """Whether it has letters that are typed as others."""
-    return not text.isascii() and bool(_TYPED_AS_OTHERS.search(text))
+    return not text.isascii() and _has(_TYPED_AS_OTHERS, text)
+
+
+@cache
+def _one_of(letters: str) -> re.Pattern[str]:
+    """Compiled when first needed, which most searches never do."""
+    return re.compile(f"[{letters}]")
+
+
+def _has(letters: str, text: str) -> bool:
+    return _one_of(letters).search(text) is not None
 
 
 def is_spaced(text: str) -> bool:
@@ -114,9 +122,9 @@ def _with_accent(character: str) -> str:
 def form_of(word: str) -> str | None:
     """The beginning of a word behind the mark; None when it is too short to have other forms."""
     folded = fold(word[:LONGEST])
-    if _ARABIC.match(folded):
+    if _FIRST_ARABIC <= folded[:1] <= _LAST_ARABIC:
         return FORM_MARK + _light(folded)[:CUT] if len(folded) > 2 else None
-    if _HEBREW.match(folded):
+    if _FIRST_HEBREW <= folded[:1] <= _LAST_HEBREW:
         return FORM_MARK + _bare(folded)[:CUT] if len(folded) > 1 else None
     least = 2 if folded and _is_indic(folded[0]) else CUT
     return FORM_MARK + folded[:CUT] if len(folded) >= least else None
@@ -129,10 +137,14 @@ def beginnings_of(word: str) -> list[str]:
     form, folded = form_of(word), fold(word[:LONGEST])
     cut = form[1:] if form else folded
     bare = cut.rstrip(_VOWELS) if len(folded) <= LONGEST_BENT else cut
-    others = (cut, _UMLAUT.sub(r"\1", folded)[:CUT], bare)
+    others = (cut, _plain_vowels(folded)[:CUT], bare)
     found = [one for one in dict.fromkeys(others) if len(one) >= LEAST_BEGUN]
     marked = [FORM_MARK + one for one in found]
     return marked if cut.isascii() else [*marked, *found]
+
+
+def _plain_vowels(word: str) -> str:
+    return word.replace("ae", "a").replace("oe", "o").replace("ue", "u")
 
 
 def fold(word: str) -> str:
@@ -226,7 +238,7 @@ def is_foreign(text: str) -> bool:
     English ones; Vietnamese, whose words have no forms, has ones of its own."""
     words, english, telling, foreign = tally(text)
     is_doubted = telling * LEAST_SHARE < words and not text.isascii() and not _is_vietnamese(text)
-    accented = sum(bool(_ACCENTED.search(one[0])) for one in _first(text)) if is_doubted else 0
+    accented = sum(_has(_ACCENTED, one[0]) for one in _first(text)) if is_doubted else 0
     if accented and (accented + foreign) * MANY >= words:
         return True
     foreign += accented if english * LEAST_SHARE < words else 0
@@ -234,11 +246,13 @@ def is_foreign(text: str) -> bool:
 
 
 def _is_vietnamese(text: str) -> bool:
-    if _APART.search(text):
-        text = unicodedata.normalize("NFC", text)
-    if not _VIETNAMESE.search(text):
+    if text.isascii():
         return False
-    found = [bool(_VIETNAMESE.search(match[0])) for match in _first(text)]
+    if _has(_APART, text):
+        text = unicodedata.normalize("NFC", text)
+    if not _has(_VIETNAMESE, text):
+        return False
+    found = [_has(_VIETNAMESE, match[0]) for match in _first(text)]
     return sum(found) * LEAST_SHARE >= max(1, len(found))
 
 

@@ -7,6 +7,7 @@ SQL, `packed` and `plain` are functions of every connection of ours; triggers ne
 
 import re
 import zlib
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from knowbase.errors import BaseDamaged
@@ -30,8 +31,7 @@ _RAW = -15  # deflate alone: seals say whether a text is what was written
 _LEVEL, _IN_VIEW, _MEMORY = 6, -13, 8
 _LETTERS = 64  # of a hash
 _SHORT = 12  # letters: a code is hardly longer
-_KEY, _ID_BYTES = 8, 16
-_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_KEY, _ID_BYTES, _ID_LETTERS = 8, 16, 36
 
 
 def packed(text: Any) -> Any:
@@ -83,12 +83,17 @@ def register(connection: "apsw.Connection") -> None:
         connection.create_scalar_function(name, one, 1, deterministic=True)
 
 
+@cache
+def _id() -> re.Pattern[str]:
+    return re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
 def kept_name(name: str) -> bytes | str:
     """The key of a document, or of a link to one, as it is kept: a hash is as good where keys are
     only compared. One that can be an id or a code stays one."""
     if len(name) <= _SHORT:
         return name
-    if _ID.fullmatch(name):
+    if len(name) == _ID_LETTERS and _id().fullmatch(name):
         return bytes.fromhex(name.replace("-", ""))
     from hashlib import blake2b
 

@@ -8,7 +8,6 @@ import apsw
 from knowbase.errors import BaseReadOnly, BaseTooNew, NotABase
 from knowbase.store.rows import damaged
 from knowbase.store.sqlite.packing import register
-from knowbase.store.upgrading import announce_upgrade
 
 APPLICATION_ID = 0x6B6E6F77  # "know"
 
@@ -488,6 +487,8 @@ def upgrade(connection: apsw.Connection, relink: Relink) -> None:
         if connection.in_transaction:  # a full disk has ended it already
             connection.execute("ROLLBACK")
         raise
+    from knowbase.store.upgrading import announce_upgrade
+
     announce_upgrade(before, len(STEPS))
 
 
