@@ -265,7 +265,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     given = parser.parse_args()
     with TemporaryDirectory() as name:
-        os.environ["XDG_CACHE_HOME"] = str(Path(name, "cache"))  # no query was ever asked before
+        os.environ["KB_EMBED_CACHE_MB"] = "0"  # whoever asks first would embed for the others
         tree = corpus.write_tree(Path(name, "articles"), given.documents, SHAPE)
         with corpus.new_base(Path(name), Clustered(Granite())) as base:
             base.add([str(tree)])

@@ -4,6 +4,7 @@ import os
 import resource
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import apsw
@@ -137,6 +138,30 @@ def test_a_write_that_nobody_waits_for_writes_nothing(store: SqliteStore) -> Non
     assert store.documents(EVERYTHING, ALL) == []
     store.apply(Changes(drafts=drafts[:1]), NOW)
     assert store.count(EVERYTHING) == 1
+
+
+def test_within_one_state_nothing_is_seen_that_others_write(store: SqliteStore) -> None:
+    """Nor after it, if the time was over when it ended, is the file held."""
+    other = SqliteStore(store.path)
+    with store.one_state():
+        assert store.count(EVERYTHING) == 0
+        other.apply(Changes(drafts=(draft("one", section("one")),)), NOW)
+        assert store.count(EVERYTHING) == 0
+    assert store.count(EVERYTHING) == 1
+    with pytest.raises(TookTooLong), store.one_state(), deadline.within(0):
+        store.count(EVERYTHING)
+    assert not store._connections.get().in_transaction
+    other.close()
+
+
+def test_what_was_read_of_a_write_that_is_taken_back_is_forgotten(store: SqliteStore) -> None:
+    store.apply(Changes(drafts=(draft("one", section("one"), title="Before"),)), NOW)
+    [chunk] = [passage.chunk_id for passage in store.newest(EVERYTHING, 1)]
+    with suppress(ZeroDivisionError), store._connections.writing() as connection:
+        connection.execute("UPDATE documents SET title = 'Never'")
+        assert store.passages([chunk])[chunk].document.title == "Never"
+        raise ZeroDivisionError
+    assert store.passages([chunk])[chunk].document.title == "Before"
 
 
 def test_nothing_is_begun_when_the_time_is_over(store: SqliteStore) -> None:

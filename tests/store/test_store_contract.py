@@ -262,6 +262,16 @@ def test_cosine_similarity_is_exact_and_ordered(store: Store) -> None:
     assert near(store, 1, 0, 0, 0) == ["same", "close", "across", "against"]
 
 
+def test_what_is_written_within_one_state_is_read_there(store: Store) -> None:
+    put(store, draft("one", section("a word")))
+    with store.one_state():
+        assert found(store, "word") == ["one"]
+        with store.one_state():
+            put(store, draft("two", section("a word too")))
+        assert sorted(found(store, "word")) == ["one", "two"]
+    assert sorted(found(store, "word")) == ["one", "two"]
+
+
 def test_an_empty_vector_no_words_or_no_limit_find_nothing(store: Store) -> None:
     """S0-04, S0-10"""
     put(store, draft("one", section("alpha")))

@@ -1,7 +1,6 @@
 """The inside of a process that searches for a server: one request after the other, until the
 server is gone. Nothing is printed but answers; the log goes where the server's does."""
 
-import gc
 import json
 import os
 import signal
@@ -17,6 +16,7 @@ from knowbase.errors import KnowbaseError
 from knowbase.logs import LogStyle, log, show_on
 from knowbase.operations import load
 from knowbase.operations.results import plain
+from knowbase.process import collect_rarely
 from knowbase.store import lagging
 from knowbase.values.access import Access
 from knowbase.values.parameters import build
@@ -44,7 +44,7 @@ def main() -> None:
     if start is None:
         return
     show_on(sys.stderr, LogStyle(*start["log"]))
-    gc.enable()
+    collect_rarely()
     with knowbase.open(start["place"]) as base, suppress(BrokenPipeError):
         _warm_up(base)
         writes = 0

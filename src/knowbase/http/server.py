@@ -29,6 +29,7 @@ from knowbase.http.searchers import Searchers
 from knowbase.http.tokens import tokens_file
 from knowbase.logs import LogStyle, log, show_on
 from knowbase.mcp import web as agents
+from knowbase.process import collect_rarely
 from knowbase.values.access import Access
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def mounted(base: Base, tools: tuple[str, ...] = ()) -> Mapping[str, Mounting]:
 def serve(base: Base, place: Place) -> Iterator[Serving]:
     """Say where, then serve until SIGTERM or Ctrl-C; what is under way is answered first."""
     return_memory()
+    collect_rarely()
     settings = base.settings
     gate = Gate(tokens_file(base, os.environ), os.environ)
     listening = listen(place.host, place.port)

@@ -1,5 +1,6 @@
 """From candidates to an ordered list: floor, fuse, boost, order. Pure: `now` is an argument."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import prod
 from typing import NamedTuple
@@ -7,7 +8,7 @@ from typing import NamedTuple
 from knowbase.ranking.boosts import Factor, Fit, factors, signals
 from knowbase.ranking.fusion import Contribution, Fused, Legs, lift, linear, minmax, rrf
 from knowbase.ranking.profile import LEGS, Profile
-from knowbase.values.documents import Candidate, Passage
+from knowbase.values.documents import Candidate, Document, Passage
 
 
 class Ranked(NamedTuple):
@@ -50,12 +51,14 @@ def rank(
         ranked.append(Ranked(chunk, total(parts, boosts, profile.clamp), parts, boosts))
     if profile.word_first:
         ranked = _word_first(ranked, profile.clamp)
-    # Stable sorts, the least telling key first.
-    ranked.sort(key=lambda hit: (passages[hit.chunk].document.seq, hit.chunk))
-    ranked.sort(key=lambda hit: (hit.score, passages[hit.chunk].document.updated_at), reverse=True)
-    if profile.word_first:
+    ranked.sort(key=lambda hit: _order(hit, passages[hit.chunk].document), reverse=True)
+    if profile.word_first:  # the sort is stable
         ranked.sort(key=_has_the_word, reverse=True)
     return _distinct(ranked, passages, profile)
+
+
+def _order(hit: Ranked, document: Document) -> tuple[float, str, int, int]:
+    return hit.score, document.updated_at, -document.seq, -hit.chunk
 
 
 def _word_first(ranked: list[Ranked], clamp: bool) -> list[Ranked]:
@@ -92,22 +95,23 @@ def _distinct(
     ranked: list[Ranked], passages: Mapping[int, Passage], profile: Profile
 ) -> list[Ranked]:
     """The best of what stands for the same, with how many more there are, and where."""
-    proposed: dict[object, int] = {}
-    for passage in passages.values():
-        place = keys_of(passage, profile)[0]
-        proposed[place] = proposed.get(place, 0) + 1
+    keys_by_chunk = {chunk: keys_of(passage, profile) for chunk, passage in passages.items()}
+    proposed = Counter([keys[0] for keys in keys_by_chunk.values()])
     first: dict[object, int] = {}  # key → place in `kept`
     kept: list[Ranked] = []
     for hit in ranked:
-        keys = keys_of(passages[hit.chunk], profile)
-        known = next((first[key] for key in keys if key in first), None)
+        keys = keys_by_chunk[hit.chunk]
+        known = first.get(keys[0])
+        if known is None:
+            known = first.get(keys[-1])
         if known is None:
             known = len(kept)
             more = proposed[keys[0]] - 1
             kept.append(hit._replace(more=more) if more else hit)
         elif keys[0] not in first:
             kept[known] = _with_copy(kept[known], hit, passages, proposed[keys[0]])
-        first.update(dict.fromkeys(keys, known))
+        for key in keys:
+            first[key] = known
     return kept
 
 
@@ -123,7 +127,7 @@ def total(
     contributions: Sequence[Contribution], boosts: Sequence[Factor], clamp: bool = False
 ) -> float:
     """The score: the sum of the gains, times the factors. Explanations use it too."""
-    score = sum(part.gain for part in contributions)
+    score = sum([part.gain for part in contributions])
     for factor in boosts:
         score *= factor.value
     return min(1.0, max(0.0, score)) if clamp else score

@@ -22,13 +22,26 @@ class Titles:
         """The share of the query's words that the title has, times the share of the title's words
         that the query has, squared: 1 for a title that says what was asked and no more, and
         nearly nothing for one that shares a word of many."""
-        called = f"{document.title[:_LONGEST]}\n{_name_of(document.path)}"
-        lowered = called.lower()
-        if called.isascii() and not any(one in lowered for one in self._beginnings):
-            return 0.0  # as most; accents are for the tokenizer
+        called, plain = _called(document.title, document.path)
+        if plain is not None and not self._may_share(plain):
+            return 0.0  # as most
         title = _words_of(called)
         shared = len(title & self._words)
         return (shared / len(title) * shared / len(self._words)) ** 2 if shared else 0.0
+
+    def _may_share(self, plain: str) -> bool:
+        for one in self._beginnings:  # noqa: SIM110 - asked of every candidate
+            if one in plain:
+                return True
+        return False
+
+
+@lru_cache(4096)
+def _called(title: str, path: str | None) -> tuple[str, str | None]:
+    """What a document is called, and the same in small letters unless it has accents, which are for
+    the tokenizer."""
+    called = f"{title[:_LONGEST]}\n{_name_of(path)}"
+    return called, called.lower() if called.isascii() else None
 
 
 def _name_of(path: str | None) -> str:

@@ -11,8 +11,9 @@ from knowbase.search.evidence import Judged, judged
 from knowbase.search.paging import cursor_at, is_cut, start_of
 from knowbase.search.rank import Outcome
 from knowbase.search.services import Services
-from knowbase.search.surroundings import surroundings
+from knowbase.search.surroundings import Surroundings, surroundings
 from knowbase.search.understand import Inquiry
+from knowbase.text.analysis import Word
 from knowbase.text.snippets import snippet
 from knowbase.values.documents import Passage, is_in
 from knowbase.values.kinds import clean_tags
@@ -78,16 +79,8 @@ def _hits(shown: Sequence[Ranked], outcome: Outcome, store: "Store") -> tuple[Hi
     inquiry, passages = outcome.inquiry, outcome.proposals.passages
     documents = [passages[hit.chunk].document for hit in shown]
     around = surroundings(store, documents, inquiry.now)
-    return tuple(
-        _hit(hit, passages[hit.chunk], inquiry)._replace(
-            is_superseded=is_in(document, "superseded", inquiry.now),
-            superseded_by=around.successors.get(document.id),
-            source_session=around.sessions.get(document.id),
-            related_count=around.related.get(document.id, 0),
-            copies=tuple(_copy(passages[one]) for one in hit.copies[:MOST_COPIES]),
-        )
-        for hit, document in zip(shown, documents, strict=True)
-    )
+    words = [word for word, _ in inquiry.query.keyword.weighed]
+    return tuple(_hit(hit, outcome, around, words) for hit in shown)
 
 
 def _next(outcome: Outcome, kept: int, end: int) -> str | None:
@@ -104,9 +97,12 @@ def _facets(inquiry: Inquiry, store: "RetrievalStore") -> "Mapping[str, tuple[Fa
     return facets(inquiry, store)
 
 
-def _hit(ranked: Ranked, passage: Passage, inquiry: Inquiry) -> Hit:
+def _hit(ranked: Ranked, outcome: Outcome, around: Surroundings, words: Sequence[Word]) -> Hit:
+    inquiry, passages = outcome.inquiry, outcome.proposals.passages
+    passage = passages[ranked.chunk]
     document, chunk = passage.document, passage.chunk
-    shown = snippet(chunk.text, [word for word, _ in inquiry.query.keyword.weighed])
+    text = chunk.text  # unpacked each time that it is asked for
+    shown = snippet(text, words)
     legs = [part.leg for part in ranked.contributions if part.leg in SOURCE_NAMES]
     return Hit(
         id=document.id,
@@ -126,9 +122,14 @@ def _hit(ranked: Ranked, passage: Passage, inquiry: Inquiry) -> Hit:
         document=document,
         created_at=document.created_at,
         match_type=_match_type(set(legs)),
+        is_superseded=is_in(document, "superseded", inquiry.now),
+        superseded_by=around.successors.get(document.id),
+        source_session=around.sessions.get(document.id),
+        related_count=around.related.get(document.id, 0),
         more=ranked.more,
+        copies=tuple(_copy(passages[one]) for one in ranked.copies[:MOST_COPIES]),
         is_relaxed=ranked.relaxed,
-        text=chunk.text,
+        text=text,
         explanation=_explanation(ranked, passage, inquiry) if inquiry.request.explain else None,
     )
 

@@ -31,10 +31,11 @@ def search(request: SearchRequest, profile: Profile, services: Services, now: st
 
 
 def _answered(request: SearchRequest, profile: Profile, services: Services, now: str) -> Answer:
-    inquiry = understand(request, profile, services.language, now)
-    outcome = rank_all(inquiry, services, inquiry.profile.candidates(inquiry.top))
-    outcome = _complete(reaching(outcome, services), services)
-    return present(_looked_at_again(outcome, services), services)
+    with services.store.one_state():
+        inquiry = understand(request, profile, services.language, now)
+        outcome = rank_all(inquiry, services, inquiry.profile.candidates(inquiry.top))
+        outcome = _complete(reaching(outcome, services), services)
+        return present(_looked_at_again(outcome, services), services)
 
 
 def _looked_at_again(outcome: Outcome, services: Services) -> Outcome:

@@ -86,6 +86,10 @@ class DocumentStore(Protocol):
 class RetrievalStore(Protocol):
     """Chunks and words: the legs of a search."""
 
+    def one_state(self) -> AbstractContextManager[None]:
+        """Within it a file is read in one state, which takes less time than one for each statement;
+        writing ends it. A server's statements are each in a state of their own."""
+
     def keyword(
         self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
     ) -> list[Candidate]:

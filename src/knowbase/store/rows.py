@@ -122,7 +122,7 @@ class Rows:
     def chunk(self, row: Sequence[Any]) -> Chunk:
         """From the chunk's columns."""
         self._chunk.check(row)
-        return self._chunks._make(row)
+        return tuple.__new__(self._chunks, row)  # checked: each column is there
 
     def passage(self, row: Sequence[Any]) -> Passage:
         """From `c.id`, the chunk's columns and the document's."""

@@ -6,6 +6,7 @@ Each method states its policy; one that states none is not there.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 
 from knowbase.errors import NotAllowed
 from knowbase.query.conditions import (
@@ -194,6 +195,10 @@ class ScopedStore:
         return [one for one in near if self.newest(Contains(Word(one)), 1)]
 
     newest = narrowed(RetrievalStore.newest)
+
+    @stated(Policy.SHARED)
+    def one_state(self) -> AbstractContextManager[None]:
+        return self._store.one_state()
 
     @of_project
     def passages(self, chunks: Collection[int]) -> dict[int, Passage]:

@@ -8,7 +8,7 @@ languages than English.
 
 import re
 from collections.abc import Callable, Iterator, Set
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple, Protocol
 from unicodedata import normalize
@@ -25,6 +25,7 @@ from knowbase.text.forms import (
 from knowbase.text.stopwords import STOP_WORDS
 from knowbase.values.characters import clean as clean  # noqa: PLC0414 - asked for here, too
 
+LONGEST_WORD = 40  # letters
 JOINT = "\ue000"  # joins the numbers of 1.0.21, so that the whole differs from 1021
 TYPE_MARK = "\ue001"  # leads a document's type, so that it never matches a plain word
 
@@ -85,13 +86,19 @@ def _no_tokenizer(text: bytes) -> list[tuple[int, int, str]]:  # noqa: ARG001 - 
     raise RuntimeError("no tokenizer yet: importing knowbase.store brings one")
 
 
+def _no_stems(text: str) -> list[str]:
+    return [stem for _, _, stem in _no_tokenizer(text.encode())]
+
+
 _tokenize: Tokenizer = _no_tokenizer
+_stem: Callable[[str], list[str]] = _no_stems
 
 
-def use_tokenizer(tokenizer: Tokenizer) -> None:
-    """Cut texts with this one from now on."""
-    global _tokenize
-    _tokenize = tokenizer
+def use_tokenizer(tokenizer: Tokenizer, stems_alone: Callable[[str], list[str]]) -> None:
+    """Cut texts with this one from now on; the second says no places, and so is faster."""
+    global _tokenize, _stem
+    _tokenize, _stem = tokenizer, stems_alone
+    _stems_of_word.cache_clear()
 
 
 def tokens(text: str) -> list[Token]:
@@ -117,7 +124,15 @@ def _character_offsets(text: str) -> dict[int, int]:
 
 def stems(text: str) -> list[str]:
     """The stems of the words of a text, in order."""
-    return [stem for _, _, stem in _tokenize(text.encode("utf-8", "replace"))]
+    return list(_stems_of_word(text) if len(text) <= LONGEST_WORD else _stems(text))
+
+
+def _stems(text: str) -> tuple[str, ...]:
+    return tuple(_stem(text))
+
+
+_stems_of_word = lru_cache(4096)(_stems)
+"""A search asks a dozen times for those of each of its words."""
 
 
 @cache
@@ -369,7 +384,7 @@ def _place_in(data: bytes, *, is_ascii: bool) -> Callable[[int], int]:
 
 def every_stem(text: str) -> set[str]:
     """The stems of a text, extras included."""
-    found = {stem for _, _, stem in _tokenize(text.encode("utf-8", "replace"))}
+    found = set(_stem(text))
     for extra in _beside(text):
         found.update(stems(extra.surface))
     return found

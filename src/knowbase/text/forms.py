@@ -30,6 +30,7 @@ LEAST_SHARE = 12  # one word in so many is of those that every text of a languag
 MANY = 4  # one word in so many: no English text has so many foreign names
 
 _LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+(?![\w+#])")
+_ASCII_WORD = re.compile(r"[a-z]++(?![0-9_+#])")  # the same of small ASCII letters, sooner
 _WHOLE = itemgetter(0)  # of a match
 _TYPED_AS_OTHERS = "ßẞłŁøØđĐðÐıæÆœŒþÞ\u1ea4-\u1ef9ёЁάέήίόύώϊϋΐΰΆΈΉΊΌΎΏΪΫ"
 """Letters that the tokenizer leaves as they are."""
@@ -221,11 +222,20 @@ class Tally(NamedTuple):
 
 def tally(text: str) -> Tally:
     if text.isascii() and len(text) < SHORT:  # most chunks: in one go
-        words = _LATIN_WORD.findall(text.lower())[:MOST_LOOKED_AT]
+        words = _ascii_words(text)
     else:
         words = " ".join(map(_WHOLE, _first(text))).lower().split()
     kinds = (STOP_WORDS, ENGLISH_WORDS, FOREIGN_WORDS)
-    return Tally(len(words), *(sum(map(kind.__contains__, words)) for kind in kinds))
+    return Tally(len(words), *(_number(words, kind) for kind in kinds))
+
+
+def _number(words: list[str], kind: frozenset[str]) -> int:
+    return sum(map(kind.__contains__, words))
+
+
+def _ascii_words(text: str) -> list[str]:
+    """The first Latin words of a text that has no other letters, in small letters."""
+    return _ASCII_WORD.findall(text.lower())[:MOST_LOOKED_AT]
 
 
 def _first(text: str) -> Iterator[re.Match[str]]:
@@ -236,6 +246,10 @@ def is_foreign(text: str) -> bool:
     """Whether Latin letters write another language than English here: no code, no lists. By its
     commonest words, or by letters that English lacks, the more of them the more words are like
     English ones; Vietnamese, whose words have no forms, has ones of its own."""
+    if text.isascii() and len(text) < SHORT:  # most chunks: by its words alone
+        plain = _ascii_words(text)
+        foreign = _number(plain, FOREIGN_WORDS)
+        return foreign * LEAST_SHARE >= len(plain) and foreign > _number(plain, STOP_WORDS)
     words, english, telling, foreign = tally(text)
     is_doubted = telling * LEAST_SHARE < words and not text.isascii() and not _is_vietnamese(text)
     accented = sum(_has(_ACCENTED, one[0]) for one in _first(text)) if is_doubted else 0

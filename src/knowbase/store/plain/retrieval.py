@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 from knowbase.query.conditions import EVERYTHING, Condition
 from knowbase.query.predicate import passes
@@ -19,6 +20,9 @@ from knowbase.values.vectors import Model, Vector
 
 class PlainRetrieval(PlainDocuments):
     """See `knowbase.store.contract.RetrievalStore` for what each method promises."""
+
+    def one_state(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def keyword(
         self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights

@@ -5,6 +5,7 @@ counts as FTS5 computes it (`scores.py`): `word_blocks` has them for each word o
 """
 
 from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -52,6 +53,9 @@ ONE_BY_ONE = SQL("(v.embedding <=> %s::vector) + 0")  # an order that no index h
 
 class PostgresRetrieval(Connected):
     """See `knowbase.store.contract.RetrievalStore` for what each method promises."""
+
+    def one_state(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def keyword(
         self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights

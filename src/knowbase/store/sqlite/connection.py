@@ -36,7 +36,7 @@ Mark: TypeAlias = tuple[int, int]
 LOOK_EVERY = 1_000_000  # steps of SQLite's machine, in which few queries are done
 MOST_KEPT = 16  # lists of what passes: a megabyte each in a base of a million chunks
 STATEMENTS = 400  # executions after which one is prepared anew: more than two searches take
-TIMELESS = ("ROLLBACK", "PRAGMA synchronous = FULL")  # put things back, however late it is
+TIMELESS = ("ROLLBACK", "END", "PRAGMA synchronous = FULL")  # put things back, however late
 
 _MEANING: tuple[tuple[tuple[type[apsw.Error], ...], type[KnowbaseError], str, str], ...] = (
     (
@@ -181,6 +181,7 @@ class Connections(threading.local):
         self._connection, self._mark = file.connect(self._turns)
         self._mapped = 0  # bytes of the file that are read through a mapping
         self._is_closed = False  # it could not be rolled back
+        self._is_reading = False  # in a transaction that only reads
         self.counted: tuple[object, tuple[int, int]] | None = None  # in which state, and what
         self.found = Found(self.state)
         self.words: tuple[object, object, Any] | None = None  # state, index, and what it is then
@@ -239,9 +240,32 @@ class Connections(threading.local):
         return self._mark
 
     @contextmanager
+    def reading(self) -> Iterator[None]:
+        """One state for all that is read within, until something is written."""
+        with translated():
+            connection = self.get()
+            is_first = not connection.in_transaction
+            if is_first:
+                connection.execute("BEGIN")
+                self._is_reading = True
+        try:
+            yield
+        finally:
+            if is_first:
+                self._end_reading()
+
+    def _end_reading(self) -> None:
+        if self._is_reading:
+            self._is_reading = False
+            with suppress(apsw.Error):  # it was closed meanwhile
+                if self._connection.in_transaction:
+                    self._connection.execute("END")  # tables of this connection alone stay
+
+    @contextmanager
     def writing(self, *, wait: bool = True, sync: bool = True) -> Iterator[apsw.Connection]:
         """One transaction that holds the write lock from its start, and is on the disk at its
         end; if told, the lock is not waited for, or the disk not, where it can be done again."""
+        self._end_reading()
         connection = self.get()
         if wait:
             self._turns.before_writing()
@@ -275,7 +299,9 @@ class Connections(threading.local):
             self._file.journal.note(generation)
 
     def _roll_back(self, connection: apsw.Connection) -> None:
-        """Give the lock back, whatever happens: without memory, only closing does."""
+        """Give the lock back, whatever happens: without memory, only closing does. What was found
+        meanwhile is gone, and no number of changes says so."""
+        self.found = Found(self.state)
         try:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")

@@ -1,9 +1,10 @@
 """The legs of retrieval, and what they refer to."""
 
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from contextlib import AbstractContextManager
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from knowbase.query.conditions import (
     EVERYTHING,
@@ -32,16 +33,23 @@ if TYPE_CHECKING:
     from knowbase.store.sqlite.scan import Among
     from knowbase.store.sqlite.vectors import Propose
     from knowbase.store.sqlite.word_index import InStep as WordsInStep
+    from knowbase.values.documents import Document
     from knowbase.values.vectors import Model, Vector
 
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 MANY = 2_000  # documents that have a word: more are not put in order for a few of them
 ROWID = "+rowid"  # keeps FTS5 in the lead: driven by ids, it would match again for each of them
 LAST = "\U0010ffff"  # sorts after every word
+MOST_READ = 2_000  # documents and words that are kept when they were read: some 5 MB
 WITHOUT_NUMPY = 2_000  # vectors that are compared sooner than numpy is loaded
 
 
 class SqliteRetrieval(WithPassing):
     """See `knowbase.store.contract.RetrievalStore` for what each method promises."""
+
+    def one_state(self) -> AbstractContextManager[None]:
+        return self._connections.reading()
 
     def keyword(
         self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
@@ -123,14 +131,19 @@ class SqliteRetrieval(WithPassing):
             number = kept.keep(key, int(self._read("SELECT count(*) FROM chunks")[0][0]))
         return number
 
-    def _counted(self, words: Sequence[Word]) -> dict[str, int]:
+    def _counted(self, words: Sequence[Word]) -> Mapping[str, int]:
         """How many chunks have each stem of plain words, by the index's own list."""
         wanted = {stem for word in words if not word.prefix for stem in stems(word.surface)}
-        found = self._vocabulary(
-            "SELECT w.term, w.doc FROM json_each(?) s CROSS JOIN temp.words w ON w.term = s.value",
-            (_listed(wanted),),
-        )
-        return dict(found)
+
+        def read(missing: Set[str]) -> dict[str, int]:
+            found = self._vocabulary(
+                "SELECT w.term, w.doc FROM json_each(?) s"
+                " CROSS JOIN temp.words w ON w.term = s.value",
+                (_listed(missing),),
+            )
+            return dict.fromkeys(missing, 0) | dict(found)
+
+        return self._known("counted", wanted, read)
 
     def _having(self, word: Word, index: "WordsInStep | None", counts: Mapping[str, int]) -> int:
         """How many chunks have a word; of a plain one, the index knows it."""
@@ -204,16 +217,18 @@ class SqliteRetrieval(WithPassing):
         """By the places of words: the list of words counts who has each before it says one."""
         found = [(word, stem) for word in words if (stem := stem_of(word.surface))]
         exact = {stem for word, stem in found if not word.prefix}
-        known = self._vocabulary(
-            "SELECT s.value FROM json_each(?) s"
-            " WHERE EXISTS (SELECT 1 FROM temp.places p WHERE p.term = s.value)",
-            (_listed(exact),),
-        )
-        there = {term for (term,) in known}
+
+        def read(missing: Set[str]) -> dict[str, bool]:
+            there = self._vocabulary(
+                "SELECT s.value FROM json_each(?) s"
+                " WHERE EXISTS (SELECT 1 FROM temp.places p WHERE p.term = s.value)",
+                (_listed(missing),),
+            )
+            return dict.fromkeys(missing, False) | {term: True for (term,) in there}
+
+        there = self._known("there", exact, read)
         return [
-            word
-            for word, stem in found
-            if not (self._begins(stem) if word.prefix else stem in there)
+            word for word, stem in found if not (self._begins(stem) if word.prefix else there[stem])
         ]
 
     def _begins(self, stem: str) -> bool:
@@ -302,12 +317,45 @@ class SqliteRetrieval(WithPassing):
         return counted(self._read(found.sql, (*values, *found.values))) if wanted else {}
 
     def passages(self, chunks: Collection[int]) -> dict[int, Passage]:
-        found = self._read(
-            f"SELECT c.id, {rows.CHUNK}, {rows.DOCUMENT} FROM json_each(?) wanted"
-            " CROSS JOIN chunks c ON c.id = wanted.value JOIN documents d ON d.seq = c.document",
-            ("[" + ",".join(map(str, chunks)) + "]",),
-        )
-        return {row[0]: rows.passage(row) for row in found}
+        with translated(), self._connections.get():  # one state
+            found = self._read(
+                f"SELECT c.id, c.document, {rows.CHUNK} FROM json_each(?) wanted"
+                " CROSS JOIN chunks c ON c.id = wanted.value",
+                ("[" + ",".join(map(str, chunks)) + "]",),
+            )
+            documents = self._documents({row[1] for row in found})
+        return {
+            number: Passage(number, rows.chunk(columns), documents[document])
+            for number, document, *columns in found
+            if document in documents
+        }
+
+    def _documents(self, numbers: Set[int]) -> "Mapping[int, Document]":
+        """A document has many chunks, and is found again and again."""
+
+        def read(missing: Set[int]) -> "dict[int, Document]":
+            found = self._read(
+                f"SELECT {rows.DOCUMENT} FROM json_each(?) wanted CROSS JOIN documents d"
+                " ON d.seq = wanted.value",
+                ("[" + ",".join(map(str, missing)) + "]",),
+            )
+            return {one.seq: one for one in map(rows.document, found)}
+
+        return self._known("read", numbers, read)
+
+    def _known(
+        self, name: str, keys: Set[Key], read: "Callable[[Set[Key]], dict[Key, Value]]"
+    ) -> "Mapping[Key, Value]":
+        """What belongs to keys, and to some that were asked for before: until somebody writes, only
+        what is missing is read."""
+        kept = self._connections.found
+        known: dict[Key, Value] | None = kept.get(name)
+        if known is None or len(known) > MOST_READ:
+            known = kept.keep(name, {})
+        missing = keys - known.keys()
+        if missing:
+            known.update(read(missing))
+        return known
 
 
 def _only_stem(query: KeywordQuery) -> str | None:
