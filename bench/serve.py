@@ -45,6 +45,7 @@ WRITES_EVERY = 50
 QUERIES = corpus.queries(500)
 WARM_UP = 3.0  # seconds
 ROUNDS = 6
+NUMBERS = itertools.count(1)  # of requests: of short parts, too, one in so many writes
 OFFERED = 0.5  # of what the server can answer, by clients that pause
 HEADERS = {"Content-Type": "application/json"}
 
@@ -76,7 +77,6 @@ def under_load(
     each so many seconds, the threads one after the other."""
     times: list[float] = []
     errors: list[str] = []
-    numbers = itertools.count()
     end = time.perf_counter() + seconds
 
     def client(place: int) -> None:
@@ -87,7 +87,7 @@ def under_load(
                 time.sleep(max(0.0, due - time.perf_counter()))
                 due += every
             started = time.perf_counter()
-            error = ask(next(numbers))
+            error = ask(next(NUMBERS))
             times.append(time.perf_counter() - started)
             if error:
                 errors.append(error)

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from time import perf_counter
+from time import process_time
 from typing import Any, NamedTuple
 
 import apsw
@@ -44,7 +44,6 @@ from measure import (
     milliseconds,
     percentile,
     report,
-    seconds,
 )
 
 DOCUMENTS, SHAPE = 1000, Shape(sections=5, words=90)
@@ -225,7 +224,7 @@ def agreement(sides: Sides, asked: Sequence[Asked]) -> Row:
 
 
 def parts_of_a_search(base: Base, asked: Sequence[Asked]) -> list[Row]:
-    """The median time of each part of a hybrid search."""
+    """The median CPU time of each part of a hybrid search."""
     spent: list[dict[str, float]] = []
     with ExitStack() as stack:
         for owner, name, label in PARTS:
@@ -234,7 +233,7 @@ def parts_of_a_search(base: Base, asked: Sequence[Asked]) -> list[Row]:
             setattr(owner, name, watched)
         for one in asked:
             spent.append(dict.fromkeys(LABELS, 0.0))
-            whole = seconds(partial(Case("hybrid").search, base, one))
+            whole = cpu(partial(Case("hybrid").search, base, one))
             spent[-1]["rest"] = whole - sum(spent[-1].values())
     return [
         Row(f"part: {label}", [median(one[label] for one in spent) * 1000], "ms")
@@ -248,11 +247,11 @@ def _watched(
     """The same function, adding its time to the last entry of `spent`."""
 
     def watched(*given: Any) -> Any:
-        started = perf_counter()
+        started = process_time()
         try:
             return function(*given)
         finally:
-            spent[-1][label] += perf_counter() - started
+            spent[-1][label] += process_time() - started
 
     return watched
 

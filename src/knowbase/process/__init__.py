@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 
-GARBAGE = 20_000  # values: some megabytes
+GARBAGE = 5_000  # values: some megabytes
 
 _closers: list[Callable[[], None]] = []
 
@@ -51,7 +51,7 @@ def sync_names(folder: str) -> None:
 
 def collect_rarely() -> None:
     """For a process that serves: a search makes thousands of values, nearly all of which go with
-    it. To look through them after every 700 is a twelfth of its time (bench/serve.py)."""
+    it. To look through them after every 700 is a fourteenth of its time."""
     import gc
 
     gc.freeze()  # what is loaded stays
