@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import knowbase
-from knowbase import Answer
+from knowbase import Answer, SearchRequest
 from postgres import new_base
 
 LONG = "The package has to be fetched, unpacked and put where the shell looks for programs. " * 4
@@ -63,3 +63,14 @@ def test_a_profile_may_leave_the_order_alone(tmp_path: Path) -> None:
     (tmp_path / "kb.toml").write_text("[profiles.best]\nleads_on = 0\n", encoding="utf-8")
     found = answer(str(tmp_path / "base.db"), tmp_path / "in")
     assert names(found)[:2] == ["start.md", "ubuntu.md"]
+
+
+def test_why_not_knows_who_gave_way(tmp_path: Path) -> None:
+    place = str(tmp_path / "base.db")
+    answer(place, tmp_path / "in")
+    request = SearchRequest("install on Ubuntu", mode="keyword", top=1)
+    with knowbase.open(place) as base:
+        codes = {Path(one.path or "").name: one.code for one in base.documents().documents}
+        page, passage = (base.why_not(codes[one], request) for one in ("ubuntu.md", "start.md"))
+    assert (page.stage, passage.stage) == ("hit", "limit")
+    assert passage.needed == page.score

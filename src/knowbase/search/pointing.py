@@ -19,13 +19,17 @@ SIMILAR = "SIMILAR_TO"
 
 
 def lead_on(outcome: Outcome, services: Services) -> Outcome:
-    """The outcome with pages before the short passages that refer to them."""
+    """The outcome with pages before the short passages that refer to them, if the profile says so
+    and words were asked for."""
+    profile = outcome.inquiry.profile
+    if not (profile.leads_on and outcome.inquiry.query.text):
+        return outcome
     first = outcome.ranked[:MOST]
     passages = [outcome.proposals.passages[hit.chunk] for hit in first]
     pairs = [
         (short, page)
-        for short, page in _pairs(first, passages, outcome.inquiry.profile.leads_on)
-        if _may_precede(first[page], first[short], word_first=outcome.inquiry.profile.word_first)
+        for short, page in _pairs(first, passages, profile.leads_on)
+        if _may_precede(first[page], first[short], word_first=profile.word_first)
     ]
     if not pairs:
         return outcome

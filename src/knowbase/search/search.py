@@ -6,6 +6,7 @@ from knowbase.ranking.profile import Profile
 from knowbase.search import events
 from knowbase.search.answer import Answer
 from knowbase.search.paging import reaching, start_of
+from knowbase.search.pointing import lead_on
 from knowbase.search.present import present
 from knowbase.search.rank import Outcome, rank_all
 from knowbase.search.request import SearchRequest
@@ -40,12 +41,8 @@ def _answered(request: SearchRequest, profile: Profile, services: Services, now:
 
 def _looked_at_again(outcome: Outcome, services: Services) -> Outcome:
     """With the first hits in another order, where links or what is asked for say so."""
-    inquiry = outcome.inquiry
-    if inquiry.profile.leads_on and inquiry.query.text and len(outcome.ranked) > 1:
-        from knowbase.search.pointing import lead_on
-
-        outcome = lead_on(outcome, services)
-    if not (inquiry.request.rerank or outcome.is_diverse or services.second):
+    outcome = lead_on(outcome, services)
+    if not (outcome.inquiry.request.rerank or outcome.is_diverse or services.second):
         return outcome
     from knowbase.search.second import second_look
 

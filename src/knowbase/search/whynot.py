@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 from knowbase.query.conditions import HIDDEN_STATES, Compare, Condition, both, describe
 from knowbase.query.query import Query
 from knowbase.ranking.rank import Ranked, keys_of
+from knowbase.search.pointing import lead_on
 from knowbase.search.rank import Outcome, rank_all, rank_proposals
 from knowbase.search.services import Services
 from knowbase.search.understand import Inquiry
@@ -54,7 +55,7 @@ def why_not(inquiry: Inquiry, services: Services, document: Document) -> WhyNot:
         for leg, found in everything.proposals.legs.items()
     )
     blank = blank._replace(legs=legs)
-    outcome = _within(everything, depth)
+    outcome = lead_on(_within(everything, depth), services)
     mine = [hit for hit in outcome.ranked if document.id in _shown_by(hit, outcome)]
     if not mine:
         stage, reason = _not_proposed(legs, inquiry.query, profile.min_similarity)
