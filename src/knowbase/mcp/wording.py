@@ -71,9 +71,13 @@ def _entry(entry: Data) -> Iterable[str]:
     if entry.get("copies"):
         yield "  the same text: " + ", ".join(map(_copy, entry["copies"]))
     if entry.get("explanation"):
-        legs = entry["explanation"]["contributions"]
-        ranks = (f"{leg['leg']} rank {leg['rank']}: {leg['gain']:.4f}" for leg in legs)
-        yield "  " + ", ".join(ranks)
+        yield "  " + ", ".join(map(_contribution, entry["explanation"]["contributions"]))
+
+
+def _contribution(part: Data) -> str:
+    """What a leg adds, or something that has no rank: the word itself, a link, a second look."""
+    rank = f" rank {part['rank']}" if part.get("rank") is not None else ""
+    return f"{part['leg']}{rank}: {part['gain']:.4f}"
 
 
 def _head(document: Data, kind: str) -> str:

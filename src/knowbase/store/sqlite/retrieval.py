@@ -49,7 +49,8 @@ class SqliteRetrieval(WithPassing):
     """See `knowbase.store.contract.RetrievalStore` for what each method promises."""
 
     def one_state(self) -> AbstractContextManager[None]:
-        return self._connections.reading()
+        with translated():  # a thread that asks first connects
+            return self._connections.reading()
 
     def keyword(
         self, query: KeywordQuery, condition: Condition, limit: int, weights: FieldWeights
