@@ -79,8 +79,7 @@ def orders(base: Base, text: str, unit: str) -> Orders:
         )
         inquiry = outcome.inquiry._replace(profile=changed)
         ranked = rank_proposals(inquiry, outcome.proposals, outcome.trust)
-        if way.share:
-            ranked = lead_on(outcome._replace(inquiry=inquiry, ranked=ranked), services).ranked
+        ranked = lead_on(ranked, inquiry, outcome.proposals, services.store)
         documents = [passages[hit.chunk].document for hit in ranked[: 10 * DEPTH]]
         names = [one.path or one.id for one in documents] if unit == "chunk" else []
         found[way] = names or list(dict.fromkeys(one.id for one in documents))

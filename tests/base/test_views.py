@@ -292,6 +292,7 @@ READS: dict[str, Call] = {
     ),
     "store.related_counts": lambda b, t, f: b.store.related_counts([t.id(2)], EVERYTHING),
     "store.relations": lambda b, t, f: b.store.relations(t.id(2)),
+    "store.one_state": lambda b, t, f: counted_in_one_state(b),
     "store.calibration": lambda b, t, f: b.store.calibration(),
     "store.hashes": lambda b, t, f: b.store.hashes([1]),
     "store.frequencies": lambda b, t, f: b.store.frequencies([Word(SECRET), Word("engine")]),
@@ -441,6 +442,11 @@ STORES: dict[str, Callable[[Path], Opening]] = {
     "sqlite": lambda folder: _with_path(create_sqlite(str(folder / "base.db"))),
     "postgres": lambda _: _with_path(create_postgres(new_base())),
 }
+
+
+def counted_in_one_state(base: Base) -> int:
+    with base.store.one_state():
+        return base.store.count(EVERYTHING)
 
 
 def _with_path(store: Any) -> Opening:

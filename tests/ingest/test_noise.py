@@ -227,7 +227,8 @@ def test_a_file_that_makes_much_of_a_base_is_said(tmp_path: Path) -> None:
         told = "makes 100% of the base: 1990 of 2000 chunks"
         assert report.warnings == (f"docs/big.md: {told}",)
         found = {one.name: one for one in base.doctor().findings}
-        assert (found["large_files"].severity, found["large_files"].command) == ("info", None)
+        large = found["large_files"]
+        assert (large.severity, large.command) == ("info", "kb ignore /docs/big.md")
         assert "suspects" not in found
         assert [(one.path, one.reason) for one in base.status().suspects] == [("docs/big.md", told)]
         assert base.sync(defer=True).warnings == ()

@@ -262,7 +262,8 @@ def test_the_timeline_says_who_wrote_what_and_what_took_its_place(
         return told[:10]
 
     assert expires() == later
-    page.get_by_role("button", name="Undo: PASS-1").click()
+    with page.expect_response(lambda answer: answer.request.method == "POST"):
+        page.get_by_role("button", name="Undo: PASS-1").click()
     expect(page.locator(".expiring li", has_text="The pass ends.")).to_have_count(1)
     assert expires() == soon.isoformat()
 

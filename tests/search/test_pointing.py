@@ -74,3 +74,12 @@ def test_why_not_knows_who_gave_way(tmp_path: Path) -> None:
         page, passage = (base.why_not(codes[one], request) for one in ("ubuntu.md", "start.md"))
     assert (page.stage, passage.stage) == ("hit", "limit")
     assert passage.needed == page.score
+
+
+def test_short_notes_that_name_each_other_stay(tmp_path: Path) -> None:
+    changed = {
+        "ubuntu.md": "# Linux\n\nTo install it on Ubuntu, install on Ubuntu this and that.\n"
+    }
+    found = answer(str(tmp_path / "base.db"), tmp_path / "in", **changed)
+    without = answer(str(tmp_path / "b.db"), tmp_path / "out", target="other.md", **changed)
+    assert names(found)[:2] == names(without)[:2]

@@ -2,14 +2,18 @@
 by them: it gives way to that page, where that was found as well."""
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from knowbase.query.conditions import OneOf
 from knowbase.ranking.kinds import kind_of
 from knowbase.ranking.places import Moved, placed
 from knowbase.ranking.rank import Ranked
-from knowbase.search.rank import Outcome
-from knowbase.search.services import Services
 from knowbase.values.documents import Passage
+
+if TYPE_CHECKING:
+    from knowbase.search.retrieve import Proposals
+    from knowbase.search.understand import Inquiry
+    from knowbase.store.contract import Store
 
 LEG = "link"
 LOOKED_AT = 3  # first hits that may refer to others
@@ -18,35 +22,37 @@ MOST = 30  # hits that may come before them
 SIMILAR = "SIMILAR_TO"
 
 
-def lead_on(outcome: Outcome, services: Services) -> Outcome:
-    """The outcome with pages before the short passages that refer to them, if the profile says so
-    and words were asked for."""
-    profile = outcome.inquiry.profile
-    if not (profile.leads_on and outcome.inquiry.query.text):
-        return outcome
-    first = outcome.ranked[:MOST]
-    passages = [outcome.proposals.passages[hit.chunk] for hit in first]
+def lead_on(
+    ranked: list[Ranked], inquiry: "Inquiry", proposals: "Proposals", store: "Store"
+) -> list[Ranked]:
+    """The hits with pages before the short passages that refer to them, if the profile says so and
+    words were asked for."""
+    profile = inquiry.profile
+    if not (profile.leads_on and inquiry.query.text):
+        return ranked
+    first = ranked[:MOST]
+    passages = [proposals.passages[hit.chunk] for hit in first]
     pairs = [
         (short, page)
         for short, page in _pairs(first, passages, profile.leads_on)
-        if _may_precede(first[page], first[short], word_first=profile.word_first)
+        if not profile.word_first or _has_word(first[page]) or not _has_word(first[short])
     ]
     if not pairs:
-        return outcome
+        return ranked
     documents = [passage.document.id for passage in passages]
-    links = _links({documents[place] for pair in pairs for place in pair}, services)
+    links = _links({documents[place] for pair in pairs for place in pair}, store)
     goals = dict[int, int]()  # place of a page → that of the first passage that refers to it
     for short in range(LOOKED_AT):
         best = [p for s, p in pairs if s == short and (documents[s], documents[p]) in links]
         if best:
             goals.setdefault(min(best), short)
-    return _moved(outcome, first, goals) if goals else outcome
+    return [*_moved(first, goals, profile.clamp), *ranked[MOST:]] if goals else ranked
 
 
 def _pairs(
     first: Sequence[Ranked], passages: Sequence[Passage], share: float
 ) -> Iterator[tuple[int, int]]:
-    """Places of short passages, and of longer ones of other pages that score nearly as well; of
+    """Places of short passages, and of long ones of other pages that score nearly as well; of
     each document its best. Code that a page shows is not what it refers to."""
     lengths = [len(passage.chunk.text.split()) for passage in passages]
     best = {one.document.id: place for place, one in reversed(list(enumerate(passages)))}
@@ -54,27 +60,22 @@ def _pairs(
     for short in range(min(LOOKED_AT, len(first))):
         for page in pages if lengths[short] <= FEW_WORDS else ():
             is_near = page > short and first[page].score >= share * first[short].score
-            if is_near and lengths[page] > lengths[short]:
+            if is_near and lengths[page] > FEW_WORDS:
                 yield short, page
 
 
-def _may_precede(page: Ranked, short: Ranked, *, word_first: bool) -> bool:
-    """What lacks the word that is meant, or what is required, stays behind what has it."""
-    if page.relaxed != short.relaxed:
-        return False
-    has_word = [any(part.leg == "keyword" for part in hit.contributions) for hit in (page, short)]
-    return has_word[0] or not (word_first and has_word[1])
+def _has_word(hit: Ranked) -> bool:
+    """What lacks the word that is meant stays behind what has it."""
+    return any(part.leg == "keyword" for part in hit.contributions)
 
 
-def _links(documents: set[str], services: Services) -> set[tuple[str, str]]:
-    found = services.store.edges(OneOf("id", tuple(sorted(documents))))
+def _links(documents: set[str], store: "Store") -> set[tuple[str, str]]:
+    found = store.edges(OneOf("id", tuple(sorted(documents))))
     return {(edge.source, edge.target) for edge in found if edge.relation != SIMILAR}
 
 
-def _moved(outcome: Outcome, first: Sequence[Ranked], goals: dict[int, int]) -> Outcome:
+def _moved(first: Sequence[Ranked], goals: dict[int, int], clamp: bool) -> list[Ranked]:
     """Each page right before the passage; hits that stay where they are keep their scores."""
     order = sorted(range(len(first)), key=lambda old: (goals.get(old, old), old not in goals, old))
-    moved = [Moved(hit, 0.0, None, 0.0) for hit in first]
-    hits = placed(moved, order, LEG, outcome.inquiry.profile.clamp)
-    kept = [first[old] if old == new else hits[new] for new, old in enumerate(order)]
-    return outcome._replace(ranked=[*kept, *outcome.ranked[len(first) :]])
+    hits = placed([Moved(hit, 0.0, None, 0.0) for hit in first], order, LEG, clamp)
+    return [first[old] if old == new else hits[new] for new, old in enumerate(order)]

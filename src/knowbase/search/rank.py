@@ -6,6 +6,7 @@ from typing import NamedTuple
 from knowbase.logs import log
 from knowbase.query.conditions import both, is_everything
 from knowbase.ranking.rank import Ranked, Traits, rank
+from knowbase.search.pointing import lead_on
 from knowbase.search.retrieve import Proposals, retrieve
 from knowbase.search.services import Services
 from knowbase.search.understand import Inquiry
@@ -42,6 +43,7 @@ def rank_all(inquiry: Inquiry, services: Services, depth: int) -> Outcome:
     factors = trust(inquiry, proposals, services)
     started = time.perf_counter()
     ranked = rank_proposals(inquiry, proposals, factors)
+    ranked = lead_on(ranked, inquiry, proposals, services.store)
     took = round((time.perf_counter() - started) * 1000, 3)
     log("debug", "RRF merging complete", results=len(ranked), ms=took)
     return Outcome(inquiry, proposals, factors, ranked, took)

@@ -6,7 +6,6 @@ from knowbase.ranking.profile import Profile
 from knowbase.search import events
 from knowbase.search.answer import Answer
 from knowbase.search.paging import reaching, start_of
-from knowbase.search.pointing import lead_on
 from knowbase.search.present import present
 from knowbase.search.rank import Outcome, rank_all
 from knowbase.search.request import SearchRequest
@@ -40,8 +39,7 @@ def _answered(request: SearchRequest, profile: Profile, services: Services, now:
 
 
 def _looked_at_again(outcome: Outcome, services: Services) -> Outcome:
-    """With the first hits in another order, where links or what is asked for say so."""
-    outcome = lead_on(outcome, services)
+    """With the first hits in another order, if that is asked for."""
     if not (outcome.inquiry.request.rerank or outcome.is_diverse or services.second):
         return outcome
     from knowbase.search.second import second_look

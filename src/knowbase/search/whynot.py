@@ -55,7 +55,7 @@ def why_not(inquiry: Inquiry, services: Services, document: Document) -> WhyNot:
         for leg, found in everything.proposals.legs.items()
     )
     blank = blank._replace(legs=legs)
-    outcome = lead_on(_within(everything, depth), services)
+    outcome = _within(everything, services, depth)
     mine = [hit for hit in outcome.ranked if document.id in _shown_by(hit, outcome)]
     if not mine:
         stage, reason = _not_proposed(legs, inquiry.query, profile.min_similarity)
@@ -96,7 +96,7 @@ def _units(found: list[Candidate], outcome: Outcome) -> list[tuple[Candidate, se
     return units
 
 
-def _within(everything: Outcome, depth: int) -> Outcome:
+def _within(everything: Outcome, services: Services, depth: int) -> Outcome:
     """The search as it runs: each leg cut to its depth, nothing asked or embedded again."""
     legs = {}
     for leg, found in everything.proposals.legs.items():
@@ -107,6 +107,7 @@ def _within(everything: Outcome, depth: int) -> Outcome:
         return everything
     proposals = everything.proposals._replace(legs=legs)
     ranked = rank_proposals(everything.inquiry, proposals, everything.trust)
+    ranked = lead_on(ranked, everything.inquiry, proposals, services.store)
     return everything._replace(proposals=proposals, ranked=ranked)
 
 
