@@ -131,14 +131,16 @@ def test_weeks_are_counted_and_a_stretch_of_them_is_chosen(mine: Visit) -> None:
     expect(page.locator(".stack")).to_have_count(2)
 
 
-def test_the_graph_is_asked_in_cypher_where_that_is_served(mine: Visit) -> None:
+def test_the_graph_is_asked_in_cypher_where_that_is_served(mine: Visit, served: Served) -> None:
+    served.json("remember", text="Cast off the stern line.", code="LINE-1")
+    served.json("remember", text="Before that see [[LINE-1]].", code="LINE-2")
     page = mine.open("/g")
     page.get_by_text("Advanced: ask in Cypher").click()
     asked = page.get_by_label("Query")
-    asked.fill("MATCH (d:Document)-[r:REFERENCES]->(o) RETURN d, r.weight LIMIT 3")
+    asked.fill("MATCH (d:Document {code: 'LINE-2'})-[r:REFERENCES]->(o) RETURN d, r.weight")
     page.get_by_role("button", name="Ask", exact=True).click()
-    expect(page.locator(".cypher tbody tr").first).to_contain_text("Timetable")
-    expect(page.locator(".cypher .node").first).to_contain_text("Timetable")
+    expect(page.locator(".cypher tbody tr").first).to_contain_text("Before that")
+    expect(page.locator(".cypher .node").first).to_contain_text("Before that")
     assert mine.violations() == []
     asked.fill("MATCH nonsense")
     page.get_by_role("button", name="Ask", exact=True).click()
