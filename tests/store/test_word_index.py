@@ -3,8 +3,10 @@
 import os
 import random
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -145,6 +147,31 @@ def test_a_text_has_the_stems_of_the_pieces_that_it_is_cut_into(texts: list[str]
         found.append([]) if piece == BOUND else found[-1].extend(stems_of(piece))
 
     assert found == [*map(stems_alone, texts), []]
+
+
+# Pieces of one stem, of several and of none.
+ODD = st.sampled_from(["deploys", "naïve", "one—two", "don’t…", "“quoted”", "—", "取引", "x", ""])
+
+
+@given(st.lists(st.tuples(*[st.lists(ODD | MIXED, max_size=4).map(" ".join)] * 4), max_size=5))
+def test_a_segment_counts_the_stems_of_every_field(
+    texts: list[tuple[str, str, str, str]],
+) -> None:
+    made = word_segments.made_of((n, n, *fields) for n, fields in enumerate(texts))
+    expected = Counter(
+        (stem, row, place)
+        for row, fields in enumerate(texts)
+        for place, field in enumerate(fields)
+        for stem in stems_alone(field)
+    )
+    found = Counter[tuple[str, int, int]]()
+    for number, (begin, end) in enumerate(pairwise(made.places)):
+        stem = made.letters[begin:end].decode()
+        for one in range(made.starts[number], made.starts[number + 1]):
+            for place, often in enumerate(made.counts[made.codes[one]]):
+                found[stem, int(made.rows[one]), place] = int(often)
+    assert +found == expected
+    assert [*made.lengths] == [sum(len(stems_alone(one)) for one in fields) for fields in texts]
 
 
 def test_answers_are_those_of_fts5_whatever_is_changed_and_however_often_it_is_written(

@@ -182,8 +182,9 @@ class _Stems(NamedTuple):
         pieces -= 1
         if (self.often == 1).all():
             return self.each[pieces], where
-        often = self.often[pieces]
-        shift = (np.cumsum(self.often) - self.often)[pieces] - (np.cumsum(often) - often)
+        often = self.often[pieces].astype("i8")
+        begin = np.cumsum(self.often, dtype="i8") - self.often
+        shift = begin[pieces] - (np.cumsum(often) - often)
         terms = self.each[np.repeat(shift, often) + np.arange(often.sum())]
         return terms, np.repeat(where, often)
 
