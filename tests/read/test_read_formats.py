@@ -6,27 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from conftest import FIXTURES
 from knowbase.read import BinaryFile, read, type_of
 from knowbase.read.formats import FORMATS
 from knowbase.values.documents import DOCUMENT_TYPES
-from knowbase.values.reading import Link, Reading
+from knowbase.values.reading import Link
+from readings import FILES, from_file, headings, text_of
 
-FILES = FIXTURES / "formats"
 COSTS = "Item | Cost | Year\nDredging | 120000 | 2024\nLanterns | 8500 | 2025"
 SHEET = "Name | Built | Cost | Active\nÖland | 1998-05-17 | 1250000.5 | TRUE"
-
-
-def from_file(name: str) -> Reading:
-    return read(name, (FILES / name).read_bytes())
-
-
-def text_of(reading: Reading) -> str:
-    return "".join(section.header + section.text for section in reading.sections)
-
-
-def headings(reading: Reading) -> list[str | None]:
-    return [section.heading for section in reading.sections if section.heading]
 
 
 @pytest.mark.parametrize(

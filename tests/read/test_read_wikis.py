@@ -4,23 +4,9 @@ import base64
 
 import pytest
 
-from conftest import FIXTURES
 from knowbase.read import read
-from knowbase.values.reading import Link, Reading
-
-FILES = FIXTURES / "formats"
-
-
-def from_file(name: str) -> Reading:
-    return read(name, (FILES / name).read_bytes())
-
-
-def text_of(reading: Reading) -> str:
-    return "".join(section.header + section.text for section in reading.sections)
-
-
-def headings(reading: Reading) -> list[str | None]:
-    return [section.heading for section in reading.sections if section.heading]
+from knowbase.values.reading import Link
+from readings import from_file, headings, text_of
 
 
 def test_a_manual_page_is_its_sections_without_requests_of_roff() -> None:
