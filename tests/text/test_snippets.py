@@ -57,3 +57,43 @@ def test_the_line_of_the_match_is_known() -> None:
     text = "one\n\ntwo\nthree zebra\nfour"
     assert snippets.snippet(text, query_words("zebra")).line == 3
     assert snippets.snippet("\n\nfirst", query_words("zebra")).line == 2
+
+
+PAGE = """Undo it so:
+
+```sh
+kb undo --list   # what could be undone
+  kb undo 31
+```
+
+Undoing is a change, too.
+"""
+
+
+def test_a_block_of_code_within_a_page_keeps_its_line_breaks_and_indent() -> None:
+    shown = snippets.snippet(PAGE, query_words("list"))
+    assert shown.code == "kb undo --<mark>list</mark>   # what could be undone\n  kb undo 31\n"
+    assert shown.line == 3
+
+
+def test_prose_beside_a_block_of_code_has_no_lines_of_its_own() -> None:
+    assert snippets.snippet(PAGE, query_words("change")).code == ""
+    assert snippets.snippet("the end of a block\n```\nprose zebra", query_words("zebra")).code == ""
+
+
+def test_without_a_match_a_block_that_comes_first_is_shown_from_its_first_line() -> None:
+    shown = snippets.snippet("```sh\nkb undo\n  kb log\n```\n", query_words("zebra"))
+    assert (shown.text, shown.line) == ("…kb undo kb log ```", 1)
+    assert shown.code == "kb undo\n  kb log\n"
+
+
+def test_a_block_of_code_ends_where_its_own_fence_does() -> None:
+    text = "~~~~\nzebra\n```\n~~~\nstill\n~~~~\nprose gnu"
+    assert snippets.snippet(text, query_words("still")).code.endswith("<mark>still</mark>\n")
+    assert snippets.snippet(text, query_words("gnu")).code == ""
+
+
+@given(st.text("ab`~\n ", max_size=200))
+def test_code_within_a_page_is_part_of_it(text: str) -> None:
+    shown = snippets.snippet(text, query_words("ab"))
+    assert MARKS.sub("", shown.code) in text

@@ -158,7 +158,7 @@ OWN: Mapping[str, Mapping[str, str]] = {
     },
     "Hit": {
         "snippet": "plain text, matched words in <mark>",
-        "snippet_lines": "of code: the same with its line breaks",
+        "snippet_lines": "of code, also within a page: the same with its line breaks",
         "sources": "fts, vec, graph: which legs found it",
         "match_type": "keyword, semantic, both or graph",
         "is_superseded": "another one has taken its place",

@@ -75,7 +75,7 @@ class Hit(NamedTuple):
     is_relaxed: bool = False  # it has the words, and not what quotes or + in the query require
     text: str = ""  # of the chunk that was found, whole
     copies: tuple[Copy, ...] = ()  # other documents with exactly this text, the first of them
-    snippet_lines: str = ""  # of code: the snippet with its line breaks
+    snippet_lines: str = ""  # of code, also within a page: the snippet with its line breaks
 
     @staticmethod
     def unshown() -> tuple[str, ...]:

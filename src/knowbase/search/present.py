@@ -102,7 +102,7 @@ def _hit(ranked: Ranked, outcome: Outcome, around: Surroundings, words: Sequence
     passage = passages[ranked.chunk]
     document, chunk = passage.document, passage.chunk
     text = chunk.text  # unpacked each time that it is asked for
-    shown = snippet(text, words)
+    shown = snippet(text, words, is_code=document.type == "code")
     legs = [part.leg for part in ranked.contributions if part.leg in SOURCE_NAMES]
     return Hit(
         id=document.id,
@@ -116,7 +116,7 @@ def _hit(ranked: Ranked, outcome: Outcome, around: Surroundings, words: Sequence
         line=chunk.line + shown.line,
         page=chunk.page,
         snippet=shown.text,
-        snippet_lines=shown.lines if document.type == "code" else "",
+        snippet_lines=shown.code,
         score=ranked.score,
         sources=tuple(SOURCE_NAMES[leg] for leg in legs),
         document=document,

@@ -1,6 +1,7 @@
 """Snippets: the most telling stretch of a chunk, with the matched words marked."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -8,6 +9,7 @@ from knowbase.text.analysis import Token, Word, located, stems
 
 MARK, END_MARK = "<mark>", "</mark>"
 WIDTH = 240  # characters
+_FENCE = re.compile(r"^[ \t>]*(?P<marks>```+|~~~+)[ \t]*(?P<info>[^`\n]*)$", re.M)
 
 
 class Snippet(NamedTuple):
@@ -15,10 +17,12 @@ class Snippet(NamedTuple):
 
     text: str
     line: int
-    lines: str = ""  # the same with its line breaks
+    code: str = ""  # with its line breaks, where it is code
 
 
-def snippet(text: str, words: Sequence[Word], width: int = WIDTH) -> Snippet:
+def snippet(
+    text: str, words: Sequence[Word], width: int = WIDTH, *, is_code: bool = False
+) -> Snippet:
     """The stretch of `text` with the most different query words, matches in <mark>."""
     matches = _matches(text, words)
     start, end = _window(text, matches, width)
@@ -27,7 +31,8 @@ def snippet(text: str, words: Sequence[Word], width: int = WIDTH) -> Snippet:
     before = "…" if text[:start].strip() else ""
     after = "…" if end < len(text.rstrip()) else ""
     place = next((token.start for token in matches if token.start >= start), start)
-    return Snippet(before + shown + after, text.count("\n", 0, place), lines)
+    code = lines if is_code else _fenced(text, start, end, place, matches)
+    return Snippet(before + shown + after, text.count("\n", 0, place), code)
 
 
 def matches_in(text: str, words: Sequence[Word]) -> list[Token]:
@@ -47,6 +52,33 @@ def _stems_of(words: tuple[Word, ...]) -> tuple[frozenset[str], tuple[str, ...]]
     """The stems of words, and those that others may begin with: the same for all hits."""
     exact = frozenset(stem for word in words if not word.prefix for stem in stems(word.surface))
     return exact, tuple(stem for word in words if word.prefix for stem in stems(word.surface))
+
+
+def _fenced(text: str, start: int, end: int, place: int, matches: list[Token]) -> str:
+    """What the stretch shows of the block of code between ``` that `place` is in."""
+    if "```" not in text and "~~~" not in text:
+        return ""
+    for first, last in _code_blocks(text):
+        if first <= place < last:
+            return _marked(text, max(start, first), min(end, last), matches)
+    return ""
+
+
+def _code_blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Where the code of each fenced block starts and ends. A text may be a piece of a longer one
+    and begin within a block: a single fence that names no language may be its end."""
+    fences = list(_FENCE.finditer(text))
+    if len(fences) == 1 and not fences[0]["info"]:
+        return
+    opening: re.Match[str] | None = None
+    for fence in fences:
+        if opening is None:
+            opening = fence
+        elif not fence["info"] and fence["marks"].startswith(opening["marks"]):
+            yield opening.end() + 1, fence.start()
+            opening = None
+    if opening is not None:
+        yield opening.end() + 1, len(text)
 
 
 def _window(text: str, matches: list[Token], width: int) -> tuple[int, int]:
@@ -78,7 +110,9 @@ def _best_start(matches: list[Token], width: int) -> int:
 
 
 def _first_text(text: str) -> int:
-    return len(text) - len(text.lstrip())
+    start = len(text) - len(text.lstrip())
+    fence = _FENCE.match(text, start)
+    return min(fence.end() + 1, len(text)) if fence else start
 
 
 def _line_start(text: str, at: int, most: int) -> int:

@@ -133,7 +133,7 @@ def _snippet(paint: Painter, hit: "Hit") -> Iterable[str]:
     else:
         from knowbase.cli.render.layout import code_lines, wrapped
 
-        is_code = hit.type == "code" and "\n" in hit.snippet_lines.strip()
+        is_code = "\n" in hit.snippet_lines.strip()
         text = safe_lines(hit.snippet_lines) if is_code else safe(hit.snippet)
         lines = (code_lines if is_code else wrapped)(text, paint.width - len(INDENT))
     yield from (INDENT + _painted(paint, line) for line in lines)
