@@ -445,3 +445,46 @@ def test_a_page_that_is_written_over_cannot_lead_elsewhere(site: Site, base: Bas
 def test_a_served_base_does_not_fetch(kb: Kb) -> None:
     told = kb.error("add", "https://example.org/", "--base", "http://127.0.0.1:1", code=2)
     assert "not through a server" in told
+
+
+LOGIN = """<html><head><title>Sign in</title></head><body><main><h1>Sign in</h1>
+<form action="/session">Name <input name="user"> Password <input type="password" name="word">
+<button>Go</button></form><p>Please sign in to go on to the wiki.</p></main></body></html>"""
+
+
+def test_a_form_that_asks_who_you_are_does_not_take_the_place_of_a_page(
+    site: Site, base: Base
+) -> None:
+    url, form = site.put("/roses", ARTICLE), site.put("/door?next=/roses", LOGIN)
+    base.add(url)
+    text = base.get(url).text
+    site.redirect("/roses", "/door?next=/roses")
+    report = base.sync()
+    assert (report.changed, len(report.warnings)) == ((), 1)
+    assert f"asks who you are ({form}); it stays as it was" in report.warnings[0]
+    assert base.get(url).text == text
+    script = LOGIN.replace('type="password"', 'type="text"')  # which asks for the password later
+    site.redirect("/roses", site.put("/sso/sign-in", script))
+    assert base.sync().changed == ()
+    assert "asks who you are" in base.add(site.redirect("/wiki", form)).failed[0].reason
+    assert base.add(form).added == ("Sign in",)  # which was named
+
+
+def test_a_page_that_goes_wrong_costs_no_other_of_its_server(site: Site, base: Base) -> None:
+    site.raw["/garbage"] = b"\x00garbage\r\n\r\n"
+    loop, empty = site.redirect("/loop", "/loop"), site.put("/script", "<script>go()</script>")
+    roses = site.put("/roses", ARTICLE)
+    report = base.add([f"{site.url}/garbage", loop, empty, roses])
+    assert report.added == ("How to prune roses",)
+    assert [one.path for one in report.failed] == [f"{site.url}/garbage", loop, empty]
+    assert "leads on and on" in report.failed[1].reason
+    assert "has no text" in report.failed[2].reason
+
+
+def test_a_server_that_cannot_be_asked_is_asked_once(base: Base) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    pages = [f"http://127.0.0.1:{port}/{number}" for number in range(3)]
+    report = base.add(pages)
+    assert [one.path for one in report.failed] == pages
+    assert {one.reason for one in report.failed} == {report.failed[0].reason}

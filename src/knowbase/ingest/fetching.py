@@ -28,8 +28,13 @@ MOST_REDIRECTS = 5
 _STEP = 1 << 16
 _GONE = (404, 410)
 _UNCHANGED = 304
+_ELSEWHERE = (301, 302, 303, 307, 308)
 _PACKED = ("gzip", "x-gzip", "deflate")
 _ACCEPT = "text/html,application/xhtml+xml,application/pdf,text/markdown,text/plain;q=0.9,*/*;q=0.5"
+
+
+class Unreachable(ReadError):
+    """Its server could not be asked, or says nothing: so it is with its other pages."""
 
 
 class Known(NamedTuple):
@@ -87,7 +92,9 @@ def fetch(address: str, known: Known, most_bytes: int) -> Fetched:
     except ReadError:
         raise
     except (OSError, http.client.HTTPException, ValueError, zlib.error) as error:
-        raise ReadError(f"it cannot be fetched: {_reason(error, guard)}") from error
+        is_silent = isinstance(error, TimeoutError) or not guard.has_connected
+        kind = Unreachable if is_silent else ReadError
+        raise kind(f"it cannot be fetched: {_reason(error, guard)}") from error
     finally:
         watch.cancel()
         guard.close()
@@ -108,6 +115,8 @@ def _fetched(address: str, known: Known, most_bytes: int, guard: "_Guard") -> Fe
                 return Fetched("unchanged", error.url or address, known=known, code=error.code)
             if error.code in _GONE:
                 return Fetched("gone", error.url or address, code=error.code)
+            if error.code in _ELSEWHERE:
+                raise ReadError("it leads on and on, or to something that is not a page") from error
             raise ReadError(f"it cannot be fetched: the server answers {error.code}") from error
     with answer:
         told: Message = answer.headers
@@ -186,6 +195,10 @@ class _Guard:
         self.only_public = False
         self.is_late = False
         self._open: list[socket.socket] = []  # a connection forgets its own before all is read
+
+    @property
+    def has_connected(self) -> bool:
+        return bool(self._open)
 
     def connected(self, connection: http.client.HTTPConnection, *, by_proxy: bool) -> None:
         self._open.append(connection.sock)

@@ -1,12 +1,13 @@
 """Pages of the web that somebody has named: fetched when they are added, and again by a sync."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from knowbase.errors import ReadError
-from knowbase.ingest.fetching import Fetched, Known, address_of, fetch
+from knowbase.ingest.fetching import Fetched, Known, Unreachable, address_of, fetch
 from knowbase.ingest.foreign import Foreign, Left, id_of, take
 from knowbase.ingest.pending import FileProblem
 from knowbase.ingest.report import Progress, Report, joined
@@ -26,6 +27,9 @@ _NAMES = {
     "application/json": "json", "text/csv": "csv", "application/xml": "xml", "text/xml": "xml",
 }  # fmt: skip
 _HTML = ("text/html", "application/xhtml+xml")
+_PASSWORD = re.compile(rb"<input\b[^>]{0,500}type\s*=\s*[\"']?password", re.I)
+_LOGIN = re.compile(r"[/_-](?:log-?in|sign-?in|sso|saml2?|authorize)(?:[/._-]|$)", re.I)
+_FORM = 2000  # characters of text that a page has at most that is there to let somebody in
 
 Tell = Callable[[Progress], None]
 
@@ -146,13 +150,17 @@ class _Pages:
         limits = self._services.disk.rules.max_bytes
         try:
             return fetch(address, known, limits)
-        except ReadError as error:
-            if "answers" not in error.message and "larger" not in error.message:
-                self._unreachable[host] = error.message
+        except Unreachable as error:
+            self._unreachable[host] = error.message
             raise
 
     def _page(self, address: str, found: Fetched) -> Foreign:
         reading = self._read(found)
+        letters = sum(len(one.text.strip()) for one in reading.sections)
+        if not letters:
+            raise ReadError("it has no text; what a script would write is not there")
+        if letters < _FORM and _asks_who(address, found):
+            raise ReadError(f"it leads to a page that asks who you are ({found.address})")
         aside = {
             "redirected_to": found.address if address_of(found.address) != address else None,
             ETAG: found.known.etag,
@@ -184,6 +192,14 @@ class _Pages:
             raise ReadError(f"it is {found.type}, which is not read")
         fits = extension is None or name.lower().endswith(f".{extension}")
         return reader.file(name if fits else f"{name}.{extension}", found.data)
+
+
+def _asks_who(address: str, found: Fetched) -> bool:
+    """Whether the server led to a form that lets somebody in, which is not what was named."""
+    there = urlsplit(found.address).path
+    if there.rstrip("/") == urlsplit(address).path.rstrip("/"):
+        return False
+    return bool(_PASSWORD.search(found.data) or _LOGIN.search(there))
 
 
 def _known(old: Document) -> Known:
