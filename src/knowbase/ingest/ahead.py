@@ -1,7 +1,10 @@
 """Reading files ahead of whoever splits and stores them, in a process beside this one."""
 
 import hashlib
+import os
+import stat
 from collections.abc import Callable, Generator, Iterable
+from time import sleep, time
 from typing import NamedTuple
 
 from knowbase.errors import ReadError
@@ -13,10 +16,15 @@ from knowbase.values.reading import Reading
 
 Known = Callable[[FoundFile, str], bool]
 Tell = Callable[[str, int, int], None]  # the file, its page, and how many pages it has
+_LOOKS, _PAUSE = 5, 0.1  # seconds
 
 
 class Noise(ReadError):
     """The file was not written to be read."""
+
+
+class Gone(Exception):
+    """There is no such file any more: it was removed, or something else took its place."""
 
 
 class Loaded(NamedTuple):
@@ -38,7 +46,7 @@ def record_of(path: str, source: str, loaded: Loaded) -> FileRecord:
 
 
 def read_ahead(
-    reader: Reader, files: Iterable[FoundFile], is_known: Known, tell: Tell
+    reader: Reader, files: Iterable[FoundFile], is_known: Known, tell: Tell, most_bytes: int
 ) -> Generator[Loaded, None, None]:
     """Each of the files in order, the next one being read meanwhile; one whose content is known
     is not read. Of pages that take their time is told which one it is."""
@@ -47,10 +55,10 @@ def read_ahead(
         for found in files:
             if coming is not None:
                 ready, coming = _finished(*coming, tell), None
-                coming = _begun(reader, found, is_known)
+                coming = _begun(reader, found, is_known, most_bytes)
                 yield ready
             else:
-                coming = _begun(reader, found, is_known)
+                coming = _begun(reader, found, is_known, most_bytes)
         if coming is not None:
             ready, coming = _finished(*coming, tell), None
             yield ready
@@ -59,11 +67,12 @@ def read_ahead(
             coming[1].stop()
 
 
-def _begun(reader: Reader, found: FoundFile, is_known: Known) -> tuple[Loaded, BeingRead | None]:
+def _begun(
+    reader: Reader, found: FoundFile, is_known: Known, most_bytes: int
+) -> tuple[Loaded, BeingRead | None]:
     loaded = Loaded(found)
     try:
-        with open(found.path, "rb") as file:
-            data = file.read()
+        data = _content(found, most_bytes)
         loaded = loaded._replace(sha256=hashlib.sha256(data).hexdigest())
         if is_known(found, loaded.sha256):
             return loaded, None
@@ -72,6 +81,37 @@ def _begun(reader: Reader, found: FoundFile, is_known: Known) -> tuple[Loaded, B
         return loaded, reader.begin(found.path, data)
     except Exception as error:  # for whoever asks for the file
         return loaded._replace(error=error), None
+
+
+def _content(found: FoundFile, most_bytes: int) -> bytes:
+    """What the file holds by now, which may be something else than when it was found. One that
+    had a text is not taken for empty while somebody is just writing it."""
+    for _ in range(_LOOKS):
+        data, written = _read(found.path, most_bytes)
+        if data or not found.asked or abs(time() - written) > _LOOKS * _PAUSE:
+            break
+        sleep(_PAUSE)
+    return data
+
+
+def _read(path: str, most_bytes: int) -> tuple[bytes, float]:
+    """Its content, and when that was written."""
+    try:
+        with open(path, "rb", opener=_without_waiting) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise Gone
+            data = file.read(most_bytes + 1)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        raise Gone from None
+    if len(data) > most_bytes:
+        raise ReadError("it grew while it was read", hint="kb sync looks again")
+    return data, status.st_mtime
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """A pipe in the place of a file would have us wait for whoever writes into it."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _finished(loaded: Loaded, being_read: BeingRead | None, tell: Tell) -> Loaded:

@@ -7,7 +7,7 @@ from contextlib import closing
 
 from knowbase.errors import ReadError, TookTooLong
 from knowbase.ingest import succession
-from knowbase.ingest.ahead import Loaded, Noise, read_ahead, record_of
+from knowbase.ingest.ahead import Gone, Loaded, Noise, read_ahead, record_of
 from knowbase.ingest.batch import Batch, Prepared, is_of_one_file, reason_of
 from knowbase.ingest.drafts import out_of_step
 from knowbase.ingest.gone import removal_of, too_many
@@ -185,8 +185,8 @@ class Run:
             again = each.scope.reread or (old is not None and old.document in each.out_of_step)
             return old is not None and not again and each.has_same(old, sha256)
 
-        reader = self._services.drafter.reader
-        with closing(read_ahead(reader, each.to_read, is_known, self._look)) as files:
+        reader, most = self._services.drafter.reader, self._services.disk.rules.max_bytes
+        with closing(read_ahead(reader, each.to_read, is_known, self._look, most)) as files:
             for loaded in files:
                 self._take(each, loaded)
                 self._load.read(loaded.found.path, loaded.found.size)
@@ -203,6 +203,8 @@ class Run:
         record = record_of(path, each.scope.source.path, loaded)
         if isinstance(loaded.error, NeedsReader) and path != each.scope.root:
             self._skip(record._replace(sha256=UNREAD), old, loaded.error.message)
+        elif isinstance(loaded.error, Gone):  # a later look says what became of it
+            self._told.append((path, "gone meanwhile"))
         elif loaded.error is not None:
             self._not_read(record, old, loaded.error)
         elif loaded.reading is None:
