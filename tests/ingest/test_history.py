@@ -145,6 +145,20 @@ def test_what_is_not_a_repository_is_said(base: Base, tmp_path: Path) -> None:
     assert base.add_history(tmp_path / "fresh").added == ()
 
 
+def test_a_repository_without_a_work_tree_has_its_commits(
+    base: Base, repository: Repository, tmp_path: Path
+) -> None:
+    repository.commit("Start", a_md="# A")
+    bare = tmp_path / "served.git"
+    repository.git("clone", "-q", "--bare", ".", str(bare))
+    assert base.add_history(str(bare)).added[0] == "Start"
+    metadata = [one.metadata for one in base.documents(types=["commit"]).documents]
+    assert {one["repository"] for one in metadata} == {"served"}
+    repository.commit("Go on", b_md="# B")
+    repository.git("push", "-q", str(bare), "main")
+    assert base.sync().added == ("Go on",)
+
+
 def test_without_git_it_says_so(
     base: Base, repository: Repository, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -22,6 +22,7 @@ _QUIET = (
     "-c", "core.fsmonitor=false", "-c", "log.showSignature=false", "-c", "core.quotePath=false",
     "--no-optional-locks", "--no-replace-objects", "--no-pager",
 )  # fmt: skip
+_IS_BARE = ("rev-parse", "--is-bare-repository")
 NAME = re.compile(r"[0-9a-f]{40,64}")
 """How a commit is called."""
 
@@ -65,6 +66,8 @@ class Repository:
         self.path = os.path.abspath(path)
         folder = self.path if os.path.isdir(self.path) else os.path.dirname(self.path)
         found = self._run(folder, "rev-parse", "--show-toplevel")
+        if found.returncode and self._run(folder, *_IS_BARE).stdout.strip() == b"true":
+            found = self._run(folder, "rev-parse", "--absolute-git-dir")
         if found.returncode:
             raise InvalidInput(
                 f"{path} is not in a git repository that can be read:"
@@ -73,7 +76,7 @@ class Repository:
                 hint="name a folder of a repository",
             )
         self.top = os.path.normpath(os.fsdecode(found.stdout).rstrip("\r\n"))
-        self.name = os.path.basename(self.top)
+        self.name = os.path.basename(self.top).removesuffix(".git")
 
     def commits(self, wanted: Wanted) -> Iterator[list[str]]:
         """Their names, some at a time."""
