@@ -390,3 +390,86 @@ def test_shapes_that_exports_had_or_have_by_now(base: Base, tmp_path: Path) -> N
         archive.extractall(tmp_path / "unpacked")
     again = taken(base, "notion", tmp_path / "unpacked")
     assert (again.added, again.changed, again.unchanged) == (0, 0, 3)
+
+
+def said(role: str, to: str, content: dict[str, Any], **metadata: Any) -> dict[str, Any]:
+    return {"author": {"role": role}, "recipient": to, "content": content, "metadata": metadata}
+
+
+def test_what_chatgpt_wrote_beside_a_conversation_is_in_it(base: Base, tmp_path: Path) -> None:
+    """A canvas is told to a tool, and marks of sources are characters of no alphabet."""
+    marked = (
+        "Neaps follow the quarters.\ue200cite\ue202turn0search1\ue201 "
+        "Springs follow the moon.\ue200cite\ue202turn0search2\ue201 See the file【4:1†tides.pdf】."
+    )
+    sources = [
+        {"matched_text": "\ue200cite\ue202turn0search1\ue201", "alt": " ([Tides](https://t.org/))"},
+        {"matched_text": " ", "alt": None},
+    ]
+    draft = {"name": "Tide plan", "type": "document", "content": "# Plan\n\nLeave at high water."}
+    script = {"name": "tide.py", "type": "code/python", "content": "print('```ebb```')"}
+    anew = {"updates": [{"pattern": ".*", "replacement": "Leave at low water."}]}
+    small = {"updates": [{"pattern": "water", "replacement": "zebrafish"}]}
+    messages = [
+        said("user", "all", {"content_type": "text", "parts": ["When do we leave?"]}),
+        said("assistant", "canmore.create_textdoc",
+             {"content_type": "code", "language": "json", "text": json.dumps(draft)}),
+        said("assistant", "canmore.create_textdoc",
+             {"content_type": "text", "parts": [json.dumps(script)]}),
+        said("assistant", "canmore.update_textdoc",
+             {"content_type": "code", "text": json.dumps(anew)}),
+        said("assistant", "canmore.update_textdoc",
+             {"content_type": "code", "text": json.dumps(small)}),
+        said("assistant", "canmore.create_textdoc", {"content_type": "code", "text": "not {JSON"}),
+        said("assistant", "all", {"content_type": "text", "parts": [marked]},
+             content_references=sources),
+    ]  # fmt: skip
+    mapping = {
+        str(number): {"message": one, "parent": str(number - 1) if number else None}
+        for number, one in enumerate(messages)
+    }
+    entry = {"id": "c1", "title": "Leaving", "mapping": mapping, "current_node": "6"}
+    (tmp_path / "conversations.json").write_text(json.dumps([entry]))
+    assert taken(base, "chatgpt", tmp_path).added == 1
+    text = base.get(titled(base, "Leaving").code).text
+    for there in (
+        "Tide plan",
+        "Leave at high water",
+        "print('```ebb```')",
+        "Leave at low water",
+        "quarters. ([Tides](https://t.org/)) Springs",
+        "moon. See the file.",
+    ):
+        assert there in text, there
+    for not_there in ("zebrafish", "turn0search", "†", "not {JSON", '"pattern"'):
+        assert not_there not in text, not_there
+
+
+def test_what_claude_made_is_in_its_conversation(base: Base, tmp_path: Path) -> None:
+    def use(name: str, **given: str) -> dict[str, Any]:
+        return {"type": "tool_use", "name": name, "input": given}
+
+    unsupported = "```\nThis block is not supported on your current device yet.\n```"
+    blocks = [
+        {"type": "text", "text": "Here it is."},
+        use("artifacts", command="create", title="Tide table", type="text/markdown",
+            content="# Tides\n\nHigh water at nine."),
+        use("artifacts", command="update", old_str="nine", new_str="zebrafish"),
+        use("artifacts", command="rewrite", title="Tide script", language="python",
+            type="application/vnd.ant.code", content="print('ebb')"),
+        use("create_file", path="/home/claude/plan.md", file_text="Moor at the quay."),
+        use("web_search", query="walruses"),
+    ]  # fmt: skip
+    tools = {"sender": "assistant", "text": unsupported, "content": blocks[-1:]}
+    chat = {
+        "uuid": "t1", "name": "Tides",
+        "chat_messages": [{"sender": "assistant", "text": unsupported, "content": blocks}, tools],
+    }  # fmt: skip
+    (tmp_path / "conversations.json").write_text(json.dumps([chat]))
+    assert taken(base, "claude", tmp_path).added == 1
+    text = base.get(titled(base, "Tides").code).text
+    for there in ("Here it is.", "Tide table", "High water at nine", "```python\nprint('ebb')",
+                  "plan.md", "Moor at the quay"):  # fmt: skip
+        assert there in text, there
+    for not_there in ("zebrafish", "walruses", "not supported"):
+        assert not_there not in text, not_there

@@ -65,9 +65,7 @@ def test_what_is_gone_before_it_is_read_is_said_and_is_no_failure(base: Base, fo
     assert (report.removed, report.failed, report.warnings) == ((), (), ())
 
 
-def test_a_file_that_grows_beyond_what_is_read_costs_itself_alone(
-    base: Base, folder: Path
-) -> None:
+def test_a_file_that_grows_beyond_what_is_read_costs_itself_alone(base: Base, folder: Path) -> None:
     def grow() -> None:
         with (folder / "4.md").open("ab") as file:
             file.truncate(1 << 30)

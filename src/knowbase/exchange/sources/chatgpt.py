@@ -4,17 +4,24 @@ A conversation is a tree of messages, since questions are asked again and answer
 is taken is the branch that was shown last.
 """
 
+import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from knowbase.errors import ReadError
-from knowbase.exchange.sources.conversation import Message, conversation, line_of
-from knowbase.exchange.sources.opening import elements, json_files, moment, text_in
+from knowbase.exchange.sources.conversation import Message, conversation, line_of, piece_of_work
+from knowbase.exchange.sources.opening import elements, json_files, moment, objects_in, text_in
 from knowbase.ingest.foreign import Foreign, Left
 
 WHAT = "ChatGPT export"
 _SPEAKERS = {"user": "User", "assistant": "ChatGPT"}
 _LONGEST = 100_000  # messages of one conversation
+_CANVAS = "canmore."  # what stands beside the conversation is written as if by a tool
+_WHOLE = ".*"  # of an update that writes all of it anew
+_REFERENCE = re.compile(  # the marks of a source: of today, and of before
+    "\ue200[^\ue201]{0,2000}\ue201|[\ue200-\ue206]|【\\d[^】\n]{0,100}†[^】\n]{0,200}】"
+)
 
 
 def items(path: str) -> Iterator[Foreign | Left]:
@@ -95,11 +102,41 @@ def _message(message: Mapping[str, Any]) -> Message | None:
     """What a person sees of it: neither instructions nor what tools were told."""
     role = _in(message, "author").get("role")
     hidden = _in(message, "metadata").get("is_visually_hidden_from_conversation")
-    to = message.get("recipient")
-    if role not in _SPEAKERS or hidden is True or to not in (None, "all"):
+    to, content = message.get("recipient"), _in(message, "content")
+    if role not in _SPEAKERS or hidden is True:
         return None
-    text = _text(_in(message, "content"))
+    if to in (None, "all"):
+        text = _with_sources(_text(content), message)
+    else:
+        text = _in_canvas(content) if text_in(to).startswith(_CANVAS) else ""
     return Message(_SPEAKERS[role], moment(message.get("create_time")), text) if text else None
+
+
+def _in_canvas(content: Mapping[str, Any]) -> str:
+    """A text that was written beside the conversation, or written anew; not its small changes."""
+    parts = content.get("parts")
+    told = content.get("text") or (parts[0] if isinstance(parts, list) and parts else None)
+    try:
+        made = json.loads(told) if isinstance(told, str) else told
+    except (ValueError, RecursionError):
+        return ""
+    if not isinstance(made, dict):
+        return ""
+    anew = [one for one in objects_in(made.get("updates")) if one.get("pattern") == _WHOLE]
+    text = text_in(made.get("content")) or (text_in(anew[-1].get("replacement")) if anew else "")
+    kind, _, language = text_in(made.get("type")).partition("/")
+    name = line_of(text_in(made.get("name")), "Canvas")
+    return piece_of_work(name, text, language if kind == "code" else None)
+
+
+def _with_sources(text: str, message: Mapping[str, Any]) -> str:
+    """The marks in an answer are links where the export says to what, else nothing."""
+    for one in objects_in(_in(message, "metadata").get("content_references")):
+        mark = one.get("matched_text")
+        if isinstance(mark, str) and _REFERENCE.match(mark):
+            link = one.get("alt")
+            text = text.replace(mark, link if isinstance(link, str) else "")
+    return _REFERENCE.sub("", text).strip()
 
 
 def _text(content: Mapping[str, Any]) -> str:

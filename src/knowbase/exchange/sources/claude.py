@@ -9,6 +9,7 @@ from knowbase.exchange.sources.conversation import (
     below_headings,
     conversation,
     line_of,
+    piece_of_work,
 )
 from knowbase.exchange.sources.opening import elements, json_files, moment, objects_in, text_in
 from knowbase.ingest.foreign import Foreign, Left, id_of
@@ -53,17 +54,38 @@ def _one(entry: Mapping[str, Any]) -> Iterator[Foreign | Left]:
 
 
 def _message(message: Mapping[str, Any]) -> Message:
-    """Its text as it was shown; what a tool was asked and what it thought is left out."""
+    """Its text as it was shown, and what was made; what else a tool was asked and what it thought
+    is left out. Without blocks the text is all; with them it says of others that they are not
+    supported."""
     blocks = objects_in(message.get("content"))
-    shown = [text_in(one.get("text")) for one in blocks if one.get("type") == "text"]
-    parts = [one for one in shown if one] or [text_in(message.get("text"))]
+    parts = [_shown(one) for one in blocks] or [text_in(message.get("text"))]
     for one in objects_in(message.get("attachments")):
         name, held = line_of(text_in(one.get("file_name")), "a file"), one.get("extracted_content")
-        parts.append(f"### {name}\n\n{below_headings(text_in(held))}" if held else f"({name})")
+        parts.append(piece_of_work(name, text_in(held)) or f"({name})")
     names = [text_in(one.get("file_name")) for one in objects_in(message.get("files"))]
     parts += [f"({name})" for name in names if name]
     speaker = _SPEAKERS.get(text_in(message.get("sender")), "User")
     return Message(speaker, moment(message.get("created_at")), "\n\n".join(filter(None, parts)))
+
+
+def _shown(block: Mapping[str, Any]) -> str:
+    """A text, or an artifact or file that was written whole."""
+    if block.get("type") == "text":
+        return text_in(block.get("text"))
+    given = block.get("input")
+    if block.get("type") != "tool_use" or not isinstance(given, dict):
+        return ""
+    if block.get("name") == "artifacts" and given.get("command") in ("create", "rewrite"):
+        is_prose = given.get("type") == "text/markdown"
+        name = line_of(text_in(given.get("title")), "Artifact")
+        language = None if is_prose else text_in(given.get("language"))
+        return piece_of_work(name, text_in(given.get("content")), language)
+    if block.get("name") == "create_file":
+        name = line_of(text_in(given.get("path")).rpartition("/")[2], "File")
+        ending = name.lower().rpartition(".")[2]
+        language = None if ending in ("md", "txt") else ending
+        return piece_of_work(name, text_in(given.get("file_text")), language)
+    return ""
 
 
 def _project(entry: Mapping[str, Any]) -> Iterator[Foreign | Left]:

@@ -50,6 +50,17 @@ def below_headings(text: str) -> str:
     return "\n".join([*lines, fence] if fence else lines)
 
 
+def piece_of_work(name: str, text: str, language: str | None = None) -> str:
+    """What was made in a conversation, under its name; as code when it has a language."""
+    if not text:
+        return ""
+    if language is None:
+        return f"### {name}\n\n{below_headings(text)}"
+    runs = re.findall("`{3,}", text)
+    fence = "`" * (max(map(len, runs), default=2) + 1)
+    return f"### {name}\n\n{fence}{language}\n{text}\n{fence}"
+
+
 def line_of(text: str, fallback: str) -> str:
     """A title: one line."""
     return " ".join(text.split())[:200] or fallback
