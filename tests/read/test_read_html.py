@@ -63,6 +63,23 @@ def test_a_page_is_split_at_its_headings() -> None:
     ]
 
 
+def test_cells_that_hold_paragraphs_are_rows() -> None:
+    """As LibreOffice and Word write every table; a page that is laid out in one is not a row."""
+    page = """<table><tr><th><p><b>Berth</b></p></th><th><div><p>Boat</p></div></th></tr>
+    <tr><td><p>1</p></td><td><p>Anna</p></td></tr><tr><td></td><td><p></p></td></tr></table>
+    <table><tr><td><p>Opening hours</p><p>From nine.</p></td></tr></table>"""
+    assert texts(read_html(page, "file")) == (
+        "Berth | Boat\n1 | Anna\nOpening hours\n\nFrom nine.\n\n"
+    )
+
+
+def test_a_formula_is_there_once() -> None:
+    """Programs put its source beside it."""
+    page = """<p>As <math><semantics><mi>E</mi><mo>=</mo><mi>m</mi>
+    <annotation encoding="application/x-tex">E = zebra</annotation></semantics></math>.</p>"""
+    assert texts(read_html(page, "file")) == "As E=m .\n\n"
+
+
 def test_the_title_comes_from_the_first_heading_or_the_file() -> None:
     assert read_html("<h2>x</h2><h1>Head</h1>", "file").title == "Head"
     assert read_html("<p>x</p>", "file").title == "file"

@@ -20,7 +20,7 @@ from knowbase.values.documents import Passage
 from knowbase.values.reading import Reading
 from knowbase.values.vectors import Model, Vector
 
-READERS = "readers:7"  # raised when files are to be read again: what is made of them has changed
+READERS = "readers:8"  # raised when files are to be read again: what is made of them has changed
 UNSEEN = "unseen"  # of a document that has pages which were not looked at
 WORDS = "words:8"  # raised when all documents are to be: what is indexed of them has changed
 SHORTEST = 64  # tokens of a chunk, however little a model reads

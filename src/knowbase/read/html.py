@@ -11,7 +11,9 @@ from knowbase.read.file import File
 from knowbase.read.links import document_link
 from knowbase.values.reading import Link, Reading, Section
 
-_UNSEEN = frozenset({"head", "noscript", "script", "style", "svg", "template"})
+_UNSEEN = frozenset(
+    {"annotation", "annotation-xml", "head", "noscript", "script", "style", "svg", "template"}
+)
 _HEAD_TAGS = frozenset({"base", "head", "html", "link", "meta", "title"}) | _UNSEEN
 _BLOCKS = frozenset({
     "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details",
@@ -21,6 +23,7 @@ _BLOCKS = frozenset({
 })  # fmt: skip
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _LISTS = frozenset({"menu", "ol", "ul"})
+_IN_CELLS = frozenset({"center", "div", "p"})  # around what most programs write into a cell
 _MOST_KEYWORDS = 15  # more of them are meant for search engines, not for people
 _TAG = re.compile(r"<[^<>]*>")
 _Attributes = list[tuple[str, str | None]]
@@ -82,6 +85,7 @@ class _Page(HTMLParser):
         self._lists = 0
         self._item = False
         self._cells = 0
+        self._is_line = self._is_told = False  # the first paragraph of a cell: a part of its row
 
     def parse_marked_section(self, i: int, report: bool = True) -> int:  # noqa: ARG002
         """Browsers take `<![ … >` for a comment; the base class gives up on it."""
@@ -149,6 +153,7 @@ class _Page(HTMLParser):
         elif tag in ("td", "th"):
             self._pieces.append(" | " if self._cells else "")
             self._cells += 1
+            self._is_line, self._is_told = True, False
         elif tag in _HEADINGS:
             self._flush()
             self._heading = tag
@@ -160,6 +165,8 @@ class _Page(HTMLParser):
         if self._heading and tag == "div":
             self._pieces.append(" ")
             return
+        if self._is_line and not self._is_told and tag in _IN_CELLS:
+            return
         self._flush()
         self._pre += tag == "pre"
         self._lists += tag in _LISTS
@@ -168,6 +175,8 @@ class _Page(HTMLParser):
     def _close(self, tag: str) -> None:
         if tag in _HEADINGS:
             self._flush()
+        elif self._is_line and tag in _IN_CELLS:
+            self._is_told = True
         elif tag in _BLOCKS and not (self._heading and tag == "div"):
             self._flush()
             self._pre = max(0, self._pre - (tag == "pre"))
@@ -179,10 +188,11 @@ class _Page(HTMLParser):
         raw = "".join(self._pieces)
         text = raw.strip("\n") if self._pre else _trimmed(raw)
         level = _HEADINGS.get(self._heading, 0)
-        if text.strip():
+        if text.strip(" \n|" if self._cells else None):  # and not only what is between cells
             self.blocks.append(self._block(text, level))
             self._item = False
         self._pieces, self._begun, self._heading, self._cells = [], False, "", 0
+        self._is_line = False
 
     def _block(self, text: str, level: int) -> Block:
         if level:

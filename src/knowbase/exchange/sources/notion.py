@@ -57,7 +57,7 @@ def items(path: str, read: ReadFile, most_bytes: int) -> Iterator[Foreign | Left
             "it is neither a zip archive nor a folder", hint="what Notion's export gives"
         )
     if others:
-        told = f"{len(others)} pictures and other files of the export are not taken"
+        told = f"pictures and other files of the export are not taken ({len(others)} of them)"
         yield Left(others[0], told, wrong=False)
 
 
