@@ -51,6 +51,15 @@ def test_lines_of_code_lose_the_indent_that_all_have_and_are_cut() -> None:
     assert code_lines(text, 20) == ["if <mark>x</mark>:", "return 1", "", "y" * 19 + "…"]
 
 
+def test_a_mark_that_is_cut_off_ends_there() -> None:
+    """It ran on through all the lines below."""
+    text = "x = 1  # no <mark>" + "pool" * 4 + "</mark> y\n    # 5 s elsewhere\n<mark>a\nb</mark>"
+    assert code_lines(text, 20) == [
+        "x = 1  # no <mark>poolpoo</mark>…", "    # 5 s elsewhere", "<mark>a</mark>",
+        "<mark>b</mark>",
+    ]  # fmt: skip
+
+
 def test_the_short_help_fits_a_terminal_and_names_every_command(handbook: Kb) -> None:
     from knowbase.cli.commands import NAMES
 

@@ -48,9 +48,9 @@ def code_lines(text: str, width: int) -> list[str]:
         lines.pop(0)
     indents = [_indent(line) for line in lines if line]
     most = min(indents, default=0)
-    kept = [_without_indent(line, most) for line in lines[:MOST_LINES]]
-    cut = [line if width_of(line) <= width else _fitting(line, width - 1) + "…" for line in kept]
-    return [*_balanced(cut), *(["…"] if len(lines) > MOST_LINES else [])]
+    kept = _balanced(_without_indent(line, most) for line in lines[:MOST_LINES])
+    cut = [line if width_of(line) <= width else _cut(line, width) for line in kept]
+    return [*cut, *(["…"] if len(lines) > MOST_LINES else [])]
 
 
 def _indent(line: str) -> int:
@@ -75,6 +75,11 @@ def _fitting(text: str, width: int) -> str:
                 return kept
             kept += letter
     return kept
+
+
+def _cut(line: str, width: int) -> str:
+    [start] = _balanced([_fitting(line, width - 1)])
+    return start + "…"
 
 
 def _balanced(lines: Iterable[str]) -> list[str]:
