@@ -80,6 +80,22 @@ def test_every_fault_has_its_command_and_the_worst_is_first(tmp_path: Path) -> N
     assert order == sorted(order)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no modes")
+def test_a_base_that_everybody_can_read_is_said(tmp_path: Path) -> None:
+    """By a copy, or by a program that set the rights of the whole folder."""
+    with knowbase.create(str(tmp_path / "shared" / "base.db")) as base:
+        base.note("Only mine.")
+        folder, file = tmp_path / "shared", tmp_path / "shared" / "base.db"
+        modes = ((0o755, 0o644, True), (0o700, 0o644, False), (0o755, 0o640, False))
+        for folder_mode, mode, is_open in modes:
+            folder.chmod(folder_mode)
+            file.chmod(mode)
+            found = named(base.doctor())
+            assert ("base_open" in found) == is_open
+            if is_open:
+                assert found["base_open"].command == f"chmod 600 {file}"
+
+
 def test_a_model_that_cannot_be_used_is_said(tmp_path: Path) -> None:
     kb = Kb(tmp_path)
     kb("init")

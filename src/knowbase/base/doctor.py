@@ -176,6 +176,9 @@ def _of_disk(path: str, disk: Disk) -> Iterator[Ailment]:
     if not os.access(path, os.W_OK):
         command = f"chmod u+w {quote(path)}"
         yield Ailment("read_only", "warning", "the base cannot be written", path, command=command)
+    if _is_open_to_all(path):
+        told, command = "everybody on this machine can read the base", f"chmod 600 {quote(path)}"
+        yield Ailment("base_open", "warning", told, path, command=command)
     tokens = f"{os.path.realpath(path)}.tokens.toml"
     if os.name == "posix" and os.path.exists(tokens) and os.stat(tokens).st_mode & 0o077:
         yield Ailment(
@@ -185,6 +188,14 @@ def _of_disk(path: str, disk: Disk) -> Iterator[Ailment]:
             tokens,
             command=f"chmod 600 {quote(tokens)}",
         )
+
+
+def _is_open_to_all(path: str) -> bool:
+    """Not whom it is shared with on purpose, as a group of people."""
+    if os.name != "posix" or not os.path.exists(path):
+        return False
+    folder = os.stat(os.path.dirname(os.path.abspath(path))).st_mode
+    return bool(os.stat(path).st_mode & 0o004 and folder & 0o001)
 
 
 def _checked(checked: "Checked") -> Iterator[Ailment]:
