@@ -18,7 +18,7 @@ from knowbase.store.linking import index_or_later
 from knowbase.store.location import new_place, shown
 from knowbase.upkeep.digests import Digests, Part, digests, is_empty, of_history, same
 from knowbase.values.changes import Changes
-from knowbase.values.copies import Copy, batches
+from knowbase.values.copies import Copy, batches, large
 
 Progress = Callable[[Step], None]
 
@@ -168,8 +168,7 @@ class Transfer:
         self._target.start(self._first.shown, self._source.frame())
         self._drop_others()
         seqs = [seq for seq in self._source.seqs() if seq not in self._there]
-        for batch in batches(seqs):
-            copies = self._source.copies(batch)
+        for copies in large(map(self._source.copies, batches(seqs))):
             self._read.add(copies)
             self._paste(copies)
             self._progress(Step(self._copied, len(seqs), "documents copied"))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from knowbase.ingest.embedding import Step
 from knowbase.store.contract import CopySource
 from knowbase.store.seals import canonical
-from knowbase.values.copies import Copy, Frame, SharedParts, in_batches
+from knowbase.values.copies import ChunkCopy, Copy, Frame, SharedParts, in_batches
 from knowbase.values.synonyms import SYNONYMS
 
 
@@ -28,9 +28,13 @@ class _Sum:
         self._hash = hashlib.sha256()
 
     def add(self, values: Iterable[object]) -> None:
+        found = [canonical(value) for value in values]
+        self.add_bytes(found, len(found))
+
+    def add_bytes(self, values: Iterable[bytes], rows: int) -> None:
+        self._rows += rows
         for value in values:
-            self._rows += 1
-            self._hash.update(canonical(value))
+            self._hash.update(value)
 
     def part(self) -> Part:
         return Part(self._name, self._rows, self._hash.hexdigest())
@@ -46,6 +50,14 @@ def is_empty(whole: CopySource) -> bool:
     return not whole.seqs() and not any(whole.shared()[:7])
 
 
+def _parts_of(copy: ChunkCopy) -> tuple[bytes, bytes]:
+    """All but its vectors. Its text as it is: to make `canonical` of it takes longer than all else
+    that is done to compare it."""
+    chunk = tuple(copy.chunk._replace(text=""))
+    text = copy.chunk.text.replace("\0", "\ufffd").encode("utf-8", "surrogatepass")
+    return canonical((copy.id, copy.position, *chunk, copy.title, copy.terms, len(text))), text
+
+
 class Digests:
     """Those of a base, while its documents are read in their order."""
 
@@ -55,8 +67,12 @@ class Digests:
     def add(self, copies: Iterable[Copy]) -> None:
         for copy in copies:
             self._documents.add([copy._replace(chunks=())])
-            self._chunks.add(one._replace(vectors=()) for one in copy.chunks)
-            self._vectors.add((one.id, vector) for one in copy.chunks for vector in one.vectors)
+            for one in copy.chunks:
+                self._chunks.add_bytes(_parts_of(one), 1)
+            vectors = [(one.id, *given) for one in copy.chunks for given in one.vectors]
+            named = canonical([(chunk, *model) for chunk, model, _ in vectors])
+            # Most of a base's bytes: as they are, for a text of them takes longer than all else.
+            self._vectors.add_bytes((named, *(vector for *_, vector in vectors)), len(vectors))
 
     def parts(self, whole: CopySource) -> tuple[Part, ...]:
         """Every part of the base, of which all documents were added."""

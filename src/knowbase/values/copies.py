@@ -1,6 +1,6 @@
 """A base in parts that every store can give and take: for copying it whole."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from knowbase.values.calibration import Calibration
@@ -13,6 +13,7 @@ from knowbase.values.sessions import Session, Use
 from knowbase.values.vectors import Model, StoredModel, Vector
 
 BATCH = 100  # documents; read or written at once
+LARGE = 4096  # documents and chunks; written at once where there are many
 
 
 def batches(seqs: Sequence[int]) -> Iterator[Sequence[int]]:
@@ -71,6 +72,20 @@ class SharedParts(NamedTuple):
     unlinked: tuple[int, ...]  # documents that are to be compared
     similar_most: int | None = None
     calibration: Calibration | None = None
+
+
+def large(copies: Iterable[Sequence[Copy]]) -> Iterator[list[Copy]]:
+    """The same in larger batches, by what is in them: a batch costs the same whatever its size."""
+    found: list[Copy] = []
+    size = 0
+    for batch in copies:
+        found += batch
+        size += sum(1 + len(one.chunks) for one in batch)
+        if size >= LARGE:
+            yield found
+            found, size = [], 0
+    if found:
+        yield found
 
 
 class _Copied(Protocol):

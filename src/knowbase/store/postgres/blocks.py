@@ -6,15 +6,12 @@ beside them. All of it is big-endian, so that the server can write it as well.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from knowbase.store.postgres.words import HEADING, MOST, TERMS, TEXT, TITLE
-
 if TYPE_CHECKING:
-    from knowbase.store.postgres.words import Counts
+    from knowbase.store.postgres.counting import Counted
 
 Integers: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 
@@ -89,26 +86,21 @@ class Packed(NamedTuple):
             yield word, b"", more.tobytes()
 
 
-def packed(chunks: "Mapping[int, tuple[int, Counts]]", words: "Mapping[str, int]") -> Packed:
-    """Of chunks, with how many words they have and how often each stands in their fields; and of
-    the ids of these words."""
-    every = [counts for _, counts in chunks.values()]
-    number = sum(map(len, every))
-    word = np.fromiter(map(words.__getitem__, chain.from_iterable(every)), "i8", number)
-    where = np.fromiter(chain.from_iterable(map(dict.values, every)), "i8", number)
-    sizes = np.fromiter(map(len, every), "i8", len(every))
-    chunk = np.repeat(np.fromiter(chunks, "i8", len(every)), sizes)
-    length = np.repeat(np.fromiter((one for one, _ in chunks.values()), "i8", len(every)), sizes)
-    title, heading, text, terms = (where >> at & MOST for at in (TITLE, HEADING, TEXT, TERMS))
+def packed(counted: "Counted", words: "Mapping[str, int]") -> Packed:
+    """Of chunks whose words were counted, and the ids of these words."""
+    ids = np.fromiter((words.get(stem, 0) for stem in counted.stems), "i8", len(counted.stems))
+    word, chunk = ids[counted.words], counted.chunks[counted.rows]
+    length = counted.lengths[counted.rows]
+    title, heading, text, terms = counted.often.T
     is_narrow = (text < _TEXTS) & (length < _LENGTHS) & (chunk < _CHUNKS)
     is_narrow &= (title < _TITLES) & (heading < _HEADINGS) & (terms < _TERMS)
     record = chunk << 32 | length << 16 | text << 8 | title << 6 | heading << 4 | terms
     narrow = np.empty(int(is_narrow.sum()), NARROW)
     narrow["word"], narrow["record"] = word[is_narrow], record[is_narrow]
-    wide = np.empty(number - len(narrow), WIDE)
+    wide = np.empty(len(word) - len(narrow), WIDE)
     for name, values in (("word", word), ("chunk", chunk), ("length", length)):
         wide[name] = values[~is_narrow]
-    wide["counts"] = np.stack([title, heading, text, terms], axis=1)[~is_narrow]
+    wide["counts"] = counted.often[~is_narrow]
     return Packed(narrow, wide)
 
 

@@ -1,19 +1,21 @@
 """Writing the chunks of documents, with their words and vectors: those of many at once."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psycopg.sql import SQL, Identifier
 
 from knowbase.store.postgres.bulk import copy_rows, copy_vectors, numbers
 from knowbase.store.postgres.postings import Postings
 from knowbase.store.postgres.vector_tables import vector_table
-from knowbase.store.postgres.words import Counts, counted
 from knowbase.text.indexed import index_terms
 from knowbase.values.changes import Draft
 from knowbase.values.copies import ChunkCopy
 from knowbase.values.documents import Chunk, names_of
 from knowbase.values.vectors import Model, Vector
+
+if TYPE_CHECKING:
+    from knowbase.store.postgres.counting import Fields
 
 CHUNK = (
     "id", "document", "slug", "chunk_index", "position", "hash", "line", "page", "tokens",
@@ -41,13 +43,14 @@ class _Stored(NamedTuple):
 
 
 class Lines(NamedTuple):
-    """What is written of chunks."""
+    """What is written of chunks: rows as `CHUNK` has them, but for the length at their end."""
 
     new: list[tuple[Any, ...]]
     old: list[tuple[Any, ...]]
+    lengths: dict[int, int]
     vectors: dict[int, Vector]
     changed: list[int]  # those whose text is another one
-    indexed: dict[int, tuple[int, Counts]]  # those whose words are other ones
+    indexed: "dict[int, Fields]"  # those whose words are other ones
     copies: dict[int, list[ChunkCopy]]  # those of new documents, as they will be read
 
 
@@ -63,16 +66,16 @@ class Chunks(Postings):
         stored = self._stored([one.seq for one in documents if not one.is_new])
         self._drop_orphans(documents, stored)
         embedded = self._embedded([old.id for those in stored.values() for old in those.values()])
-        lines = Lines([], [], {}, [], {}, {})
+        lines = Lines([], [], {}, {}, [], {}, {})
         for one in documents:
             self._plan_chunks(one, stored.get(one.seq, {}), embedded, lines)
         return lines
 
     def _write_chunks(self, lines: Lines) -> None:
         self._forget_words(lines.indexed.keys() - {one[0] for one in lines.new})
-        self._indexed |= lines.indexed
-        self._copy_chunks(lines.new)
-        self._update_chunks(lines.old)
+        lengths = lines.lengths | self._index(lines.indexed)
+        self._copy_chunks([(*one, lengths[one[0]]) for one in lines.new])
+        self._update_chunks([(*one, lengths[one[0]]) for one in lines.old])
         self._forget_vectors(lines.changed)
         self._write_vectors(lines.vectors)
 
@@ -134,8 +137,12 @@ class Chunks(Postings):
             number = old.id if old else self._numbered()
             terms = index_terms(draft.reading.type, names, title, chunk.heading, chunk.text)
             self._documents[number] = seq
-            length = self._index(number, old, chunk, (title, terms), lines.indexed)
-            line = chunk_line(number, seq, position, chunk, (title, terms, length))
+            if old is not None and (old.hash, old.terms) == (chunk.hash, terms):
+                lines.lengths[number] = old.length
+            else:
+                lines.indexed[number] = (title, chunk.heading or "", chunk.text, terms)
+                self._length -= old.length if old else 0
+            line = chunk_line(number, seq, position, chunk, (title, terms))
             (lines.old if old else lines.new).append(line)
             if document.is_new:
                 copy = ChunkCopy(number, position, chunk, title, terms, ())
@@ -154,24 +161,14 @@ class Chunks(Postings):
         self._chunks += 1
         return self._next_chunk - 1
 
-    def _index(
-        self,
-        number: int,
-        old: _Stored | None,
-        chunk: Chunk,
-        more: tuple[str, str],
-        indexed: dict[int, tuple[int, Counts]],
-    ) -> int:
-        """Note the chunk's words, unless they are the old ones; how many there are."""
-        title, terms = more
-        if old is not None:
-            if (old.hash, old.terms) == (chunk.hash, terms):
-                return old.length
-            self._length -= old.length
-        length, counts = counted((title, chunk.heading or "", chunk.text, terms))
-        indexed[number] = (length, counts)
-        self._length += length
-        return length
+    def _index(self, texts: "Mapping[int, Fields]") -> dict[int, int]:
+        """Note the words of chunks; how many each has."""
+        from knowbase.store.postgres.counting import Counted
+
+        counted = Counted.of(texts)
+        self._indexed |= dict.fromkeys(texts, counted)
+        self._length += int(counted.lengths.sum())
+        return counted.lengths_by_chunk()
 
     def _copy_chunks(self, lines: Sequence[tuple[Any, ...]]) -> None:
         """Chunks that are new."""
@@ -222,12 +219,12 @@ class Chunks(Postings):
 
 
 def chunk_line(
-    number: int, seq: int, position: int, chunk: Chunk, more: tuple[str, str, int]
+    number: int, seq: int, position: int, chunk: Chunk, more: tuple[str, str]
 ) -> tuple[Any, ...]:
-    """A chunk with its document's title, its terms and its length, as `CHUNK` has them."""
-    title, terms, length = more
+    """A chunk with its document's title and its terms, as `CHUNK` has them before the length."""
+    title, terms = more
     return (
         *(number, seq, chunk.slug, chunk.chunk_index, position, chunk.hash),
         *(chunk.line, chunk.page, chunk.tokens, chunk.overlap, chunk.header),
-        *(title, chunk.heading, chunk.text, terms, length),
+        *(title, chunk.heading, chunk.text, terms),
     )

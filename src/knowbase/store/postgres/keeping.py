@@ -1,7 +1,7 @@
 """Keeping what a transaction replaces, in PostgreSQL."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from psycopg import Connection
 from psycopg.sql import SQL
@@ -13,11 +13,14 @@ from knowbase.store.postgres.postings import drop_unused
 from knowbase.store.postgres.reading import Reading
 from knowbase.store.postgres.vector_tables import unpacked as unpacked_vector
 from knowbase.store.postgres.vector_tables import vector_table
-from knowbase.store.postgres.words import Counts, counted, four_of, ids_of
+from knowbase.store.postgres.words import ids_of
 from knowbase.store.versions import from_the_start, text_key, touched_json, unpacked, version_seal
 from knowbase.values.edges import Relation
 from knowbase.values.history import Change, HistoryPart, Kept, PastChunk, PastVersion
 from knowbase.values.vectors import Model, Vector
+
+if TYPE_CHECKING:
+    from knowbase.store.postgres.counting import Counted
 
 _TABLES = (
     "versions", "past_postings", "past_chunks", "past_texts", "past_vectors", "changes"
@@ -204,9 +207,14 @@ def write(connection: Connection, base: int, part: HistoryPart) -> None:
     keys = {id(one): text_key(one.heading, one.header, one.text) for one in part.chunks}
     cursor = connection.cursor()
     if part.chunks:
-        found = [
-            counted((one.title, one.heading or "", one.text, one.terms)) for one in part.chunks
-        ]
+        from knowbase.store.postgres.counting import Counted
+
+        counted = Counted.of(
+            {
+                place: (one.title, one.heading or "", one.text, one.terms)
+                for place, one in enumerate(part.chunks)
+            }
+        )
         cursor.executemany(
             "INSERT INTO past_chunks VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
             [
@@ -214,10 +222,10 @@ def write(connection: Connection, base: int, part: HistoryPart) -> None:
                     *(base, one.chunk, one.until, one.document, *one[3:8], keys[id(one)]),
                     *(one.title, one.terms, length),
                 )
-                for one, (length, _) in zip(part.chunks, found, strict=True)
+                for one, length in zip(part.chunks, counted.lengths.tolist(), strict=True)
             ],
         )
-        _write_words(connection, base, list(zip(part.chunks, found, strict=True)))
+        _write_words(connection, base, part.chunks, counted)
         cursor.executemany(
             "INSERT INTO past_texts VALUES (%s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
             [(base, keys[id(one)], one.heading, one.header, one.text) for one in part.chunks],
@@ -236,14 +244,12 @@ def write(connection: Connection, base: int, part: HistoryPart) -> None:
 
 
 def _write_words(
-    connection: Connection,
-    base: int,
-    found: Sequence[tuple[PastChunk, tuple[int, Counts]]],
+    connection: Connection, base: int, chunks: Sequence[PastChunk], counted: "Counted"
 ) -> None:
     """The words of what was replaced; a word that nothing has any more is none of today."""
-    stems = {stem for _, (_, counts) in found for stem in counts}
+    stems = counted.stems
     known = {stem: word for stem, (word, _) in ids_of(connection, base, stems).items()}
-    new = sorted(stems - known.keys())
+    new = sorted({*stems} - known.keys())
     row = connection.execute(
         "UPDATE bases SET next_word = next_word + %s WHERE id = %s RETURNING next_word - %s",
         (len(new), base, len(new)),
@@ -260,9 +266,14 @@ def _write_words(
         "past_postings",
         ("base_id", "word", "chunk", "until", "length", "title", "heading", "text", "terms"),
         [
-            (base, known[stem], one.chunk, one.until, length, *four_of(where))
-            for one, (length, counts) in found
-            for stem, where in counts.items()
+            (base, known[stems[word]], chunks[row].chunk, chunks[row].until, length, *often)
+            for row, word, length, often in zip(
+                counted.rows.tolist(),
+                counted.words.tolist(),
+                counted.lengths[counted.rows].tolist(),
+                counted.often.tolist(),
+                strict=True,
+            )
         ],
     )
 

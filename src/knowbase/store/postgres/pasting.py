@@ -13,7 +13,6 @@ from knowbase.store.postgres.chunks import chunk_line
 from knowbase.store.postgres.sealing import COLUMNS as SEALS
 from knowbase.store.postgres.sealing import columns as seals
 from knowbase.store.postgres.sealing import read_back
-from knowbase.store.postgres.words import counted
 from knowbase.store.postgres.write import Writing
 from knowbase.values.characters import storable
 from knowbase.values.copies import ChunkCopy, Copy, SharedParts, batches
@@ -49,9 +48,7 @@ class Pasting(Writing):
             ("base_id", "document", "occasion", "good", "given_at"),
             [(self._base, one.document.seq, *given) for one in copies for given in one.verdicts],
         )
-        self._copy_chunks(
-            [self._chunk(copy.document.seq, one) for copy in copies for one in copy.chunks]
-        )
+        self._chunks_of(copies)
         self._vectors(one for copy in copies for one in copy.chunks)
         self._write_words()
         written = [copy.document.seq for copy in copies]
@@ -64,14 +61,25 @@ class Pasting(Writing):
         values |= seals(copy._replace(document=read_back(values)))
         return [values[name] for name in _COLUMNS]
 
-    def _chunk(self, seq: int, copy: ChunkCopy) -> tuple[Any, ...]:
-        chunk, terms = copy.chunk, copy.terms
-        length, counts = counted((copy.title, chunk.heading or "", chunk.text, terms))
-        self._indexed[copy.id] = (length, counts)
-        self._documents[copy.id] = seq
-        self._chunks += 1
-        self._length += length
-        return chunk_line(copy.id, seq, copy.position, chunk, (copy.title, terms, length))
+    def _chunks_of(self, copies: Sequence[Copy]) -> None:
+        chunks = [(copy.document.seq, one) for copy in copies for one in copy.chunks]
+        self._documents |= {one.id: seq for seq, one in chunks}
+        self._chunks += len(chunks)
+        lengths = self._index(
+            {
+                one.id: (one.title, one.chunk.heading or "", one.chunk.text, one.terms)
+                for _, one in chunks
+            }
+        )
+        self._copy_chunks(
+            [
+                (
+                    *chunk_line(one.id, seq, one.position, one.chunk, (one.title, one.terms)),
+                    lengths[one.id],
+                )
+                for seq, one in chunks
+            ]
+        )
 
     def _vectors(self, copies: Iterable[ChunkCopy]) -> None:
         by_model: dict[Model, list[tuple[int, Vector]]] = {}

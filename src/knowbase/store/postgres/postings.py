@@ -1,14 +1,16 @@
 """Writing the words of chunks: once for a whole transaction, when its documents are written."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping
-from itertools import chain
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from psycopg import Connection
 
 from knowbase.store.postgres.bulk import array, copy_rows, numbers
 from knowbase.store.postgres.record import Recording
-from knowbase.store.postgres.words import Counts, counted
+
+if TYPE_CHECKING:
+    from knowbase.store.postgres.counting import Counted
 
 MANY_CHUNKS = 50  # a transaction that writes so many may want another index or plan
 
@@ -31,7 +33,7 @@ class Postings(Recording):
     _next_word: int
     _unindexed: set[int]  # chunks whose words are to be forgotten
     _lost: Counter[str]  # stems, and how many of those chunks had each
-    _indexed: dict[int, tuple[int, Counts]]
+    _indexed: "dict[int, Counted]"  # chunks that are written, and where their words are counted
     _chunks: int  # how many more there are
     _before: int  # how many there were
     _length: int
@@ -42,24 +44,27 @@ class Postings(Recording):
         written = [one for one in written if one not in self._unindexed]
         if not written:
             return
-        for fields in self._connection.execute(
-            "SELECT title, coalesce(heading, ''), text, terms FROM chunks"
+        from knowbase.store.postgres.counting import Counted
+
+        stored = self._connection.execute(
+            "SELECT id, title, coalesce(heading, ''), text, terms FROM chunks"
             " WHERE base_id = %s AND id = ANY(%s::bigint[])",
             (self._base, numbers(written)),
-        ):
-            self._lost.update(counted(fields)[1].keys())
+        )
+        self._lost.update(Counted.of({row[0]: row[1:] for row in stored}).having())
         self._unindexed.update(written)
 
     def _write_words(self) -> None:
         """Forget the words of changed chunks, write those of new ones, keep the totals."""
         if self._unindexed or self._indexed:
-            from knowbase.store.postgres.blocks import packed
+            from knowbase.store.postgres.blocks import Packed, packed
             from knowbase.store.postgres.segments import Segments
 
             segments = Segments(self._connection, self._base)
             segments.drop(self._unindexed)
-            known = self._known_words()
-            segments.add(packed(self._indexed, known))
+            counted = self._counted()
+            known = self._known_words(counted)
+            segments.add(Packed.joined([packed(one, known) for one in counted]))
         self._connection.execute(
             "UPDATE bases SET next_seq = %s, next_chunk = %s, next_word = %s,"
             " chunks = chunks + %s, length = length + %s WHERE id = %s",
@@ -68,6 +73,14 @@ class Postings(Recording):
                 *(self._chunks, self._length, self._base),
             ),
         )
+
+    def _counted(self) -> "list[Counted]":
+        """What is to be indexed, as often as documents were written; mostly once."""
+        batches = {id(one): one for one in self._indexed.values()}
+        return [
+            one.among([chunk for chunk, where in self._indexed.items() if where is one])
+            for one in batches.values()
+        ]
 
     @property
     def grew(self) -> bool:
@@ -82,10 +95,12 @@ class Postings(Recording):
         before, now = self._before // MANY_CHUNKS, (self._before + self._chunks) // MANY_CHUNKS
         return now.bit_length() // 4 > before.bit_length() // 4
 
-    def _known_words(self) -> dict[str, int]:
+    def _known_words(self, counted: "Sequence[Counted]") -> dict[str, int]:
         """The id of each stem, new ones included; how many chunks have it is kept in step."""
         connection, base = self._connection, self._base
-        having = Counter(chain.from_iterable(counts for _, counts in self._indexed.values()))
+        having: Counter[str] = Counter()
+        for one in counted:
+            having.update(one.having())
         more: Mapping[str, int] = having
         if self._lost:
             stems = having.keys() | self._lost.keys()

@@ -32,7 +32,7 @@ from knowbase.values.reading import Link
 from knowbase.values.vectors import Model
 
 if TYPE_CHECKING:
-    from knowbase.store.postgres.words import Counts
+    from knowbase.store.postgres.counting import Counted
 
 
 _FILE_KINDS = {
@@ -74,7 +74,7 @@ class Writing(Chunks):
         self._unlinked: set[int] = set()  # documents whose vectors changed
         self._unindexed: set[int] = set()  # chunks whose words are to be forgotten
         self._lost: Counter[str] = Counter()
-        self._indexed: dict[int, tuple[int, Counts]] = {}
+        self._indexed: dict[int, Counted] = {}
         self._documents: dict[int, int] = {}
         self._chunks = self._length = 0  # how many more there are
         self.new: dict[int, Document] = {}  # those written with their seals, as they will be read

@@ -7,15 +7,14 @@ earlier segments had and that are gone.
 """
 
 from array import array
-from collections import defaultdict
-from itertools import chain, count, islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from knowbase import deadline
 from knowbase.store.sqlite.mapped import Unusable, open_file, read_list, write_file, write_list
-from knowbase.store.tokenizer import BOUND, pieces_of, stems_of
+from knowbase.store.stems import Pieces, bounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -128,65 +127,24 @@ def open_words(folder: str, listed: Listed) -> Words:
 
 def made_of(rows: "Iterable[Row]", gone: "Sequence[int]" = ()) -> Words:
     """A segment of these chunks, whose numbers rise."""
-    known: defaultdict[bytes, int] = defaultdict(count().__next__)
-    numbers, chunks, documents = array("I", [known[BOUND]]), array("q"), array("q")
+    pieces, chunks, documents = Pieces(), array("q"), array("q")
     left = iter(rows)
     while some := list(islice(left, _READ)):
         deadline.check()
         some_chunks, some_documents, *fields = zip(*some, strict=True)
         chunks.extend(some_chunks)
         documents.extend(some_documents)
-        pieces = pieces_of(chain.from_iterable(zip(*fields, strict=True)))
-        numbers.extend(map(known.__getitem__, pieces))
+        pieces.add(chain.from_iterable(zip(*fields, strict=True)))
     if len(chunks) > MOST_ROWS:
         raise Unusable("a segment with too many rows")
-    stems = _Stems.of(islice(known, 1, None))
-    terms, where = stems.standing(np.frombuffer(numbers, "u4"))
+    stems, terms, where = pieces.standing()
     lengths = np.bincount(where >> _FIELD_BITS, minlength=len(chunks)).astype("u4")
-    starts, whose, codes, counts = _postings(terms, where, len(stems.names))
+    starts, whose, codes, counts = _postings(terms, where, len(stems))
     return Words(
         np.array(chunks, "i8"), np.array(documents, "i8"), lengths, np.array(sorted(gone), "i8"),
-        starts, np.cumsum([0, *map(len, stems.names)], dtype="u4"), b"".join(stems.names), counts,
+        starts, np.cumsum([0, *map(len, stems)], dtype="u4"), b"".join(stems), counts,
         whose, codes,
     )  # fmt: skip
-
-
-class _Stems(NamedTuple):
-    """The stems of some pieces of text: each piece is cut up once, however often it stands there.
-    Nearly all are one stem; one with letters beyond ASCII may be several, or none."""
-
-    names: list[bytes]  # rising
-    each: "Integers"  # of one piece after the other, the numbers of its stems
-    often: "Integers"  # how many each piece has
-
-    @classmethod
-    def of(cls, pieces: "Iterable[bytes]") -> "_Stems":
-        known: defaultdict[str, int] = defaultdict(count().__next__)
-        each, often = array("I"), array("I")
-        for piece in pieces:
-            found = stems_of(piece)
-            each.extend(map(known.__getitem__, found))
-            often.append(len(found))
-        names = [name.encode() for name in known]
-        order = sorted(range(len(names)), key=names.__getitem__)
-        rank = np.empty(len(names), "u8")
-        rank[order] = np.arange(len(names), dtype="u8")
-        return cls([names[one] for one in order], rank[np.array(each, "u4")], np.array(often, "u4"))
-
-    def standing(self, pieces: "Integers") -> "tuple[Integers, Integers]":
-        """Which stems stand in which field; a field begins at each bound, which is 0."""
-        is_piece = pieces != 0
-        where = np.cumsum(~is_piece, dtype="u4")[is_piece]
-        where -= 1
-        pieces = pieces[is_piece]
-        pieces -= 1
-        if (self.often == 1).all():
-            return self.each[pieces], where
-        often = self.often[pieces].astype("i8")
-        begin = np.cumsum(self.often, dtype="i8") - self.often
-        shift = begin[pieces] - (np.cumsum(often) - often)
-        terms = self.each[np.repeat(shift, often) + np.arange(often.sum())]
-        return terms, np.repeat(where, often)
 
 
 def _postings(
@@ -223,22 +181,15 @@ def _parts(keys: "Integers") -> "Iterator[Integers]":
 
 def _counted(keys: "Integers") -> "tuple[Integers, Integers]":
     """The stems and rows of rising keys, and how often each field has them: 16 bits each."""
-    first = _bounds(keys)
+    first = bounds(keys)
     often = np.subtract(first[1:], first[:-1]).view("u8")
     if often.max(initial=0) > _MOST:
         raise Unusable("a chunk has a word too often")
     keys = keys[first[:-1]]
     often <<= (keys & np.uint64(FIELDS - 1)) << np.uint64(4)
     keys >>= np.uint64(_FIELD_BITS)
-    begins = _bounds(keys)[:-1]
+    begins = bounds(keys)[:-1]
     return keys[begins], np.add.reduceat(often, begins)
-
-
-def _bounds(values: "Integers") -> "Integers":
-    """Where each of some rising values begins, and where the last one ends."""
-    is_bound = np.ones(len(values) + 1, bool)
-    np.not_equal(values[1:], values[:-1], out=is_bound[1:-1])
-    return np.flatnonzero(is_bound)
 
 
 class _Often(NamedTuple):
