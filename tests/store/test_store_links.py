@@ -127,6 +127,32 @@ def test_the_surest_name_wins_then_the_lowest_number(store: Store) -> None:
     assert targets(store, "one") == {"second"}
 
 
+def test_a_wiki_link_by_a_name_that_two_folders_have_leads_to_its_own_folder(store: Store) -> None:
+    put(store, page("first", path="a/setup.md", title="Setup"))
+    put(store, page("second", path="b/setup.md", title="Setup"))
+    put(store, page("one", wiki("Setup"), path="a/one.md"))
+    put(store, page("two", wiki("setup.md#part"), path="b/two.md"))
+    put(store, page("deep", wiki("b/setup"), path="a/deep.md"))
+    put(store, page("top", wiki("Setup"), path="c/top.md"))
+    found = {name: targets(store, name) for name in ("one", "two", "deep", "top")}
+    assert found == {"one": {"first"}, "two": {"second"}, "deep": {"second"}, "top": {"first"}}
+    assert all(store.unresolved(name) == [] for name in found)
+
+
+def test_a_wiki_link_follows_when_a_file_of_its_name_comes_into_its_folder_or_goes(
+    store: Store,
+) -> None:
+    put(store, page("first", path="a/setup.md"), page("one", wiki("setup"), path="b/one.md"))
+    assert targets(store, "one") == {"first"}
+    put(store, page("second", path="b/setup.md"))
+    assert targets(store, "one") == {"second"}
+    put(store, page("second", path="c/setup.md"))
+    assert targets(store, "one") == {"first"}
+    store.apply(Changes(removed=("first", "second")), NOW)
+    assert store.unresolved("one") == [wiki("setup")]
+    assert store.dead_links() == [("setup", 1)]
+
+
 def test_self_links_and_duplicates_add_nothing(store: Store) -> None:
     links = (wiki("one"), markdown("b.md"), markdown("./b.md#x"), wiki("b"), Link("X-7", "code"))
     put(store, page("one", *links), page("two", path="b.md", code="X-7"))

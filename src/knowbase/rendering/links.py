@@ -33,12 +33,12 @@ class Names:
                 self._places.setdefault(name, []).append(place)
 
     def place(self, kind: str, target: str) -> Place | None:
-        """What a link leads to: the most certain one, then the oldest."""
+        """What a link leads to: the file beside it, then the most certain one, then the oldest."""
         for mention in mentions_of(self._document, (Link(target, kind),)):
-            reached = (
-                one for one in self._places.get(mention.name, ()) if one.certainty <= mention.reach
-            )
-            return min(reached, default=None)
+            places = self._places.get(mention.name, ())
+            reached = [one for one in places if one.certainty <= mention.reach]
+            if reached:
+                return min(reached)
         return None
 
 

@@ -143,8 +143,9 @@ def _loaded(metadata: str) -> dict[str, Any]:
 
 
 def mentions_of(document: Named, links: Iterable[Link]) -> list[Mention]:
-    """What a document says of others: its parent, what took its place, and its links."""
-    found = [_mention(document, link) for link in links]
+    """What a document says of others: its parent, what took its place, and its links. Of those
+    that a link gives, the one with the least reach that leads somewhere counts."""
+    found = [mention for link in links for mention in _mentions(document, link)]
     if document.parent:
         key = key_of(document.parent)
         found.append(Mention(key, "PARENT_OF", document.parent, "hierarchy", PATH, True))
@@ -152,6 +153,15 @@ def mentions_of(document: Named, links: Iterable[Link]) -> list[Mention]:
         key = key_of(document.superseded_by)
         found.append(Mention(key, "SUPERSEDES", document.superseded_by, "lifecycle", PATH, True))
     return [mention for mention in found if mention.name]
+
+
+def _mentions(document: Named, link: Link) -> Iterator[Mention]:
+    """A wiki link by a name alone means the file beside it before all others that have the name."""
+    mention = _mention(document, link)
+    folder = posixpath.dirname((document.path or "").replace("\\", "/"))
+    if mention.origin == "wiki" and folder and mention.name and "/" not in mention.name:
+        yield mention._replace(name=key_of(f"{folder}/{mention.name}"), reach=PLACE)
+    yield mention
 
 
 def _mention(document: Named, link: Link) -> Mention:

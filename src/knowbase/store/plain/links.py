@@ -5,7 +5,7 @@ from math import fsum
 
 from knowbase.store.neighbours import DIGITS
 from knowbase.store.plain.state import State
-from knowbase.text.names import Mention, Named, mentions_of, names_of_document
+from knowbase.text.names import TITLE, Mention, Named, mentions_of, names_of_document
 from knowbase.values.documents import Document
 from knowbase.values.edges import WEIGHTS, Edge
 from knowbase.values.reading import Link
@@ -24,9 +24,11 @@ def resolved(state: State) -> list[Edge]:
 def _mentioned(state: State) -> list[Edge]:
     found = []
     for document in state.documents.values():
-        for mention in _mentions(state, document):
-            target = _target(state, mention)
-            if target is not None:
+        led = set[Mention]()
+        for mention in sorted(_mentions(state, document), key=lambda one: one.reach):
+            target, written = _target(state, mention), mention._replace(name="", reach=0)
+            if target is not None and written not in led:
+                led.add(written)
                 ends = (target, document.id) if mention.inverse else (document.id, target)
                 found.append(Edge(*ends, mention.relation, mention.weight, mention.origin))
     return found
@@ -46,7 +48,8 @@ def unresolved(state: State, document: str) -> list[Link]:
     return sorted(
         Link(mention.target, mention.origin)
         for mention in _mentions(state, known)
-        if mention.origin in ("wiki", "markdown") and _target(state, mention) is None
+        if (mention.origin == "markdown" or (mention.origin == "wiki" and mention.reach == TITLE))
+        and _target(state, mention) is None
     )
 
 

@@ -28,6 +28,8 @@ _REACHED = (
 )
 """UNION drops a place reached before in as many hops, so that a circle ends; OFFSET 0 keeps the
 order of the joins, whatever the planner believes of a table that has just grown."""
+_WRITTEN = "(m.origin = 'markdown' OR m.origin = 'wiki' AND m.reach = 5)"
+"""What a text has as a link: the file beside it is a guess, which need not be there."""
 
 
 class PostgresGraph(Connected):
@@ -96,7 +98,7 @@ class PostgresGraph(Connected):
                 "SELECT d.id, m.target, m.origin FROM mentions m JOIN documents d"
                 " ON d.base_id = m.base_id AND d.seq = m.document"
                 " WHERE d.base_id = %s AND d.id = ANY(%s) AND d.deleted_at IS NULL"
-                " AND m.origin IN ('wiki', 'markdown') AND NOT EXISTS (SELECT 1 FROM names n"
+                f" AND {_WRITTEN} AND NOT EXISTS (SELECT 1 FROM names n"
                 " WHERE n.base_id = m.base_id AND n.name = m.name AND n.kind <= m.reach)"
                 " ORDER BY d.seq, 2, 3"
             ),
@@ -113,7 +115,7 @@ class PostgresGraph(Connected):
                 "SELECT m.target, count(DISTINCT m.document) FROM mentions m JOIN documents d"
                 " ON d.base_id = m.base_id AND d.seq = m.document"
                 " WHERE d.base_id = %s AND d.deleted_at IS NULL AND d.type <> 'commit'"
-                " AND m.origin IN ('wiki', 'markdown') AND NOT EXISTS (SELECT 1 FROM names n"
+                f" AND {_WRITTEN} AND NOT EXISTS (SELECT 1 FROM names n"
                 " WHERE n.base_id = m.base_id AND n.name = m.name AND n.kind <= m.reach)"
                 " GROUP BY m.target ORDER BY 2 DESC, 1"
             ),

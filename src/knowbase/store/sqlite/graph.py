@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 RELATION = f"iif(e.relation = {SIMILAR}, 'SIMILAR_TO', e.relation)"
 EDGE = f"s.id, t.id, {RELATION}, e.weight, iif(e.relation = {SIMILAR}, 'vectors', e.origin)"
 
+_WRITTEN = "(m.origin = 'markdown' OR m.origin = 'wiki' AND m.reach = 5)"
+"""What a text has as a link: the file beside it is a guess, which need not be there."""
+
 
 class SqliteGraph(Connected):
     """See `knowbase.store.contract.GraphStore` for what each method promises."""
@@ -107,7 +110,7 @@ class SqliteGraph(Connected):
             "SELECT d.id, m.target, m.origin FROM json_each(?) wanted"
             " CROSS JOIN documents d ON d.id = wanted.value"
             " CROSS JOIN mentions m ON m.document = d.seq"
-            " WHERE d.deleted_at IS NULL AND m.origin IN ('wiki', 'markdown')"
+            f" WHERE d.deleted_at IS NULL AND {_WRITTEN}"
             " AND NOT EXISTS (SELECT 1 FROM names n WHERE n.name = m.name AND n.kind <= m.reach)"
             " ORDER BY d.seq, 2, 3",
             (as_json(documents),),
@@ -121,8 +124,7 @@ class SqliteGraph(Connected):
         found = self._read(
             "SELECT m.target, count(DISTINCT m.document) FROM mentions m"
             " JOIN documents d ON d.seq = m.document"
-            " WHERE d.deleted_at IS NULL AND d.type <> 'commit'"
-            " AND m.origin IN ('wiki', 'markdown')"
+            f" WHERE d.deleted_at IS NULL AND d.type <> 'commit' AND {_WRITTEN}"
             " AND NOT EXISTS (SELECT 1 FROM names n WHERE n.name = m.name AND n.kind <= m.reach)"
             " GROUP BY m.target ORDER BY 2 DESC, 1"
         )

@@ -114,9 +114,10 @@ def resolving(called: str, owners: str) -> str:
     return (
         "SELECT source, target, relation, weight, min(origin) FROM ("
         " SELECT iif(inverse, found, document) AS source, iif(inverse, document, found) AS target,"
-        f" relation, weight, origin FROM (SELECT m.*, {called} AS found"
-        f"  FROM {owners} o CROSS JOIN mentions m ON m.document = o.seq)"
-        " WHERE found IS NOT NULL"
+        " relation, weight, origin FROM (SELECT document, relation, target, origin, inverse,"
+        f"  weight, found, min(reach) FROM (SELECT m.*, {called} AS found"
+        f"   FROM {owners} o CROSS JOIN mentions m ON m.document = o.seq)"
+        "  WHERE found IS NOT NULL GROUP BY document, relation, target, origin, inverse)"
         " UNION ALL SELECT r.source, r.target, r.relation, w.value, r.origin"
         f" FROM {owners} o CROSS JOIN relations r ON r.source = o.seq"
         " JOIN json_each(?1) w ON w.key = r.relation)"
