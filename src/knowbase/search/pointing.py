@@ -54,7 +54,9 @@ def _pairs(
 ) -> Iterator[tuple[int, int]]:
     """Places of short passages, and of long ones of other pages that score nearly as well; of
     each document its best. Code that a page shows is not what it refers to."""
-    lengths = [len(passage.chunk.text.split()) for passage in passages]
+    if not any(_length(passage) <= FEW_WORDS for passage in passages[:LOOKED_AT]):
+        return  # as mostly: texts are packed, and none of the others is looked at
+    lengths = [_length(passage) for passage in passages]
     best = {one.document.id: place for place, one in reversed(list(enumerate(passages)))}
     pages = [place for place in best.values() if kind_of(passages[place].document) is None]
     for short in range(min(LOOKED_AT, len(first))):
@@ -62,6 +64,10 @@ def _pairs(
             is_near = page > short and first[page].score >= share * first[short].score
             if is_near and lengths[page] > FEW_WORDS:
                 yield short, page
+
+
+def _length(passage: Passage) -> int:
+    return len(passage.chunk.text.split())
 
 
 def _has_word(hit: Ranked) -> bool:

@@ -4,7 +4,7 @@ import os
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from weakref import WeakSet
 
 import apsw
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from knowbase.values.vectors import Model
 
 Mark: TypeAlias = tuple[int, int]
+T = TypeVar("T")
 
 LOOK_EVERY = 1_000_000  # steps of SQLite's machine, in which few queries are done
 MOST_KEPT = 16  # lists of what passes: a megabyte each in a base of a million chunks
@@ -68,20 +69,34 @@ _MEANING: tuple[tuple[tuple[type[apsw.Error], ...], type[KnowbaseError], str, st
 )
 
 
-@contextmanager
-def translated() -> Iterator[None]:
+class _Translation:
     """Driver errors as knowbase errors; the original stays as the cause, for the log."""
-    try:
-        yield
-    except (apsw.Error, UnicodeDecodeError) as error:
-        if is_damage(error):
-            raise damaged() from error
-        if isinstance(error, apsw.BusyError) and deadline.is_over():
-            raise TookTooLong("another process was writing all the time") from error
-        for drivers, ours, message, hint in _MEANING:
-            if isinstance(error, drivers):
-                raise ours(message, hint=hint) from error
-        raise BaseError("the database refused the operation") from error
+
+    def __enter__(self) -> None:
+        """Nothing to begin: a search comes here thirty times."""
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, apsw.Error | UnicodeDecodeError):
+            raise _meant_by(error) from error
+
+
+_TRANSLATION = _Translation()
+
+
+def translated() -> _Translation:
+    """Within it, driver errors become knowbase errors."""
+    return _TRANSLATION
+
+
+def _meant_by(error: Exception) -> KnowbaseError:
+    if is_damage(error):
+        return damaged()
+    if isinstance(error, apsw.BusyError) and deadline.is_over():
+        return TookTooLong("another process was writing all the time")
+    for drivers, ours, message, hint in _MEANING:
+        if isinstance(error, drivers):
+            return ours(message, hint=hint)
+    return BaseError("the database refused the operation")
 
 
 class _Connection(apsw.Connection):
@@ -181,7 +196,8 @@ class Connections(threading.local):
         self._connection, self._mark = file.connect(self._turns)
         self._mapped = 0  # bytes of the file that are read through a mapping
         self._is_closed = False  # it could not be rolled back
-        self._is_reading = False  # in a transaction that only reads
+        self._is_reading = False  # in a transaction that only reads …
+        self._read_state: tuple[object, ...] | None = None  # … and of which state, once it is known
         self.counted: tuple[object, tuple[int, int]] | None = None  # in which state, and what
         self.found = Found(self.state)
         self.words: tuple[object, object, Any] | None = None  # state, index, and what it is then
@@ -191,12 +207,19 @@ class Connections(threading.local):
         return self._file.path
 
     def state(self) -> tuple[object, ...]:
-        """Another one when anybody has written since."""
+        """Another one when anybody has written since; within a search it is asked for once."""
+        if self._read_state is not None:
+            return self._read_state
         connection = self.get()
-        return connection, connection.pragma("data_version"), connection.total_changes()
+        state = connection, connection.pragma("data_version"), connection.total_changes()
+        if self._is_reading:
+            self._read_state = state
+        return state
 
     def get(self) -> apsw.Connection:
         """The connection; within a transaction it stays the same, whatever is on the disk."""
+        if self._is_reading and not self._mapped:
+            return self._connection
         mark, size = _mark_and_size(self._file.path)
         if self._mapped > size:
             self._unmap()
@@ -256,7 +279,7 @@ class Connections(threading.local):
 
     def _end_reading(self) -> None:
         if self._is_reading:
-            self._is_reading = False
+            self._is_reading, self._read_state = False, None
             with suppress(apsw.Error):  # it was closed meanwhile
                 if self._connection.in_transaction:
                     self._connection.execute("END")  # tables of this connection alone stay
@@ -347,6 +370,12 @@ class Connected:
     def _read(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         with translated():
             return self._connections.get().execute(sql, values).fetchall()
+
+    def _kept(self, key: object, read: Callable[[], T]) -> T:
+        """What was read before, until somebody writes; nothing is read again."""
+        kept = self._connections.found
+        found: T | None = kept.get(key)
+        return kept.keep(key, read()) if found is None else found
 
     def _model_id(self, connection: apsw.Connection, model: "Model | None" = None) -> int | None:
         """The number of the model, or of the active one."""

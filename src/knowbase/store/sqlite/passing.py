@@ -12,6 +12,7 @@ from knowbase.query.conditions import (
     AllOf,
     Condition,
     Not,
+    both,
     has_text,
     is_everything,
     is_lifecycle,
@@ -19,14 +20,13 @@ from knowbase.query.conditions import (
 from knowbase.store.compile import Compiled
 from knowbase.store.sqlite import schema
 from knowbase.store.sqlite.compile import compile_condition, compile_for_chunks, listing
-from knowbase.store.sqlite.connection import translated
 from knowbase.store.sqlite.vectors import WithIndex
 
 if TYPE_CHECKING:
     from knowbase.store.sqlite.scan import Among, Integers
     from knowbase.store.sqlite.word_index import InStep as WordsInStep
 
-FEW = 1000  # chunks that are compared each for itself; documents that are listed as failing
+FEW, RARE = 1000, 200  # documents that are listed as failing, as passing
 
 
 class WithPassing(WithIndex):
@@ -38,10 +38,8 @@ class WithPassing(WithIndex):
             return None
         if not has_text(condition) and (words := self._words()) is not None:
             return self._among_documents(condition, words)
-        sql, values = self._for_chunks(condition)
-        kept, key = self._connections.found, ("chunks", sql, *values)
-        among: Among = kept.get(key) or kept.keep(key, self._among_chunks(sql, values))
-        return among
+        sql, values = self._for_chunks(self._that_matters(condition))
+        return self._kept(("chunks", sql, *values), lambda: self._among_chunks(sql, values))
 
     def _among_documents(self, condition: Condition, words: "WordsInStep") -> "Among":
         parts = flattened(condition)
@@ -104,32 +102,35 @@ class WithPassing(WithIndex):
         """`AND column IN` the chunks that pass, or not those that fail, when they are few."""
         if self._all_pass(condition):
             return Compiled("", [])
-        failing = self._failing(condition)
-        sql, values = failing or self._for_chunks(condition)
-        test = "IN" if failing is None else "NOT IN"
+        test, (sql, values) = self._by_documents(condition) or ("IN", self._for_chunks(condition))
         return Compiled(f" AND {column} {test} (SELECT c.id FROM chunks c WHERE {sql})", values)
 
-    def _failing(self, condition: Condition) -> Compiled | None:
-        """The chunks of the documents that fail, when those are few: they are listed sooner
-        than what all others have. Looked for once for both legs."""
+    def _by_documents(self, condition: Condition) -> tuple[str, Compiled] | None:
+        """The chunks of the documents that pass, or of those that fail, when those are few: they
+        are listed sooner than what all others have. Looked for once for both legs."""
         if has_text(condition):
             return None
-        sql, values = compile_condition(Not(condition))
-        query = f"SELECT d.seq FROM documents d WHERE {sql} LIMIT ?"
-        kept, key = self._connections.found, (query, *values)
-        found = kept.get(key)
-        if found is None:
-            found = kept.keep(key, self._numbers(query, values))
-        if len(found) > FEW:
-            return None
-        listed = "[" + ",".join(map(str, found)) + "]"
-        return Compiled("c.document IN (SELECT value FROM json_each(?))", [listed])
+        condition = self._that_matters(condition)
+        for test, one, most in (("IN", condition, RARE), ("NOT IN", Not(condition), FEW)):
+            found = self._first_documents(one, most)
+            if len(found) <= most:
+                listed = "[" + ",".join(map(str, found)) + "]"
+                sql = "c.document IN (SELECT value FROM json_each(?))"
+                return test, Compiled(sql, [listed])
+        return None
 
-    def _numbers(self, sql: str, values: Sequence[Any]) -> list[int]:
-        """The first of what a query finds, one more than are few."""
-        with translated():
-            found: Any = self._connections.get().execute(sql, (*values, FEW + 1))
-            return [number for (number,) in found]
+    def _first_documents(self, condition: Condition, most: int) -> list[int]:
+        """The documents that a condition lets through, or one more of them than are few."""
+        sql, values = compile_condition(condition)
+        query, given = f"SELECT d.seq FROM documents d WHERE {sql} LIMIT ?", (*values, most + 1)
+        return self._kept((query, *given), lambda: [one for (one,) in self._read(query, given)])
+
+    def _that_matters(self, condition: Condition) -> Condition:
+        """The condition without the moment that it is asked at, where no document has a lifecycle:
+        what passes stays the same from one moment to the next."""
+        if self._has_lifecycle():
+            return condition
+        return both(*(part for part in flattened(condition) if not is_lifecycle(part)))
 
     def _for_chunks(self, condition: Condition) -> Compiled:
         """The condition over `chunks AS c`."""
@@ -140,7 +141,8 @@ class WithPassing(WithIndex):
 
     def _has_lifecycle(self) -> bool:
         """Whether any document could be hidden: one look at a partial index."""
-        return bool(self._read(f"SELECT 1 FROM documents WHERE {schema.HAS_A_LIFECYCLE} LIMIT 1"))
+        sql = f"SELECT 1 FROM documents WHERE {schema.HAS_A_LIFECYCLE} LIMIT 1"
+        return self._kept("lifecycle", lambda: bool(self._read(sql)))
 
 
 def flattened(condition: Condition) -> list[Condition]:

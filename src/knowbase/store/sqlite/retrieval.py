@@ -42,6 +42,7 @@ MANY = 2_000  # documents that have a word: more are not put in order for a few 
 ROWID = "+rowid"  # keeps FTS5 in the lead: driven by ids, it would match again for each of them
 LAST = "\U0010ffff"  # sorts after every word
 MOST_READ = 2_000  # documents and words that are kept when they were read: some 5 MB
+MOST_PASSAGES = 10_000  # a base with more keeps none: 10 MB
 WITHOUT_NUMPY = 2_000  # vectors that are compared sooner than numpy is loaded
 
 
@@ -58,7 +59,7 @@ class SqliteRetrieval(WithPassing):
         query.check_rule()
         if not query.words or limit < 1:
             return []
-        with translated(), self._connections.get():  # one state, for who passes and what it has
+        with self._connections.reading():  # one state, for who passes and what it has
             if not is_everything(query.among):
                 return self._keyword_among(query, condition, limit, weights)
             indexed = self._keyword_by_index(query, condition, limit, weights)
@@ -120,21 +121,17 @@ class SqliteRetrieval(WithPassing):
                 return counted_among(self._connections.get(), words, among)
         with translated(), self._connections.get():
             index = self._words()
-            counts = self._counted(words) if index is None else {}
+            plain = (stem for word in words if not word.prefix for stem in stems(word.surface))
+            counts = self._counted(set(plain)) if index is None else {}
             having = tuple(self._having(word, index, counts) for word in words)
             rows_there = index.population.rows if index else self._chunks_there()
         return Frequencies(rows_there, having)
 
     def _chunks_there(self) -> int:
-        kept, key = self._connections.found, "chunks"
-        number: int | None = kept.get(key)
-        if number is None:
-            number = kept.keep(key, int(self._read("SELECT count(*) FROM chunks")[0][0]))
-        return number
+        return self._kept("chunks", lambda: int(self._read("SELECT count(*) FROM chunks")[0][0]))
 
-    def _counted(self, words: Sequence[Word]) -> Mapping[str, int]:
-        """How many chunks have each stem of plain words, by the index's own list."""
-        wanted = {stem for word in words if not word.prefix for stem in stems(word.surface)}
+    def _counted(self, wanted: Set[str]) -> Mapping[str, int]:
+        """How many chunks have each stem, by the index's own list."""
 
         def read(missing: Set[str]) -> dict[str, int]:
             found = self._vocabulary(
@@ -199,7 +196,7 @@ class SqliteRetrieval(WithPassing):
 
     def _few(self, model: int, condition: Condition) -> "list[tuple[int, Vector]] | None":
         """The vectors that pass, when there are not many."""
-        where, values = self._for_chunks(condition)
+        where, values = self._for_chunks(self._that_matters(condition))
         sql = f"SELECT c.id FROM chunks c WHERE {where} LIMIT {WITHOUT_NUMPY + 1}"
         chunks = [chunk for (chunk,) in self._read(sql, values)]
         if len(chunks) > WITHOUT_NUMPY:
@@ -215,9 +212,20 @@ class SqliteRetrieval(WithPassing):
         return Compared(connection, model, vector, among, kept).nearest
 
     def unknown_words(self, words: Sequence[Word]) -> list[Word]:
-        """By the places of words: the list of words counts who has each before it says one."""
         found = [(word, stem) for word in words if (stem := stem_of(word.surface))]
-        exact = {stem for word, stem in found if not word.prefix}
+        there = self._there({stem for word, stem in found if not word.prefix})
+        begun = self._known(
+            "begun",
+            {stem for word, stem in found if word.prefix},
+            lambda missing: {stem: self._begins(stem) for stem in missing},
+        )
+        return [word for word, stem in found if not (begun if word.prefix else there)[stem]]
+
+    def _there(self, wanted: Set[str]) -> Mapping[str, object]:
+        """Whether there are words: by their number in a small base, which the verdict asks for
+        anyway; else by their places, as to count takes its time."""
+        if self._is_small():
+            return self._counted(wanted)
 
         def read(missing: Set[str]) -> dict[str, bool]:
             there = self._vocabulary(
@@ -227,10 +235,7 @@ class SqliteRetrieval(WithPassing):
             )
             return dict.fromkeys(missing, False) | {term: True for (term,) in there}
 
-        there = self._known("there", exact, read)
-        return [
-            word for word, stem in found if not (self._begins(stem) if word.prefix else there[stem])
-        ]
+        return self._known("there", wanted, read)
 
     def _begins(self, stem: str) -> bool:
         """Whether a word begins so."""
@@ -318,13 +323,26 @@ class SqliteRetrieval(WithPassing):
         return counted(self._read(found.sql, (*values, *found.values))) if wanted else {}
 
     def passages(self, chunks: Collection[int]) -> dict[int, Passage]:
-        with translated(), self._connections.get():  # one state
-            found = self._read(
-                f"SELECT c.id, c.document, {rows.CHUNK} FROM json_each(?) wanted"
-                " CROSS JOIN chunks c ON c.id = wanted.value",
-                ("[" + ",".join(map(str, chunks)) + "]",),
-            )
-            documents = self._documents({row[1] for row in found})
+        with self._connections.reading():  # one state
+            if not self._is_small():
+                return self._read_passages(chunks)
+            known = self._known("passages", set(chunks), self._read_passages, MOST_PASSAGES)
+        return {number: known[number] for number in chunks if number in known}
+
+    def _is_small(self) -> bool:
+        """Whether one search finds much of what the one before found."""
+        return self._kept("last chunk", self._last_chunk) <= MOST_PASSAGES
+
+    def _last_chunk(self) -> int:
+        return int(self._read("SELECT coalesce(max(id), 0) FROM chunks")[0][0])
+
+    def _read_passages(self, chunks: Collection[int]) -> dict[int, Passage]:
+        found = self._read(
+            f"SELECT c.id, c.document, {rows.CHUNK} FROM json_each(?) wanted"
+            " CROSS JOIN chunks c ON c.id = wanted.value",
+            ("[" + ",".join(map(str, chunks)) + "]",),
+        )
+        documents = self._documents({row[1] for row in found})
         return {
             number: Passage(number, rows.chunk(columns), documents[document])
             for number, document, *columns in found
@@ -345,15 +363,19 @@ class SqliteRetrieval(WithPassing):
         return self._known("read", numbers, read)
 
     def _known(
-        self, name: str, keys: Set[Key], read: "Callable[[Set[Key]], dict[Key, Value]]"
+        self,
+        name: str,
+        keys: Set[Key],
+        read: "Callable[[Set[Key]], dict[Key, Value]]",
+        most: int = MOST_READ,
     ) -> "Mapping[Key, Value]":
         """What belongs to keys, and to some that were asked for before: until somebody writes, only
         what is missing is read."""
         kept = self._connections.found
         known: dict[Key, Value] | None = kept.get(name)
-        if known is None or len(known) > MOST_READ:
+        if known is None or len(known) > most:
             known = kept.keep(name, {})
-        missing = keys - known.keys()
+        missing = {key for key in keys if key not in known}
         if missing:
             known.update(read(missing))
         return known

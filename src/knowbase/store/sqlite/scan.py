@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 BLOCK = 512  # vectors that are read at once: as floats they fit into the processor's cache
 _FEW = 1_000  # that pass are each read for itself
+_RARE = 0.25  # of floats that pass: fewer are copied sooner than all are compared
 SMALL = 20_000  # chunks: their vectors are kept in memory, 15 MB of 384 numbers each …
 _SMALLEST = 10_000  # … and of fewer as they are compared, in the same 15 MB
 _FINITE, _INFINITE = np.int16(0x7FFF), 0x7C00
@@ -132,28 +133,38 @@ class Compared:
         with self._connection:  # one state of the base
             if dimensions_of(self._connection, self._model) != len(self._query):
                 raise damaged("the vectors have another length")
-            if self._among is not None and self._among.are_few(_FEW):
-                chunks, matrix = vectors_of(self._connection, self._model, self._among.named)
-                best = _Best(most, len(self._query))
-                best.take(chunks, matrix @ self._query, matrix)
-                found = best.found()
-            else:
-                found = best_of(self._blocks(), self._vector, most, self._among)
-        return found
+            is_few = self._among is not None and self._among.are_few(_FEW)
+            blocks = self._in_memory(is_worth_it=not is_few)
+            if self._among is not None and is_few and blocks is None:
+                blocks = [vectors_of(self._connection, self._model, self._among.named)]
+            if blocks is None:
+                blocks = halves_of(self._connection, self._model)
+            found = best_of(blocks, self._vector, most, self._among)
+        return found  # noqa: RET504 - within, it would not be a return for type checkers
 
-    def _blocks(self) -> "Iterable[tuple[Integers, Floats]]":
+    def _in_memory(self, *, is_worth_it: bool) -> "Iterable[tuple[Integers, Floats]] | None":
         """All of a small base are kept until somebody writes: to read them takes most of a
         search, and of what is left most is to make floats of them."""
-        sql = f"SELECT coalesce(max(chunk_id), 0) FROM {vector_table(self._model)}"
-        last: Any = self._connection.execute(sql).get
-        if self._kept is None or last > SMALL:
-            return halves_of(self._connection, self._model)
+        if self._kept is None:
+            return None
         key = ("halves", self._model)
         found: Iterable[tuple[Integers, Floats]] | None = self._kept.get(key)
-        if found is None:
-            read = blocks if last <= _SMALLEST else halves_of
-            found = self._kept.keep(key, [*read(self._connection, self._model)])
+        if found is None and is_worth_it:
+            sql = f"SELECT coalesce(max(chunk_id), 0) FROM {vector_table(self._model)}"
+            last: Any = self._connection.execute(sql).get
+            if last <= SMALL:
+                found = self._kept.keep(key, self._read(last))
         return found
+
+    def _read(self, last: int) -> "list[tuple[Integers, Floats]]":
+        """As floats they are one block: each call of numpy takes its time."""
+        if last > _SMALLEST:
+            return [*halves_of(self._connection, self._model)]
+        found = [*blocks(self._connection, self._model)]
+        if not found:
+            return []
+        chunks, matrix = zip(*found, strict=True)
+        return [(np.concatenate(chunks), np.concatenate(matrix))]
 
 
 def best_of(
@@ -163,13 +174,23 @@ def best_of(
     query = np.frombuffer(vector, "<f4")
     best = _Best(most, len(query))
     for chunks, halves in blocks:
-        if among is not None:
-            passing = np.flatnonzero(among.passing(chunks))
-            if len(passing) < len(chunks):
-                chunks, halves = chunks[passing], halves[passing]
+        flags = None if among is None else among.passing(chunks)
+        if flags is not None and (halves.dtype != np.float32 or flags.mean() < _RARE):
+            chunks, halves, flags = chunks[flags], halves[flags], None
         matrix = floats(halves)
-        best.take(chunks, matrix @ query, matrix)
+        scores = _products(matrix, query)
+        if flags is not None:
+            scores[~flags] = -np.inf
+        best.take(chunks, scores, matrix)
     return best.found()
+
+
+def _products(matrix: "Floats", query: "Floats") -> "Floats":
+    """Of so many rows at once as one thread has the product of: more would wait for others."""
+    products = np.empty(len(matrix), "f4")
+    for start in range(0, len(matrix), BLOCK):
+        np.matmul(matrix[start : start + BLOCK], query, out=products[start : start + BLOCK])
+    return products
 
 
 class _Best:

@@ -53,6 +53,8 @@ class SqliteSessions(Connected):
         return [Use(*row) for row in found]
 
     def latest_uses(self, documents: Collection[str], usage: str | None = None) -> "dict[str, Use]":
+        if not self._kept("uses", self._has_uses):
+            return {}
         found = self._read(
             f"SELECT {_USE} WHERE u.id IN (SELECT (SELECT id FROM uses WHERE document = w.seq"
             " AND (?2 IS NULL OR usage = ?2) ORDER BY used_at DESC, id DESC LIMIT 1)"
@@ -64,6 +66,9 @@ class SqliteSessions(Connected):
         from knowbase.values.sessions import Use
 
         return {row[1]: Use(*row) for row in found}
+
+    def _has_uses(self) -> bool:
+        return bool(self._read("SELECT 1 FROM uses LIMIT 1"))
 
     def relations(self, document: str) -> "list[Relation]":
         from knowbase.values.edges import Relation
