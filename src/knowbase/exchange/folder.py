@@ -68,7 +68,7 @@ class Staged:
         if changed:
             self.drop()
             raise Conflict(
-                f"{len(changed)} files were changed since they were exported: {_some(changed)}",
+                f"changed since they were exported: {_some(changed)}",
                 field="folder",
                 hint=_way_out(changed),
             )

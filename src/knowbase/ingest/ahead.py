@@ -16,7 +16,7 @@ from knowbase.values.reading import Reading
 
 Known = Callable[[FoundFile, str], bool]
 Tell = Callable[[str, int, int], None]  # the file, its page, and how many pages it has
-_LOOKS, _PAUSE = 5, 0.1  # seconds
+_LOOKS, _PAUSE = 10, 0.2  # seconds
 
 
 class Noise(ReadError):

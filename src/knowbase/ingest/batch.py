@@ -14,7 +14,7 @@ from knowbase.errors import (
 from knowbase.ingest.drafts import Drafter, Embedded
 from knowbase.logs import log
 from knowbase.store.contract import Store
-from knowbase.values.changes import Changes, Draft
+from knowbase.values.changes import Changes, Draft, Edit
 from knowbase.values.documents import Document
 from knowbase.values.files import FileRecord
 
@@ -34,6 +34,7 @@ class Prepared(NamedTuple):
     moved_from: str | None
     listed: list[str]  # where the report names it, once it is stored
     is_part: bool = False  # of the file: the record is written with the file's own document
+    edits: tuple[Edit, ...] = ()  # of a document that is there again
 
 
 class Failure(NamedTuple):
@@ -144,6 +145,7 @@ class Batch:
                     model=result.model,
                     files=(*aside.files, *(one.record for one in prepared if not one.is_part)),
                     forgotten=tuple(one.moved_from for one in prepared if one.moved_from),
+                    edits=tuple(edit for one in prepared for edit in one.edits),
                 )
             )
         except Exception:

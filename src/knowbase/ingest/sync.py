@@ -15,6 +15,7 @@ from knowbase.ingest.hierarchy import parent_of
 from knowbase.ingest.parts import holders, pieces_of, stored_parts
 from knowbase.ingest.pending import UNREAD, FileProblem, Pending, Scope, by_readers, pending
 from knowbase.ingest.report import Progress, Report
+from knowbase.ingest.returned import Removed, Returned, relations
 from knowbase.ingest.services import IngestServices
 from knowbase.ingest.splitting_again import split_again
 from knowbase.ingest.telling import Pictures, grouped, heavy
@@ -100,6 +101,8 @@ class Run:
         self._new_sources: set[str] = set()
         self._moved_from: set[str] = set()
         self._holders: set[str] = set()  # files that documents lie in
+        self._once_there = Removed(services.store)
+        self._back: list[Returned] = []
         self.interrupted = False  # by Ctrl-C
         self._unchanged = sum(each.unchanged for each in work)
         self._failed = [problem for each in work for problem in each.failed]
@@ -164,6 +167,7 @@ class Run:
         for each in work:
             self._read_files(each)
         self.flush()
+        self._batch.apply(relations(self._services.store, self._back))
 
     def settle(self, scopes: Sequence[Scope]) -> None:
         """What a file is superseded by may have come in after it: then it is read again."""
@@ -273,8 +277,13 @@ class Run:
         when = timestamp(record.mtime_ns / 1e9)
         whole = reading._replace(parts=())
         draft = drafter.draft(document or str(uuid.uuid4()), whole, record.path, when)
+        back = self._once_there.returned(record.path, draft) if document is None else None
+        if back is not None:
+            draft = drafter.draft(back.id, back.stated(whole), record.path, when)
+            self._back.append(back)
         record = record._replace(document=draft.id)
-        self._batch.add(Prepared(draft, record, old, moved_from, listed))
+        edits = back.edits if back is not None else ()
+        self._batch.add(Prepared(draft, record, old, moved_from, listed, edits=edits))
         self._load.drafted(record.path, sum(chunk.tokens for chunk in draft.chunks))
         told = drafter.left_out(draft)
         return (told,) if told is not None and told not in reading.warnings else ()

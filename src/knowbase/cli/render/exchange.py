@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from knowbase.cli.render.filling import unread
-from knowbase.cli.terminal import Painter, safe
+from knowbase.cli.terminal import Painter, counted, safe
 
 if TYPE_CHECKING:
     from knowbase.exchange.exporting import Export
@@ -43,7 +43,7 @@ def render_imported(paint: Painter, imported: "Imported") -> Iterable[str]:
     if imported.chunks_embedded or imported.chunks_waiting:
         waiting = imported.chunks_waiting
         told = f", {waiting} wait for kb embed" if waiting else ""
-        yield f"  {imported.chunks_embedded} chunks embedded{told}"
+        yield f"  {counted(imported.chunks_embedded, 'chunk')} embedded{told}"
     yield from unread(paint, "skipped", imported.skipped)
     yield from unread(paint, "failed", imported.failed)
     if imported.verified:
