@@ -115,9 +115,23 @@ def test_an_unreadable_file_fails_and_the_rest_goes_in(kb: Kb) -> None:
     closed = kb.write("docs/closed.md", "# Closed\n\nbeta\n")
     with permissions(closed, 0o000):
         report = kb.json("add", "docs", code=6, before=obey_permissions)
-    assert report["added"] == ["docs/open.md"]
-    assert report["failed"] == [{"path": "docs/closed.md", "reason": "Permission denied"}]
+        assert report["added"] == ["docs/open.md"]
+        told = [{"path": "docs/closed.md", "reason": "Permission denied"}]
+        assert (report["failed"], report["failed_before"]) == (told, 0)
+        again = kb.json("sync", code=6, before=obey_permissions)
+        assert (again["failed"], again["failed_before"]) == (told, 1)  # which is not said again
     assert kb.json("sync")["added"] == ["docs/closed.md"]
+
+
+def test_nothing_is_read_where_the_rules_of_what_to_leave_out_cannot_be(kb: Kb) -> None:
+    kb.write("docs/open.md", "# Open\n\nalpha\n")
+    kb.write("docs/in/diary.md", "# Diary\n\nbeta\n")
+    closed = kb.write("docs/in/.gitignore", "diary.md\n")
+    with permissions(closed, 0o000):
+        report = kb.json("add", "docs", before=obey_permissions)
+    assert report["added"] == ["docs/open.md"]
+    told = "its .gitignore cannot be read: permission denied"
+    assert report["skipped"] == [{"path": "docs/in", "reason": told}]
 
 
 def test_a_folder_that_cannot_be_listed_fails_as_a_folder(kb: Kb) -> None:

@@ -49,7 +49,6 @@ class Pending(NamedTuple):
     closed: tuple[FileProblem, ...]  # … and what could not be looked into now
     skipped: tuple[FileProblem, ...]  # those that are new
     skipped_before: int
-    failed_before: int
     noted: tuple[FileRecord, ...]  # what is to be known of files that are not read
     out_of_step: Collection[str]  # documents that were split by other settings
 
@@ -146,7 +145,7 @@ def _pending(scope: Scope, known: _Known, disk: Disk) -> Pending:
     return Pending(
         scope, tuple(work.to_read), tuple(missing), records, unchanged,
         tuple(work.failed), tuple(work.closed), tuple(work.skipped),
-        work.before["skipped"], work.before["failed"],
+        work.before["skipped"],
         tuple(work.noted), known.out_of_step,
     )  # fmt: skip
 
@@ -192,7 +191,6 @@ class _Work(NamedTuple):
         """What cannot be looked into is said each time."""
         if record is not None and record.problem == reason:
             self.failed.append(FileProblem(path, reason))
-            self.before["failed"] += 1
             return
         self.closed.append(FileProblem(path, reason))
         record = record or FileRecord(path, self.source, 0, 0, UNREAD)
@@ -220,7 +218,6 @@ def _sort(
         work.to_read.append(item._replace(asked=item.asked or record.document is not None))
     elif record.problem is not None:
         work.failed.append(FileProblem(path, record.problem))
-        work.before["failed"] += 1
     elif record.document is None and record.skipped is not None:
         work.skip(path, record.skipped, record)
     else:

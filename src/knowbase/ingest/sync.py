@@ -105,8 +105,8 @@ class Run:
         self._back: list[Returned] = []
         self.interrupted = False  # by Ctrl-C
         self._unchanged = sum(each.unchanged for each in work)
-        self._failed = [problem for each in work for problem in each.failed]
-        self._failed += [problem for each in work for problem in each.closed]
+        self._failed_before = [problem for each in work for problem in each.failed]
+        self._failed = [problem for each in work for problem in each.closed]
         self._skipped = [problem for each in work for problem in each.skipped]
         self._warnings = self._batch.warnings
         for each in work:
@@ -128,10 +128,10 @@ class Run:
             moved=tuple(self._moved),
             removed=tuple(self._removed),
             unchanged=self._unchanged,
-            failed=tuple(self._failed),
+            failed=(*self._failed_before, *self._failed),
             skipped=tuple(self._skipped),
             skipped_before=sum(each.skipped_before for each in self._work),
-            failed_before=sum(each.failed_before for each in self._work),
+            failed_before=len(self._failed_before),
             warnings=(*grouped(self._told), *self._pictures.told(), *self._warnings),
             chunks_embedded=self._batch.embedded,
             chunks_reused=self._batch.reused,
@@ -318,7 +318,9 @@ class Run:
 
     def _fail(self, record: FileRecord, old: FileRecord | None, reason: str) -> None:
         """What was read before stays: a file that fails now loses nothing."""
-        self._failed.append(FileProblem(record.path, reason))
+        is_known = old is not None and (old.mtime_ns, old.problem) == (LOOK_AGAIN, reason)
+        listed = self._failed_before if is_known else self._failed  # it was only tried again
+        listed.append(FileProblem(record.path, reason))
         kept = record._replace(problem=reason, document=old.document if old else None)
         self._batch.note(by_readers(kept, sees=self._services.disk.sees))
 

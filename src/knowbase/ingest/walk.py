@@ -63,8 +63,9 @@ def has_rules(path: str) -> bool:
     return os.path.basename(path) in (*_IGNORE_FILES, _ATTRIBUTES)
 
 
-class _TooManyRules(Exception):
-    """An ignore file that is none: nothing in its folder is read."""
+class _NoRules(Exception):
+    """An ignore file that is none, or cannot be read: nothing in its folder is read, since to read
+    what it may leave out would be worse."""
 
 
 class _Ignores(NamedTuple):
@@ -141,7 +142,7 @@ class _Walk:
         """Walk the folders, and then the links to folders that were not reached otherwise."""
         try:
             above = _ignores_above(self._root, self._rules.top)
-        except _TooManyRules as error:
+        except _NoRules as error:
             yield Skipped(self._root, str(error))
             return
         yield from self._enter(self._root, above)
@@ -207,7 +208,7 @@ class _Walk:
             gone = isinstance(error, FileNotFoundError)  # meanwhile
             yield Skipped(folder, f"{UNLISTED}: {_reason(error)}", failed=not gone)
             return
-        except _TooManyRules as error:
+        except _NoRules as error:
             yield Skipped(folder, str(error))
             return
         if self._settled.looks:
@@ -333,13 +334,15 @@ def _load(folder: str, name: str) -> _Ignores | None:
     path = os.path.join(folder, name)
     if not os.path.isfile(path):
         return None
-    if os.path.getsize(path) > _LARGEST_RULES:  # to read what it may leave out would be worse
-        raise _TooManyRules(f"its {name} is larger than {_LARGEST_RULES >> 10} kB")
+    if os.path.getsize(path) > _LARGEST_RULES:
+        raise _NoRules(f"its {name} is larger than {_LARGEST_RULES >> 10} kB")
     try:
         with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
             text = file.read()
-    except OSError:
+    except FileNotFoundError:  # meanwhile
         return None
+    except OSError as error:
+        raise _NoRules(f"its {name} cannot be read: {_reason(error)}") from error
     base = len(os.path.join(folder, ""))
     if name == _ATTRIBUTES:
         return _Ignores(parse_patterns(_generated(text)), base, True)
