@@ -10,7 +10,10 @@ search by themselves and both together, with and without a filter that one docum
 passes; every answer is compared with that of the one server when it compares every vector. Times
 are CPU time of this process and of all servers together, as far as these run on this machine, and
 what a client waited. With --words, the blocks of words, which lie on the coordinator, are at last
-spread over the workers by a column, and brought back: what that would cost a search by words.
+spread over the workers by a column, and brought back: what that would cost a search by words; and
+the blocks of some questions are scored by the one server, in SQL, as a shard would have to.
+With --keyword, words alone are asked for, and the vectors have no index: building it of a million
+takes longer than all else.
 """
 
 import argparse
@@ -28,13 +31,15 @@ from corpus import vocabulary
 from knowbase.query.conditions import EVERYTHING, Condition, Tagged
 from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.postgres import PostgresStore, create, retrieval
-from knowbase.text.analysis import Word
+from knowbase.store.postgres.words import ids_of
+from knowbase.text.analysis import Word, stems
 from knowbase.values.documents import Candidate
 from measure import Row, milliseconds, percentile, report
 from postgres_size import MODEL, Made
 from postgres_size import filled as fill
 
-DEPTH, TOP, AT_ONCE = 125, 10, 4
+DEPTH, TOP, AT_ONCE, SOME = 125, 10, 4, 8
+LEGS = ("keyword", "semantic", "hybrid")
 FILTERS: dict[str, Condition] = {"all": EVERYTHING, "1 %": Tagged(("hundredth",))}
 
 
@@ -52,12 +57,12 @@ def questions(number: int) -> list[Question]:
     ]
 
 
-def filled(url: str, chunks: int) -> PostgresStore:
+def filled(url: str, chunks: int, *, index: bool = True) -> PostgresStore:
     """The base at that place, with so many chunks."""
     store = create(f"{url}#bench-{chunks}")
     if store.counts().chunks < chunks:
         store.use_model(MODEL)
-        fill(store, chunks, time.process_time)
+        fill(store, chunks, time.process_time, index=index)
     return store
 
 
@@ -105,7 +110,7 @@ def measured(
     store: PostgresStore,
     asked: list[Question],
     servers: list[int],
-    which: Collection[str] = ("keyword", "semantic", "hybrid"),
+    which: Collection[str] = LEGS,
 ) -> Iterator[Row]:
     for name, condition in FILTERS.items():
         for leg, work in legs(store, condition).items():
@@ -134,12 +139,13 @@ class Exact(NamedTuple):
     answers: dict[tuple[str, str], list[list[Candidate]]]
 
     @classmethod
-    def of(cls, one: PostgresStore, asked: list[Question]) -> "Exact":
+    def of(cls, one: PostgresStore, asked: list[Question], which: Collection[str]) -> "Exact":
         by_index, retrieval.EXACT = retrieval.EXACT, 10**9
         answers = {
             (name, leg): [legs(one, condition)[leg](q)[:TOP] for q in asked]
             for name, condition in FILTERS.items()
-            for leg in ("keyword", "semantic")
+            for leg in which
+            if leg != "hybrid"
         }
         retrieval.EXACT = by_index
         return cls(answers)
@@ -185,6 +191,47 @@ def words_by(url: str, column: str) -> Iterator[None]:
             connection.execute("SELECT undistribute_table('word_blocks')")
 
 
+SCORED = """
+    SELECT chunk, sum(2.2 * often / (often + 1.2 * (0.25 + 0.75 * length / 90.0))) AS score
+    FROM word_blocks b, LATERAL (
+        SELECT ('x' || encode(substr(b.narrow, n * 8 + 1, 8), 'hex'))::bit(64)::bigint AS record
+        FROM generate_series(0, octet_length(b.narrow) / 8 - 1) AS n OFFSET 0
+    ) AS posting, LATERAL (
+        SELECT record >> 32 AS chunk, (record >> 16) & 65535 AS length, (record >> 8) & 255 AS often
+        OFFSET 0
+    ) AS fields
+    WHERE b.base_id = %s AND b.word = ANY(%s)
+    GROUP BY chunk ORDER BY score DESC, chunk LIMIT %s"""
+
+
+def scored_in_sql(
+    one: PostgresStore, asked: Collection[Question], servers: list[int]
+) -> Iterator[Row]:
+    """What a search by words takes when the server scores: at least, for here the text alone
+    counts, and every word as much."""
+    postings, taken = [], {"in SQL": 0.0, "by the client": 0.0}
+    for question in asked:
+        keys = {stem for word in question.words.words for stem in stems(str(word[0]))}
+
+        def score(connection: psycopg.Connection) -> None:
+            found = ids_of(connection, one._base, keys).values()  # noqa: B023
+            postings.append(sum(chunks for _, chunks in found))
+            given = (one._base, [word for word, _ in found], DEPTH)
+            connection.execute(SCORED, given).fetchall()
+
+        ours = legs(one, EVERYTHING)["keyword"]
+        for name, work in (
+            ("in SQL", lambda: one._connections.run(score)),
+            ("by the client", lambda: ours(question)),  # noqa: B023
+        ):
+            before = spent(servers)
+            work()
+            taken[name] += spent(servers) - before
+    yield Row("words: postings of a search", [sum(postings) / len(asked)])
+    for name, seconds in taken.items():
+        yield Row(f"words: scored {name}, CPU of a search", [seconds / len(asked) * 1000], "ms")
+
+
 def main() -> None:
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
@@ -194,24 +241,28 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=40, help="of each kind (40)")
     parser.add_argument("--workers", type=int, default=3, help="at most (3)")
     parser.add_argument("--words", action="store_true", help="spread the blocks of words, too")
+    parser.add_argument("--keyword", action="store_true", help="ask for words alone")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     given = parser.parse_args()
+    which = LEGS[:1] if given.keyword else LEGS
     servers = postmasters(given.many)
-    one = filled(given.one, given.chunks)
+    one = filled(given.one, given.chunks, index=not given.keyword)
     asked = questions(given.queries)
-    exact = Exact.of(one, asked)
-    rows = list(measured("one server", one, asked, servers))
+    exact = Exact.of(one, asked, which)
+    rows = list(measured("one server", one, asked, servers, which))
     rows += exact.compared("one server", one, asked)
     spread(given.many, 1)
-    store = filled(given.many, given.chunks)
+    store = filled(given.many, given.chunks, index=not given.keyword)
     for workers in range(1, given.workers + 1):
         spread(given.many, workers)
         label = f"{workers} worker{'s' * (workers > 1)}"
-        rows += measured(label, store, asked, servers)
+        rows += measured(label, store, asked, servers, which)
         rows += exact.compared(label, store, asked)
     for column in ("segment", "word") if given.words else ():
         with words_by(given.many, column):
             rows += measured(f"words by {column}", store, asked, servers, ("keyword",))
+    if given.words:
+        rows += scored_in_sql(one, asked[:SOME], servers)
     for base in (one, store):
         base.close()
     report("distributed", rows, as_json=given.json)

@@ -121,7 +121,9 @@ def cpu_of(postmaster: int, *, background: bool = True) -> Callable[[], float]:
     return spent
 
 
-def filled(store: PostgresStore, chunks: int, spent: Callable[[], float]) -> list[Row]:
+def filled(
+    store: PostgresStore, chunks: int, spent: Callable[[], float], *, index: bool = True
+) -> list[Row]:
     """What filling takes, and what building the index of vectors takes."""
     made, base = Made(), store._base
     names = [stem for word in vocabulary().words if (stem := "".join(stems(word)[:1]))]
@@ -147,7 +149,8 @@ def filled(store: PostgresStore, chunks: int, spent: Callable[[], float]) -> lis
 
     store._connections.writing(finish)
     copied = spent()
-    store.renew_index()
+    if index:
+        store.renew_index()
     with psycopg.connect(store.url.partition("#")[0], autocommit=True) as connection:
         connection.execute("VACUUM (ANALYZE)")
     return [

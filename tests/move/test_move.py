@@ -122,7 +122,7 @@ def small(kb: Kb) -> Kb:
     return kb
 
 
-PAGES = 1500
+PAGES = 3000  # some parts of a move, each with their chunks
 
 
 @pytest.fixture
@@ -180,7 +180,7 @@ def test_a_killed_move_is_run_again_and_goes_on(many: Kb, target: str) -> None:
             ),
             NOW,
         )
-        base.store.apply(Changes(drafts=(draft("d7", section("x"), code="KB-3000"),)), NOW)
+        base.store.apply(Changes(drafts=(draft("d7", section("x"), code="KB-9000"),)), NOW)
         base.store.apply(Changes(drafts=(draft("d5", section("y"), code="T"),)), NOW)
     moved = many.json("move", ".kb/base.db", target)
     assert moved["verified"]

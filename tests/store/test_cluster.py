@@ -30,6 +30,7 @@ from knowbase.store.postgres import PostgresStore, create
 from knowbase.store.postgres.upgrade import _statements
 from knowbase.text.analysis import Word
 from knowbase.values.changes import Changes
+from knowbase.values.copies import LARGE
 from linked import FarApart, new_base
 from sameness import assert_same
 from servers import serving
@@ -228,8 +229,8 @@ def test_a_server_answers_without_a_worker_where_that_is_asked_for(
 
 def test_a_worker_lost_in_a_move_loses_nothing(over: Cluster, tmp_path: Path) -> None:
     with new_base(tmp_path) as source:
-        for number in range(300):
-            source.note(Note(f"omega {number}", code=f"M-{number}"))
+        drafts = tuple(draft(f"d{n}", section(f"omega {n}")) for n in range(LARGE))
+        source.store.apply(Changes(drafts=drafts), NOW)  # two parts of a move
         target, place = over.base(), source.path
     process = subprocess.Popen(
         [*COMMAND, "move", place, target],
@@ -246,7 +247,7 @@ def test_a_worker_lost_in_a_move_loses_nothing(over: Cluster, tmp_path: Path) ->
         assert "a worker of the database cluster does not answer" in said
     moved = move(place, target)
     assert moved.verified
-    assert moved.there + moved.copied == 300
+    assert moved.there + moved.copied == LARGE
 
 
 @contextmanager

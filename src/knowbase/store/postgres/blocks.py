@@ -67,9 +67,16 @@ class Packed(NamedTuple):
         return Packed(*(one[np.isin(one["word"].astype("i8"), wanted)] for one in self))
 
     def chunks(self) -> Integers:
-        """Rising, each once."""
+        """Rising, each once. Most follow each other, and need not be sorted."""
         narrow = self.narrow["record"].astype("i8") >> 32
-        return np.unique(np.concatenate([narrow, self.wide["chunk"].astype("i8")]))
+        every = np.concatenate([narrow, self.wide["chunk"].astype("i8")])
+        first = int(every.min(initial=_CHUNKS))
+        span = int(every.max(initial=first)) - first + 1
+        if span > len(every):
+            return np.unique(every)
+        is_there = np.zeros(span, bool)
+        is_there[every - first] = True
+        return np.flatnonzero(is_there) + first
 
     def by_word(self) -> "Iterable[tuple[int, bytes, bytes]]":
         """Each word with its postings, as a block holds them; in the order that they have."""
