@@ -19,8 +19,8 @@ from knowbase.base import Base
 from knowbase.evaluate.judged import read_folders
 from knowbase.query.conditions import EVERYTHING
 from knowbase.search.request import SearchRequest
-from knowbase.text.analysis import Word
-from knowbase.text.spelling import _neighbours, stem_of
+from knowbase.text.analysis import Word, stem_of
+from knowbase.text.spelling import _neighbours
 from knowbase.text.stopwords import STOP_WORDS
 from knowbase.values.documents import Page
 

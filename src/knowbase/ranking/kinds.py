@@ -41,4 +41,6 @@ def kind_of(document: Document) -> str | None:
 
 def names_code(text: str) -> bool:
     """Whether a query has an identifier: then code and data are what it may well mean."""
+    if text.islower() and text.replace(" ", "").isalpha():  # plain words, as most are
+        return False
     return _identifier().search(text) is not None

@@ -2,14 +2,12 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from knowbase.query.conditions import both, has_text
+from knowbase.query.conditions import both
 from knowbase.search.services import Services
 from knowbase.search.understand import Inquiry
 
 if TYPE_CHECKING:
     from knowbase.values.communities import Communities
-
-WORD = "communities"
 
 
 class Clusters(NamedTuple):
@@ -19,20 +17,9 @@ class Clusters(NamedTuple):
     notices: tuple[str, ...] = ()
 
 
-def asks_for_communities(inquiry: Inquiry) -> bool:
-    """Whether the word is the whole query, but for filters; quoted, it is a word like others."""
-    request, query = inquiry.request, inquiry.query
-    return (
-        request.syntax == "query"
-        and query.intent == "keyword"
-        and query.text.strip().lower() == WORD
-        and not has_text(query.filter)
-    )
-
-
 def clusters(inquiry: Inquiry, services: Services) -> Clusters:
     """The communities that are asked for. Documents with the word are hits, as ever."""
-    if services.communities is None or not asks_for_communities(inquiry):
+    if services.communities is None:
         return Clusters()
     from knowbase.errors import ToolMissing
 

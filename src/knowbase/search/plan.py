@@ -6,7 +6,7 @@ from knowbase.query.conditions import describe
 from knowbase.query.meaning import summary, understand
 from knowbase.query.query import Query
 from knowbase.query.tree import Problem, shown
-from knowbase.search.clusters import WORD, asks_for_communities
+from knowbase.search.present import COMMUNITIES, asks_for_communities
 from knowbase.search.services import Language
 from knowbase.search.understand import Inquiry
 from knowbase.values.kinds import clean_tags
@@ -52,7 +52,10 @@ def plan(inquiry: Inquiry, language: Language) -> QueryPlan:
         keyword_filter=describe(query.keyword_filter),
         intent=query.intent,
         weights=dict(profile.weights_for(query.intent)),
-        legs=(*_legs(query, inquiry.legs), *([WORD] if asks_for_communities(inquiry) else [])),
+        legs=(
+            *_legs(query, inquiry.legs),
+            *([COMMUNITIES] if asks_for_communities(inquiry) else []),
+        ),
         flags=flags_in_the_language(inquiry),
         problems=query.problems,
     )

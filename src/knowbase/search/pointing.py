@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from knowbase.query.conditions import OneOf
 from knowbase.ranking.kinds import kind_of
-from knowbase.ranking.places import Moved, placed
 from knowbase.ranking.rank import Ranked
 from knowbase.values.documents import Passage
 
@@ -82,6 +81,8 @@ def _links(documents: set[str], store: "Store") -> set[tuple[str, str]]:
 
 def _moved(first: Sequence[Ranked], goals: dict[int, int], clamp: bool) -> list[Ranked]:
     """Each page right before the passage; hits that stay where they are keep their scores."""
+    from knowbase.ranking.places import Moved, placed  # hardly any search comes here
+
     order = sorted(range(len(first)), key=lambda old: (goals.get(old, old), old not in goals, old))
     hits = placed([Moved(hit, 0.0, None, 0.0) for hit in first], order, LEG, clamp)
     return [first[old] if old == new else hits[new] for new, old in enumerate(order)]

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 from knowbase.query.conditions import has_text
 from knowbase.ranking.rank import Ranked, total
 from knowbase.search.answer import Answer, Copy, Explanation, FacetCount, Hit, Widening
-from knowbase.search.clusters import clusters
 from knowbase.search.evidence import Judged, judged
 from knowbase.search.paging import cursor_at, is_cut, start_of
 from knowbase.search.rank import Outcome
@@ -20,12 +19,14 @@ from knowbase.values.kinds import clean_tags
 
 if TYPE_CHECKING:
     from knowbase.query.words import Also
+    from knowbase.search.clusters import Clusters
     from knowbase.store.contract import DocumentStore, RetrievalStore, Store
 
 SOURCE_NAMES = {"keyword": "fts", "semantic": "vec", "graph": "graph"}
 MOST_COPIES = 20  # of a hit that are named
 MOST_CHECKED = 16  # names that are looked up
 PREFIX = "meta."
+COMMUNITIES = "communities"
 
 
 def present(outcome: Outcome, services: Services) -> Answer:
@@ -36,7 +37,7 @@ def present(outcome: Outcome, services: Services) -> Answer:
     start = start_of(inquiry)
     hits = _hits(kept[start : start + inquiry.top], outcome, services.store)
     is_searched = not query.is_empty
-    grouped = clusters(inquiry, services)
+    grouped = _clusters(inquiry, services) if asks_for_communities(inquiry) else None
     widening = inquiry.widening or Widening()
     verdict, said = judged(outcome, services) if kept else Judged()
     return Answer(
@@ -56,7 +57,7 @@ def present(outcome: Outcome, services: Services) -> Answer:
             *outcome.notices,
             *widening.notices,
             *_threshold_notices(outcome),
-            *grouped.notices,
+            *(grouped.notices if grouped else ()),
             *_relaxed(outcome),
             *_refused(outcome, services),
             *_left_out(outcome, services.store),
@@ -66,12 +67,29 @@ def present(outcome: Outcome, services: Services) -> Answer:
         timings={**proposals.timings, "ranking_ms": outcome.milliseconds} if is_searched else {},
         problems=query.problems,
         suggestions=widening.suggestions,
-        communities=grouped.communities,
+        communities=grouped.communities if grouped else None,
         offset=start,
         next_cursor=_next(outcome, len(kept), start + len(hits)) if hits else None,
         facets=_facets(inquiry, services.store) if request.facets else {},
         verdict=verdict,
     )
+
+
+def asks_for_communities(inquiry: Inquiry) -> bool:
+    """Whether that word is the whole query, but for filters; quoted, it is a word like others."""
+    query = inquiry.query
+    return (
+        query.text.strip().lower() == COMMUNITIES
+        and inquiry.request.syntax == "query"
+        and query.intent == "keyword"
+        and not has_text(query.filter)
+    )
+
+
+def _clusters(inquiry: Inquiry, services: Services) -> "Clusters":
+    from knowbase.search.clusters import clusters
+
+    return clusters(inquiry, services)
 
 
 def _hits(shown: Sequence[Ranked], outcome: Outcome, store: "Store") -> tuple[Hit, ...]:

@@ -14,14 +14,13 @@ from knowbase.query.query import Query
 from knowbase.query.words import Also, KeywordQuery
 from knowbase.search.answer import Suggestion, Widening
 from knowbase.search.understand import Inquiry
-from knowbase.text.analysis import Token, Word, prefix_words, stems, tokens
+from knowbase.text.analysis import Token, Word, prefix_words, stem_of, stems, tokens
 from knowbase.text.forms import FORM_MARK
 from knowbase.text.stopwords import STOP_WORDS
 
 if TYPE_CHECKING:
     from knowbase.store.contract import Store
 
-_UNFINISHED = re.compile(r"\w+$")  # a blank behind a word ends it
 SHORTEST_BEGUN = 4  # letters of a last word that is looked for by its beginning
 MOST_CHECKED = 16  # words that are looked up in the vocabulary
 MOST_COUNTED = 8  # words that a mistyped one may stand for, whose documents are counted
@@ -128,7 +127,9 @@ def _spelled(
 
 def _unfinished(inquiry: Inquiry) -> str:
     """The last word of a search that is being typed, which may go on."""
-    match = _UNFINISHED.search(inquiry.request.query) if inquiry.request.draft else None
+    if not inquiry.request.draft:
+        return ""
+    match = re.search(r"\w+$", inquiry.request.query)  # a blank behind a word ends it
     return match[0] if match else ""
 
 
@@ -165,7 +166,6 @@ def _other_form(word: Word, free: str, store: "Store") -> Word | None:
         is_english,
         is_typed_otherwise,
     )
-    from knowbase.text.spelling import stem_of
 
     plain = [Word(fold(word.surface))] if is_typed_otherwise(word.surface) else []
     begun = [] if is_english(free) else beginnings_of(word.surface)

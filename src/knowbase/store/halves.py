@@ -3,13 +3,13 @@
 import sys
 from typing import TYPE_CHECKING
 
-from knowbase.values.vectors import Vector
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from knowbase.values.vectors import Vector
 
-def halved(vector: Vector) -> bytes:
+
+def halved(vector: "Vector") -> bytes:
     """Numbers as little-endian half precision, each the nearest one."""
     if "numpy" in sys.modules:
         import numpy as np
@@ -22,7 +22,7 @@ def halved(vector: Vector) -> bytes:
     return struct.pack(f"<{number}e", *struct.unpack(f"<{number}f", vector))
 
 
-def whole(half: bytes) -> Vector:
+def whole(half: bytes) -> "Vector":
     """The same numbers as float32."""
     if "numpy" in sys.modules:
         import numpy as np
@@ -49,7 +49,7 @@ def halved_all(vectors: "Sequence[Vector]") -> "list[tuple[bytes, Vector]]":
     ]
 
 
-def as_kept(vector: Vector) -> Vector:
+def as_kept(vector: "Vector") -> "Vector":
     """A vector as every store gives it back: two bytes a number tell texts apart as well as four
     (docs/benchmarks.md), and all stores round alike, so that their answers are the same."""
     return whole(halved(vector))

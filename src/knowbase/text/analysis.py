@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Set
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple, Protocol
-from unicodedata import normalize
 
 from knowbase.text.forms import (
     FORM_MARK,
@@ -39,10 +38,6 @@ _PLAIN = (  # words that are nothing but themselves, all at once
     r"(?:(?:[A-Z][a-z]*+|[a-z]++)(?!{letter}|[-_.'’]{letter}|\+\+|\#(?!\w))|{other}++)++|"
 )
 _ASCII_WORD = re.compile((_PLAIN + _WORD).format(letter="[A-Za-z0-9]", other="[^A-Za-z0-9]"))
-_HALF_WIDE = re.compile("[\uff66-\uff9f]")
-_UNIT = re.compile("[\uff66-\uff9d][\uff9e\uff9f]?|.", re.DOTALL)
-_PART = re.compile(r"[^\W_]+")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _ENDINGS = (
     "e", "ed", "ing", "ion", "ation", "ive", "al", "ity", "y", "er", "or", "ment", "s", "te",
     "ted", "ting", "tion", "tive", "tor", "ize", "ization", "ally", "ness", "ance", "ence",
@@ -127,6 +122,12 @@ def stems(text: str) -> list[str]:
     return list(_stems_of_word(text) if len(text) <= LONGEST_WORD else _stems(text))
 
 
+def stem_of(word: str) -> str:
+    """The stem of a single word."""
+    found = stems(word)
+    return found[0] if len(found) == 1 else ""
+
+
 def _stems(text: str) -> tuple[str, ...]:
     return tuple(_stem(text))
 
@@ -143,6 +144,26 @@ def _any_word() -> re.Pattern[str]:
         r"|(?P<wide>[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]+)"
         "|" + _WORD.format(letter=rf"[^\W_{_UNSPACED}]")
     )
+
+
+@cache
+def _half_wide() -> re.Pattern[str]:
+    return re.compile("[\uff66-\uff9f]")
+
+
+@cache
+def _unit() -> re.Pattern[str]:
+    return re.compile("[\uff66-\uff9d][\uff9e\uff9f]?|.", re.DOTALL)
+
+
+@cache
+def _part() -> re.Pattern[str]:
+    return re.compile(r"[^\W_]+")
+
+
+@cache
+def _hump() -> re.Pattern[str]:
+    return re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 @cache
@@ -180,13 +201,13 @@ def _between_unspaced(match: re.Match[str]) -> Iterator[Extra]:
     one word in them all."""
     text, start, end = match.string, match.start("word"), match.end("word")
     if any(map(_is_unspaced, (text[max(0, start - 1) : start], text[end : end + 1]))):
-        for part in _PART.finditer(text, start, end):
+        for part in _part().finditer(text, start, end):
             yield Extra(part[0], part.start(), part.end(), whole=True)
 
 
 def _bigrams(run: str, start: int) -> Iterator[Extra]:
     """Two characters at a time, and the last alone: a prefix search then finds any one."""
-    if _HALF_WIDE.search(run):
+    if _half_wide().search(run):
         yield from _bigrams_of_units(run, start)
         return
     run = "".join(map(_as_letter, run))
@@ -196,7 +217,9 @@ def _bigrams(run: str, start: int) -> Iterator[Extra]:
 
 def _bigrams_of_units(run: str, start: int) -> Iterator[Extra]:
     """The same where some kana are of half width, whose voice marks are characters of their own."""
-    units = list(_UNIT.finditer(run))
+    from unicodedata import normalize
+
+    units = list(_unit().finditer(run))
     letters = ["".join(map(_as_letter, normalize("NFKC", one[0]))) for one in units]
     for index, unit in enumerate(units):
         last = units[min(index + 1, len(units) - 1)]
@@ -213,14 +236,14 @@ def _identifier(match: re.Match[str]) -> Iterator[Extra]:
     word, sign = match["word"], match["sign"]
     if not sign and word.isalpha() and (word.islower() or word.istitle()):
         return  # a plain word, as most are
-    parts = _PART.findall(word)
+    parts = _part().findall(word)
     if len(parts) > 1:
         yield Extra(_joined(parts), match.start(), match.end("word"), whole=True)
     if sign:
         yield Extra(_joined(parts) + _SIGNS[sign], match.start(), match.end(), whole=True)
     if word.islower() or word.isupper():
         return
-    for part in _PART.finditer(word):
+    for part in _part().finditer(word):
         yield from _humps(part[0], match.start("word") + part.start())
 
 
@@ -233,7 +256,7 @@ def _joined(parts: list[str]) -> str:
 
 def _humps(part: str, start: int) -> Iterator[Extra]:
     """getUserName: get, User, Name."""
-    cuts = [0, *(match.start() for match in _HUMP.finditer(part)), len(part)]
+    cuts = [0, *(match.start() for match in _hump().finditer(part)), len(part)]
     if len(cuts) > 2:
         for begin, end in pairwise(cuts):
             yield Extra(part[begin:end], start + begin, start + end)

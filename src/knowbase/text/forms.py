@@ -10,7 +10,6 @@ form is also indexed as the plain word that is typed: Łódź as lodz.
 """
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import islice
@@ -29,8 +28,7 @@ SHORT = 10_000  # letters of a text that are looked at all at once
 LEAST_SHARE = 12  # one word in so many is of those that every text of a language has
 MANY = 4  # one word in so many: no English text has so many foreign names
 
-_LATIN_WORD = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+(?![\w+#])")
-_ASCII_WORD = re.compile(r"[a-z]++(?![0-9_+#])")  # the same of small ASCII letters, sooner
+_ASCII_WORD = re.compile(r"[a-z]++(?![0-9_+#])")  # of a text in small letters
 _WHOLE = itemgetter(0)  # of a match
 _TYPED_AS_OTHERS = "ßẞłŁøØđĐðÐıæÆœŒþÞ\u1ea4-\u1ef9ёЁάέήίόύώϊϋΐΰΆΈΉΊΌΎΏΪΫ"
 """Letters that the tokenizer leaves as they are."""
@@ -66,17 +64,27 @@ class Form(NamedTuple):
 def forms(text: str, *, latin: bool) -> Iterator[Form]:
     """The form of each word that has one; of Latin words only where that is asked for, or where
     the text is Vietnamese. What has none stands as it is typed without letters of its own."""
+    if text.isascii():
+        yield from _ascii_forms(text) if latin else ()
+        return
     is_typed, is_vietnamese = is_typed_otherwise(text), _is_vietnamese(text)
-    if not (latin or is_typed or is_vietnamese or (not text.isascii() and _has_others(text))):
+    if not (latin or is_typed or is_vietnamese or _has_others(text)):
         return
     of_latin = as_written if is_vietnamese else form_of if latin else None
-    for match in (_LATIN_WORD if text.isascii() else _word()).finditer(text):
-        form = of_latin if _LATIN_WORD.match(match[0]) else form_of
+    for match in _word().finditer(text):
+        form = of_latin if _latin_word().match(match[0]) else form_of
         found = form(match[0]) if form else None
         if found:
             yield Form(found, match.start(), match.end())
         if is_typed and (is_vietnamese or not found) and is_typed_otherwise(match[0]):
             yield Form(fold(match[0][:LONGEST]), match.start(), match.end())
+
+
+def _ascii_forms(text: str) -> Iterator[Form]:
+    for match in _ASCII_WORD.finditer(text.lower()):
+        found = form_of(match[0])
+        if found:
+            yield Form(found, match.start(), match.end())
 
 
 def is_typed_otherwise(text: str) -> bool:
@@ -104,19 +112,23 @@ def _has_others(text: str) -> bool:
     """Whether it has letters that are not Latin ones; looking for words of all scripts takes its
     time, and an English text needs but a dash to be more than ASCII."""
     return any(
-        one > "\x7f" and one.isalnum() and not _LATIN_WORD.fullmatch(one) for one in set(text)
+        one > "\x7f" and one.isalnum() and not _latin_word().fullmatch(one) for one in set(text)
     )
 
 
 @lru_cache(maxsize=20_000)
 def as_written(word: str) -> str:
     """A word with its accents, between marks: the tokenizer would drop them, and stem it."""
-    letters = unicodedata.normalize("NFD", word[:LONGEST].lower())
+    from unicodedata import normalize
+
+    letters = normalize("NFD", word[:LONGEST].lower())
     return FORM_MARK + "".join(map(_with_accent, letters)) + FORM_MARK
 
 
 def _with_accent(character: str) -> str:
-    return _private(character) if unicodedata.combining(character) else character
+    from unicodedata import combining
+
+    return _private(character) if combining(character) else character
 
 
 @lru_cache(maxsize=20_000)
@@ -154,7 +166,9 @@ def fold(word: str) -> str:
     word = word.lower()
     if word.isascii():
         return word
-    letters = (one for one in unicodedata.normalize("NFKD", word) if _is_kept(one))
+    from unicodedata import normalize
+
+    letters = (one for one in normalize("NFKD", word) if _is_kept(one))
     return "".join(map(_as_letter, letters)).translate(_ALIKE)
 
 
@@ -201,6 +215,11 @@ def _bare(word: str) -> str:
 
 
 @cache
+def _latin_word() -> re.Pattern[str]:
+    return re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+(?![\w+#])")
+
+
+@cache
 def _word() -> re.Pattern[str]:
     """Words with the marks that belong to them; made when first needed, as it takes its time."""
     marks = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0900-\u0dff\u200c\u200d"
@@ -239,7 +258,7 @@ def _ascii_words(text: str) -> list[str]:
 
 
 def _first(text: str) -> Iterator[re.Match[str]]:
-    return islice(_LATIN_WORD.finditer(text), MOST_LOOKED_AT)
+    return islice(_latin_word().finditer(text), MOST_LOOKED_AT)
 
 
 def is_foreign(text: str) -> bool:
@@ -263,7 +282,9 @@ def _is_vietnamese(text: str) -> bool:
     if text.isascii():
         return False
     if _has(_APART, text):
-        text = unicodedata.normalize("NFC", text)
+        from unicodedata import normalize
+
+        text = normalize("NFC", text)
     if not _has(_VIETNAMESE, text):
         return False
     found = [_has(_VIETNAMESE, match[0]) for match in _first(text)]

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from knowbase.text.analysis import stems, tokens
+from knowbase.text.analysis import stem_of, tokens
 from knowbase.text.forms import fold
 
 ALIKE, MOST_ALIKE = 3, 3000
@@ -171,9 +171,3 @@ def as_written(stem: str, text: str) -> str:
         if token.stem == stem:
             return text[token.start : token.end].lower()
     return stem
-
-
-def stem_of(word: str) -> str:
-    """The stem of a single word."""
-    found = stems(word)
-    return found[0] if len(found) == 1 else ""

@@ -168,10 +168,16 @@ def checked(request: Request) -> Request:
     """A request that was made in Python, once its own values fit too."""
     fits = {
         one.name: _checked(one, _in_python(one, getattr(request, one.name)))
-        for one in parameters(type(request))
-        if hasattr(request, one.name) and getattr(request, one.name) != one.default
+        for one in _own_parameters(type(request))
+        if getattr(request, one.name) != one.default
     }
     return request._replace(**fits)  # type: ignore[attr-defined,no-any-return]
+
+
+@cache
+def _own_parameters(request: type) -> list[Parameter]:
+    """Those that are fields of the request; those of its groups are not."""
+    return [one for one in parameters(request) if hasattr(request, one.name)]
 
 
 def _in_python(parameter: Parameter, value: Any) -> Any:

@@ -12,8 +12,8 @@ from knowbase.store.facets import Ages, Counted, counted, values_of
 from knowbase.store.nearest import nearest as nearest_vectors
 from knowbase.store.plain.documents import PlainDocuments
 from knowbase.store.plain.filtering import resolved
-from knowbase.text.analysis import Word
-from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written, nearest, stem_of
+from knowbase.text.analysis import Word, stem_of
+from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written, nearest
 from knowbase.values.documents import ALL, Candidate, Passage
 from knowbase.values.vectors import Model, Vector
 

@@ -8,8 +8,8 @@ from psycopg.sql import SQL
 
 from knowbase.store.postgres.connection import Connected, Connections
 from knowbase.store.postgres.words import key_of
-from knowbase.text.analysis import Word
-from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written, stem_of
+from knowbase.text.analysis import Word, stem_of
+from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written
 from knowbase.text.spelling import nearest as nearest_stems
 
 if TYPE_CHECKING:

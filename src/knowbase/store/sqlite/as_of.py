@@ -31,8 +31,8 @@ from knowbase.store.sqlite.parts import SqliteParts
 from knowbase.store.sqlite.schema import HAS_A_LIFECYCLE
 from knowbase.store.sqlite.then_connections import Moments, PastConnections
 from knowbase.store.sqlite.vector_tables import stored_by_hash
-from knowbase.text.analysis import Word, stems
-from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written, nearest, stem_of
+from knowbase.text.analysis import Word, stem_of, stems
+from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written, nearest
 from knowbase.values.documents import Candidate, Document
 
 if TYPE_CHECKING:

@@ -198,7 +198,6 @@ class Connections(threading.local):
         self._is_closed = False  # it could not be rolled back
         self._is_reading = False  # in a transaction that only reads …
         self._read_state: tuple[object, ...] | None = None  # … and of which state, once it is known
-        self.counted: tuple[object, tuple[int, int]] | None = None  # in which state, and what
         self.found = Found(self.state)
         self.words: tuple[object, object, Any] | None = None  # state, index, and what it is then
 
@@ -376,6 +375,9 @@ class Connected:
         kept = self._connections.found
         found: T | None = kept.get(key)
         return kept.keep(key, read()) if found is None else found
+
+    def _chunks_there(self) -> int:
+        return self._kept("chunks", lambda: int(self._read("SELECT count(*) FROM chunks")[0][0]))
 
     def _model_id(self, connection: apsw.Connection, model: "Model | None" = None) -> int | None:
         """The number of the model, or of the active one."""

@@ -178,24 +178,21 @@ class SqliteDocuments(Connected):
 
     def _all_covered(self) -> tuple[int, int]:
         """Counted once for as long as nobody writes: every answer tells it."""
-        with translated():
-            state = self._connections.state()
-        known = self._connections.counted
-        if known is None or known[0] != state:
-            known = self._connections.counted = (state, self._covered(EVERYTHING))
-        return known[1]
+        return self._kept("covered", lambda: self._covered(EVERYTHING))
 
     def _covered(self, condition: Condition) -> tuple[int, int]:
         """How many chunks pass, and how many of them have a vector of the active model."""
+        embedded = (
+            "SELECT count(*) FROM embedded WHERE model = (SELECT id FROM models WHERE active)"
+        )
+        if is_everything(condition):
+            with self._connections.reading():  # one state
+                return self._chunks_there(), int(self._read(embedded)[0][0])
         sql, values = compile_condition(condition)
-        of = f"SELECT d.seq FROM documents d WHERE {sql}"
-        chunks, embedded = "", ""
-        if not is_everything(condition):
-            chunks = f" WHERE document IN ({of})"
-            embedded = f" AND chunk IN (SELECT id FROM chunks{chunks})"
+        of = f" WHERE document IN (SELECT d.seq FROM documents d WHERE {sql})"
         found = self._read(
-            f"SELECT (SELECT count(*) FROM chunks{chunks}), (SELECT count(*) FROM embedded"
-            f" WHERE model = (SELECT id FROM models WHERE active){embedded})",
+            f"SELECT (SELECT count(*) FROM chunks{of}),"
+            f" ({embedded} AND chunk IN (SELECT id FROM chunks{of}))",
             (*values, *values),
         )[0]
         return int(found[0]), int(found[1])

@@ -12,7 +12,6 @@ from knowbase.query.conditions import (
     AllOf,
     Condition,
     Not,
-    both,
     has_text,
     is_everything,
     is_lifecycle,
@@ -20,6 +19,7 @@ from knowbase.query.conditions import (
 from knowbase.store.compile import Compiled
 from knowbase.store.sqlite import schema
 from knowbase.store.sqlite.compile import compile_condition, compile_for_chunks, listing
+from knowbase.store.sqlite.connection import translated
 from knowbase.store.sqlite.vectors import WithIndex
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class WithPassing(WithIndex):
             return None
         if not has_text(condition) and (words := self._words()) is not None:
             return self._among_documents(condition, words)
-        sql, values = self._for_chunks(self._that_matters(condition))
+        sql, values = self._for_chunks(condition)
         return self._kept(("chunks", sql, *values), lambda: self._among_chunks(sql, values))
 
     def _among_documents(self, condition: Condition, words: "WordsInStep") -> "Among":
@@ -107,30 +107,24 @@ class WithPassing(WithIndex):
 
     def _by_documents(self, condition: Condition) -> tuple[str, Compiled] | None:
         """The chunks of the documents that pass, or of those that fail, when those are few: they
-        are listed sooner than what all others have. Looked for once for both legs."""
+        are listed sooner than what all others have."""
         if has_text(condition):
             return None
-        condition = self._that_matters(condition)
         for test, one, most in (("IN", condition, RARE), ("NOT IN", Not(condition), FEW)):
-            found = self._first_documents(one, most)
+            found = self._first_documents(one, most + 1)
             if len(found) <= most:
                 listed = "[" + ",".join(map(str, found)) + "]"
                 sql = "c.document IN (SELECT value FROM json_each(?))"
                 return test, Compiled(sql, [listed])
         return None
 
-    def _first_documents(self, condition: Condition, most: int) -> list[int]:
-        """The documents that a condition lets through, or one more of them than are few."""
+    def _first_documents(self, condition: Condition, number: int) -> list[int]:
+        """Of those that a condition lets through."""
         sql, values = compile_condition(condition)
-        query, given = f"SELECT d.seq FROM documents d WHERE {sql} LIMIT ?", (*values, most + 1)
-        return self._kept((query, *given), lambda: [one for (one,) in self._read(query, given)])
-
-    def _that_matters(self, condition: Condition) -> Condition:
-        """The condition without the moment that it is asked at, where no document has a lifecycle:
-        what passes stays the same from one moment to the next."""
-        if self._has_lifecycle():
-            return condition
-        return both(*(part for part in flattened(condition) if not is_lifecycle(part)))
+        query = f"SELECT d.seq FROM documents d WHERE {sql} LIMIT ?"
+        with translated():
+            found: Any = self._connections.get().execute(query, (*values, number))
+            return [one for (one,) in found]
 
     def _for_chunks(self, condition: Condition) -> Compiled:
         """The condition over `chunks AS c`."""
@@ -141,8 +135,7 @@ class WithPassing(WithIndex):
 
     def _has_lifecycle(self) -> bool:
         """Whether any document could be hidden: one look at a partial index."""
-        sql = f"SELECT 1 FROM documents WHERE {schema.HAS_A_LIFECYCLE} LIMIT 1"
-        return self._kept("lifecycle", lambda: bool(self._read(sql)))
+        return bool(self._read(f"SELECT 1 FROM documents WHERE {schema.HAS_A_LIFECYCLE} LIMIT 1"))
 
 
 def flattened(condition: Condition) -> list[Condition]:

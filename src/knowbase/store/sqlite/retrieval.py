@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from contextlib import AbstractContextManager
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from knowbase.query.conditions import (
     EVERYTHING,
@@ -24,8 +24,7 @@ from knowbase.store.sqlite.compile import by_column, match_expression
 from knowbase.store.sqlite.connection import translated
 from knowbase.store.sqlite.passing import WithPassing, flattened
 from knowbase.store.sqlite.vector_tables import stored_vectors
-from knowbase.text.analysis import Word, stems
-from knowbase.text.spelling import ALIKE, MOST_ALIKE, as_written, nearest, stem_of
+from knowbase.text.analysis import Word, stem_of, stems
 from knowbase.values.documents import Candidate, Passage
 
 if TYPE_CHECKING:
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
+Read: TypeAlias = Callable[[Set[Key]], dict[Key, Value]]
 MANY = 2_000  # documents that have a word: more are not put in order for a few of them
 ROWID = "+rowid"  # keeps FTS5 in the lead: driven by ids, it would match again for each of them
 LAST = "\U0010ffff"  # sorts after every word
@@ -127,9 +127,6 @@ class SqliteRetrieval(WithPassing):
             rows_there = index.population.rows if index else self._chunks_there()
         return Frequencies(rows_there, having)
 
-    def _chunks_there(self) -> int:
-        return self._kept("chunks", lambda: int(self._read("SELECT count(*) FROM chunks")[0][0]))
-
     def _counted(self, wanted: Set[str]) -> Mapping[str, int]:
         """How many chunks have each stem, by the index's own list."""
 
@@ -196,7 +193,7 @@ class SqliteRetrieval(WithPassing):
 
     def _few(self, model: int, condition: Condition) -> "list[tuple[int, Vector]] | None":
         """The vectors that pass, when there are not many."""
-        where, values = self._for_chunks(self._that_matters(condition))
+        where, values = self._for_chunks(condition)
         sql = f"SELECT c.id FROM chunks c WHERE {where} LIMIT {WITHOUT_NUMPY + 1}"
         chunks = [chunk for (chunk,) in self._read(sql, values)]
         if len(chunks) > WITHOUT_NUMPY:
@@ -243,6 +240,8 @@ class SqliteRetrieval(WithPassing):
         return bool(self._vocabulary(sql, (stem, stem + LAST)))
 
     def nearest_words(self, word: Word, limit: int) -> list[str]:
+        from knowbase.text.spelling import ALIKE, MOST_ALIKE, nearest
+
         stem = stem_of(word.surface)
         found = self._vocabulary(
             "SELECT term FROM temp.words WHERE term >= ? AND term < ? LIMIT ?",
@@ -251,6 +250,8 @@ class SqliteRetrieval(WithPassing):
         return [self._as_written(near) for near in nearest(stem, (t for (t,) in found), limit)]
 
     def _as_written(self, stem: str) -> str:
+        from knowbase.text.spelling import as_written
+
         found = self._vocabulary(
             "SELECT title || ' ' || coalesce(heading, '') || ' ' || plain(text) FROM chunks WHERE"
             " id = (SELECT doc FROM temp.places WHERE term = ? LIMIT 1)",
@@ -342,32 +343,23 @@ class SqliteRetrieval(WithPassing):
             " CROSS JOIN chunks c ON c.id = wanted.value",
             ("[" + ",".join(map(str, chunks)) + "]",),
         )
-        documents = self._documents({row[1] for row in found})
+        documents = self._known("documents", {row[1] for row in found}, self._read_documents)
         return {
             number: Passage(number, rows.chunk(columns), documents[document])
             for number, document, *columns in found
             if document in documents
         }
 
-    def _documents(self, numbers: Set[int]) -> "Mapping[int, Document]":
-        """A document has many chunks, and is found again and again."""
-
-        def read(missing: Set[int]) -> "dict[int, Document]":
-            found = self._read(
-                f"SELECT {rows.DOCUMENT} FROM json_each(?) wanted CROSS JOIN documents d"
-                " ON d.seq = wanted.value",
-                ("[" + ",".join(map(str, missing)) + "]",),
-            )
-            return {one.seq: one for one in map(rows.document, found)}
-
-        return self._known("read", numbers, read)
+    def _read_documents(self, numbers: Set[int]) -> "dict[int, Document]":
+        found = self._read(
+            f"SELECT {rows.DOCUMENT} FROM json_each(?) wanted CROSS JOIN documents d"
+            " ON d.seq = wanted.value",
+            ("[" + ",".join(map(str, numbers)) + "]",),
+        )
+        return {one.seq: one for one in map(rows.document, found)}
 
     def _known(
-        self,
-        name: str,
-        keys: Set[Key],
-        read: "Callable[[Set[Key]], dict[Key, Value]]",
-        most: int = MOST_READ,
+        self, name: str, keys: Set[Key], read: "Read[Key, Value]", most: int = MOST_READ
     ) -> "Mapping[Key, Value]":
         """What belongs to keys, and to some that were asked for before: until somebody writes, only
         what is missing is read."""

@@ -175,7 +175,9 @@ def best_of(
     best = _Best(most, len(query))
     for chunks, halves in blocks:
         flags = None if among is None else among.passing(chunks)
-        if flags is not None and (halves.dtype != np.float32 or flags.mean() < _RARE):
+        if flags is not None and (
+            halves.dtype != np.float32 or np.count_nonzero(flags) < _RARE * len(flags)
+        ):
             chunks, halves, flags = chunks[flags], halves[flags], None
         matrix = floats(halves)
         scores = _products(matrix, query)
