@@ -1,14 +1,15 @@
-"""Pages before code, titles that say what was asked, passages that refer to pages: which constants,
-on halves of questions.
+"""Pages before code, titles that say what was asked, passages that refer to pages, further passages
+of one page: which constants, on halves of questions.
 
     python bench/fit.py FOLDER … [--judged FOLDER …]
 
 FOLDER is a collection as bench/public.py leaves it (with its base); a judged one has the layout of
-`kb eval`. Each way is how much code, data and tests count (`kind_weights`), how much more a title
-counts that says what was asked (`title_boost`), and from which share of its score on a short
-passage gives way to a page that it refers to (`leads_on`); one is changed at a time. A question
-belongs to the half that the SHA-256 of its text says. Printed for each half: how many questions
-the first hit answers and one of the first three; of judged sets, nDCG@10.
+`kb eval`. Each way is how much code and data, tests, examples count (`kind_weights`), how much more
+a title counts that says what was asked (`title_boost`), from which share of its score on a short
+passage gives way to a page that it refers to (`leads_on`), and how much a further passage of a
+document counts (`further_factor`); one is changed at a time. A question belongs to the half that
+the SHA-256 of its text says. Printed for each half: how many questions the first hit answers and
+one of the first three; of judged sets, nDCG@10.
 """
 
 import argparse
@@ -34,6 +35,8 @@ DEPTH = 100
 BOOSTS = (0.0, 0.2, 0.3, 0.4, 0.5)
 KINDS = ((1.0, 1.0), (0.95, 0.8), (0.9, 0.8), (0.85, 0.7), (0.8, 0.7))  # code and data, tests
 SHARES = (0.0, 0.5, 0.6, 0.65, 0.7, 0.8)
+EXAMPLES = (0.85, 0.8, 0.7, 0.6)
+FURTHER = (1.0, 0.95, 0.9, 0.85, 0.8, 0.7, 0.5)
 
 
 class Way(NamedTuple):
@@ -43,21 +46,25 @@ class Way(NamedTuple):
     tests: float
     boost: float
     share: float
+    examples: float
+    further: float
 
     def __str__(self) -> str:
-        kinds = f"code {self.others:g}, tests {self.tests:g}"
-        return f"{kinds}, title {self.boost:g}, leads on {self.share:g}"
+        kinds = f"code {self.others:g}, tests {self.tests:g}, examples {self.examples:g}"
+        return f"{kinds}, title {self.boost:g}, leads on {self.share:g}, further {self.further:g}"
 
 
-CHOSEN = Way(0.85, 0.7, 0.4, 0.65)
+CHOSEN = Way(0.85, 0.7, 0.4, 0.65, 0.7, 0.85)
 WAYS = list(
     dict.fromkeys(
         (
-            Way(1.0, 1.0, 0.0, 0.0),
-            Way(0.9, 0.8, 0.4, 0.0),
+            Way(1.0, 1.0, 0.0, 0.0, 1.0, 1.0),
+            Way(0.85, 0.7, 0.4, 0.65, 0.85, 1.0),
             *(CHOSEN._replace(others=others, tests=tests) for others, tests in KINDS),
             *(CHOSEN._replace(boost=boost) for boost in BOOSTS),
             *(CHOSEN._replace(share=share) for share in SHARES),
+            *(CHOSEN._replace(examples=examples) for examples in EXAMPLES),
+            *(CHOSEN._replace(further=further) for further in FURTHER),
         )
     )
 )
@@ -73,9 +80,12 @@ def orders(base: Base, text: str, unit: str) -> Orders:
     passages = outcome.proposals.passages
     found: Orders = {}
     for way in WAYS:
-        kinds = {"code": way.others, "data": way.others, "test": way.tests}
+        kinds = {"code": way.others, "data": way.others}
         changed = outcome.inquiry.profile._replace(
-            kind_weights=kinds, title_boost=way.boost, leads_on=way.share
+            kind_weights={**kinds, "test": way.tests, "example": way.examples},
+            title_boost=way.boost,
+            leads_on=way.share,
+            further_factor=way.further,
         )
         inquiry = outcome.inquiry._replace(profile=changed)
         ranked = rank_proposals(inquiry, outcome.proposals, outcome.trust)
@@ -126,7 +136,7 @@ def show(name: str, answered: Sequence[Answered], *, counted: bool) -> None:
             cells.append(
                 " ".join(f"{sum(c):.0f}" if counted else f"{mean(list(c)):.4f}" for c in columns)
             )
-        print(f"{way!s:50}", "   ".join(cells), flush=True)
+        print(f"{way!s:72}", "   ".join(cells), flush=True)
 
 
 def main() -> None:

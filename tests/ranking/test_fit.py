@@ -58,6 +58,12 @@ def ordered(text: str, *documents: Document, **changes: object) -> list[str | No
         ("tests/fixtures/answers.json", "text", "test"),
         ("grafana.json", "text", "data"),
         ("config/Values.YAML", "text", "data"),
+        ("examples/todo/src/store.js", "code", "example"),
+        ("docs_src/first/tutorial001.py", "code", "example"),
+        ("Samples/settings.json", "text", "example"),
+        ("examples/todo/test_store.py", "code", "test"),
+        ("examples/README.md", "markdown", None),
+        ("src/examples.py", "code", "code"),
     ],
 )
 def test_code_data_and_tests_are_known_by_their_type_and_path(
@@ -101,6 +107,17 @@ def test_who_names_an_identifier_gets_code_as_it_scores_but_tests_behind_it() ->
         "src/b.py",  # the first of equals
         "docs/a.md",
         "tests/test_x.py",
+    ]
+
+
+def test_examples_stand_behind_what_they_use() -> None:
+    code, page = document("src/b.py", kind="code", seq=2), document("docs/a.md", seq=3)
+    example = document("examples/b.py", kind="code", seq=1)
+    assert ordered("before_request", example, code, page) == [code.path, page.path, example.path]
+    assert ordered("call it before each", example, code, page) == [
+        page.path,
+        code.path,
+        example.path,
     ]
 
 

@@ -1,6 +1,7 @@
 """Searching with the profile `best`, the real model and a real base."""
 
 from collections.abc import Iterator
+from math import prod
 
 import pytest
 
@@ -47,7 +48,8 @@ def test_every_score_is_explained_to_the_last_digit(base: Base) -> None:
             explained = hit.explanation
             assert explained is not None
             gains = [part.weight * part.value for part in explained.contributions]
-            assert sum(gains) == pytest.approx(hit.score, abs=1e-12)
+            factors = [factor.value for factor in explained.factors]
+            assert sum(gains) * prod(factors) == pytest.approx(hit.score, abs=1e-12)
 
 
 def test_words_and_meaning_both_find_their_own(base: Base) -> None:

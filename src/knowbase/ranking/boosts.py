@@ -4,7 +4,7 @@ import math
 from typing import NamedTuple
 
 from knowbase.ranking.fusion import Contribution
-from knowbase.ranking.kinds import TEST, kind_of, names_code
+from knowbase.ranking.kinds import USES, kind_of, names_code
 from knowbase.ranking.profile import Profile
 from knowbase.ranking.titles import Titles
 from knowbase.values.documents import Document, is_in
@@ -54,7 +54,7 @@ class Fit:
     def _factors(self, document: Document) -> tuple[Factor, ...]:
         found = []
         kind = kind_of(document) if self._profile.kind_weights else None
-        if kind and (kind == TEST or not self._names_code):
+        if kind and (kind in USES or not self._names_code):
             found.append(Factor("kind", self._profile.kind_weights.get(kind, 1.0), kind))
         match = self._titles.match(document) if self._titles else 0.0
         if match:

@@ -38,6 +38,7 @@ LEAST = {
     "superseded_factor": 0,
     "title_boost": 0,
     "leads_on": 0,
+    "further_factor": 0,
     "default_top": 1,
     "max_top": 1,
 }

@@ -1,12 +1,15 @@
-"""What a file is for: code, data and tests answer a question in words less often than a page."""
+"""What a file is for: code, data, tests and examples answer a question in words less often than a
+page."""
 
 import re
 from functools import lru_cache
 
 from knowbase.values.documents import Document
 
-CODE, DATA, TEST = "code", "data", "test"
-KINDS = (CODE, DATA, TEST)
+CODE, DATA, TEST, EXAMPLE = "code", "data", "test", "example"
+KINDS = (CODE, DATA, TEST, EXAMPLE)
+USES = (TEST, EXAMPLE)
+"""Who names an identifier means what has it, not what uses it."""
 _DATA_ENDINGS = (".json", ".jsonl", ".toml", ".xml", ".yaml", ".yml")
 
 
@@ -20,6 +23,12 @@ def _test_path() -> re.Pattern[str]:
 
 
 @lru_cache(1)
+def _example_path() -> re.Pattern[str]:
+    """Programs that show how something is used; docs_src/ has what pages include."""
+    return re.compile(r"(?:^|/)(?:examples?|samples?|demos?|docs_src)/", re.IGNORECASE)
+
+
+@lru_cache(1)
 def _identifier() -> re.Pattern[str]:
     """a_name, aName, a.name, a::name, a->name, call(), and aName or AName alone."""
     return re.compile(
@@ -29,13 +38,15 @@ def _identifier() -> re.Pattern[str]:
 
 
 def kind_of(document: Document) -> str | None:
-    """Code, data or a test; none for what people write for people."""
+    """Code, data, a test or an example; none for what people write for people."""
     path = document.path or ""
     is_code = document.type == CODE
     if not is_code and not path.lower().endswith(_DATA_ENDINGS):
         return None
     if _test_path().search(path):
         return TEST
+    if _example_path().search(path):
+        return EXAMPLE
     return CODE if is_code else DATA
 
 

@@ -49,6 +49,8 @@ def rank(
         parts = (*gains, *signals(document, profile, now))
         boosts = (*factors(document, profile, now), *fit.factors(document))
         ranked.append(Ranked(chunk, total(parts, boosts, profile.clamp), parts, boosts))
+    if profile.further_factor != 1.0:
+        ranked = _further_less(ranked, passages, profile)
     if profile.word_first:
         ranked = _word_first(ranked, profile.clamp)
     ranked.sort(key=lambda hit: _order(hit, passages[hit.chunk].document), reverse=True)
@@ -59,6 +61,33 @@ def rank(
 
 def _order(hit: Ranked, document: Document) -> tuple[float, str, int, int]:
     return hit.score, document.updated_at, -document.seq, -hit.chunk
+
+
+def _further_less(
+    ranked: list[Ranked], passages: Mapping[int, Passage], profile: Profile
+) -> list[Ranked]:
+    """Of each document the best section counts as it is, every other one a little less: what is
+    nearly as good elsewhere comes before more of the same page."""
+    best: dict[int, tuple[tuple[bool, float, int], str]] = {}  # of each: how good, and its slug
+    for hit in ranked:
+        _, chunk, document = passages[hit.chunk]
+        worth = (profile.word_first and _has_the_word(hit), hit.score, -hit.chunk)
+        known = best.get(document.seq)
+        if known is None or worth > known[0]:
+            best[document.seq] = worth, chunk.slug
+    found = []
+    for hit in ranked:
+        _, chunk, document = passages[hit.chunk]
+        is_best = best[document.seq][1] == chunk.slug
+        found.append(hit if is_best else _as_further(hit, document.code, profile))
+    return found
+
+
+def _as_further(hit: Ranked, code: str, profile: Profile) -> Ranked:
+    factor = Factor("further", profile.further_factor, f"a further passage of {code}")
+    boosts = (*hit.factors, factor)
+    score = total(hit.contributions, boosts, profile.clamp)
+    return Ranked(hit.chunk, score, hit.contributions, boosts)
 
 
 def _word_first(ranked: list[Ranked], clamp: bool) -> list[Ranked]:
