@@ -124,6 +124,42 @@ def test_a_filter_never_changes_what_is_nearest(
             assert [one.score for one in found] == pytest.approx([one.score for one in wanted])
 
 
+@pytest.mark.parametrize("few", [0, 5, 1000], ids=["none listed", "few listed", "all listed"])
+@pytest.mark.parametrize("passing", PASSING.values(), ids=PASSING)
+def test_a_filter_never_changes_which_words_are_found(
+    both_stores: tuple[Store, Store],
+    passing: Condition,
+    few: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """S1-07: whether what passes is listed, or what fails, or neither."""
+    oracle, store = both_stores
+    monkeypatch.setattr(who_passes, "RARE", few)
+    monkeypatch.setattr(who_passes, "FEW", few)
+    words = keyword_query("text 11 13 17 40 120")
+    wanted = oracle.keyword(words, passing, DOCUMENTS, FieldWeights())
+    found = store.keyword(words, passing, DOCUMENTS, FieldWeights())
+    assert [one.chunk for one in found] == [one.chunk for one in wanted]
+
+
+def test_what_a_passage_says_is_read_anew_when_somebody_writes(tmp_path: Path) -> None:
+    """Passages are kept while nobody writes, and no longer; also within one state of the base,
+    in which nobody else is seen to have written."""
+    path = str(tmp_path / "base.db")
+    mine, other = filled(create(path)), SqliteStore(path)
+    chunk = mine.keyword(keyword_query("5"), EVERYTHING, 1, FieldWeights())[0].chunk
+    old = mine.passages((chunk,))[chunk]
+    with mine.one_state():
+        assert mine.passages((chunk,))[chunk] == old
+        other.apply(Changes(edits=(Edit(old.document.id, {"archived": True}),)), NOW)
+        assert mine.passages((chunk,))[chunk] == old
+    assert mine.passages((chunk,))[chunk].document.archived
+    other.apply(Changes(removed=(old.document.id,)), NOW)
+    assert mine.passages((chunk,)) == {}
+    other.close()
+    mine.close()
+
+
 def test_what_fails_is_looked_for_anew_when_somebody_writes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -42,7 +42,7 @@ MANY = 2_000  # documents that have a word: more are not put in order for a few 
 ROWID = "+rowid"  # keeps FTS5 in the lead: driven by ids, it would match again for each of them
 LAST = "\U0010ffff"  # sorts after every word
 MOST_READ = 2_000  # documents and words that are kept when they were read: some 5 MB
-MOST_PASSAGES = 10_000  # a base with more keeps none: 10 MB
+MOST_PASSAGES = 10_000  # a base with more keeps none: 12 MB
 WITHOUT_NUMPY = 2_000  # vectors that are compared sooner than numpy is loaded
 
 
