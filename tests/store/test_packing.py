@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from earlier import said_twice, schema_of
 from knowbase.errors import BaseDamaged
 from knowbase.query.conditions import EVERYTHING
 from knowbase.query.words import FieldWeights, KeywordQuery
@@ -143,16 +144,13 @@ def _filled(tmp_path: Path) -> str:
 
 def _as_before(path: str) -> None:
     """As the version before texts were packed has a base."""
+    said_twice(path)
     connection = apsw.Connection(path)
     register(connection)
     number = schema.STEPS.index(schema.pack_texts)
-    old = apsw.Connection(":memory:")
-    for step in schema.STEPS[:number]:
-        old.execute(step) if isinstance(step, str) else step(old)
+    sql = schema_of(number)
     names = ("chunks_fts", "past_fts", "chunks_hash", "chunks_inserted", "chunks_updated",
              "past_chunks_inserted")  # fmt: skip
-    made: Any = old.execute("SELECT name, sql FROM sqlite_schema").fetchall()
-    sql = dict(made)
     connection.execute(
         "DROP TRIGGER chunks_inserted; DROP TRIGGER chunks_updated;"
         "DROP TRIGGER past_chunks_inserted; DROP TABLE chunks_fts; DROP TABLE past_fts;"
@@ -161,7 +159,7 @@ def _as_before(path: str) -> None:
         "UPDATE past_texts SET text = plain(text); UPDATE past_chunks SET terms = plain(terms)"
     )
     for name in names:
-        connection.execute(str(sql[name]))
+        connection.execute(sql[name])
     connection.execute("DELETE FROM names; DELETE FROM mentions; DELETE FROM stale_names")
     found: Any = connection.execute(f"SELECT seq, {', '.join(Named._fields)} FROM documents")
     for seq, *fields in found.fetchall():

@@ -85,7 +85,7 @@ def test_indexed_fields_are_title_heading_text_and_type(path: str, store: Sqlite
     columns = [row[1] for row in rows(path, "PRAGMA table_info(chunks_fts)")]
     assert columns == ["text", "title", "heading", "terms"]
     put(store, "one")
-    [(terms,)] = rows(path, "SELECT plain(terms) FROM chunks")
+    [(terms,)] = rows(path, "SELECT plain(terms) FROM documents")
     assert "\ue001markdown" in str(terms)
 
 

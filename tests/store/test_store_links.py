@@ -10,6 +10,7 @@ import numpy as np
 import psycopg
 import pytest
 
+from earlier import said_twice
 from knowbase import deadline
 from knowbase.config import Settings
 from knowbase.errors import TookTooLong
@@ -321,6 +322,7 @@ def test_an_older_sqlite_base_gets_its_links_when_it_is_opened(tmp_path: Path) -
     store.link_similar(0.8)
     kept = store.edges(EVERYTHING)
     store.close()
+    said_twice(path)
     connection = apsw.Connection(path)
     for table in (*GRAPH, *LATER, "past_fts", "stale_names", "journal"):
         connection.execute(f"DROP TABLE {table}")

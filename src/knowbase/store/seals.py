@@ -16,6 +16,10 @@ OF_USE = ("salience", "access_count", "last_accessed_at", "confirmed")
 """What changes whenever a document is of use: sealed apart, so that a use seals nothing else."""
 
 
+SEALS = ("seal", "text_seal", "use_seal")
+"""The columns of documents that have them."""
+
+
 class Seals(NamedTuple):
     """Of one document; None: written before there were any."""
 

@@ -16,13 +16,20 @@ def index_terms(
     content: str = "",
 ) -> str:
     """What is indexed beside the fields themselves: their extras, the document's type and names."""
-    words = [type_mark(document_type), *names]
-    for repeated in (*names, title, heading or ""):
-        words += _surfaces(repeated)
+    words = [document_terms(document_type, tuple(names), title), *_surfaces(heading or "")]
     words += [extra.surface for extra in extras(content)]
     text = "\n".join(field for field in (title, heading, content) if field)
     words += [form.surface for form in forms(text, latin=is_foreign(text))]
     words += definition_terms(text)
+    return " ".join(words)
+
+
+@lru_cache(maxsize=256)
+def document_terms(document_type: str, names: tuple[str, ...], title: str) -> str:
+    """What all chunks of a document begin with."""
+    words = [type_mark(document_type), *names]
+    for repeated in (*names, title):
+        words += _surfaces(repeated)
     return " ".join(words)
 
 

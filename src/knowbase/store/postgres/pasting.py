@@ -10,10 +10,10 @@ from psycopg.sql import SQL
 from knowbase.store.postgres import calibration, rows, saved
 from knowbase.store.postgres.bulk import analyze, copy_rows, copy_vectors
 from knowbase.store.postgres.chunks import chunk_line
-from knowbase.store.postgres.sealing import COLUMNS as SEALS
 from knowbase.store.postgres.sealing import columns as seals
 from knowbase.store.postgres.sealing import read_back
 from knowbase.store.postgres.write import Writing
+from knowbase.store.seals import SEALS
 from knowbase.values.characters import storable
 from knowbase.values.copies import ChunkCopy, Copy, SharedParts, batches
 from knowbase.values.documents import Document

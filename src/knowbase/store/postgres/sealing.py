@@ -10,12 +10,11 @@ from knowbase.store.postgres import rows
 from knowbase.store.postgres.connection import Connections
 from knowbase.store.postgres.reading import Reading
 from knowbase.store.postgres.vector_tables import unpacked, vector_table
-from knowbase.store.seals import seals_of, vector_seal
+from knowbase.store.seals import SEALS, seals_of, vector_seal
 from knowbase.values.copies import Copy
 from knowbase.values.documents import FIELDS, Document
 
 _BATCH = 100
-COLUMNS = ("seal", "text_seal", "use_seal")
 _WHOLE = "seal = n.fields, text_seal = n.text, use_seal = n.use"
 _FIELDS = "seal = n.fields, use_seal = n.use"
 _USE = "use_seal = n.use"
@@ -44,7 +43,7 @@ def read_back(values: Mapping[str, Any]) -> Document:
 
 def columns(copy: Copy) -> dict[str, bytes | None]:
     """The seals of a document, to be written with it."""
-    return dict(zip(COLUMNS, seals_of(copy), strict=True))
+    return dict(zip(SEALS, seals_of(copy), strict=True))
 
 
 def _as_read(name: str, value: Any) -> Any:

@@ -6,22 +6,30 @@ may meet something in the base, or each other, is written one by one (`write.py`
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from itertools import accumulate, pairwise
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, chain, pairwise
+from typing import Any, NamedTuple
 
 import apsw
 
+from knowbase.store.rows import in_order
+from knowbase.store.seals import SEALS, seals_of
 from knowbase.store.sqlite import rows, vectors
-from knowbase.store.sqlite.packing import digest, place
-from knowbase.text.indexed import index_terms
+from knowbase.store.sqlite.packing import digest, kept_header, packed, place
+from knowbase.text.indexed import document_terms, index_terms
 from knowbase.values.changes import Draft, assigned_codes
+from knowbase.values.copies import ChunkCopy, Copy
 from knowbase.values.documents import DEFAULT_SALIENCE, Chunk, names_of
+from knowbase.values.reading import Link
 
 CHUNK_VALUES = (
     "position", "hash", "line", "page", "tokens", "overlap", "header", "title", "heading", "text",
     "terms",
 )  # fmt: skip
+
+
+_TERMS = CHUNK_VALUES.index("terms")
+_TOGETHER = (64, 8, 1)  # rows of a statement
 
 
 def new_among(connection: apsw.Connection, drafts: Sequence[Draft]) -> set[int]:
@@ -52,8 +60,9 @@ def write_new(
     first = _last(connection, "documents", "seq") + 1
     seqs = list(range(first, first + len(drafts)))
     codes = _codes(connection, seqs)
-    _write_documents(connection, drafts, [*zip(seqs, codes, strict=True)], now)
     numbered = [*zip(seqs, drafts, strict=True)]
+    every = [*_numbered(connection, numbered, codes)]
+    _write_documents(connection, every, now)
     connection.executemany(
         "INSERT OR IGNORE INTO tags VALUES (?, ?)",
         [(seq, tag) for seq, draft in numbered for tag in draft.reading.tags],
@@ -62,7 +71,7 @@ def write_new(
         "INSERT OR IGNORE INTO links VALUES (?, ?, ?)",
         [(seq, link.target, link.kind) for seq, draft in numbered for link in draft.reading.links],
     )
-    _write_chunks(connection, numbered, codes, model)
+    _write_chunks(connection, every, model)
     connection.executemany(
         "INSERT OR IGNORE INTO unlinked VALUES (?)",
         [(seq,) for seq, draft in numbered if draft.chunks],
@@ -91,23 +100,76 @@ def _codes(connection: apsw.Connection, seqs: Sequence[int]) -> list[str]:
     return [next(c for c in assigned_codes(seq) if c.lower() not in folded) for seq in seqs]
 
 
-def _write_documents(
-    connection: apsw.Connection,
-    drafts: Sequence[Draft],
-    names: Sequence[tuple[int, str]],
-    now: str,
-) -> None:
+class _New(NamedTuple):
+    """A document under its numbers: its own, and those of its chunks, with what is stored of
+    each."""
+
+    seq: int
+    code: str
+    draft: Draft
+    ids: range
+    chunks: Sequence[tuple[Any, ...]]
+
+
+def _numbered(
+    connection: apsw.Connection, numbered: Sequence[tuple[int, Draft]], codes: Sequence[str]
+) -> Iterator[_New]:
+    first = _last(connection, "chunks", "id") + 1
+    starts = accumulate((len(draft.chunks) for _, draft in numbered), initial=first)
+    for (seq, draft), code, span in zip(numbered, codes, pairwise(starts), strict=True):
+        yield _New(seq, code, draft, range(*span), [*chunk_values(draft, code)])
+
+
+def _write_documents(connection: apsw.Connection, every: Sequence[_New], now: str) -> None:
     """Which columns a document has depends on what its text says: most have the same."""
     by_columns: dict[tuple[str, ...], list[tuple[Any, ...]]] = {}
-    for draft, (seq, code) in zip(drafts, names, strict=True):
-        values: dict[str, Any] = {"seq": seq, "id": draft.id, "code": code, "created_at": now}
-        values |= {"salience": DEFAULT_SALIENCE, **document_values(draft)}
+    for new in every:
+        draft = new.draft
+        values: dict[str, Any] = {"seq": new.seq, "id": draft.id, "code": new.code}
+        values |= {"created_at": now, "salience": DEFAULT_SALIENCE, **document_values(draft)}
+        terms = terms_of(draft, new.code)
+        values |= {"terms": packed(terms), **_seals(new, values, terms)}
         by_columns.setdefault(tuple(values), []).append(tuple(values.values()))
     for columns, values_of in by_columns.items():
         places = ", ".join("?" * len(columns))
         connection.executemany(
             f"INSERT INTO documents ({', '.join(columns)}) VALUES ({places})", values_of
         )
+
+
+def _seals(new: _New, values: Mapping[str, Any], terms: str) -> Mapping[str, bytes | None]:
+    """Those of what will be read, from what is about to be written."""
+    reading = new.draft.reading
+    chunks = tuple(
+        ChunkCopy(number, position, chunk, reading.title, terms + written[_TERMS], ())
+        for position, (number, chunk, written) in enumerate(
+            zip(new.ids, new.draft.chunks, new.chunks, strict=True)
+        )
+    )
+    document = rows.read_back(values, reading.tags)
+    copy = Copy(document, {}, in_order({*map(Link._make, reading.links)}), (), chunks)
+    return dict(zip(SEALS, seals_of(copy), strict=True))
+
+
+def terms_of(draft: Draft, code: str) -> str:
+    """What is indexed of each of its chunks."""
+    reading = draft.reading
+    return document_terms(reading.type, names_of(code, draft.path), reading.title)
+
+
+class Naming(NamedTuple):
+    """What a document is found by, in each of its chunks."""
+
+    type: str
+    title: str
+    code: str
+    path: str | None
+
+
+def shared_terms(naming: Naming, terms: Sequence[str]) -> str:
+    """What all chunks of a document begin with, where this is indexed of them."""
+    shared = document_terms(naming.type, names_of(naming.code, naming.path), naming.title)
+    return shared if all(one.startswith(shared) for one in terms) else ""
 
 
 def document_values(draft: Draft) -> dict[str, Any]:
@@ -117,25 +179,16 @@ def document_values(draft: Draft) -> dict[str, Any]:
     return values | {"path": draft.path, "updated_at": draft.updated_at}
 
 
-def _write_chunks(
-    connection: apsw.Connection,
-    numbered: Sequence[tuple[int, Draft]],
-    codes: Sequence[str],
-    model: int | None,
-) -> None:
-    first = _last(connection, "chunks", "id") + 1
-    starts = accumulate((len(draft.chunks) for _, draft in numbered), initial=first)
-    ids = [range(*span) for span in pairwise(starts)]
-    columns = ", ".join(("id", "document", "slug", "chunk_index", *CHUNK_VALUES))
-    places = ", ".join(map(place, CHUNK_VALUES))
-    connection.executemany(
-        f"INSERT INTO chunks ({columns}) VALUES (?, ?, ?, ?, {places})",
+def _write_chunks(connection: apsw.Connection, every: Sequence[_New], model: int | None) -> None:
+    columns = ("id", "document", "slug", "chunk_index", *CHUNK_VALUES)
+    insert_together(
+        connection,
+        f"INSERT INTO chunks ({', '.join(columns)}) VALUES ",
+        f"({', '.join(map(place, columns))})",
         [
-            (chunk_id, seq, chunk.slug, chunk.chunk_index, *values)
-            for (seq, draft), code, span in zip(numbered, codes, ids, strict=True)
-            for chunk_id, chunk, values in zip(
-                span, draft.chunks, chunk_values(draft, code), strict=True
-            )
+            (number, new.seq, chunk.slug, chunk.chunk_index, *values)
+            for new in every
+            for number, chunk, values in zip(new.ids, new.draft.chunks, new.chunks, strict=True)
         ],
     )
     if model is not None:
@@ -144,24 +197,40 @@ def _write_chunks(
             model,
             [
                 (chunk_id, vector)
-                for (_, draft), span in zip(numbered, ids, strict=True)
-                for chunk_id, vector in zip(span, draft.vectors, strict=True)
+                for new in every
+                for chunk_id, vector in zip(new.ids, new.draft.vectors, strict=True)
                 if vector is not None
             ],
         )
 
 
+def insert_together(
+    connection: apsw.Connection, into: str, places: str, lines: Sequence[tuple[Any, ...]]
+) -> None:
+    """In statements of many rows: each that may fire a trigger keeps what it takes to be undone,
+    and FTS5, which triggers fill, writes down before each of them what it has gathered."""
+    done = 0
+    for size in _TOGETHER:
+        while len(lines) - done >= size:
+            part = lines[done : done + size]
+            connection.execute(into + ", ".join([places] * size), [*chain.from_iterable(part)])
+            done += size
+
+
 def chunk_values(draft: Draft, code: str) -> Iterable[tuple[Any, ...]]:
-    """What is stored of each chunk, in the order of `CHUNK_VALUES`."""
-    names = names_of(code, draft.path)
+    """What is stored of each chunk, in the order of `CHUNK_VALUES`; of what is indexed beside its
+    fields, what not all chunks of the document have."""
+    names, shared = names_of(code, draft.path), len(terms_of(draft, code))
     for position, chunk in enumerate(draft.chunks):
-        yield _values_of(chunk, position, draft, names)
+        yield _values_of(chunk, position, draft, names, shared)
 
 
-def _values_of(chunk: Chunk, position: int, draft: Draft, names: Sequence[str]) -> tuple[Any, ...]:
+def _values_of(
+    chunk: Chunk, position: int, draft: Draft, names: Sequence[str], shared: int
+) -> tuple[Any, ...]:
     title = draft.reading.title
     return (
         position, digest(chunk.hash), chunk.line, chunk.page, chunk.tokens, chunk.overlap,
-        chunk.header, title, chunk.heading, chunk.text,
-        index_terms(draft.reading.type, names, title, chunk.heading, chunk.text),
+        kept_header(chunk.header, chunk.heading), title, chunk.heading, chunk.text,
+        index_terms(draft.reading.type, names, title, chunk.heading, chunk.text)[shared:],
     )  # fmt: skip

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from knowbase.store.sqlite.packing import SIMILAR
-from knowbase.values.edges import WEIGHTS
+from knowbase.store.sqlite.packing import MILLION, SIMILAR, in_millionths
 
 if TYPE_CHECKING:
     from knowbase.store.similar import Block, Due, Found, Links, Rule
@@ -97,7 +96,6 @@ class SqliteMoment:
 
     def links(self, documents: Collection[int]) -> "Links":
         found: dict[int, dict[int, float]] = {}
-        weight = WEIGHTS["SIMILAR_TO"]
         rows: Any = self.connection.execute(
             "SELECT e.source, e.target, e.weight FROM json_each(?1) wanted CROSS JOIN edges e"
             f" ON e.source = wanted.value WHERE e.relation = {SIMILAR}"
@@ -106,7 +104,7 @@ class SqliteMoment:
             (_numbers(documents),),
         )
         for document, other, value in rows:
-            found.setdefault(document, {})[other] = value / weight
+            found.setdefault(document, {})[other] = value / MILLION
         return found
 
     def marks(self, documents: Collection[int] | None) -> Mapping[int, object]:
@@ -145,11 +143,10 @@ def write(moment: SqliteMoment, found: "Found", rule: "Rule") -> "Found | None":
     connection.executemany(
         "INSERT OR IGNORE INTO unlinked VALUES (?)", [(one,) for one in found.again]
     )
-    weight = WEIGHTS["SIMILAR_TO"]
     connection.executemany(
         f"INSERT INTO edges VALUES (?, ?, {SIMILAR}, ?, {SIMILAR})"
         " ON CONFLICT DO UPDATE SET weight = excluded.weight",
-        [(*pair, found.added[pair] * weight) for pair in sorted(found.added)],
+        [(*pair, in_millionths(found.added[pair])) for pair in sorted(found.added)],
     )
     connection.execute(
         "UPDATE graph SET similar_above = ?, similar_most = ?, version = version + 1", rule

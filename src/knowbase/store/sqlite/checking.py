@@ -9,6 +9,7 @@ import apsw
 from knowbase.errors import BaseDamaged
 from knowbase.store.sqlite.connection import translated
 from knowbase.store.sqlite.damage import is_damage
+from knowbase.store.sqlite.packing import TERMS
 from knowbase.store.sqlite.vector_tables import vector_table
 from knowbase.values.findings import DAMAGE, PROBLEM, Finding
 
@@ -144,7 +145,7 @@ def _index_anew(connection: apsw.Connection) -> None:
         "CREATE VIRTUAL TABLE temp.anew USING fts5 (text, title, heading, terms, content = '',"
         " contentless_delete = 1, tokenize = 'porter unicode61');"
         "INSERT INTO temp.anew (rowid, title, heading, text, terms)"
-        " SELECT id, title, coalesce(heading, ''), plain(text), plain(terms) FROM chunks;"
+        f" SELECT id, title, coalesce(heading, ''), plain(text), {TERMS} FROM chunks c;"
         "CREATE VIRTUAL TABLE temp.kept_words USING fts5vocab(main, chunks_fts, instance);"
         "CREATE VIRTUAL TABLE temp.new_words USING fts5vocab(temp, anew, instance)"
     )

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from knowbase.query.conditions import (
+    Compare,
     Condition,
     InRole,
     InSession,
@@ -14,11 +15,19 @@ from knowbase.query.conditions import (
 )
 from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.compile import Compiled, Compiler
+from knowbase.store.sqlite.packing import digest
 from knowbase.text.analysis import Word
 from knowbase.text.paths import PathPattern
 
 
 class SqliteCompiler(Compiler):
+    def _compare(self, condition: Compare) -> Compiled:
+        if (condition.field, condition.operator) != ("content_hash", "="):
+            return super()._compare(condition)
+        wanted = digest(str(condition.value))  # found by its first bytes, as a chunk's is
+        test = "(substr(d.content_hash, 1, 8) = ? AND d.content_hash = ?)"
+        return Compiled(test, [wanted[:8], wanted])
+
     def one_of(self, condition: OneOf) -> Compiled:
         column, places = self.column(condition.field), _places(len(condition.values))
         return Compiled(f"coalesce({column} IN ({places}), 0)", list(condition.values))

@@ -18,8 +18,9 @@ from knowbase.store.sqlite import (
     saved,
     vectors,
 )
+from knowbase.store.sqlite.adding import Naming, shared_terms
 from knowbase.store.sqlite.connection import Connections, translated
-from knowbase.store.sqlite.packing import SIMILAR, digest, place
+from knowbase.store.sqlite.packing import SIMILAR, digest, in_millionths, kept_header, place
 from knowbase.store.sqlite.reading import SqliteSnapshot
 from knowbase.store.sqlite.sealing import seal
 from knowbase.store.sqlite.write import remove
@@ -28,7 +29,7 @@ from knowbase.values.documents import Document
 from knowbase.values.history import HistoryPart
 from knowbase.values.vectors import Model
 
-_COLUMNS = (*(name for name in Document._fields if name != "tags"), "said")
+_COLUMNS = (*(name for name in Document._fields if name != "tags"), "said", "terms")
 _CHUNK = (
     "id", "document", "position", "slug", "chunk_index", "hash", "line", "page", "tokens",
     "overlap", "title", "heading", "header", "text", "terms",
@@ -172,7 +173,11 @@ def _paste(connection: apsw.Connection, copy: Copy, numbers: dict[Model, int]) -
     document = copy.document
     said = {name: "" if value is None else value for name, value in copy.said.items()}
     values = {name: rows.written(name, value) for name, value in document._asdict().items()}
-    values["said"] = json.dumps(said)
+    terms = shared_terms(
+        Naming(document.type, document.title, document.code, document.path),
+        [one.terms for one in copy.chunks],
+    )
+    values |= {"said": json.dumps(said), "terms": terms}
     _insert(connection, "documents", _COLUMNS, [[values[name] for name in _COLUMNS]])
     seq = document.seq
     _insert(connection, "tags", ("document", "name"), [(seq, tag) for tag in document.tags])
@@ -185,7 +190,8 @@ def _paste(connection: apsw.Connection, copy: Copy, numbers: dict[Model, int]) -
     for one in copy.chunks:
         given = {
             **one.chunk._asdict(), "id": one.id, "document": seq, "position": one.position,
-            "title": one.title, "terms": one.terms, "hash": digest(one.chunk.hash),
+            "title": one.title, "terms": one.terms[len(terms) :], "hash": digest(one.chunk.hash),
+            "header": kept_header(one.chunk.header, one.chunk.heading),
         }  # fmt: skip
         _insert(connection, "chunks", _CHUNK, [[given[name] for name in _CHUNK]])
         for model, vector in one.vectors:
@@ -231,7 +237,8 @@ def _paste_shared(connection: apsw.Connection, shared: SharedParts) -> None:
     calibration.write(connection, shared.calibration)
     links.relink(connection)
     connection.executemany(
-        f"INSERT INTO edges VALUES (?, ?, {SIMILAR}, ?, {SIMILAR})", shared.similar
+        f"INSERT INTO edges VALUES (?, ?, {SIMILAR}, ?, {SIMILAR})",
+        [(*ends, in_millionths(weight)) for *ends, weight in shared.similar],
     )
     connection.execute("DELETE FROM unlinked")
     connection.executemany("INSERT INTO unlinked VALUES (?)", [(seq,) for seq in shared.unlinked])

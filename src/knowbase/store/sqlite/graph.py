@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from knowbase.query.conditions import FORGOTTEN, Condition, Not, both
 from knowbase.store.sqlite.compile import compile_condition
 from knowbase.store.sqlite.connection import Connected, as_json, translated
-from knowbase.store.sqlite.packing import SIMILAR
+from knowbase.store.sqlite.packing import MILLION, SIMILAR
 
 if TYPE_CHECKING:
     import apsw
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from knowbase.values.reading import Link
 
 RELATION = f"iif(e.relation = {SIMILAR}, 'SIMILAR_TO', e.relation)"
-EDGE = f"s.id, t.id, {RELATION}, e.weight, iif(e.relation = {SIMILAR}, 'vectors', e.origin)"
+EDGE = (
+    f"s.id, t.id, {RELATION}, e.weight / {MILLION},"
+    f" iif(e.relation = {SIMILAR}, 'vectors', e.origin)"
+)
 
 _WRITTEN = "(m.origin = 'markdown' OR m.origin = 'wiki' AND m.reach = 5)"
 """What a text has as a link: the file beside it is a guess, which need not be there."""
@@ -61,11 +64,12 @@ class SqliteGraph(Connected):
                 ):
                     tags[seq] = (*tags.get(seq, ()), name)
                 edges: Any = connection.execute(
-                    "SELECT source, target, relation, weight FROM edges"
+                    f"SELECT source, target, relation, weight / {MILLION} FROM edges"
                     f" WHERE relation <> {SIMILAR} ORDER BY source, target, relation"
                 ).fetchall()
                 alike: Any = connection.execute(
-                    f"SELECT source, target, weight FROM edges WHERE relation = {SIMILAR}"
+                    f"SELECT source, target, weight / {MILLION} FROM edges"
+                    f" WHERE relation = {SIMILAR}"
                     " ORDER BY source, target"
                 )
                 ends = np.fromiter(chain.from_iterable(alike), "f8").reshape(-1, 3)

@@ -142,7 +142,7 @@ def write(connection: apsw.Connection, part: HistoryPart) -> None:
     """A change with what it replaced."""
     change = part.change
     connection.execute(
-        "INSERT OR REPLACE INTO changes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO changes VALUES (?, ?, ?, ?, ?, ?, ?, packed(?), ?, ?)",
         (*change[:7], touched_json(change), *change[8:]),
     )
     write_versions(connection, part.versions)

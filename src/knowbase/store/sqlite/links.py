@@ -8,7 +8,8 @@ from typing import Any
 
 import apsw
 
-from knowbase.store.sqlite.packing import SIMILAR, kept_name
+from knowbase.store.sqlite.adding import insert_together
+from knowbase.store.sqlite.packing import MILLION, SIMILAR, kept_name
 from knowbase.text.names import Mention, Named, mentions_of, names_of_document
 from knowbase.values.edges import WEIGHTS
 from knowbase.values.reading import Link
@@ -57,7 +58,9 @@ def _write_names(connection: apsw.Connection, documents: Collection[int]) -> Non
         new += [(*name, seq) for name in names.items() - old]
         mentions += mention_rows(seq, mentions_of(named, links.get(seq, ())))
     connection.executemany("DELETE FROM names WHERE name = ? AND kind = ? AND document = ?", gone)
-    connection.executemany("INSERT INTO names VALUES (?, ?, ?)", sorted(new, key=_in_order))
+    insert_together(
+        connection, "INSERT INTO names VALUES ", "(?, ?, ?)", sorted(new, key=_in_order)
+    )
     connection.execute(
         "DELETE FROM mentions WHERE document IN (SELECT value FROM json_each(?))", (wanted,)
     )
@@ -112,7 +115,8 @@ def resolving(called: str, owners: str) -> str:
     """The query for the edges of these documents: `called` is who goes by the name of a mention
     `m`. Its first parameter are the weights of relations."""
     return (
-        "SELECT source, target, relation, weight, min(origin) FROM ("
+        f"SELECT source, target, relation, CAST(round(weight * {MILLION}) AS INTEGER), min(origin)"
+        " FROM ("
         " SELECT iif(inverse, found, document) AS source, iif(inverse, document, found) AS target,"
         " relation, weight, origin FROM (SELECT document, relation, target, origin, inverse,"
         f"  weight, found, min(reach) FROM (SELECT m.*, {called} AS found"

@@ -19,10 +19,29 @@ if TYPE_CHECKING:
 
 PACKED = ("text", "terms")
 """The columns that hold packed texts, of what is and of what was."""
-HASH = "iif(typeof(c.hash) = 'blob', lower(hex(c.hash)), c.hash)"
+
+
+def _letters(column: str) -> str:
+    return f"iif(typeof({column}) = 'blob', lower(hex({column})), {column})"
+
+
+HASH = _letters("c.hash")
 """The hash of a chunk `c` as everybody knows it."""
+CONTENT_HASH = _letters("d.content_hash")
+"""The same of a document `d`."""
+HEADER = (
+    "iif(typeof(c.header) = 'blob',"
+    " substr('######', 1, length(c.header)) || ' ' || c.heading || char(10), c.header)"
+)
+"""What stands before the text of a chunk `c`: mostly its heading, behind a few `#`."""
+TERMS = (
+    "coalesce((SELECT plain(terms) FROM documents WHERE seq = c.document), '') || plain(c.terms)"
+)
+"""What is indexed beside the fields of a chunk `c`: what all of its document begin with, first."""
 SIMILAR = "''"
 """The relation SIMILAR_TO as it is kept, and its origin: nearly all edges are of it."""
+MILLION = 1e6
+"""What the weights of edges are kept as parts of: a whole number takes three bytes of eight."""
 LEAST = 96  # letters: less gains a few bytes at most
 MARK = b"\x01"  # says which letters a text refers to
 _RAW = -15  # deflate alone: seals say whether a text is what was written
@@ -31,6 +50,9 @@ _RAW = -15  # deflate alone: seals say whether a text is what was written
 _LEVEL, _IN_VIEW, _MEMORY = 6, -13, 8
 _LETTERS = 64  # of a hash
 _SHORT = 12  # letters: a code is hardly longer
+_ASKED_SOON = 128  # texts: rows of a statement, each with two
+_just_packed: dict[bytes, str] = {}
+"""What a trigger asks for, once the row that it was packed for is there."""
 _KEY, _ID_BYTES, _ID_LETTERS = 8, 16, 36
 
 
@@ -41,13 +63,21 @@ def packed(text: Any) -> Any:
     given = text.encode()
     deflating = zlib.compressobj(_LEVEL, zlib.DEFLATED, _IN_VIEW, _MEMORY, zdict=LETTERS)
     made = MARK + deflating.compress(given) + deflating.flush()
-    return made if len(made) < len(given) else text
+    if len(made) >= len(given):
+        return text
+    if len(_just_packed) >= _ASKED_SOON:
+        _just_packed.clear()
+    _just_packed[made] = text
+    return made
 
 
 def plain(kept: Any) -> Any:
     """What was packed; anything else is as it is."""
     if not isinstance(kept, bytes):
         return kept
+    known = _just_packed.pop(kept, None)
+    if known is not None:
+        return known
     inflating = _inflating(kept)
     try:
         text: str = inflating.decompress(kept[1:]).decode()
@@ -125,6 +155,18 @@ def digest(letters: str) -> bytes | str:
 def kept_hash(letters: str) -> str:
     """The same in SQL, of a column or parameter with letters."""
     return f"iif(length({letters}) = {_LETTERS}, coalesce(unhex({letters}), {letters}), {letters})"
+
+
+def in_millionths(weight: float) -> int:
+    """Similarities have no more digits (`DIGITS` of store/neighbours.py), and no relation has."""
+    return round(weight * MILLION)
+
+
+def kept_header(header: str, heading: str | None) -> str | bytes:
+    """A byte for each `#`, where nothing else stands before the heading."""
+    marks = len(header) - len(heading or "") - 2
+    is_usual = heading and 1 <= marks <= 6 and header == f"{'#' * marks} {heading}\n"
+    return bytes(marks) if is_usual else header
 
 
 def has_hash(letters: str, chunk: str = "c") -> str:

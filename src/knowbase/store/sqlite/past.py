@@ -6,6 +6,7 @@ from typing import Any
 import apsw
 
 from knowbase.store.halves import whole
+from knowbase.store.sqlite.packing import plain
 from knowbase.store.versions import text_key, touched_of, version_seal
 from knowbase.values.history import Change, HistoryPart, PastChunk, PastVersion
 from knowbase.values.vectors import Model
@@ -69,7 +70,7 @@ def _ended(connection: apsw.Connection, number: int) -> list[PastVersion]:
 
 
 def change_of(row: Any) -> Change:
-    return Change(*row)._replace(touched=touched_of(row[7]))
+    return Change(*row)._replace(touched=touched_of(plain(row[7])))
 
 
 def seq(connection: apsw.Connection, document: str) -> int | None:

@@ -11,7 +11,7 @@ from knowbase.store.rows import from_json, in_order
 from knowbase.store.seals import Seals
 from knowbase.store.sqlite import calibration, rows, saved
 from knowbase.store.sqlite.connection import translated
-from knowbase.store.sqlite.packing import SIMILAR
+from knowbase.store.sqlite.packing import MILLION, SIMILAR, TERMS
 from knowbase.store.sqlite.vector_tables import vector_table
 from knowbase.values.copies import ChunkCopy, Copy, Frame, GivenVerdict, SharedParts
 from knowbase.values.documents import Chunk
@@ -67,8 +67,8 @@ class SqliteSnapshot:
     def vector_seals(self, numbers: Collection[int]) -> dict[tuple[int, Model], bytes | None]:
         with translated():
             found: Any = self._connection.execute(
-                "SELECT e.chunk, m.name, m.revision, m.dimensions, e.seal FROM embedded e"
-                " JOIN models m ON m.id = e.model WHERE e.chunk IN"
+                "SELECT e.chunk, m.name, m.revision, m.dimensions, e.seal FROM models m"
+                " CROSS JOIN embedded e ON e.model = m.id AND e.chunk IN"
                 f" (SELECT id FROM chunks WHERE document {_IN})",
                 (json.dumps(list(numbers)),),
             )
@@ -178,7 +178,7 @@ def _chunks(
 ) -> dict[int, list[ChunkCopy]]:
     found: dict[int, list[ChunkCopy]] = {}
     stored: Any = connection.execute(
-        f"SELECT c.document, c.id, c.position, c.title, plain(c.terms), {rows.CHUNK} FROM chunks c"
+        f"SELECT c.document, c.id, c.position, c.title, {TERMS}, {rows.CHUNK} FROM chunks c"
         f" WHERE c.document {_IN} ORDER BY c.document, c.position",
         (wanted,),
     )
@@ -239,7 +239,7 @@ def shared(connection: apsw.Connection) -> SharedParts:
         saved=tuple(saved.searches(connection)),
         similar=tuple(
             read(
-                f"SELECT source, target, weight FROM edges WHERE relation = {SIMILAR}"
+                f"SELECT source, target, weight / {MILLION} FROM edges WHERE relation = {SIMILAR}"
                 " ORDER BY source, target"
             )
         ),

@@ -14,7 +14,9 @@ from knowbase.store.sqlite.connection import translated
 from knowbase.store.sqlite.packing import PACKED, digest, name_of, packed, readable, register
 from knowbase.store.sqlite.salvage import Found, Salvage, Vectors, columns, fits
 from knowbase.store.sqlite.vector_tables import create_vector_table, vector_table
+from knowbase.text.indexed import document_terms
 from knowbase.text.names import CODE, ID
+from knowbase.values.documents import names_of
 
 LOST, GUESSED, OTHER_TEXT, OTHER_FIELDS, TO_BE_READ = (
     "lost", "found without their own row", "text damaged", "fields damaged",
@@ -77,6 +79,7 @@ class _Rebuilding:
         finally:
             salvage.close()
         self._add_missing_documents()
+        self._connection.execute("UPDATE chunks SET terms = terms")  # some were there before theirs
         self._add_missing_sessions()
         self._drop_what_belongs_to_nothing()
         kept = self._take_vectors()
@@ -151,6 +154,8 @@ class _Rebuilding:
         values["code"] = values["code"] or f"KB-{seq}"
         values["scope"] = values["scope"] or "global"
         values["type"] = values["type"] or "note"
+        values["content_hash"] = _hash(values["content_hash"])
+        values["terms"] = _readable(values["terms"])
         if self._insert("documents", values):
             return
         # its id, code or path is another one's by the damage
@@ -189,6 +194,7 @@ class _Rebuilding:
                 "title": title, "type": "note", "path": path, "roles": "[]", "metadata": "{}",
                 "scope": "global", "created_at": self._now, "updated_at": self._now,
             }  # fmt: skip
+            values["terms"] = document_terms("note", names_of(values["code"], path), title)
             self._insert_document(values)
             self._note(GUESSED, f"{values['code']} {title}")
 
@@ -281,10 +287,12 @@ class _Rebuilding:
 def _as_kept(values: dict[str, Any]) -> dict[str, Any]:
     """The texts of a chunk, and its hash, as a base of today has them."""
     kept = {name: values[name] for name in PACKED}
-    texts = {
-        name: readable(value) if isinstance(value, bytes) else value for name, value in kept.items()
-    }
-    return {name: packed(text) for name, text in texts.items()} | {"hash": _hash(values["hash"])}
+    texts = {name: _readable(value) for name, value in kept.items()}
+    return texts | {"hash": _hash(values["hash"])}
+
+
+def _readable(text: Any) -> Any:
+    return packed(readable(text) if isinstance(text, bytes) else text)
 
 
 def _hash(value: Any) -> Any:

@@ -1,12 +1,12 @@
 """Rows as values: how SQLite keeps the fields of a document."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
 from knowbase.store.rows import Rows, file_columns, file_records, from_json
-from knowbase.store.sqlite.packing import HASH, plain
-from knowbase.values.documents import FIELDS, Chunk
+from knowbase.store.sqlite.packing import CONTENT_HASH, HASH, HEADER, digest, plain
+from knowbase.values.documents import FIELDS, Chunk, Document
 
 __all__ = [
     "CHUNK",
@@ -17,17 +17,21 @@ __all__ = [
     "file_columns",
     "file_records",
     "passage",
+    "read_back",
     "to_json",
     "written",
 ]
 
+_SEPARATOR = "\x1f"
 TAGS = (
     "(SELECT group_concat(name, char(31)) FROM"
     " (SELECT name FROM tags WHERE document = d.seq ORDER BY name))"
 )
-CHUNK = ", ".join(HASH if name == "hash" else f"c.{name}" for name in Chunk._fields)
+_MADE = {"hash": HASH, "header": HEADER, "tags": TAGS, "content_hash": CONTENT_HASH}
+"""Columns that are not kept as everybody knows them."""
+CHUNK = ", ".join(_MADE.get(name, f"c.{name}") for name in Chunk._fields)
 _TEXT = Chunk._fields.index("text")
-DOCUMENT = ", ".join(TAGS if name == "tags" else f"d.{name}" for name in FIELDS)
+DOCUMENT = ", ".join(_MADE.get(name, f"d.{name}") for name in FIELDS)
 
 
 class LazyJson(Mapping[str, object]):
@@ -91,7 +95,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 _ROWS = Rows(
     {
-        "tags": lambda text: tuple(text.split("\x1f")) if text else (),
+        "tags": lambda text: tuple(text.split(_SEPARATOR)) if text else (),
         "names": _names,
         "flag": bool,
         "other": lambda text: LazyJson(text) if text != "{}" else {},
@@ -106,12 +110,30 @@ passage = _ROWS.passage
 def written(name: str, value: Any) -> Any:
     """A field's value as its column holds it."""
     kind = FIELDS[name].kind
+    if name == "content_hash":
+        return digest(value)
     if kind == "other":
         return to_json(dict(value))
     return to_json(value) if kind == "names" else value
+
+
+def read_back(values: Mapping[str, Any], tags: Collection[str]) -> Document:
+    """A new document as it will be read, from what is about to be written of it."""
+    given = {**_DEFAULTS, **values, "tags": _SEPARATOR.join(sorted({*tags})) or None}
+    return document([_as_read(name, given.get(name)) for name in FIELDS])
+
+
+def _as_read(name: str, value: Any) -> Any:
+    """A share may be given as 1, and is then read as 1.0."""
+    if isinstance(value, bytes):
+        return value.hex()
+    return float(value) if FIELDS[name].kind == "share" and value is not None else value
 
 
 def to_json(value: object) -> str:
     import json
 
     return json.dumps(value, ensure_ascii=False)
+
+
+_DEFAULTS = {name: written(name, value) for name, value in Document._field_defaults.items()}

@@ -24,6 +24,11 @@ TABLES = (
     "models", "documents", "tags", "links", "chunks", "sources", "files", "sessions", "uses",
     "verdicts", "relations", "embedded", "names", "saved",
 )  # fmt: skip
+_PACKED = {
+    "documents": ("content_hash", "terms"), "chunks": (*PACKED, "hash", "header"),
+    "names": ("name",),
+}  # fmt: skip
+"""Columns of texts that may hold bytes."""
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT")
 _MAGIC = b"SQLite format 3\0"
 
@@ -55,7 +60,7 @@ def columns() -> dict[str, tuple[Column, ...]]:
         info = connection.execute(f"PRAGMA table_info({table})").fetchall()
         keys = [row for row in info if row[5]]
         found[table] = tuple(_column(row, alone=len(keys) == 1) for row in info)
-    for table, names in (("chunks", (*PACKED, "hash")), ("names", ("name",))):
+    for table, names in _PACKED.items():
         found[table] = tuple(
             one._replace(types=(*one.types, bytes)) if one.name in names else one
             for one in found[table]

@@ -431,9 +431,17 @@ def pack_texts(connection: apsw.Connection) -> None:
     repacking.pack_texts(connection)
 
 
+def slim(connection: apsw.Connection) -> None:
+    """Loaded where a base is upgraded, and by no search."""
+    from knowbase.store.sqlite import slimming
+
+    slimming.slim(connection)
+
+
 STEPS = (
     _STEP_1, _STEP_2, _STEP_3, _STEP_4, _STEP_5, _STEP_6, _STEP_7, _STEP_8, _STEP_9, _STEP_10,
     _STEP_11, _STEP_12, _STEP_13, _STEP_14, _STEP_15, _STEP_16, halve_vectors, _STEP_18, pack_texts,
+    slim,
 )  # fmt: skip
 WITH_CONTENT_HASHES = 2
 _NEVER = 1000  # a number that no schema will have

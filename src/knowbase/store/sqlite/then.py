@@ -14,7 +14,7 @@ import apsw
 from knowbase.store.seals import OF_USE
 from knowbase.store.sqlite import rows
 from knowbase.store.sqlite.links import json_weights, mention_rows, resolving
-from knowbase.store.sqlite.packing import SIMILAR, has_hash, kept_hash, kept_name
+from knowbase.store.sqlite.packing import SIMILAR, TERMS, has_hash, kept_hash, kept_name
 from knowbase.text.names import Named, mentions_of, names_of_document
 from knowbase.values.documents import FIELDS, Document
 from knowbase.values.reading import Link
@@ -49,7 +49,7 @@ CREATE TEMP TABLE was_mentions (
 CREATE TEMP TABLE was_owners (seq INTEGER PRIMARY KEY);
 CREATE TEMP TABLE was_edges (
     source INTEGER NOT NULL, target INTEGER NOT NULL, relation TEXT NOT NULL,
-    weight REAL NOT NULL, origin TEXT NOT NULL, PRIMARY KEY (source, target, relation)
+    weight INTEGER NOT NULL, origin TEXT NOT NULL, PRIMARY KEY (source, target, relation)
 ) WITHOUT ROWID;
 CREATE INDEX temp.was_edges_target ON was_edges (target, source);
 CREATE VIRTUAL TABLE temp.places USING fts5vocab (main, chunks_fts, instance);
@@ -100,13 +100,18 @@ _OF_TODAY = {  # of a chunk `c` that says what it said, maybe in another place
     name: "CAST(CASE WHEN c.document IN (SELECT seq FROM temp.was_there) THEN"
     f" nullif(coalesce(({_place(name, 'c.id')}), c.{name}), -1) ELSE c.{name} END AS INTEGER)"
     for name in _PLACES
-} | {"hash": "+c.hash"}  # of no kind, as it is of what was
+} | {
+    "hash": "+c.hash",  # of no kind, as it and the next are of what was
+    "terms": "CASE WHEN c.document IN (SELECT seq FROM temp.was_there) THEN"
+    f" {TERMS.replace('FROM documents', 'FROM main.documents')} ELSE c.terms END",
+}
 _OF_THEN = {
     "id": "c.chunk",
     "heading": "t.heading",
     "header": "t.header",
     "text": "t.text",
     "hash": kept_hash("c.hash"),  # history has letters
+    "terms": "+c.terms",
 } | {name: f"CAST(nullif(({_place(name, 'c.chunk')}), -1) AS INTEGER)" for name in _PLACES}
 _IN_PAST = "FROM temp.was_stale r JOIN main.past_chunks c ON c.id = r.row AND c.chunk = r.chunk"
 _EMBEDDED = (  # its own vector, or that of the same text today

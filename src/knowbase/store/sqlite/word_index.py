@@ -13,6 +13,7 @@ import numpy as np
 from knowbase.store.bm25 import K1, B, Population
 from knowbase.store.sqlite.change_log import WORDS
 from knowbase.store.sqlite.mapped import Loading
+from knowbase.store.sqlite.packing import TERMS
 from knowbase.store.sqlite.scan import Among
 from knowbase.store.sqlite.scoring import population
 from knowbase.store.sqlite.word_segments import (
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 _LEAST = 2_000  # so many that changed are read in any case
 _CHANGED = 8  # but no more than an eighth of all
 _TOKENIZED = 4_096  # rows that are kept in memory as they were counted
-FRESH = "SELECT id, document, title, coalesce(heading, ''), plain(text), plain(terms) FROM chunks"
+FRESH = f"SELECT id, document, title, coalesce(heading, ''), plain(text), {TERMS} FROM chunks c"
 
 
 class Postings(NamedTuple):

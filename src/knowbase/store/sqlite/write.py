@@ -17,6 +17,7 @@ from knowbase.store.sqlite.adding import (
     chunk_values,
     document_values,
     new_among,
+    terms_of,
     write_new,
 )
 from knowbase.store.sqlite.compile import compile_condition
@@ -47,7 +48,7 @@ def apply(
     if keeping is not None:
         keeping.keep_written(changes)
     remove(connection, changes.removed)
-    written, changed, ids = _write_drafts(connection, changes.drafts, model, now)
+    written, changed, sealed, ids = _write_drafts(connection, changes.drafts, model, now)
     _write_files(connection, changes.files, ids)
     connection.executemany("DELETE FROM files WHERE path = ?", [(p,) for p in changes.forgotten])
     connection.executemany(
@@ -67,17 +68,20 @@ def apply(
         connection.execute("UPDATE graph SET version = version + 1")
     if changed or touched or changes.removed:
         refresh(connection, changed | touched)
-    seal(connection, changed)
+    in_use = used(connection, changes)
+    seal(connection, changed - (sealed - touched - in_use))
     seal_fields(connection, touched - changed)
-    seal_use(connection, used(connection, changes) - changed - touched)
+    seal_use(connection, in_use - changed - touched)
     return written
 
 
 class _Written(NamedTuple):
-    """The number of each draft's document, those that changed, and the ids that ids became."""
+    """The number of each draft's document, those that changed, those of them that have their seals,
+    and the ids that ids became."""
 
     seqs: list[int]
     changed: set[int]
+    sealed: set[int]
     ids: dict[str, str]
 
 
@@ -86,7 +90,7 @@ def _write_drafts(
 ) -> _Written:
     """In their order, since each sees what the ones before it did; new ones that stand together
     are written together."""
-    done = _Written([], set(), {})
+    done = _Written([], set(), set(), {})
     new = new_among(connection, drafts)
     for is_new, places in groupby(range(len(drafts)), new.__contains__):
         run = [drafts[place] for place in places]
@@ -94,6 +98,7 @@ def _write_drafts(
             seqs = write_new(connection, run, model, now)
             done.seqs.extend(seqs)
             done.changed.update(seqs)
+            done.sealed.update(seqs)
             done.ids.update((draft.id, draft.id) for draft in run)
             continue
         for given in run:
@@ -113,6 +118,7 @@ def _write_one(
     done.ids[given.id] = draft.id
     done.seqs.append(_write_document(connection, draft, model, now))
     done.changed.add(done.seqs[-1])
+    done.sealed.discard(done.seqs[-1])
 
 
 def _known(connection: apsw.Connection, draft: Draft, now: str) -> tuple[str, int] | None:
@@ -215,6 +221,10 @@ def _write_chunks(connection: apsw.Connection, seq: int, draft: Draft, model: in
         )
     }
     code = str(connection.execute("SELECT code FROM documents WHERE seq = ?", (seq,)).get)
+    connection.execute(  # a trigger indexes those that are there anew
+        "UPDATE documents SET terms = packed(?1) WHERE seq = ?2 AND plain(terms) IS NOT ?1",
+        (terms_of(draft, code), seq),
+    )
     wanted = {(chunk.slug, chunk.chunk_index) for chunk in draft.chunks}
     orphans = [old.id for key, old in stored.items() if key not in wanted]
     _remove_chunks(connection, orphans)
