@@ -94,3 +94,14 @@ def test_what_was_erased_does_not_come_back(base: Base, folder: Path) -> None:
     page.write_text(text)
     assert base.sync().added == ("notes/4.md",)
     assert base.get(str(page)).document.id != known.id
+
+
+def test_what_was_removed_by_hand_does_not_come_back(base: Base, folder: Path) -> None:
+    base.add([str(folder)])
+    page = folder / "4.md"
+    known = base.get(str(page)).document
+    base.lifecycle.forget([known.code])
+    base.remove([known.code])
+    assert base.add([str(page)]).added == ("notes/4.md",)
+    document = base.get(str(page)).document
+    assert (document.id == known.id, document.deleted_at) == (False, None)

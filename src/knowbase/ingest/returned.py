@@ -17,6 +17,9 @@ from knowbase.values.reading import Reading
 
 CHANGES, MOST = 200, 1000  # that are looked at, and documents that they removed: the last ones
 
+BY_FILES = frozenset({"add", "sync", "sync_some", "watch"})
+"""The commands that remove what has no file any more; what a person removed is not to come back."""
+
 
 class Returned(NamedTuple):
     """The document that a file was."""
@@ -70,7 +73,7 @@ class Removed:
 
     def _looked_up(self) -> dict[str, tuple[str, int]]:
         history, found = self._store.history(), dict[str, tuple[str, int]]()
-        changes = history.changes(Wanted(limit=CHANGES))
+        changes = [one for one in history.changes(Wanted(limit=CHANGES)) if one.command in BY_FILES]
         touched = (one for change in changes for one in change.touched)
         removed = dict.fromkeys(one.id for one in touched if one.what == REMOVED)
         for document in islice(removed, MOST):
