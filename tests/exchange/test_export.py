@@ -145,6 +145,19 @@ def test_what_documents_were_comes_along(own: Kb, empty: str, tmp_path: Path) ->
         assert "Fridays" in other.get("HB-1").text
 
 
+def test_a_changed_line_is_said_unless_its_version_had_other_sums(
+    own: Kb, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    exported(own, out, format="jsonl")
+    text = (out / NAME).read_text("utf-8").replace("Fridays", "Mondays")
+    (out / NAME).write_text(text, "utf-8")
+    assert "the export is not as it was written" in imported(new_file(own), out).notices[0]
+    (out / NAME).write_text(text.replace('"version":2', '"version":1', 1), "utf-8")
+    again = new_file(own, "third.db")
+    assert imported(again, out).notices == ()
+
+
 def test_an_export_without_a_history_is_taken(own: Kb, tmp_path: Path) -> None:
     out = tmp_path / "out"
     exported(own, out, format="jsonl")
@@ -445,7 +458,7 @@ def test_copies_are_put_back_below_the_home_alone(
     [
         (lambda text: text[: len(text) * 2 // 3], "not JSON|not whole"),
         (lambda text: "".join(text.splitlines(True)[:-1]), "not whole"),
-        (lambda text: text.replace('"version":1', '"version":99', 1), "newer version"),
+        (lambda text: text.replace('"version":2', '"version":99', 1), "newer version"),
         (lambda text: text.replace('"title":"', '"title":7,"x":"', 3), "another kind"),
         (lambda text: text.replace('"overlap":0', '"overlap":"no"', 1), "another kind"),
         (lambda text: "[" * 100_000, "not JSON"),

@@ -13,7 +13,8 @@ from knowbase.values.copies import Copy, Frame, SharedParts
 from knowbase.values.history import HistoryPart
 
 NAME = "kb-export.jsonl"
-VERSION = 1
+VERSION = 2
+"""2: the sums of its parts are of texts and vectors as they are."""
 LONGEST_LINE = 512 << 20  # bytes: a document of as many chunks as one may have, with its vectors
 _DOCUMENT = re.compile(rb'\{"kind":"document","seq":(\d{1,18}),')
 _CHANGE = re.compile(rb'\{"kind":"change","number":(\d{1,18}),"ended":(\d{1,18}),')

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from knowbase.base import Base
 from knowbase.exchange.edited import edited_pages
-from knowbase.exchange.exported import Exported
+from knowbase.exchange.exported import VERSION, Exported
 from knowbase.exchange.folder import digest_of, finish, within
 from knowbase.exchange.imported import Imported
 from knowbase.exchange.merging import merge
@@ -118,7 +118,10 @@ class _Taking:
         return unfinished is not None or is_empty(copying)
 
     def _check_as_written(self) -> None:
-        """Say that somebody, or a bad disk, has changed the lines; they are taken as they are."""
+        """Say that somebody, or a bad disk, has changed the lines; they are taken as they are.
+        What an earlier version wrote had other sums."""
+        if self._export.header.version < VERSION:
+            return
         written = {part.name: part for part in self._export.parts}
         found = [*digests(self._export, self._progress)]
         if self._export.has_history:
