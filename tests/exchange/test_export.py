@@ -145,9 +145,7 @@ def test_what_documents_were_comes_along(own: Kb, empty: str, tmp_path: Path) ->
         assert "Fridays" in other.get("HB-1").text
 
 
-def test_a_changed_line_is_said_unless_its_version_had_other_sums(
-    own: Kb, tmp_path: Path
-) -> None:
+def test_a_changed_line_is_said_unless_its_version_had_other_sums(own: Kb, tmp_path: Path) -> None:
     out = tmp_path / "out"
     exported(own, out, format="jsonl")
     text = (out / NAME).read_text("utf-8").replace("Fridays", "Mondays")
