@@ -5,6 +5,7 @@ import inspect
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
+from threading import Lock
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -15,6 +16,9 @@ from knowbase.values.kinds import MOST_WHOLE
 from knowbase.values.parameters import MOST_ITEMS, Parameter, parameters
 
 Schema = dict[str, Any]
+
+_PARSING = Lock()
+"""Python 3.11 counts the depth of a syntax tree for all threads together; two at once may fail."""
 
 _KINDS = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
 
@@ -156,7 +160,9 @@ def _names(module: str) -> Mapping[str, Any]:
     """The names that a module's annotations use, also those that only a type checker imports."""
     home = import_module(module)
     names = dict(vars(home))
-    for node in ast.walk(ast.parse(inspect.getsource(home))):
+    with _PARSING:
+        tree = ast.parse(inspect.getsource(home))
+    for node in ast.walk(tree):
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             for statement in node.body:
                 names |= _imports(statement)

@@ -1,7 +1,7 @@
 """Rows as values: how SQLite keeps the fields of a document."""
 
 from collections.abc import Collection, Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from knowbase.store.rows import Rows, file_columns, file_records, from_json
@@ -119,8 +119,13 @@ def written(name: str, value: Any) -> Any:
 
 def read_back(values: Mapping[str, Any], tags: Collection[str]) -> Document:
     """A new document as it will be read, from what is about to be written of it."""
-    given = {**_DEFAULTS, **values, "tags": _SEPARATOR.join(sorted({*tags})) or None}
+    given = {**_defaults(), **values, "tags": _SEPARATOR.join(sorted({*tags})) or None}
     return document([_as_read(name, given.get(name)) for name in FIELDS])
+
+
+@cache
+def _defaults() -> Mapping[str, Any]:
+    return {name: written(name, value) for name, value in Document._field_defaults.items()}
 
 
 def _as_read(name: str, value: Any) -> Any:
@@ -134,6 +139,3 @@ def to_json(value: object) -> str:
     import json
 
     return json.dumps(value, ensure_ascii=False)
-
-
-_DEFAULTS = {name: written(name, value) for name, value in Document._field_defaults.items()}
