@@ -57,7 +57,8 @@ class _Edits:
         new = list(self._beside(names, gone))
         if gone:
             self._warnings.append(
-                f"{len(gone)} pages of the export are gone; their documents came in all the same"
+                f"pages of the export that are gone: {len(gone)};"
+                " their documents came in all the same"
             )
         if self._drafts and not self._dry_run:
             batch = Batch(

@@ -264,8 +264,8 @@ class _Writing:
             self._progress(Step(done, len(known), "files copied"))
         if missing:
             self._notices.append(
-                f"{len(missing)} files could not be copied, such as {missing[0]}: their text is"
-                " in the export"
+                f"files that could not be copied: {len(missing)}, such as {missing[0]}; their text"
+                " is in the export"
             )
 
     def _copied(self, path: str, stored: str, staged: Staged) -> Page:

@@ -22,9 +22,9 @@ def render_export(paint: Painter, export: "Export") -> Iterable[str]:
         same = export.pages - export.written
         told = f", {same} of them as they were" if same else ""
         told += f", {export.removed} gone" if export.removed else ""
-        yield f"  {export.pages} Markdown files{told}"
+        yield f"  {counted(export.pages, 'Markdown file')}{told}"
     if export.files:
-        yield f"  {export.files} files copied"
+        yield f"  {counted(export.files, 'file')} copied"
     yield from _notices(paint, export.notices)
 
 

@@ -69,7 +69,7 @@ def render_neighbourhood(paint: Painter, result: "Neighbourhood") -> Iterable[st
     for dead in result.dead:
         source = safe(codes[dead.source])
         yield f"{source} {paint('red', 'leads nowhere')}: {safe(dead.text)}"
-    told = f"{len(result.nodes)} documents, {len(result.links)} links"
+    told = f"{counted(len(result.nodes), 'document')}, {counted(len(result.links), 'link')}"
     nowhere = f", {result.dead_total} lead nowhere" if result.dead_total else ""
     left = f" · {result.left_out} left out" if result.left_out else ""
     yield paint("dim", f"{told}{nowhere}{left}")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from knowbase.cli.terminal import Painter, safe
+from knowbase.cli.terminal import Painter, counted, safe
 
 if TYPE_CHECKING:
     from knowbase.base.doctor import Diagnosis
@@ -36,7 +36,7 @@ def render_waiting(paint: Painter, result: "Waiting") -> Iterable[str]:
     if result.stopped:
         yield f"ended: process {result.pid}"
     elif result.running:
-        yield f"process {result.pid} waits, and has answered {result.answered} commands"
+        yield f"process {result.pid} waits, and has answered {counted(result.answered, 'command')}"
         yield paint("dim", f"it ends after {result.ends_after} s without one")
     else:
         yield "no process waits"
