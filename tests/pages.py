@@ -34,6 +34,7 @@ def settings_table() -> str:
     for name, about in ABOUT.items():
         bounds = f" ({about.least:g} … {about.most:g})" if about.least is not None else ""
         default = getattr(DEFAULTS, name)
+        default = ", ".join(default) if isinstance(default, tuple) else default
         shown = str(default).lower() if isinstance(default, bool) else str(default or "")
         shown = "0" if default == 0 and shown == "" else shown
         lines.append(f"| `{dotted(name)}` | `KB_{name.upper()}` | {shown} | {about.text}{bounds} |")

@@ -6,9 +6,10 @@
 >>> base.search("how do I set up version control", path="docs/").hits
 """
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # the module of that name takes as long to load as a command that is answered
 if TYPE_CHECKING:
+    from typing import Any
+
     from knowbase.base import Base, create, open  # noqa: A004 - knowbase.open reads well
     from knowbase.base.awaited import AsyncBase, create_async, open_async
     from knowbase.base.upkeep import repair, restore
@@ -64,7 +65,7 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     """Names are loaded when first used: importing knowbase costs next to nothing."""
     if name not in _HOMES:
         raise AttributeError(f"module 'knowbase' has no attribute {name!r}")

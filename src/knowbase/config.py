@@ -324,12 +324,17 @@ def _from_environment(environment: Mapping[str, str]) -> list[tuple[str, Any, st
 
 def name_of(key: str) -> str:
     """The setting that is called so: search.default_top → search_default_top."""
-    return _known(key, "key")
+    return _known(key, "")
 
 
 def read_value(name: str, text: str) -> Any:
     """The value that a text stands for, as in the environment."""
-    return _checked(name, text, "value")
+    return _checked(name, text, "")
+
+
+def _from(origin: str) -> str:
+    """Where a setting stands, before what is said of it; nothing where somebody is typing it."""
+    return f"{origin}: " if origin else ""
 
 
 def _known(key: str, origin: str) -> str:
@@ -338,7 +343,7 @@ def _known(key: str, origin: str) -> str:
     if section in ("embed", "rerank") and rest in ("key", "api_key"):
         variable = f"KB_{section.upper()}_KEY"
         raise InvalidInput(
-            f"{origin}: a key is not a setting",
+            f"{_from(origin)}a key is not a setting",
             field=f"{section}.key",
             hint=f"put it into {variable}",
         )
@@ -347,7 +352,7 @@ def _known(key: str, origin: str) -> str:
 
         near = get_close_matches(key, map(dotted, Settings._fields), n=1)
         raise InvalidInput(
-            f"{origin}: unknown setting {key.rstrip('.')!r}",
+            f"{_from(origin)}unknown setting {key.rstrip('.')!r}",
             field=key.rstrip("."),
             hint=f"the nearest is {near[0]}" if near else "kb config shows them all",
         )
@@ -359,7 +364,7 @@ def _checked(name: str, value: Any, origin: str) -> Any:
     about, default = ABOUT[name], getattr(DEFAULTS, name)
     if name in ("embed_url", "rerank_url") and any(sign in str(value) for sign in "@?#"):
         raise InvalidInput(
-            f"{origin}: {dotted(name)} cannot hold a name, a password or a key",
+            f"{_from(origin)}{dotted(name)} cannot hold a name, a password or a key",
             field=dotted(name),
             hint=f"put the key into KB_{name.partition('_')[0].upper()}_KEY",
         )
@@ -379,5 +384,5 @@ def _from_text(text: str, wanted: type) -> Any:
 
 def _refusal(name: str, value: object, origin: str, expected: str) -> InvalidInput:
     return InvalidInput(
-        f"{origin}: {dotted(name)} cannot be {value!r}", field=dotted(name), hint=expected
+        f"{_from(origin)}{dotted(name)} cannot be {value!r}", field=dotted(name), hint=expected
     )

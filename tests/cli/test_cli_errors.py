@@ -1,6 +1,8 @@
 """Whatever goes wrong: one line, a documented exit code, no traceback unless asked for."""
 
+import os
 import sqlite3
+import subprocess
 from contextlib import closing
 from pathlib import Path
 
@@ -8,7 +10,7 @@ import apsw
 import pytest
 from children import assert_in_step, little_disk, obey_permissions, permissions
 
-from conftest import Kb, one_json
+from conftest import COMMAND, Kb, environment, one_json
 from knowbase.store.sqlite import schema
 
 
@@ -23,6 +25,34 @@ def test_no_base_here_or_above(tmp_path: Path) -> None:
     kb = Kb(tmp_path)
     assert "kb init" in kb.error("search", "x", code=4)
     assert kb.json("status", code=4)["error"]["code"] == "base_missing"
+
+
+def test_a_folder_that_was_removed_meanwhile(kb: Kb) -> None:
+    gone = kb.folder / "gone"
+    gone.mkdir()
+    for command in (("search", "x"), ("status",), ("init",)):
+        told = kb.error(*command, code=2, before=lambda: _leave_behind(gone))
+        assert told == "kb: the folder that you are in is not there any more (cd to another one)"
+
+
+def _leave_behind(folder: Path) -> None:
+    """In a child."""
+    folder.mkdir(exist_ok=True)
+    os.chdir(folder)
+    folder.rmdir()
+
+
+@pytest.mark.parametrize("as_json", [(), ("--json",)])
+def test_an_answer_that_cannot_be_written_is_said_in_a_line(
+    kb: Kb, as_json: tuple[str, ...]
+) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [*COMMAND, "list", *as_json], cwd=kb.folder, env=environment(), stdout=full,
+            stderr=subprocess.PIPE, text=True, check=False, timeout=60,
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr == "kb: the answer could not be written: No space left on device\n"
 
 
 @pytest.mark.parametrize("place", ["missing.db", "no/such/folder/base.db", "."])

@@ -2,19 +2,17 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from children import PATIENCE, assert_in_step, start, stored_paths, wait_until
 
-from conftest import Kb, one_json
-
-if TYPE_CHECKING:
-    import subprocess
+from conftest import Kb, environment, one_json
 
 PAGES = 260  # several batches: enough to be caught in the middle
 
@@ -28,7 +26,7 @@ def many(kb: Kb) -> Kb:
 
 def stopped_in_the_middle(
     kb: Kb, with_signal: signal.Signals, *arguments: str
-) -> "subprocess.Popen[str]":
+) -> subprocess.Popen[str]:
     """Start a command, wait for its first documents, and send the signal."""
     process = start(kb, *arguments)
     try:
@@ -82,6 +80,34 @@ def test_ctrl_c_ends_a_file_that_is_being_read(kb: Kb) -> None:
     assert not os.path.exists(f"/proc/{reader}")
 
 
+_READY = """
+import sys
+from knowbase import cli
+cli._end_at_once()
+print("ready", file=sys.stderr, flush=True)
+cli.entry()
+"""
+
+
+@pytest.mark.parametrize("command", [("list",), ("search", "a", "--fts-only"), ("note", "beta")])
+def test_ctrl_c_at_any_moment_of_a_start_shows_nothing_of_the_inside(
+    kb: Kb, command: tuple[str, ...]
+) -> None:
+    kb("note", "alpha")
+    for moment in range(0, 400, 25):
+        process = subprocess.Popen(
+            [sys.executable, "-c", _READY, *command], cwd=kb.folder, env=environment(),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert process.stderr is not None
+        assert process.stderr.readline() == "ready\n"
+        time.sleep(moment / 1000)
+        process.send_signal(signal.SIGINT)
+        err = process.communicate(timeout=PATIENCE)[1]
+        assert (process.returncode, err) in [(130, "interrupted\n"), (0, "")], (moment, err)
+    assert_in_step(kb.base)
+
+
 def cpu_ticks(process: int) -> int:
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return int(fields[11])
@@ -105,7 +131,7 @@ def test_an_add_in_the_background_of_a_script_does_not_end_by_ctrl_c(many: Kb) -
     assert len(stored_paths(many)) == PAGES
 
 
-def watching(kb: Kb) -> "subprocess.Popen[str]":
+def watching(kb: Kb) -> subprocess.Popen[str]:
     """A watch that has begun: it picks up what is written from now on."""
     process = start(kb, "watch")
     probe = kb.folder / "docs" / "probe.md"
@@ -121,7 +147,7 @@ def watching(kb: Kb) -> "subprocess.Popen[str]":
     return process
 
 
-def ended(process: "subprocess.Popen[str]") -> tuple[str, str]:
+def ended(process: subprocess.Popen[str]) -> tuple[str, str]:
     """Interrupt it as Ctrl-C does, and take what it printed."""
     process.send_signal(signal.SIGINT)
     try:

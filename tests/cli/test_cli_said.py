@@ -73,6 +73,8 @@ def test_a_picture_is_written_where_it_is_asked_for(handbook: Kb, tmp_path: Path
 def test_what_is_not_there_is_said(kb: Kb) -> None:
     assert "there is no document 'KB-1'" in kb.error("timeline", "KB-1", code=3)
     assert kb("tasks").out == "nothing is under way\n"
+    line = kb.error("config", "set", "search.default_top", "many", code=2)
+    assert line.startswith("kb: search.default_top cannot be 'many'")
     assert "kb config shows them all" in kb.error("config", "set", "nosuch", "1", code=2)
     assert "search.default_top" in kb.error("config", "set", "search.defaulttop", "1", code=2)
 

@@ -123,5 +123,5 @@ def test_the_command_takes_lines_of_json(kb: Kb) -> None:
     assert kb.json("list")["total"] == 3
     shown = kb("notes", "--key", "k", text=lines).out.split()
     assert shown == [one["code"] for one in first["notes"]]
-    line = kb("notes", text="no json", code=2).err
-    assert "notes is not JSON" in line
+    line = kb("notes", text='{"text": "one"}\nno json\n', code=2).err
+    assert "line 2 of notes is not JSON" in line

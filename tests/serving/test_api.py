@@ -127,6 +127,12 @@ def test_json_is_known_by_its_media_type(server: Served, media_type: str, status
     assert response.status_code == status
 
 
+def test_what_is_missing_is_called_as_it_is_sent(server: Served) -> None:
+    answer = server.client.get("/api/get")
+    assert answer.status_code == 422
+    assert answer.json()["error"]["message"] == "reference is missing"
+
+
 def test_a_refused_value_is_named_with_what_it_may_be(server: Served) -> None:
     """S4-13"""
     error = error_of(server.post("kb_search", query="x", role="boss"))

@@ -38,6 +38,12 @@ def finished(server: Served, identity: str) -> Any:
     return state(server, identity)
 
 
+def test_tasks_are_listed_by_get_as_by_post(server: Served) -> None:
+    listed = server.client.get("/api/tasks")
+    assert listed.status_code == 200
+    assert listed.json() == server.json("tasks")
+
+
 def test_a_sync_and_an_embed_run_while_others_ask(server: Served) -> None:
     (server.log.parent / "docs" / "second.md").write_text("# Second\n\nAnother page.\n")
     with server.client.stream("GET", "/api/events") as stream:

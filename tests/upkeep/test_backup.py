@@ -263,6 +263,28 @@ def test_a_damaged_or_foreign_file_is_not_restored(tmp_path: Path) -> None:
         assert digests(base.store.copying()) == before
 
 
+def test_a_backup_whose_kept_versions_are_damaged_is_not_restored(kb: Kb) -> None:
+    kb("note", "alpha alpha beta", "--code", "N-1")
+    kb("note", "gamma", "--replace", "N-1")
+    kb("backup", "copy.db")
+    database = apsw.Connection(str(kb.folder / "copy.db"))
+    assert database.execute("SELECT count(*) FROM versions").get == 1
+    database.execute("UPDATE versions SET seal = zeroblob(length(seal))")
+    database.close()
+    told = kb.error("restore", "copy.db", "--yes", code=4)
+    assert "copy.db is damaged: versions and their texts that are not what was written: 1" in told
+
+
+def test_of_a_backup_that_is_cut_off_it_is_said_that_the_backup_is_damaged(kb: Kb) -> None:
+    kb("note", "alpha alpha beta")
+    kb("backup", "copy.db")
+    copy = kb.folder / "copy.db"
+    copy.write_bytes(copy.read_bytes()[:20_000])
+    told = kb.error("restore", "copy.db", "--yes", code=4)
+    assert "copy.db is damaged: it cannot be read as a base" in told
+    assert "repair" not in told
+
+
 def test_a_lost_or_broken_base_is_restored(tmp_path: Path) -> None:
     with knowbase.create(str(tmp_path)) as base:
         base.store.apply(Changes(drafts=(draft("one", section("alpha")),)), NOW)

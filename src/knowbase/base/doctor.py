@@ -295,7 +295,7 @@ def _of_files(status: "Status") -> Iterator[Ailment]:
             f"{one.files} {one.extension or 'without extension'}: {one.reason}"
             for one in status.unread
         )
-        told = f"{_files(left)} were left out"
+        told = f"{_files(left)} {'was' if left == 1 else 'were'} left out"
         yield Ailment("unread_files", "info", told, "", left, None, _first(kinds))
 
 

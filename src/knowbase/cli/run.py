@@ -5,9 +5,10 @@ import io
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
+from knowbase.cli import INTERRUPTED, end_in_order
 from knowbase.cli.arguments import (
     SPECIAL,
     Surface,
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from knowbase.base import Base
     from knowbase.client import Client
 
-INTERRUPTED = 130
 _IGNORED = ("--json", "--debug", "--quiet")  # by completion
 UNEXPECTED = 1
 _LOST_WRITES = (
@@ -69,6 +69,7 @@ def _dispatch(arguments: list[str]) -> int:
     if not name or name in SPECIAL:
         print(_special(name, rest))
         return 0
+    _stand_somewhere()
     operation = load(name)
     instead = operation.terminal.instead
     if instead is not None:
@@ -79,10 +80,13 @@ def _dispatch(arguments: list[str]) -> int:
 
         print(help_of(operation))
         return 0
+    if operation.makes_garbage:
+        end_in_order()
     if _is_served(surface):
         _refuse_local(operation, name)
     _keep_threads_few()
-    request = build(operation.request, _with_input(operation.terminal.input_field, values))
+    given = _with_input(operation.terminal.input_field, values)
+    request = build(operation.request, given, called=lambda one: one.param.metavar or one.name)
     _hear_announcements(surface)
     with _open(operation, surface, request) as base:
         _begin(operation, base)
@@ -105,6 +109,15 @@ def _dispatch(arguments: list[str]) -> int:
         _keep_hits(operation, base, result)
         _leave_a_process(operation, base)
         return _exit_code(result)
+
+
+def _stand_somewhere() -> None:
+    try:
+        os.getcwd()
+    except FileNotFoundError as error:
+        raise InvalidInput(
+            "the folder that you are in is not there any more", hint="cd to another one"
+        ) from error
 
 
 def _keep_threads_few() -> None:
@@ -356,7 +369,8 @@ def _report_error(error: KnowbaseError, as_json: bool, debug: bool) -> None:
 
         traceback.print_exc()
     if as_json:
-        print(_json({"error": error.as_dict()}))
+        with suppress(OSError):  # that the answer could not be written may be what is said
+            print(_json({"error": error.as_dict()}), flush=True)
     line = f"kb: {error.message}" + (f" ({error.hint})" if error.hint else "")
     print(safe(line), file=sys.stderr)
 

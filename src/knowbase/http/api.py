@@ -76,9 +76,8 @@ class Api:
         is_writing = operation.is_writing(asked)
         if is_writing:
             check_writing(access)
-        if request.method != "POST":
-            if is_writing:  # links and pictures of other pages send those
-                raise NotAllowed(f"{operation.name} writes when it is asked so", hint="by POST")
+            check_post(operation, request)
+        if request.method != "POST" and not operation.near:  # what is near notes no use
             access = access._replace(write=False)  # not even that something was used
         base = self._base.within(access)
 
@@ -119,7 +118,8 @@ def check_access(operation: Operation, access: Access) -> None:
         check_writing(access)
     if operation.whole and access.project is not None:
         raise NotAllowed(
-            f"{operation.name} concerns the whole base", hint="a token without a project may"
+            f"the operation {operation.name} concerns the whole base",
+            hint="a token without a project may",
         )
 
 
@@ -127,6 +127,12 @@ def check_writing(access: Access) -> None:
     """Refuse who may only read."""
     if not access.write:
         raise NotAllowed("this token is for reading alone", hint="kb token new --scope write")
+
+
+def check_post(operation: Operation, request: Request) -> None:
+    """Refuse to write for a GET: links and pictures of other pages send those."""
+    if request.method != "POST":
+        raise NotAllowed(f"{operation.name} writes when it is asked so", hint="by POST")
 
 
 def check_switch(operation: Operation, settings: Settings) -> None:

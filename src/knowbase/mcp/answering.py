@@ -138,7 +138,7 @@ class Answering:
             part = {**first, "content": text[:length], "content_cursor": str(length)}
             return self._fitted_answer({**data, "results": [part]})
 
-        length = self.budget.most_of(len(text), tell_part)
+        length = self.budget.most_of(min(len(text), self.budget.longest), tell_part)
         return tell_part(good_end(text, length)) if length else None
 
     def document(self) -> AgentAnswer:
@@ -146,9 +146,8 @@ class Answering:
         found: Content = self._run(self.call.request)
         start = min(self.call.start, len(found.text))
         shown = _Text(found, start, self.call)
-        length = self.budget.most_of(
-            len(found.text) - start, lambda size: self._fitted_answer(shown.data(size))
-        )
+        most = min(len(found.text) - start, self.budget.longest)
+        length = self.budget.most_of(most, lambda size: self._fitted_answer(shown.data(size)))
         return self._fitted_answer(shown.data(good_end(found.text[start:], length)))
 
     def timeline(self) -> AgentAnswer:

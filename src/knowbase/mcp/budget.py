@@ -38,11 +38,16 @@ class Budget:
     def tokens(self, text: str) -> int:
         return max(self.count(text), math.ceil(len(text) / 4))
 
+    @property
+    def longest(self) -> int:
+        """Letters that could fit at most."""
+        return 4 * self.most
+
     def holds(self, told: AgentAnswer) -> bool:
         return all(self._fits(text) for text in (told.spoken, as_text(told.data)))
 
     def _fits(self, text: str) -> bool:
-        if len(text) > 16 * self.most:  # no tokenizer is asked about what is far too long
+        if len(text) > self.longest:  # no tokenizer is asked about what is too long
             return False
         return len(text.encode()) <= self.most or self.tokens(text) <= self.most
 

@@ -13,6 +13,10 @@ def worded(verdict: str, probability: float) -> str:
     return f"verdict: {verdict} ({probability:.0%})"
 
 
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def _line(document: Data) -> str:
     """A document: its code, its title, and what else is told of it."""
     told = [document[name] for name in ("type", "path") if name in document]
@@ -28,7 +32,7 @@ def _left_out(data: Data) -> Iterable[str]:
 
 def _folder(data: Data) -> Iterable[str]:
     for one in data["folders"]:
-        yield f"{one['folder']} {one['documents']} documents"
+        yield f"{one['folder']} {_counted(one['documents'], 'document')}"
     yield from map(_line, data["documents"])
     yield f"{len(data['documents'])} of {data['total']} documents below {data['folder'] or '/'}"
     if "next_cursor" in data:
@@ -42,7 +46,7 @@ def _links(data: Data) -> Iterable[str]:
         yield f"{arrow} {one['relation']} {_line(one['document'])}"
     for one in data["unresolved"]:
         yield f"leads nowhere: {one['target']}"
-    yield f"{len(data['links'])} links"
+    yield _counted(len(data["links"]), "link")
     yield from _left_out(data)
 
 
@@ -50,7 +54,7 @@ def _map(data: Data) -> Iterable[str]:
     if "communities" in data:
         for one in data["communities"]:
             central = ", ".join(map(_line, one["central"]))
-            yield f"{one['label']}: {one['size']} documents, such as {central}"
+            yield f"{one['label']}: {_counted(one['size'], 'document')}, such as {central}"
         yield f"{data['unlinked']} documents have no links"
     for one in data.get("documents", ()):
         yield f"{one['score']:.4f} {_line(one['document'])}, {one['links_to_it']} links to it"
@@ -61,7 +65,7 @@ def _edit(data: Data) -> Iterable[str]:
     for document in data["documents"]:
         states = [name for name in ("archived", "superseded_by", "expires_at") if name in document]
         yield _line(document) + (f": {', '.join(states)}" if states else "")
-    yield f"{len(data['documents'])} documents"
+    yield _counted(len(data["documents"]), "document")
     yield from _left_out(data)
 
 

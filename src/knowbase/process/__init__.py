@@ -2,12 +2,14 @@
 is asked of the disk."""
 
 import os
-from collections.abc import Callable
-from contextlib import suppress
+
+TYPE_CHECKING = False  # as in knowbase itself
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 GARBAGE = 5_000  # values: some megabytes
 
-_closers: list[Callable[[], None]] = []
+_closers: "list[Callable[[], None]]" = []
 
 
 def resident_bytes() -> int:
@@ -28,7 +30,7 @@ def _memory(process: str, field: int) -> int:
         return 0
 
 
-def close_with_a_base(close: Callable[[], None]) -> None:
+def close_with_a_base(close: "Callable[[], None]") -> None:
     """Whoever keeps processes for later says here how they are ended."""
     _closers.append(close)
 
@@ -41,12 +43,16 @@ def close_idle() -> None:
 
 def sync_names(folder: str) -> None:
     """A new name in a folder is on the disk only when the folder is; Windows has no such call."""
-    with suppress(OSError):
+    try:
         descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    except OSError:
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        pass
+    finally:
+        os.close(descriptor)
 
 
 def collect_rarely() -> None:

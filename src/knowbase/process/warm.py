@@ -18,7 +18,7 @@ TALK = "mcp"
 COMMANDS = ("search", TALK)
 SWITCH = "KB_DAEMON"  # of the environment, before any setting
 ON, OFF = "on", "off"
-INTERRUPTED, BROKEN_OFF = 130, 1
+BROKEN_OFF = 1  # exit code
 PATIENCE = 1.0  # seconds until somebody takes the request
 LONGEST = 10.0  # seconds for an answer; then it is made here
 LONGEST_PATH = 100  # bytes: what the name of a socket may have, on every system
@@ -51,9 +51,6 @@ def answer(arguments: list[str]) -> int | None:
         return _asked(connection, arguments)
     except (OSError, ValueError, AttributeError):  # it is gone, late, or talks nonsense
         return None
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return INTERRUPTED
     finally:
         connection.close()
 

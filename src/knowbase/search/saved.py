@@ -78,7 +78,9 @@ class SavedSearches:
         search = SavedSearch(_checked(name), query, _options(asked), now, now)
         if not self._store.save_search(search, replace=replace):
             raise Conflict(
-                f"there is a saved search {name!r}", field="name", hint="`replace` takes its place"
+                f"there is a saved search {name!r}",
+                field="name",
+                hint="--replace (replace=True) puts this one in its place",
             )
         return self.get(name)
 

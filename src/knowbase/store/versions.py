@@ -153,10 +153,10 @@ def touched_of(text: str) -> tuple[Touched, ...]:
 def told(leftovers: int, changed: int) -> Iterator[Finding]:
     """What a check says of a history."""
     if leftovers:
-        what = f"{leftovers} texts of versions that are not there, or without their text"
+        what = f"texts of versions that are not there, or without their text: {leftovers}"
         yield Finding("history", PROBLEM, what, "kb history prune --keep off")
     if changed:
-        what = f"{changed} versions or their texts are not what was written"
+        what = f"versions and their texts that are not what was written: {changed}"
         yield Finding("history", DAMAGE, what, "kb history prune --keep off")
 
 

@@ -70,8 +70,7 @@ def _verified(file: str, base: str, progress: Progress) -> Iterator[tuple[str, S
     """A copy of the backup beside the base, brought up to date and found sound, and its store."""
     place = file if is_url(base) else base
     with part_of(f"{place}.restored.db") as copy:
-        backups.copy_pages(file, copy, lambda n, of: progress(Step(n, of, "pages read")))
-        store = open_store(copy, DEFAULTS)
+        store = _copied(file, copy, progress)
         try:
             _check_sound(store, file, progress)
             yield copy, store
@@ -79,12 +78,24 @@ def _verified(file: str, base: str, progress: Progress) -> Iterator[tuple[str, S
             store.close()
 
 
+def _copied(file: str, copy: str, progress: Progress) -> Store:
+    """The store of a copy; what is said of damage is said of the backup."""
+    try:
+        backups.copy_pages(file, copy, lambda n, of: progress(Step(n, of, "pages read")))
+        return open_store(copy, DEFAULTS)
+    except BaseDamaged as error:
+        raise _damaged(file, "it cannot be read as a base") from error
+
+
 def _check_sound(store: Store, file: str, progress: Progress) -> None:
     with store.copying().snapshot() as whole:
-        for finding in (*whole.findings(deep=False), *contents(whole, progress).findings):
-            if finding.severity != DAMAGE:
-                continue
-            raise BaseDamaged(f"{file} is damaged: {finding.message}", hint="choose another backup")
+        for finding in (*contents(whole, progress).findings, *whole.findings(deep=True)):
+            if finding.severity == DAMAGE:
+                raise _damaged(file, finding.message)
+
+
+def _damaged(file: str, message: str) -> BaseDamaged:
+    return BaseDamaged(f"the backup {file} is damaged: {message}", hint="choose another backup")
 
 
 def _is_there(base: str) -> bool:

@@ -122,15 +122,20 @@ def refuse_unknown(given: Iterable[str], known: Collection[str]) -> None:
             )
 
 
-def build(request: type, values: Mapping[str, Any]) -> Any:
-    """The request, once every value is known to be of its kind and within its bounds."""
+def build(
+    request: type,
+    values: Mapping[str, Any],
+    called: Callable[[Parameter], str] = lambda one: one.name,
+) -> Any:
+    """The request, once every value is known to be of its kind and within its bounds; `called` is
+    what whoever asks knows a parameter by."""
     known = {one.name: one for one in parameters(request)}
     refuse_unknown(values, known)
+    given = {name: _checked(known[name], value) for name, value in values.items()}
     for one in known.values():
-        if one.required and one.name not in values:
-            name = one.param.metavar or one.name
-            raise InvalidInput(f"{name} is missing", field=one.name, hint=one.param.text)
-    return _made(request, {name: _checked(known[name], value) for name, value in values.items()})
+        if one.required and given.get(one.name, ()) == ():
+            raise InvalidInput(f"{called(one)} is missing", field=one.name, hint=one.param.text)
+    return _made(request, given)
 
 
 def _made(request: type, values: Mapping[str, Any]) -> Any:
@@ -223,9 +228,6 @@ def _checked(parameter: Parameter, value: Any) -> Any:
             field=parameter.name,
             hint=f"1 to {LONGEST_SESSION} characters",
         )
-    if parameter.required and value == ():
-        name = param.metavar or parameter.name
-        raise InvalidInput(f"{name} is missing", field=parameter.name, hint=param.text)
     return storable(value)
 
 
@@ -256,11 +258,15 @@ def _lines(name: str, value: Any) -> Any:
         return value
     import json
 
-    try:
-        return [json.loads(one) for one in texts if one.strip()]
-    except ValueError as error:
-        hint = 'an object a line, such as {"text": "…"}'
-        raise InvalidInput(f"{name} is not JSON: {error}", field=name, hint=hint) from None
+    made = []
+    for number, one in enumerate(texts, 1):
+        try:
+            made += [json.loads(one)] if one.strip() else []
+        except ValueError as error:
+            told = f"line {number} of {name} is not JSON: {getattr(error, 'msg', error)}"
+            hint = 'an object a line, such as {"text": "…"}'
+            raise InvalidInput(told, field=name, hint=hint) from None
+    return made
 
 
 def _split(param: Param, value: Any) -> Any:

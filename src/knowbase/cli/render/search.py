@@ -45,7 +45,7 @@ def render_answer(paint: Painter, answer: "Answer") -> Iterable[str]:
 def _verdict(paint: Painter, answer: "Answer") -> str:
     name, probability, calibrated = answer.verdict
     style = {"strong": "green", "likely": "green"}.get(name, "red")
-    said = "" if calibrated or probability in (0, 1) else " · not learnt from this base yet"
+    said = "" if calibrated or probability in (0, 1) else " · a rough guess until kb calibrate"
     return f"verdict: {paint(style, name)} ({probability:.0%}){paint('dim', said)}"
 
 
