@@ -36,6 +36,7 @@ from knowbase.values.access import Access
 from knowbase.values.calibration import Calibration
 from knowbase.values.changes import Changes, Edit, SavedSearch
 from knowbase.values.documents import ALL, Page
+from knowbase.values.files import Settled
 from knowbase.values.history import Wanted as Changed
 from knowbase.values.vectors import Model
 from postgres import new_base
@@ -272,6 +273,7 @@ READS: dict[str, Call] = {
     "store.heads": lambda b, t, f: b.store.heads([t.id(4)]),
     "store.heaviest": lambda b, t, f: b.store.heaviest(EVERYTHING, 5),
     "store.keyword": lambda b, t, f: found_by(b, b.store.keyword(WORD, EVERYTHING, 99, WEIGHTS)),
+    "store.looks": lambda b, t, f: len(b.store.looks("docs", Settled(1))),
     "store.matching": lambda b, t, f: b.store.matching(WORD, EVERYTHING),
     "store.latest_uses": lambda b, t, f: b.store.latest_uses([t.id(3)]),
     "store.model": lambda b, t, f: b.store.model(),
@@ -305,6 +307,7 @@ READS: dict[str, Call] = {
     "store.sharing_tags": lambda b, t, f: b.store.sharing_tags(t.id(), 1, EVERYTHING),
     "store.sources": lambda b, t, f: len(b.store.sources()),
     "store.tags": lambda b, t, f: b.store.tags(EVERYTHING),
+    "store.unsettled": lambda b, t, f: len(b.store.unsettled(["docs"], Settled(1))),
     "store.unknown_words": lambda b, t, f: len(b.store.unknown_words([Word(SECRET)])),
     "store.unresolved": lambda b, t, f: b.store.unresolved(t.id()),
     "store.unresolved_in": lambda b, t, f: b.store.unresolved_in([t.id()]),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from knowbase.ingest.walk import FoundFile, Settled, Skipped, WalkRules, walk
+from knowbase.ingest.walk import Expected, FoundFile, Skipped, WalkRules, walk
 
 RULES = WalkRules(include_hidden=False, max_bytes=1_048_576)
 
@@ -191,7 +191,10 @@ def test_what_is_as_it_was_is_passed_over_and_everything_else_is_found(tmp_path:
     files = [one for one in walk(str(tmp_path), rules) if isinstance(one, FoundFile)]
     assert len(files) == 8
     below = len(os.path.join(tmp_path, ""))
-    looks = {one.path[below:]: (one.size, one.mtime_ns, one.inode, one.ctime_ns) for one in files}
+    looks = {}
+    for one in files:
+        path = "notes/" + one.path[below:]
+        looks[path] = (path, one.size, one.mtime_ns, one.inode, one.ctime_ns)
     os.utime(tmp_path / "touched.md", ns=(1, 1))
     (tmp_path / "longer.md").write_text("xx")
     (tmp_path / "gone.md").unlink()
@@ -200,8 +203,9 @@ def test_what_is_as_it_was_is_passed_over_and_everything_else_is_found(tmp_path:
     (tmp_path / "new.md").write_text("x")
     (tmp_path / ".gitignore").write_text("*.log\n")
 
-    settled = Settled(looks, [])
-    left = {one.path[below:] for one in walk(str(tmp_path), rules, settled)}
+    expected = Expected("notes/", looks)
+    left = {one.path[below:] for one in walk(str(tmp_path), rules, expected)}
 
-    assert left == {".gitignore", "link.md", "longer.md", "new.md", "touched.md"}
-    assert sorted(settled.met) == [".hidden.md", "in/same.md", "same.md"]
+    assert left == {".gitignore", ".hidden.md", "link.md", "longer.md", "new.md", "touched.md"}
+    changed = {".hidden.md", "gone.md", "in/made.log", "link.md", "longer.md", "touched.md"}
+    assert set(looks) == {f"notes/{name}" for name in changed}

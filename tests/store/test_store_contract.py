@@ -25,7 +25,7 @@ from knowbase.store.rules import MARK
 from knowbase.text.analysis import Word, query_words
 from knowbase.values.changes import Changes, Edit, Reinforcement
 from knowbase.values.documents import Counts, Page
-from knowbase.values.files import FileRecord, Source
+from knowbase.values.files import FileRecord, Settled, Source
 from knowbase.values.sessions import Session, Use
 from knowbase.values.vectors import Model
 from stores import MODEL, NOW, draft, section, similarity, vector
@@ -515,6 +515,32 @@ def test_files_within_are_those_at_a_path_and_below_it(store: Store) -> None:
     assert set(store.files(["win", "docs.md"])) == {"win\\c.md", "docs.md"}
     assert set(store.files(["a_b"])) == {"a_b/e.md"}
     assert store.files(["doc", "axb", "docs/a"]) == store.files([]) == {}
+
+
+def test_settled_files_are_told_from_those_that_must_be_looked_at(store: Store) -> None:
+    good = FileRecord("docs/a.md", "docs", 10, 20, "abc", "one", inode=2**63 - 1, ctime_ns=22)
+    odd = {
+        "docs/large.md": good._replace(size=101),
+        "docs/failed.md": good._replace(problem="broken"),
+        "docs/left out.md": good._replace(skipped="no text in it"),
+        "docs/removed.md": good._replace(excluded=True),
+        "docs/no document.md": good._replace(document=None),
+        "docs/not read.md": good._replace(sha256=""),
+        "docs/old.md": good._replace(inode=None),
+        "docs/no time.md": good._replace(ctime_ns=0),
+        "docs/split otherwise.md": good._replace(document="two"),
+        "other/b.md": good._replace(source="other"),
+    }
+    odd = {path: record._replace(path=path) for path, record in odd.items()}
+    store.apply(Changes(files=(good, *odd.values())), NOW)
+    settled = Settled(100, ("two", "three"))
+    assert store.looks("docs", settled) == {"docs/a.md": ("docs/a.md", 10, 20, 2**63 - 1, 22)}
+    assert store.unsettled(["docs"], settled) == odd
+    assert store.unsettled([], settled) == store.files()
+    assert set(store.looks("docs", Settled(101))) == {
+        "docs/a.md", "docs/large.md", "docs/split otherwise.md",
+    }  # fmt: skip
+    assert store.looks("doc", Settled(101)) == {}
 
 
 def test_nothing_of_a_failing_change_is_kept(store: Store) -> None:

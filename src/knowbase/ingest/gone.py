@@ -15,6 +15,7 @@ def too_many(each: Pending, missing: Sequence[FileRecord]) -> str | None:
     gone, known = (
         sum(_is_file(one) for one in files) for files in (missing, each.records.values())
     )
+    known += each.passed
     if gone * 2 <= known:
         return None
     return (

@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 from knowbase.ingest.drafts import READERS
 from knowbase.ingest.places import Home, inside
-from knowbase.ingest.walk import FoundFile, Look, Settled, Skipped, WalkRules, walk
+from knowbase.ingest.walk import Expected, FoundFile, Skipped, WalkRules, walk
 from knowbase.store.contract import FileStore
-from knowbase.values.files import FileRecord, Source
+from knowbase.values.files import FileRecord, Settled, Source
 
 SEEING = "+ocr"  # readers that look at pictures, too
+MANY = 1_000  # records: reading all of them takes no longer
 UNREAD = ""  # the hash of a file that nothing here reads: it was not looked into
 
 
@@ -43,8 +44,9 @@ class Pending(NamedTuple):
     scope: Scope
     to_read: tuple[FoundFile, ...]
     missing: tuple[FileRecord, ...]
-    records: dict[str, FileRecord]
-    unchanged: int
+    records: dict[str, FileRecord]  # of all files that were not passed over …
+    passed: int  # … and how many were
+    unchanged: int  # these, too
     failed: tuple[FileProblem, ...]  # those that did before …
     closed: tuple[FileProblem, ...]  # … and what could not be looked into now
     skipped: tuple[FileProblem, ...]  # those that are new
@@ -81,16 +83,38 @@ def pending(
 ) -> list[Pending]:
     """Compare the files of each scope with their records; nothing is read."""
     sources = {source.path for source in store.sources()} | {s.source.path for s in scopes}
-    among = disk.rules.among
-    within = None if among is None else [disk.home.stored(path) for path in among]
-    known = _Known(sources, store.files(within), out_of_step)
-    return [_pending(scope, known, disk) for scope in scopes]
+    settled = Settled(disk.rules.max_bytes, tuple(out_of_step))
+    known = _Known(sources, store, settled, {}, out_of_step)
+    passing = {scope.source.path for scope in scopes if known.may_pass(scope, disk)}
+    if disk.rules.among is not None:
+        records = store.files([disk.home.stored(path) for path in disk.rules.among])
+    elif passing:
+        records = store.unsettled(passing, settled)
+    else:
+        records = store.files()
+    known = known._replace(records=records)
+    return [_pending(scope, known, disk, passing) for scope in scopes]
 
 
 class _Known(NamedTuple):
     sources: set[str]
-    records: dict[str, FileRecord]
+    store: FileStore
+    settled: Settled
+    records: dict[str, FileRecord]  # of the files that are not passed over
     out_of_step: Collection[str]
+
+    def may_pass(self, scope: Scope, disk: Disk) -> bool:
+        """Whether files of the scope are passed over when the disk shows them as it did."""
+        asked_for = scope.only is not None or scope.reread or scope.verify
+        all_its_own = disk.rules.among is None and not self.has_nested(scope.source.path)
+        return all_its_own and not asked_for and os.path.isdir(disk.home.absolute(scope.root))
+
+    def of_looks(self, looks: Collection[str], root: str) -> dict[str, FileRecord]:
+        """The records of files that were settled and are not as they were."""
+        if not looks:
+            return {}
+        found = self.store.files(None if len(looks) > MANY else looks)
+        return {path: one for path, one in found.items() if path in looks and inside(path, root)}
 
     def of(self, source: str, root: str) -> dict[str, FileRecord]:
         """The records below `root` that belong to the source."""
@@ -111,22 +135,24 @@ class _Known(NamedTuple):
         return max(holders, key=lambda source: (source != ".", len(source)), default=None)
 
 
-def _pending(scope: Scope, known: _Known, disk: Disk) -> Pending:
+def _pending(scope: Scope, known: _Known, disk: Disk, passing: Collection[str]) -> Pending:
     home = disk.home
     source = scope.source.path
     root = scope.root
-    records = known.of(source, root)
     nested = known.has_nested(source)
     seen: set[str] = set()
     work = _Work(source, disk.sees, [], [], [], [], [], [], Counter())
-    unchanged, rereading = 0, scope._replace(reread=True)
-    there = os.path.lexists(home.absolute(root))
+    rereading = scope._replace(reread=True)
     top = home.absolute(root)
     stored, within = home.stored(top), os.path.join(top, "")
     folder = "" if stored == os.curdir else os.path.join(stored, "")
-    looks = _looks(records, folder, scope, known, disk) if os.path.isdir(top) else {}
-    settled = Settled(looks, [])
-    for item in walk(top, disk.rules, settled) if there else ():
+    looks = known.store.looks(source, known.settled) if source in passing else {}
+    passed = len(looks)
+    items = [*walk(top, disk.rules, Expected(folder, looks))] if os.path.lexists(top) else []
+    passed -= len(looks)
+    unchanged = passed
+    records = known.of(source, root) | known.of_looks(looks, root)
+    for item in items:
         path = item.path
         path = folder + path[len(within) :] if path.startswith(within) else home.stored(path)
         if nested and known.owner(path) != source:
@@ -135,36 +161,17 @@ def _pending(scope: Scope, known: _Known, disk: Disk) -> Pending:
         record = records.get(path)
         again = record is not None and record.document in known.out_of_step
         unchanged += _sort(item, path, record, rereading if again else scope, work)
-    unchanged += len(settled.met)
-    seen.update(folder + path for path in settled.met)
     missing = [
         record
         for path, record in records.items()
         if path not in seen and not any(inside(path, folder) for folder in work.unseen)
     ]
     return Pending(
-        scope, tuple(work.to_read), tuple(missing), records, unchanged,
+        scope, tuple(work.to_read), tuple(missing), records, passed, unchanged,
         tuple(work.failed), tuple(work.closed), tuple(work.skipped),
         work.before["skipped"],
         tuple(work.noted), known.out_of_step,
     )  # fmt: skip
-
-
-def _looks(
-    records: dict[str, FileRecord], folder: str, scope: Scope, known: _Known, disk: Disk
-) -> dict[str, Look]:
-    """Of files of which there is nothing to do as long as the disk says the same of them."""
-    source, most, cut, hidden = scope.source.path, disk.rules.max_bytes, len(folder), f"{os.sep}."
-    if scope.reread or scope.verify or disk.rules.among is not None or known.has_nested(source):
-        return {}
-    return {
-        path[cut:]: (size, mtime, inode, ctime)
-        for path, of, size, mtime, sha256, document, problem, excluded, inode, ctime, skipped, _
-        in records.values()
-        if document is not None and problem is None and skipped is None and not excluded
-        and sha256 and inode and ctime and of == source and size <= most
-        and document not in known.out_of_step and hidden not in os.sep + path[cut:]
-    }  # fmt: skip
 
 
 class _Work(NamedTuple):

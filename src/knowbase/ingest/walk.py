@@ -2,12 +2,13 @@
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from knowbase.ingest.ignore import Patterns, decide, parse_patterns
 from knowbase.ingest.noise import GENERATED, PRIVATE, noise_by_name
 from knowbase.ingest.places import inside
+from knowbase.values.files import Look
 
 # Their content is somebody else's, or made by a program.
 _NEVER = frozenset({".git", ".kb", "node_modules", "__pycache__", ".venv", "venv"})
@@ -16,6 +17,8 @@ _ATTRIBUTES = ".gitattributes"  # says what is generated
 _OF_TOOLS = (_ATTRIBUTES, ".DS_Store", ".localized", ".gitkeep", ".keep", ".directory")
 _MEGABYTE = 1_048_576
 _LARGEST_RULES = 256 << 10  # bytes of an ignore file: each of its lines is looked at for each path
+# Then a system need not find the way to the folder for each name in it.
+_FROM_FOLDER = os.stat in os.supports_dir_fd
 UNLISTED = "the folder cannot be listed"
 _LATEST = 2**63 - 1  # nanoseconds that a database can hold: the year 2262
 
@@ -83,26 +86,26 @@ class _Entry(NamedTuple):
     ignores: tuple[_Ignores, ...]
 
 
-Look = tuple[int, int, int, int]
-"""A file as the disk has it: size, mtime, inode, ctime."""
+class Expected(NamedTuple):
+    """Files of which nothing is to be said where they are as they were."""
+
+    folder: str  # what stands for the root in their paths
+    looks: dict[str, Look]
 
 
-class Settled(NamedTuple):
-    """Files that are as they were, of which nothing is to be said: they are passed over."""
-
-    looks: Mapping[str, Look]  # of those that may be, by their paths below the root
-    met: list[str]  # those that are
+NOTHING = Expected("", {})
 
 
 def walk(
-    root: str, rules: WalkRules, settled: Settled | None = None
+    root: str, rules: WalkRules, expected: Expected = NOTHING
 ) -> Iterator[FoundFile | Skipped]:
-    """The files at and below `root`, sorted by path."""
+    """The files at and below `root`, sorted by path. Those that look as expected are passed over,
+    and taken out of what was expected."""
     root = os.path.abspath(root)
     if not _is_utf8(root):
         yield Skipped(_printable(root), "name is not valid UTF-8")
     elif os.path.isdir(root):
-        yield from _Walk(root, rules, settled or Settled({}, [])).run()
+        yield from _Walk(root, rules, expected).run()
     else:
         yield _named_file(root, rules)
 
@@ -128,11 +131,11 @@ def _file(path: str, status: os.stat_result, rules: WalkRules) -> FoundFile | Sk
 class _Walk:
     """One walk: what is still to do, and which folders have been entered."""
 
-    def __init__(self, root: str, rules: WalkRules, settled: Settled) -> None:
+    def __init__(self, root: str, rules: WalkRules, expected: Expected) -> None:
         self._root = root
         self._within = os.path.join(root, "")
         self._rules = rules
-        self._settled = settled
+        self._expected = expected
         self._real_root = os.path.join(os.path.realpath(root), "")
         self._entered: set[tuple[int, int]] = set()
         self._todo: list[_Entry] = []
@@ -204,6 +207,8 @@ class _Walk:
             with os.scandir(folder) as listing:
                 entries = list(listing)
             ignores += _ignores_in(folder, entries)
+            if self._expected.looks:
+                entries = self._unexpected(os.path.join(folder, ""), entries, ignores)
         except OSError as error:
             gone = isinstance(error, FileNotFoundError)  # meanwhile
             yield Skipped(folder, f"{UNLISTED}: {_reason(error)}", failed=not gone)
@@ -211,36 +216,41 @@ class _Walk:
         except _NoRules as error:
             yield Skipped(folder, str(error))
             return
-        if self._settled.looks:
-            entries = self._unsettled(os.path.join(folder, ""), entries, ignores)
         wanted = [entry for entry in entries if self._wants(entry, ignores)]
         yield from self._hidden(entries, ignores)
         wanted.sort(key=_order, reverse=True)
         self._todo.extend(_Entry(entry, ignores) for entry in wanted)
 
-    def _unsettled(
+    def _unexpected(
         self, folder: str, entries: list["os.DirEntry[str]"], ignores: tuple[_Ignores, ...]
     ) -> list["os.DirEntry[str]"]:
         """Without the files that are as they were. What is not a plain file with a plain name is
         looked at as if it were new; so is what lies beside the base."""
-        own = self._rules.own
-        if not folder.startswith(self._within) or (own and own.startswith(folder)):
+        own, below = self._rules.own, folder[len(self._within) :]
+        is_within = folder.startswith(self._within) and f"{os.sep}." not in os.sep + below
+        if not is_within or (own and own.startswith(folder)):
             return entries
-        below, rest = folder[len(self._within) :], []
-        looks, met = self._settled.looks, self._settled.met.append
-        for entry in entries:
-            path = below + entry.name
-            look = looks.get(path)
-            now = _status(entry) if look is not None else None
-            if (
-                now is not None
-                and (now.st_size, now.st_mtime_ns, now.st_ino, now.st_ctime_ns) == look
-                and stat.S_ISREG(now.st_mode)
-                and not (ignores and _is_ignored(entry.path, False, ignores))
-            ):
-                met(path)
-            else:
+        before, looks, rest = self._expected.folder + below, self._expected.looks, []
+        opened = os.open(folder, os.O_RDONLY) if _FROM_FOLDER else None
+        above = folder if opened is None else ""
+        try:
+            for entry in entries:
+                name = entry.name
+                path = before + name
+                look = looks.pop(path, None)
+                if (
+                    look is not None
+                    and look == _look(path, above + name, opened)
+                    and name[0] != "."
+                    and not (ignores and _is_ignored(entry.path, False, ignores))
+                ):
+                    continue
+                if look is not None:
+                    looks[path] = look
                 rest.append(entry)
+        finally:
+            if opened is not None:
+                os.close(opened)
         return rest
 
     def _hidden(
@@ -280,11 +290,15 @@ class _Walk:
         return not _is_ignored(entry.path, is_folder, ignores)
 
 
-def _status(entry: "os.DirEntry[str]") -> os.stat_result | None:
+def _look(path: str, name: str, folder: int | None) -> Look | None:
+    """Of a plain file, under the path that it is known by."""
     try:
-        return entry.stat(follow_symlinks=False)
+        now = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except OSError:
         return None
+    if not stat.S_ISREG(now.st_mode):
+        return None
+    return path, now.st_size, now.st_mtime_ns, now.st_ino, now.st_ctime_ns
 
 
 def _is_for_tools(entry: "os.DirEntry[str]") -> bool:

@@ -15,7 +15,7 @@ from knowbase.values.cluster import ClusterState
 from knowbase.values.copies import Copy, Frame, SharedParts
 from knowbase.values.documents import Candidate, Counts, Document, Page, Passage
 from knowbase.values.edges import MOST_SIMILAR, Edge, Relation, Wiring
-from knowbase.values.files import FileRecord, Source
+from knowbase.values.files import FileRecord, Look, Settled, Source
 from knowbase.values.findings import Finding
 from knowbase.values.history import Change, HistoryPart, Kept, Version, Wanted
 from knowbase.values.reading import Link
@@ -196,6 +196,12 @@ class FileStore(Protocol):
 
     def files(self, within: Collection[str] | None = None) -> dict[str, FileRecord]:
         """By path: all, or those at these paths and below them."""
+
+    def looks(self, source: str, settled: Settled) -> dict[str, Look]:
+        """By path, the settled files of a source as the disk showed them."""
+
+    def unsettled(self, sources: Collection[str], settled: Settled) -> dict[str, FileRecord]:
+        """By path, all that are not settled files of these sources."""
 
     def problems(self) -> list[FileRecord]:
         """Files that could not be read."""

@@ -144,6 +144,12 @@ def file_columns() -> str:
     return ", ".join(FileRecord._fields)
 
 
+LOOK = "path, size, mtime_ns, inode, ctime_ns"
+SETTLED = (
+    "document IS NOT NULL AND problem IS NULL AND skipped IS NULL AND NOT excluded"
+    " AND sha256 <> '' AND coalesce(inode, 0) <> 0 AND coalesce(ctime_ns, 0) <> 0"
+)
+"""Of a file, that nothing is to be done as long as the disk shows it as it did."""
 _EXCLUDED = 7  # its place among them: a number in some databases
 
 

@@ -41,7 +41,7 @@ from knowbase.values.calibration import Calibration
 from knowbase.values.changes import Changes, Draft, SavedSearch
 from knowbase.values.documents import ALL, Candidate, Document, Page, Passage
 from knowbase.values.edges import Edge, Relation
-from knowbase.values.files import FileRecord, Source
+from knowbase.values.files import FileRecord, Look, Settled, Source
 from knowbase.values.reading import Link
 from knowbase.values.sessions import Session, Use
 from knowbase.values.vectors import Model, StoredModel, Vector
@@ -297,6 +297,18 @@ class ScopedStore:
 
     @of_project
     def files(self, within: Collection[str] | None = None) -> dict[str, FileRecord]:  # noqa: ARG002
+        return {}
+
+    @of_project
+    def looks(self, source: str, settled: Settled) -> dict[str, Look]:  # noqa: ARG002
+        return {}
+
+    @of_project
+    def unsettled(
+        self,
+        sources: Collection[str],  # noqa: ARG002
+        settled: Settled,  # noqa: ARG002
+    ) -> dict[str, FileRecord]:
         return {}
 
     @of_project

@@ -1,6 +1,9 @@
 """Files on disk, and the sources that they come from."""
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
+
+Look: TypeAlias = tuple[str, int, int, int, int]
+"""A file as the disk has it: its path, size, mtime, inode and ctime."""
 
 
 class Source(NamedTuple):
@@ -27,3 +30,11 @@ class FileRecord(NamedTuple):
     ctime_ns: int | None = None  # when its content or its place was last changed
     skipped: str | None = None  # why it is left out, though nothing is wrong with it
     readers: str | None = None  # which generation of readers made no document of it
+
+
+class Settled(NamedTuple):
+    """Which files there is nothing to do for as long as the disk shows them as it did: those that
+    are documents, none of which is among these, and that are not larger than this."""
+
+    largest: int
+    besides: tuple[str, ...] = ()  # ids of documents

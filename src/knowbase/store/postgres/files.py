@@ -1,12 +1,16 @@
 """Reading sources and files."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from typing import Any
 
 from psycopg.sql import SQL
 
 from knowbase.store.postgres import rows
 from knowbase.store.postgres.connection import Connected
-from knowbase.values.files import FileRecord, Source
+from knowbase.store.rows import LOOK, SETTLED
+from knowbase.values.files import FileRecord, Look, Settled, Source
+
+_SETTLED = f"{SETTLED} AND size <= %s AND document <> ALL(%s)"
 
 
 class PostgresFiles(Connected):
@@ -29,6 +33,20 @@ class PostgresFiles(Connected):
         found = self._files(below, list(within), list(within))
         return {record.path: record for record in found}
 
+    def looks(self, source: str, settled: Settled) -> dict[str, Look]:
+        found: Iterable[Any] = self._read(
+            SQL(f"SELECT {LOOK} FROM files WHERE base_id = %s AND source = %s AND {_SETTLED}"),
+            (self._base, source, settled.largest, list(settled.besides)),
+        )
+        return {look[0]: look for look in found}
+
+    def unsettled(self, sources: Collection[str], settled: Settled) -> dict[str, FileRecord]:
+        found = self._files(
+            f"NOT (source = ANY(%s) AND {_SETTLED})",
+            list(sources), settled.largest, list(settled.besides),
+        )  # fmt: skip
+        return {record.path: record for record in found}
+
     def problems(self) -> list[FileRecord]:
         return self._files("problem IS NOT NULL")
 
@@ -38,7 +56,7 @@ class PostgresFiles(Connected):
     def clear_lost_writes(self) -> None:
         """There are none."""
 
-    def _files(self, test: str, *values: list[str]) -> list[FileRecord]:
+    def _files(self, test: str, *values: list[str] | int) -> list[FileRecord]:
         query = SQL(
             f"SELECT {rows.file_columns()} FROM files WHERE base_id = %s AND ({test}) ORDER BY path"
         )

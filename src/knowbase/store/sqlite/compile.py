@@ -30,7 +30,8 @@ class SqliteCompiler(Compiler):
 
     def one_of(self, condition: OneOf) -> Compiled:
         column, places = self.column(condition.field), _places(len(condition.values))
-        return Compiled(f"coalesce({column} IN ({places}), 0)", list(condition.values))
+        test = f"({column} IS NOT NULL AND {column} IN ({places}))"  # as indexes can be asked
+        return Compiled(test, list(condition.values))
 
     def meta(self, condition: Meta) -> Compiled:
         found = [_meta_at(keys, condition) for keys in condition.keys]

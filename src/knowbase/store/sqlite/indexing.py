@@ -41,7 +41,9 @@ class VectorIndexing(Renewing):
         return None if found is None else int(found)
 
     def number(self, connection: "apsw.Connection", model: int) -> int:
-        return _number(connection, model)
+        sql = "SELECT count(*) FROM (SELECT 1 FROM embedded WHERE model = ? LIMIT ?)"
+        found: Any = connection.execute(sql, (model, self._least)).get
+        return int(found)
 
     def behind(self, connection: "apsw.Connection", model: int) -> int | None:
         in_step = self._index.in_step(connection, model)

@@ -44,7 +44,7 @@ class Renewing(ABC):
 
     @abstractmethod
     def number(self, connection: "apsw.Connection", model: int) -> int:
-        """How many chunks it would have."""
+        """How many chunks it would have; of more than it must have, no more need be counted."""
 
     @abstractmethod
     def behind(self, connection: "apsw.Connection", model: int) -> int | None:
