@@ -29,6 +29,12 @@ def nodes(url: str) -> list[Node]:
         return [Node(*row) for row in found]
 
 
+def shards_each(server: str) -> list[int]:
+    """How many shards each of the workers gets, one after the other."""
+    workers = len(nodes(server)) - 1
+    return [SHARDS // workers + (number < SHARDS % workers) for number in range(workers)]
+
+
 def extend(server: str, name: str) -> bool:
     """Make a database on the whole cluster, if the server is the coordinator of one."""
     servers = nodes(server)

@@ -1,6 +1,7 @@
 """Faults of a real server: ended in the middle of a batch, its disk full, made twice at once."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -30,6 +31,7 @@ from stores import NOW, draft, section
 
 PATIENCE = 120  # seconds
 FILES = 300
+ROOM = 6_000_000  # bytes that are left on a small disk
 WEIGHTS = FieldWeights()
 
 
@@ -101,13 +103,13 @@ def test_a_full_disk_is_said_in_one_sentence_and_loses_nothing() -> None:
     url = server.get_uri()
     with small_disk(server.pgdata) as disk:
         spare = disk / "spare"
-        spare.write_bytes(bytes(16_000_000))
         with psycopg.connect(url, autocommit=True) as connection:
             place = SQL("CREATE TABLESPACE small LOCATION {}").format(Literal(str(disk / "data")))
             connection.execute(place)
             connection.execute("CREATE DATABASE crowded TABLESPACE small")
         base = urlsplit(url)._replace(path="/crowded").geturl()
         with closing(create(base)) as store:
+            crowd(spare)
             written = fill(store)
             spare.unlink()
             store.apply(Changes(drafts=(draft("after", section("written after that")),)), NOW)
@@ -120,10 +122,16 @@ def test_a_full_disk_is_said_in_one_sentence_and_loses_nothing() -> None:
             connection.execute("DROP TABLESPACE small")
 
 
+def crowd(spare: Path) -> None:
+    """Take nearly all of the room that a small disk has left."""
+    spare.write_bytes(bytes(shutil.disk_usage(spare.parent).free - ROOM))
+
+
 def fill(store: PostgresStore) -> int:
-    """Until the disk is full: how many documents were acknowledged."""
+    """Until the disk is full: how many documents were acknowledged. Of long words, for most of the
+    time would go into words."""
     for number in range(10_000):
-        text = "common " + " ".join(os.urandom(8).hex() for _ in range(4000))
+        text = "common " + " ".join(os.urandom(80).hex() for _ in range(4000))
         try:
             store.apply(Changes(drafts=(draft(f"d{number}", section(text)),)), NOW)
         except DiskFull as error:
