@@ -3,12 +3,15 @@
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import count, islice
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from knowbase.store.tokenizer import BOUND, pieces_of, stems_of
+
+_REMEMBERED = 2**15  # pieces: some megabytes
 
 Integers: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
@@ -37,6 +40,12 @@ class Pieces:
         return Standing(cut.stems, *cut.standing(np.frombuffer(self._numbers, "u4")))
 
 
+@lru_cache(_REMEMBERED)
+def _stems_of(piece: bytes) -> tuple[str, ...]:
+    """Remembered: the next batch has most of the same words."""
+    return tuple(stems_of(piece))
+
+
 class _Cut(NamedTuple):
     """The stems of some pieces of text. Nearly all are one stem; one with letters beyond ASCII may
     be several, or none."""
@@ -50,7 +59,7 @@ class _Cut(NamedTuple):
         known: defaultdict[str, int] = defaultdict(count().__next__)
         each, often = array("I"), array("I")
         for piece in pieces:
-            found = stems_of(piece)
+            found = _stems_of(piece)
             each.extend(map(known.__getitem__, found))
             often.append(len(found))
         names = [name.encode() for name in known]
