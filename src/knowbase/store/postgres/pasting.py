@@ -11,7 +11,6 @@ from knowbase.store.postgres import calibration, rows, saved
 from knowbase.store.postgres.bulk import analyze, copy_rows, copy_vectors
 from knowbase.store.postgres.chunks import chunk_line
 from knowbase.store.postgres.sealing import columns as seals
-from knowbase.store.postgres.sealing import read_back
 from knowbase.store.postgres.write import Writing
 from knowbase.store.seals import SEALS
 from knowbase.values.characters import storable
@@ -58,7 +57,7 @@ class Pasting(Writing):
         document = copy.document
         values = {name: rows.written(name, value) for name, value in document._asdict().items()}
         values |= {"base_id": self._base, "said": json.dumps(dict(copy.said))}
-        values |= seals(copy._replace(document=read_back(values)))
+        values |= seals(copy)
         return [values[name] for name in _COLUMNS]
 
     def _chunks_of(self, copies: Sequence[Copy]) -> None:

@@ -190,7 +190,8 @@ def _of_vectors(
         given = (whose.base, number, numbers(whose.chunks))
         with connection.cursor(binary=True) as cursor:
             cursor.execute(statement, (*given, whose.documents) if spread else given)
-            yield from ((model, chunk, value) for chunk, value in cursor)
+            found = cursor.fetchall()  # one by one, the driver takes as long again
+        yield from ((model, chunk, value) for chunk, value in found)
 
 
 def shared(connection: Connection, base: int) -> SharedParts:
