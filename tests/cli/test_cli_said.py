@@ -105,3 +105,13 @@ def test_a_page_is_found_as_people_type_it(kb: Kb) -> None:
     assert kb("help", "QUERY").out == page
     assert page.endswith(kb("help", "query.md").out)
     assert "9 it took too long" in kb("help").out
+
+
+def test_a_tag_of_two_words_is_shown_as_a_query_takes_it(kb: Kb) -> None:
+    kb("note", "the budget of spring", "--tags", "beta gamma")
+    kb("note", "the budget of autumn and beta gamma")
+    assert '#"beta gamma"' in kb("list").out
+    assert [one["code"] for one in kb.json("search", '#"beta gamma"')["hits"]] == ["KB-1"]
+    found = kb.json("search", 'budget -#"beta gamma"')
+    assert [one["code"] for one in found["hits"]] == ["KB-2"]
+    assert found["notices"] == []

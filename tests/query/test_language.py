@@ -60,6 +60,9 @@ def test_the_documents_example_has_exactly_its_structure() -> None:
         ('-"a b"', Without(Phrase("a b", 1))),
         ("-tag:x", Without(Operator("tag", "x", 1))),
         ("#phase/active", Operator("tag", "phase/active", 0)),
+        ('#"two words"', Operator("tag", "two words", 0)),
+        ('-#"two words" x', Together((Without(Operator("tag", "two words", 1)), Text("x", 14)))),
+        ("#“2026 plan”", Operator("tag", "2026 plan", 0)),
         ("(a OR b) AND c", And((Or((Text("a", 1), Text("b", 6))), Text("c", 13)))),
         ("pre*", Text("pre", 0, prefix=True)),
         ('similar:"a b"', Operator("similar", "a b", 0)),
@@ -261,6 +264,12 @@ def test_every_text_has_a_meaning(text: str, match: str) -> None:
         summary(query.tree)
     describe(query.filter)
     describe(query.keyword_filter)
+
+
+@given(st.text("aB1 é漢#-/(:", min_size=1, max_size=20), st.sampled_from(("", "-", "+")))
+def test_a_sign_before_quotes_is_the_tag_in_them(tag: str, sign: str) -> None:
+    assert shown(parse(f'{sign}#"{tag}"').tree) == shown(parse(f'{sign}tag:"{tag}"').tree)
+    assert parse(f'{sign}#"{tag}"').problems == ()
 
 
 @settings(max_examples=300, deadline=None)

@@ -60,6 +60,12 @@ def safe(text: str) -> str:
     return visible(text).replace("\n", " ")
 
 
+def hashtag(tag: str) -> str:
+    """A tag as a search takes it."""
+    tag = safe(tag)
+    return f'#"{tag}"' if " " in tag else f"#{tag}"
+
+
 def states_of(document: "Document") -> list[str]:
     """What hides a document at this moment, in a word each."""
     from knowbase.values.documents import STATES, is_in

@@ -59,9 +59,8 @@ class _Lexer:
         if character in "-+" and _starts_word(text, at + 1, '"(#'):
             self._at += 1
             return Token("minus" if character == "-" else "plus", character, at)
-        if character == "#" and _starts_word(text, at + 1, ""):
-            self._at += 1
-            return Token("operator", "tag", at, self._bare())
+        if character == "#" and _starts_word(text, at + 1, '"'):
+            return self._tag()
         name = text[at : text.find(":", at, at + _LONGEST + 1)]
         if name in OPERATORS:
             return self._operator(name)
@@ -93,6 +92,15 @@ class _Lexer:
             return Token("word", "", start)
         self._at = end + 1
         return Token("phrase", text[start + 1 : end], start)
+
+    def _tag(self) -> Token:
+        """What stands behind #: a word, or the words in quotes."""
+        start = self._at
+        self._at += 1
+        if self._text[self._at].isalpha():
+            return Token("operator", "tag", start, self._bare())
+        phrase = self._phrase()
+        return Token("operator", "tag", start, phrase.text) if phrase.kind == "phrase" else phrase
 
     def _operator(self, name: str) -> Token:
         start = self._at

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from knowbase.cli.terminal import Painter, counted, safe
+from knowbase.cli.terminal import Painter, counted, hashtag, safe
 from knowbase.config import DEFAULTS
 
 if TYPE_CHECKING:
@@ -41,10 +41,10 @@ def render_notes(paint: Painter, written: "WrittenNotes") -> Iterable[str]:
 
 
 def render_note(paint: Painter, document: "Document") -> Iterable[str]:
-    tags = " ".join(f"#{tag}" for tag in document.tags)
+    tags = " ".join(hashtag(tag) for tag in document.tags)
     code = paint("cyan", safe(document.code))
     line = f"{code}: {safe(document.title)} ({safe(document.type)})"
-    yield f"{line} {safe(tags)}".rstrip()
+    yield f"{line} {tags}".rstrip()
     for notice in getattr(document, "notices", ()):
         yield paint("red", "note: ") + safe(notice)
 

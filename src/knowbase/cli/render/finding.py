@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from knowbase.cli.terminal import Painter, counted, ending, safe, safe_lines, states_of
+from knowbase.cli.terminal import Painter, counted, ending, hashtag, safe, safe_lines, states_of
 
 if TYPE_CHECKING:
     from knowbase.base.settings_file import SettingChange
@@ -26,7 +26,7 @@ def render_listing(paint: Painter, listing: "Listing") -> Iterable[str]:
     width = max((len(document.code) for document in listing.documents), default=0)
     for document in listing.documents:
         line = f"{paint('cyan', safe(document.code).ljust(width))}  {safe(document.title)}"
-        more = [f"#{safe(tag)}" for tag in document.tags]
+        more = [hashtag(tag) for tag in document.tags]
         more += [f"expires {document.expires_at[:10]}"] if document.expires_at else []
         more += states_of(document)
         dim = paint("dim", " ".join(more))
@@ -81,10 +81,10 @@ def render_status(paint: Painter, status: "Status") -> Iterable[str]:
             of = f"{other.vectors} of {counted(status.chunks, 'chunk')}"
             yield f"beside     {name}, {of}, not in use"
     for source in status.sources:
-        tags = "".join(f" #{tag}" for tag in source.tags)
+        tags = "".join(f" {hashtag(tag)}" for tag in source.tags)
         synced = f", synced {source.synced_at[:16].replace('T', ' ')}" if source.synced_at else ""
         watched = ", watched" if source.is_watched else ""
-        yield f"source     {safe(source.path)}{safe(tags)}{synced}{watched}"
+        yield f"source     {safe(source.path)}{tags}{synced}{watched}"
     if status.out_of_step:
         were = "document was" if status.out_of_step == 1 else "documents were"
         said = f"{status.out_of_step} {were} split by other settings or an older version"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from knowbase.cli.terminal import Painter, counted, ending, safe, safe_lines, states_of
+from knowbase.cli.terminal import Painter, counted, ending, hashtag, safe, safe_lines, states_of
 
 if TYPE_CHECKING:
     from knowbase.memory.brief import Brief
@@ -51,14 +51,14 @@ def render_remembered(paint: Painter, result: "Remembered") -> Iterable[str]:
 
 def render_changed(paint: Painter, result: "Changed") -> Iterable[str]:
     for document in result.documents:
-        tags = "".join(f" #{safe(tag)}" for tag in document.tags)
+        tags = "".join(f" {hashtag(tag)}" for tag in document.tags)
         states = ", ".join(states_of(document)) or "shown in answers"
         yield f"{_line(paint, document)}{paint('dim', tags)} · {states}"
 
 
 def render_tagged(paint: Painter, result: "Tagged") -> Iterable[str]:
     for document in result.documents:
-        tags = "".join(f" #{safe(tag)}" for tag in document.tags) or " · no tags"
+        tags = "".join(f" {hashtag(tag)}" for tag in document.tags) or " · no tags"
         states = "".join(f" · {state}" for state in states_of(document))
         yield f"{_line(paint, document)}{paint('dim', tags)}{states}"
     for notice in result.notices:
