@@ -18,6 +18,14 @@ def test_matched_words_are_marked_in_colour(handbook: Kb) -> None:
     assert "<mark>" not in out
 
 
+def test_marks_that_a_document_has_are_text_and_no_match(kb: Kb) -> None:
+    kb("note", "A List<mark> of <mark>striped</mark> zebras and gnus")
+    out = in_terminal(kb, "search", "zebra", "--fts-only").out
+    assert "A List<MARK> of <MARK>striped</MARK> \x1b[1;33mzebras\x1b[0m and gnus\n" in out
+    [hit] = kb.json("search", "zebra", "--fts-only")["hits"]
+    assert hit["snippet"].count("<mark>") == hit["snippet"].count("</mark>") == 1
+
+
 def test_a_place_is_a_link_to_the_file(handbook: Kb) -> None:
     out = in_terminal(handbook, "search", "install git", "--fts-only", "--top", "1").out
     target = handbook.folder / "handbook/engineering/git-setup.md"

@@ -53,6 +53,22 @@ def test_a_snippet_is_part_of_the_text_with_balanced_marks(text: str, query: str
     )
 
 
+@given(st.lists(st.sampled_from(("<mark>", "</mark>", "<", "mark", ">", "/", "ab", " ", "\n"))))
+def test_marks_that_a_text_has_are_never_taken_for_matches(parts: list[str]) -> None:
+    text = "".join(parts)
+    shown = snippet(text, query_words("ab mark"))
+    plain = MARKS.sub("", shown).strip("…")
+    assert plain.lower() in " ".join(text.split()).lower()
+    assert MARKS.findall(shown) == ["<mark>", "</mark>"] * shown.count("<mark>")
+    assert set(re.findall("<mark>(.*?)</mark>", shown)) <= {"ab", "mark"}
+
+
+def test_a_text_keeps_its_own_marks_in_capitals() -> None:
+    assert snippet("a List<mark> of <mark>zebras</mark>", query_words("zebra")) == (
+        "a List<MARK> of <MARK><mark>zebras</mark></MARK>"
+    )
+
+
 def test_the_line_of_the_match_is_known() -> None:
     text = "one\n\ntwo\nthree zebra\nfour"
     assert snippets.snippet(text, query_words("zebra")).line == 3

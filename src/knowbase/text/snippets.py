@@ -8,6 +8,7 @@ from typing import NamedTuple
 from knowbase.text.analysis import Token, Word, located, stems
 
 MARK, END_MARK = "<mark>", "</mark>"
+_OWN = re.compile(f"{MARK}|{END_MARK}")
 WIDTH = 240  # characters
 _FENCE = re.compile(r"^[ \t>]*(?P<marks>```+|~~~+)[ \t]*(?P<info>[^`\n]*)$", re.M)
 
@@ -135,9 +136,14 @@ def _marked(text: str, start: int, end: int, matches: list[Token]) -> str:
     for token in _merged(matches):
         if token.start < at or token.end > end:
             continue
-        out += [text[at : token.start], MARK, text[token.start : token.end], END_MARK]
+        out += [_own(text[at : token.start]), MARK, text[token.start : token.end], END_MARK]
         at = token.end
-    return "".join([*out, text[at:end]])
+    return "".join([*out, _own(text[at:end])])
+
+
+def _own(text: str) -> str:
+    """With marks that the text itself has in capitals: the same in HTML, and never a match."""
+    return _OWN.sub(lambda mark: mark[0].upper(), text)
 
 
 def _merged(matches: list[Token]) -> list[Token]:
