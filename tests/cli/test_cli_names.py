@@ -2,6 +2,8 @@
 
 import os
 
+import pytest
+
 from conftest import Kb
 
 NAMES = (
@@ -105,3 +107,28 @@ def test_the_base_itself_is_never_read(kb: Kb) -> None:
     report = kb.json("add", ".", env={"KB_INDEX_HIDDEN": "true"})
     assert report["added"] == ["a.md"]
     assert report["skipped"] == []
+
+
+COMPOSED, DECOMPOSED = "caf\u00e9", "cafe\u0301"  # the same to look at
+
+
+@pytest.mark.parametrize(("written", "asked"), [(DECOMPOSED, COMPOSED), (COMPOSED, DECOMPOSED)])
+def test_an_accent_is_the_same_however_it_is_typed(kb: Kb, written: str, asked: str) -> None:
+    """macOS writes names of files with accents as characters of their own."""
+    head = f"tags: [{written}]\nproject: {written}\nroles: {written}\ncode: K-{written}"
+    kb.write(f"docs/{written}.md", f"---\n{head}\n---\n# T\n\nzebra\n")
+    kb("add", "docs")
+    kb("note", "gnu", "--tags", f"x{written}", "--project", written, "--code", f"N-{written}")
+    for query in (f"#{asked} role:{asked}", f"path:docs/{asked}.md", f"path:*{asked}*"):
+        [hit] = kb.json("search", query)["hits"]
+        assert hit["path"] == f"docs/{written}.md"
+    assert kb.json("list", "--project", asked)["total"] == 2
+    assert kb.json("list", "--tags", f"x{asked}")["total"] == 1
+    assert kb("get", f"N-{asked}").out == "gnu"
+    for reference in (f"docs/{asked}.md", f"{asked}.md", f"K-{asked}"):
+        assert kb("get", reference).out.endswith("zebra\n")
+    kb("session", "start", f"s {written}")
+    assert kb.json("session", "end", f"s {asked}")["id"] == f"s {COMPOSED}"
+    kb.write(f"docs/{written}.md", "# T\n\nzebra and gnu\n")
+    assert kb.json("sync")["changed"] == [f"docs/{written}.md"]
+    assert len(kb.json("rm", f"docs/{asked}.md", "--yes")["documents"]) == 1

@@ -15,7 +15,7 @@ from stores import BACKENDS, NOW, draft, section
 PATHS = (
     "docs/a.md", "docs/x/b.md", "docs/x/y/z.md", "src/docs/c.md", "tests/t.py", "pkg/tests/u.py",
     "README.md", "a/docs.md", "/home/me/notes/n.md", "app/[slug]/page (1)+.tsx", "50%_off/a_b.md",
-    "win\\Dir\\w.md", "naïve/東京.md",
+    "win\\Dir\\w.md", "naïve/東京.md", "macs/cafe\N{COMBINING ACUTE ACCENT}.md",
 )  # fmt: skip
 MEANS = {
     "docs/": ("docs/a.md", "docs/x/b.md", "docs/x/y/z.md", "src/docs/c.md"),
@@ -42,6 +42,9 @@ MEANS = {
     "win/dir/": ("win\\Dir\\w.md",),
     "win/*/w.md": ("win\\Dir\\w.md",),
     "東?.md": ("naïve/東京.md",),
+    "nai\N{COMBINING DIAERESIS}ve/": ("naïve/東京.md",),
+    "macs/café.md": ("macs/cafe\N{COMBINING ACUTE ACCENT}.md",),
+    "/macs/*é.md": ("macs/cafe\N{COMBINING ACUTE ACCENT}.md",),
     "/": PATHS,
     "**": PATHS,
 }

@@ -11,7 +11,7 @@ from knowbase.store.location import home_of, is_url, locate, new_place
 from knowbase.store.opening import create_store
 from knowbase.store.partial import allowed
 from knowbase.values.arguments import checks_arguments, wrong
-from knowbase.values.characters import storable
+from knowbase.values.characters import composed, storable
 from knowbase.values.documents import ALL, Document, Page
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ class Base(Filling):
 
         tokens = given.number(max_tokens, "max_tokens", LEAST_BRIEF)
         briefing = Briefing(self.store, self.models.count_tokens, self.now())
-        return briefing.brief(storable(project), tokens)
+        return briefing.brief(project and composed(storable(project)), tokens)
 
     def inbox(self, wanted: "Wanted | None" = None) -> "Inbox":
         """Memories that nobody has decided on yet, and what is worth knowing of each."""

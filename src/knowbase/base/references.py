@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from knowbase.errors import Conflict, InvalidInput, NotFound
-from knowbase.values.characters import clean
+from knowbase.values.characters import clean, composed, spellings
 from knowbase.values.documents import Document, Page
 
 if TYPE_CHECKING:
@@ -60,7 +60,9 @@ class References:
         found = self._store.find(reference)
         if found is None and is_address(reference):
             return self._page(reference)
-        return found or self._store.find(Home(self._home).stored(reference))
+        home = Home(self._home)
+        others = [name for one in spellings(reference) for name in (one, home.stored(one))][1:]
+        return found or next(filter(None, map(self._store.find, others)), None)
 
     def _page(self, address: str) -> Document | None:
         from knowbase.ingest.web import page_id
@@ -98,10 +100,10 @@ class References:
             return []
         if plain.folder or reference.strip() != reference:
             return []
-        end = "/" + "/".join(plain.names)
+        end = composed("/" + "/".join(plain.names))
         there = both(Not(FORGOTTEN), InPath(pattern))
         found = self._store.documents(there, Page(MOST_LOOKED_AT))
-        paths = [(one, "/" + folded(one.path or "").lstrip("/")) for one in found]
+        paths = [(one, "/" + composed(folded(one.path or "")).lstrip("/")) for one in found]
         if extension:  # of a.tar.gz, the name is a.tar
             paths = [(one, _bare(path)) for one, path in paths]
         return [one for one, path in paths if path.endswith(end)]

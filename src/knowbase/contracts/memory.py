@@ -30,6 +30,7 @@ from knowbase.search.request import SearchRequest
 from knowbase.text.sections import sections_of
 from knowbase.text.snippets import MARK, snippet
 from knowbase.values.arguments import checks_arguments, wrong
+from knowbase.values.characters import composed
 from knowbase.values.documents import Candidate, Document, Passage
 from knowbase.values.parameters import Param, build
 from knowbase.values.sessions import Session
@@ -292,8 +293,8 @@ def compute_score(
 def _shown(base: "Base", project_id: str | None) -> Condition:
     """Memories, the superseded ones included: what to do with those is for who asks."""
     visible = Visible(base.now(), frozenset(("superseded",)))
-    project = EVERYTHING if project_id is None else Compare("project", "=", project_id)
-    return both(visible, Not(FROM_FILES), project)
+    own = EVERYTHING if project_id is None else Compare("project", "=", composed(project_id))
+    return both(visible, Not(FROM_FILES), own)
 
 
 def _memories(base: "Base", found: Sequence[Candidate]) -> list[tuple[Candidate, Passage]]:

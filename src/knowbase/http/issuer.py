@@ -21,6 +21,7 @@ from knowbase.errors import InvalidInput, KnowbaseError, NotAllowed, ToolMissing
 from knowbase.http.failures import IssuerUnavailable, NotAuthenticated
 from knowbase.logs import log
 from knowbase.values.access import Access
+from knowbase.values.characters import composed
 from knowbase.values.hosts import is_loopback
 
 ALGORITHMS = (
@@ -137,7 +138,7 @@ class Issuer:
         project = claims.get(name)
         if not isinstance(project, str) or not project.strip():
             raise TooLittle("the token names no project", hint=f"its claim {name}")
-        return None if project == WHOLE else project
+        return None if project == WHOLE else composed(project)
 
 
 class WrongToken(NotAuthenticated):

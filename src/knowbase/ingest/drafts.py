@@ -14,15 +14,21 @@ from knowbase.read.links import code_links
 from knowbase.store.contract import VectorStore
 from knowbase.text.splitting import Limits, are_whole, chunks_of, embedding_text
 from knowbase.values.changes import Draft
-from knowbase.values.characters import storable
+from knowbase.values.characters import composed, storable
 from knowbase.values.codes import fit_code
-from knowbase.values.documents import Passage
+from knowbase.values.documents import FIELDS, Passage
 from knowbase.values.reading import Reading
 from knowbase.values.vectors import Model, Vector
 
-READERS = "readers:8"  # raised when files are to be read again: what is made of them has changed
+READERS = "readers:9"  # raised when files are to be read again: what is made of them has changed
 UNSEEN = "unseen"  # of a document that has pages which were not looked at
 WORDS = "words:8"  # raised when all documents are to be: what is indexed of them has changed
+COMPARED = tuple(
+    name
+    for name, field in FIELDS.items()
+    if {one.rule for one in field.filters} & {"equal", "role", "tagged"}
+)
+"""The fields whose texts are compared as a whole."""
 SHORTEST = 64  # tokens of a chunk, however little a model reads
 
 
@@ -66,7 +72,7 @@ class Drafter:
         it was written, it may know better than its file."""
         split_by = self.in_step(is_file=path is not None)[0]
         split_by += f" {UNSEEN}" if reading.scans else ""
-        reading = storable(reading).stating(split_by=split_by)
+        reading = _comparable(storable(reading)).stating(split_by=split_by)
         if reading.value("code"):  # one that is none is left out: the store gives another
             reading = reading.stating(code=fit_code(reading.value("code")))
         text = "".join(section.header + section.text for section in reading.sections)
@@ -168,6 +174,16 @@ class Drafter:
         """Whether the model does not read all of the text."""
         embedder = self.embedder()
         return len(embedder.token_spans(text)) + self.limits.markers > embedder.max_tokens
+
+
+def _comparable(reading: Reading) -> Reading:
+    """The same with its names written as they are asked for."""
+    values = {name: reading.stated[name] for name in COMPARED if reading.stated.get(name)}
+    return reading.stating(**{name: _composed(value) for name, value in values.items()})
+
+
+def _composed(value: str | tuple[str, ...]) -> str | tuple[str, ...]:
+    return composed(value) if isinstance(value, str) else tuple(dict.fromkeys(map(composed, value)))
 
 
 def out_of_step(drafter: Drafter) -> Condition:

@@ -21,6 +21,7 @@ from knowbase.query.conditions import (
 )
 from knowbase.query.meta import PREFIX, meta
 from knowbase.text.paths import LONGEST, MOST_WILDCARDS, path_pattern
+from knowbase.values.characters import composed
 from knowbase.values.documents import FIELDS, Document
 from knowbase.values.kinds import Kind, Unfit, clean_tags, fitted
 
@@ -162,11 +163,11 @@ def _listed(asked: OperatorValue, context: Context) -> Meaning:
 
 
 def _equal(asked: OperatorValue, _: Context) -> Meaning:
-    return Compare(asked.field, "=", asked.value)
+    return Compare(asked.field, "=", composed(asked.value))
 
 
 def _role(asked: OperatorValue, _: Context) -> Meaning:
-    return InRole(asked.value.lower())
+    return InRole(composed(asked.value.lower()))
 
 
 def _below(asked: OperatorValue, context: Context) -> Meaning:
@@ -220,7 +221,7 @@ def _no_document(asked: OperatorValue, context: Context) -> Mistake:
 
 
 def _session(asked: OperatorValue, context: Context) -> Meaning:
-    name = " ".join(asked.value.split())
+    name = " ".join(composed(asked.value).split())
     if not context.has_session(name):
         hint = "see them with: kb sessions"
         return Mistake(f"there is no session {name!r} ({hint})", is_unknown=True)

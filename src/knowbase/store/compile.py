@@ -22,7 +22,7 @@ from knowbase.query.conditions import (
     hidden,
 )
 from knowbase.text.analysis import Word
-from knowbase.text.paths import PathPattern
+from knowbase.text.paths import PathPattern, spelled
 from knowbase.values.documents import FIELDS
 
 LONG_CHAIN = 16
@@ -80,7 +80,9 @@ class Compiler(ABC):
         return Compiled(test, [condition.value])
 
     def _in_path(self, condition: InPath) -> Compiled:
-        pattern = condition.pattern
+        return self._joined([self._in_one_path(one) for one in spelled(condition.pattern)], "OR")
+
+    def _in_one_path(self, pattern: PathPattern) -> Compiled:
         if not pattern.is_plain:
             return self.like_path(pattern)
         test = f"{self.place_in(self.path_subject(pattern))} {'=' if pattern.anchored else '>='} 1"

@@ -2,7 +2,8 @@
 
 A pattern is names of folders and files in a row, anywhere in a path: `docs` is a file or a folder
 of that name with all that is in it, `docs/` such a folder alone, `/docs` one at the start. `*` and
-`?` stand for letters of a name, `**` for any folders. The case of ASCII letters does not matter.
+`?` stand for letters of a name, `**` for any folders. The case of ASCII letters does not matter,
+nor whether an accent is a character of its own.
 
 What engines compare is the same text for all (`subject`): a path with a slash before and behind.
 """
@@ -11,6 +12,8 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
+
+from knowbase.values.characters import spellings
 
 LONGEST = 1000  # characters of a pattern
 MOST_WILDCARDS = 32
@@ -58,9 +61,17 @@ def folded(path: str) -> str:
     return path.translate(_LOWER)
 
 
+def spelled(pattern: PathPattern) -> tuple[PathPattern, ...]:
+    """The pattern for each way in which the letters of its names can be written."""
+    if all(map(str.isascii, pattern.names)):
+        return (pattern,)
+    written = spellings("/".join(pattern.names))
+    return tuple(pattern._replace(names=tuple(one.split("/"))) for one in written)
+
+
 def matches(pattern: PathPattern, path: str) -> bool:
     """Whether a path is meant by the pattern."""
-    return matcher(str(pattern))(path)
+    return any(matcher(str(one))(path) for one in spelled(pattern))
 
 
 @lru_cache(maxsize=64)

@@ -8,7 +8,7 @@ from itertools import count
 from typing import NamedTuple
 
 from knowbase.errors import InvalidInput
-from knowbase.values.characters import clean
+from knowbase.values.characters import clean, composed
 from knowbase.values.documents import Chunk
 from knowbase.values.edges import Relation
 from knowbase.values.files import FileRecord, Source
@@ -134,7 +134,7 @@ def _renamed(edit: Edit, ids: Mapping[str, str]) -> Edit:
 
 def session_name(name: str) -> str:
     """A session's name: any line of text, its spaces apart."""
-    cleaned = " ".join(clean(name).split())
+    cleaned = " ".join(composed(clean(name)).split())
     if not cleaned or len(cleaned) > 200:
         raise InvalidInput(
             f"session cannot be {name[:40]!r}", field="session", hint="1 to 200 characters"

@@ -1,4 +1,4 @@
-"""Characters that not every database can hold."""
+"""Characters that not every database can hold, and letters that can be written in two ways."""
 
 from itertools import chain
 from typing import Any, TypeVar
@@ -12,6 +12,25 @@ _NONE = {0: REPLACEMENT, **dict.fromkeys(range(0xD800, 0xE000), REPLACEMENT)}
 def clean(text: str) -> str:
     """The text with U+FFFD for each NUL and each lone surrogate, the same in every store."""
     return text if _is_clean(text) else text.translate(_NONE)
+
+
+def composed(name: str) -> str:
+    """A name as it is compared: é is one character, however it was typed (NFC)."""
+    if name.isascii():
+        return name
+    from unicodedata import normalize
+
+    return normalize("NFC", name)
+
+
+def spellings(name: str) -> tuple[str, ...]:
+    """A name as it is given, composed and decomposed, each once: a file keeps the name that it
+    has on its disk, and macOS writes é as two characters."""
+    if name.isascii():
+        return (name,)
+    from unicodedata import normalize
+
+    return tuple(dict.fromkeys((name, normalize("NFC", name), normalize("NFD", name))))
 
 
 def storable(value: T) -> T:

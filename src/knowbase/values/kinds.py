@@ -7,6 +7,8 @@ own words where the value stood.
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from knowbase.values.characters import composed
+
 MOST_WHOLE = 2**63  # what a database holds as a whole number
 _NAMES = {
     int: "a whole number",
@@ -100,5 +102,5 @@ def _range(kind: Kind) -> str:
 
 def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
     """As tags are stored: without the leading #, in lower case, each once."""
-    cleaned = (tag.strip().lstrip("#").strip().lower() for tag in tags)
+    cleaned = (composed(tag).strip().lstrip("#").strip().lower() for tag in tags)
     return tuple(dict.fromkeys(tag for tag in cleaned if tag))

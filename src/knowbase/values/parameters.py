@@ -8,10 +8,11 @@ from functools import cache
 from typing import Any, NamedTuple, TypeVar, get_args, get_origin
 
 from knowbase.errors import InvalidInput
-from knowbase.values.characters import storable
+from knowbase.values.characters import composed, storable
 from knowbase.values.kinds import Kind, Unfit, fitted
 
 MOST_ITEMS = 1000  # of a list that filters or describes; references and paths may be more
+NAMES = ("code", "project")  # texts that are compared as a whole
 LONGEST_SESSION = 200  # letters of a session's name
 LONGEST_SHOWN = 200  # letters of a wrong value in what is said about it
 Request = TypeVar("Request", bound=tuple[Any, ...])
@@ -228,6 +229,8 @@ def _checked(parameter: Parameter, value: Any) -> Any:
             field=parameter.name,
             hint=f"1 to {LONGEST_SESSION} characters",
         )
+    if param.grammar == "session" or parameter.name in NAMES:
+        value = composed(value)
     return storable(value)
 
 
