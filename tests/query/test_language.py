@@ -204,6 +204,7 @@ def test_comparisons(text: str, condition: str) -> None:
         ("a AND OR b", "AND needs something on both sides", 2),
         ("a NOT", "NOT has nothing behind it", 2),
         ("a tag:", "tag: needs a value behind it", 2),
+        ('a similar:""', "similar: needs a text", 2),
         ("under:Y-9", "there is no document 'Y-9' (nearest: X-1)", 0),
         ("like:Y-9", "there is no document 'Y-9' (nearest: X-1)", 0),
         ("after:someday", "'someday' is not a date", 0),

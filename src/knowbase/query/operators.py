@@ -229,7 +229,7 @@ def _session(asked: OperatorValue, context: Context) -> Meaning:
 
 
 def _similar(asked: OperatorValue, _: Context) -> Meaning:
-    return Similar(asked.value)
+    return Similar(asked.value) if asked.value else Mistake(f"{asked.name}: needs a text")
 
 
 def _like(asked: OperatorValue, context: Context) -> Meaning:
