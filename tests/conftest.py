@@ -50,7 +50,7 @@ class Result(NamedTuple):
 def environment(**more: str) -> dict[str, str]:
     """A user's environment with no setting of ours but these."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("KB_", "PYTHON", "LC_"))}
-    for name in ("NO_COLOR", "EDITOR", "VISUAL"):
+    for name in ("COLUMNS", "NO_COLOR", "EDITOR", "VISUAL"):
         kept.pop(name, None)
     return {**kept, "LC_ALL": "C.UTF-8", "TERM": "xterm", "KB_DAEMON": "off", **more}
 

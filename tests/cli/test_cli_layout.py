@@ -24,6 +24,15 @@ def test_snippets_wrap_at_words_and_keep_their_indent(handbook: Kb) -> None:
     assert " ".join(line.strip() for line in snippet) == piped.strip()
 
 
+def test_the_width_that_the_environment_names_is_kept_to(handbook: Kb) -> None:
+    searched = ("search", "install git", "--fts-only", "--top", "1")
+    for said, width in (("40", 40), ("0", 50), ("wide", 50)):
+        shown = in_terminal(handbook, *searched, columns=50, env={"COLUMNS": said}).out
+        lines = without_styles(shown).splitlines()
+        at = next(n for n, line in enumerate(lines) if line.startswith("  Match"))
+        assert width - 15 < len(lines[at + 1]) <= width
+
+
 def test_code_keeps_its_line_breaks(handbook: Kb) -> None:
     lines = lines_of(handbook, "getUserName", "--type", "code", "--top", "1", columns=100)
     at = next(n for n, line in enumerate(lines) if "def getUserName" in line)

@@ -47,7 +47,10 @@ def ending(number: int) -> str:
 
 
 def width_of(stream: TextIO) -> int:
-    """How many letters fit on a line."""
+    """How many letters fit on a line: as COLUMNS says, else as the terminal does."""
+    said = os.environ.get("COLUMNS", "")
+    if said.isascii() and said.isdecimal() and int(said) > 0:
+        return int(said)
     try:
         return os.get_terminal_size(stream.fileno()).columns or 80
     except (OSError, ValueError):
