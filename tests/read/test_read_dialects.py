@@ -154,6 +154,43 @@ def test_front_matter_may_be_toml() -> None:
     )  # fmt: skip
 
 
+JSON = """"title": "T",
+  "date": "2024-05-06",
+  "tags": ["a", "b"],
+  "weight": 3, "draft": true
+"""
+
+
+@pytest.mark.parametrize("block", ["{\n  " + JSON + "}\n", ";;;\n" + JSON + ";;;\n"])
+def test_front_matter_may_be_json(block: str) -> None:
+    reading = of(f"{block}\nzebra\n")
+    assert (reading.title, reading.tags) == ("T", ("a", "b"))
+    assert reading.value("metadata") == {"weight": 3, "draft": True}
+    assert reading.stated["created_at"] == "2024-05-06T00:00:00.000000Z"
+    assert (reading.sections[0].text, reading.sections[0].line) == ("\nzebra\n", 7)
+    broken = of(block.replace(",", "") + "\nzebra\n")
+    assert broken.warnings == ("its front matter is not valid JSON; read as text",)
+    assert broken.sections[0].text.startswith(block[:3])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{\n  "title": "alone"\n}\n', '{"title": "T"}\n\nx\n', '{\n  "colour": "red"\n}\n\nx\n',
+        "{\ntitle\n}\n\nx\n", "{\n" + '"title": ' + "[" * 5000 + "\n",
+    ],
+)  # fmt: skip
+def test_json_that_is_the_text_stays_text(text: str) -> None:
+    reading = of(text)
+    assert "".join(section.header + section.text for section in reading.sections) == text
+    assert reading.warnings == ()
+
+
+def test_json_that_is_too_deep_is_text() -> None:
+    deep = '{\n"title": ' + "[" * 5000 + "]" * 5000 + "\n}\n\nx\n"
+    assert of(deep).warnings == ("its front matter is not valid JSON; read as text",)
+
+
 def test_pages_may_begin_with_properties() -> None:
     text = "alias:: [[One]], two\ntags:: #a, [[b c]]\ntype:: [[Feature]]\nrank:: 5\n\n- text\n"
     reading = of(text)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from knowbase.errors import ReadError
 from knowbase.read.links import named_link
-from knowbase.read.properties import Loaded, Value, by_key, load_properties, load_toml
+from knowbase.read.properties import Loaded, Value, by_key, load_json, load_properties, load_toml
 from knowbase.values.documents import FIELDS, STATED
 from knowbase.values.fields import Field
 from knowbase.values.kinds import Unfit, clean_tags, fitted, read_flag
@@ -39,6 +39,17 @@ _TO_FILL_IN = re.compile(
     r"""(?m)^[^\s:#][^:\n]{0,100}:[ \t]*["']?(?:\{\{[^{}\n]*\}\}|<%.*%>)["']?[ \t]*$"""
 )
 _UNPRINTABLE = re.compile("[\0\ud800-\udfff]")
+
+
+_INVALID = "its front matter is not valid {}; read as text"
+_STATEMENT = re.compile(r"""[ \t]*["']?([A-Za-z_]{1,40})["']?[ \t]*[:=]""")
+
+
+class Format(NamedTuple):
+    """What front matter is written in, and how it is read."""
+
+    name: str
+    load: Callable[[str], Loaded | None]
 
 
 class Matter(NamedTuple):
@@ -82,13 +93,18 @@ def _is_relation(key: str) -> bool:
 
 
 def front_matter(lines: list[str]) -> Matter:
-    """What stands before the text: YAML between ---, TOML between +++, or properties (key:: …)."""
+    """What stands before the text: YAML between ---, TOML between +++, JSON between ;;; or as an
+    object, or properties (key:: …)."""
     start = next((at for at, line in enumerate(lines) if line.strip()), 0)
     fence = lines[start].rstrip() if lines else ""
     if fence == "---":
-        return _between(lines, start, ("---", "..."), _load)
+        return _between(lines, start, ("---", "..."), Format("YAML", _load))
     if fence == "+++":
-        return _between(lines, start, ("+++",), load_toml)
+        return _between(lines, start, ("+++",), Format("TOML", load_toml))
+    if fence == ";;;":
+        return _between(lines, start, (";;;",), Format("JSON", load_json))
+    if fence == "{":
+        return _object(lines, start)
     number, values = load_properties(lines)
     if not number:
         return Matter()
@@ -96,21 +112,42 @@ def front_matter(lines: list[str]) -> Matter:
     return Matter(number, stated, tuple(unfit))
 
 
-def _between(
-    lines: list[str], start: int, ends: tuple[str, ...], load: Callable[[str], Loaded | None]
-) -> Matter:
-    end = next((at for at in range(start + 1, len(lines)) if lines[at].rstrip() in ends), 0)
-    loaded = load("".join(lines[start + 1 : end])) if end else None
-    name = "YAML" if load is _load else "TOML"
+def _between(lines: list[str], start: int, ends: tuple[str, ...], form: Format) -> Matter:
+    end = _next(lines, start, ends)
+    loaded = form.load("".join(lines[start + 1 : end])) if end else None
     if loaded is None:
         warned = end and not start
-        said = f"its front matter is not valid {name}; read as text"
-        return Matter(warnings=(said,) if warned else ())
+        return Matter(warnings=(_INVALID.format(form.name),) if warned else ())
     if start and not loaded.values:  # two rules
         return Matter()
-    lost = [f"its front matter's {key} is not valid {name}; left out" for key in loaded.lost]
+    lost = [f"its front matter's {key} is not valid {form.name}; left out" for key in loaded.lost]
     stated, unfit = _fields(loaded.values)
     return Matter(end + 1, stated, (*lost, *unfit))
+
+
+def _object(lines: list[str], start: int) -> Matter:
+    """An object of JSON before a text, as Hugo has it. One that states nothing of a document, or
+    stands alone, is the text itself."""
+    end = _next(lines, start, ("}",))
+    block = lines[start : end + 1]
+    has_text = end and any(line.strip() for line in lines[end + 1 :])
+    if not has_text or not any(map(_states_a_field, block)):
+        return Matter()
+    loaded = load_json("".join(block))
+    if loaded is None:
+        return Matter(warnings=(_INVALID.format("JSON"),))
+    stated, unfit = _fields(loaded.values)
+    return Matter(end + 1, stated, tuple(unfit))
+
+
+def _next(lines: list[str], start: int, ends: tuple[str, ...]) -> int:
+    """The next line behind one that is one of these; 0 when there is none."""
+    return next((at for at in range(start + 1, len(lines)) if lines[at].rstrip() in ends), 0)
+
+
+def _states_a_field(line: str) -> bool:
+    match = _STATEMENT.match(line)
+    return match is not None and match[1].lower() in _FIELDS
 
 
 def _load(block: str) -> Loaded | None:

@@ -1,4 +1,5 @@
-"""What front matter is written in besides sound YAML: TOML, properties, and YAML with a mistake."""
+"""What front matter is written in besides sound YAML: TOML, JSON, properties, and YAML with a
+mistake."""
 
 import re
 from collections.abc import Callable
@@ -13,6 +14,7 @@ _LINK = re.compile(r"\[\[([^\[\]]+)\]\]")
 _LISTS = ("tags", "alias", "aliases", "roles")
 _NUMBER = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
 _MOST_KEYS = 500
+_DEEPEST = 40  # object or list within another one, of JSON
 
 
 class Value(NamedTuple):
@@ -90,6 +92,27 @@ def _toml_by_line(block: str) -> Loaded | None:
             continue
         values |= {key: Value(value, _written(value)) for key, value in found.items()}
     return Loaded(values, tuple(lost)) if values else None
+
+
+def load_json(block: str) -> Loaded | None:
+    """What a JSON object says; between ;;; its brackets may be left out."""
+    import json
+
+    block = block.strip()
+    try:
+        values = json.loads(block if block.startswith("{") else f"{{{block}}}")
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(values, dict) or not _is_shallow(values, _DEEPEST):
+        return None
+    return Loaded({key: Value(value, _written(value)) for key, value in values.items()})
+
+
+def _is_shallow(value: object, most: int) -> bool:
+    if not isinstance(value, dict | list):
+        return True
+    inner = value.values() if isinstance(value, dict) else value
+    return most > 0 and all(_is_shallow(one, most - 1) for one in inner)
 
 
 def _written(value: object) -> object:
