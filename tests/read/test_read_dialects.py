@@ -154,6 +154,24 @@ def test_front_matter_may_be_toml() -> None:
     )  # fmt: skip
 
 
+def test_keys_that_stand_twice_are_said() -> None:
+    text = "---\ntitle: A\ntags: [title, b, {tags: x}]\nn: 1\ntitle: B\nn: 2\n---\nx\n"
+    said = "its front matter has {} more than once; the last one counts"
+    assert of(text).title == "B"
+    assert of(text).warnings == (said.format("title"), said.format("n"))
+    assert of(text.replace("n: 2", "n: [")).warnings[-1] == said.format("title")
+    assert of('+++\nn = 1\ntitle = "A"\nn = 2\n+++\nx\n').warnings == (said.format("n"),)
+
+
+def test_front_matter_that_is_not_closed_is_said() -> None:
+    for fence, key in (("---", "title: A"), ("+++", 'title = "A"'), (";;;", '"title": "A"')):
+        reading = of(f"{fence}\n{key}\n\nzebra\n")
+        assert reading.warnings == (f"its front matter is not closed by {fence}; read as text",)
+        assert key in "".join(section.header + section.text for section in reading.sections)
+    assert of("---\n\nNote: a rule\n").warnings == ()
+    assert of("---\nNote: a rule\n").warnings == ()
+
+
 JSON = """"title": "T",
   "date": "2024-05-06",
   "tags": ["a", "b"],

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
@@ -42,6 +43,7 @@ _UNPRINTABLE = re.compile("[\0\ud800-\udfff]")
 
 
 _INVALID = "its front matter is not valid {}; read as text"
+_TWICE = "its front matter has {} more than once; the last one counts"
 _STATEMENT = re.compile(r"""[ \t]*["']?([A-Za-z_]{1,40})["']?[ \t]*[:=]""")
 
 
@@ -114,15 +116,24 @@ def front_matter(lines: list[str]) -> Matter:
 
 def _between(lines: list[str], start: int, ends: tuple[str, ...], form: Format) -> Matter:
     end = _next(lines, start, ends)
-    loaded = form.load("".join(lines[start + 1 : end])) if end else None
+    if not end:
+        return Matter(warnings=_unclosed(lines, start, ends))
+    loaded = form.load("".join(lines[start + 1 : end]))
     if loaded is None:
-        warned = end and not start
-        return Matter(warnings=(_INVALID.format(form.name),) if warned else ())
+        return Matter(warnings=() if start else (_INVALID.format(form.name),))
     if start and not loaded.values:  # two rules
         return Matter()
     lost = [f"its front matter's {key} is not valid {form.name}; left out" for key in loaded.lost]
+    twice = dict.fromkeys(_TWICE.format(key) for key in loaded.repeated)
     stated, unfit = _fields(loaded.values)
-    return Matter(end + 1, stated, (*lost, *unfit))
+    return Matter(end + 1, stated, (*lost, *twice, *unfit))
+
+
+def _unclosed(lines: list[str], start: int, ends: tuple[str, ...]) -> tuple[str, ...]:
+    """What is said of a first line that nothing closes, if a document's key stands behind it; else
+    it is a rule."""
+    is_meant = not start and any(map(_states_a_field, lines[1:2]))
+    return (f"its front matter is not closed by {ends[0]}; read as text",) if is_meant else ()
 
 
 def _object(lines: list[str], start: int) -> Matter:
@@ -154,43 +165,48 @@ def _load(block: str) -> Loaded | None:
     """What a YAML block says; a mistake in it costs the key that it stands behind. What a template
     is to fill in says nothing."""
     block = _TO_FILL_IN.sub("", block)
-    values = _load_whole(block)
-    return Loaded(values) if values is not None else by_key(block, _load_whole)
+    return _load_whole(block) or by_key(block, _load_whole)
 
 
-def _load_whole(block: str) -> dict[str, Value] | None:
+def _load_whole(block: str) -> Loaded | None:
     import yaml
 
     from knowbase.read.plain_yaml import loader
 
     base = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     try:
-        if not _is_harmless(block):
+        keys = _keys_of(block)
+        if keys is None:
             return None
         meant = yaml.load(block, loader())  # noqa: S506 (the safe one)
         written = yaml.load(block, base)  # noqa: S506 (makes nothing but strings)
     except (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, ArithmeticError):
         return None
     if meant is None:
-        return {}
+        return Loaded({})
     if not isinstance(meant, dict) or not isinstance(written, dict):
         return None
-    return {_clean(str(key)): Value(value, written.get(key)) for key, value in meant.items()}
+    values = {_clean(str(key)): Value(value, written.get(key)) for key, value in meant.items()}
+    times = Counter(keys)
+    return Loaded(values, repeated=tuple(key for key in values if times[key] > 1))
 
 
-def _is_harmless(block: str) -> bool:
-    """Whether no alias can blow the document up and no nesting can exhaust the stack."""
+def _keys_of(block: str) -> list[str] | None:
+    """The keys of a block as often as they stand there; None where an alias could blow the document
+    up, or nesting exhaust the stack."""
     import yaml
 
-    depth = 0
+    keys: list[str] = []
+    depth, is_key = 0, True
     for event in yaml.parse(block, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
+        begins = isinstance(event, yaml.CollectionStartEvent)
+        if depth == 1 and (begins or isinstance(event, yaml.ScalarEvent)):
+            keys += [event.value] if is_key and not begins else []
+            is_key = not is_key
+        depth += begins - isinstance(event, yaml.CollectionEndEvent)
         if depth > _MAX_DEPTH or isinstance(event, yaml.AliasEvent):
-            return False
-    return True
+            return None
+    return keys
 
 
 def _fields(values: dict[str, Value]) -> tuple[dict[str, Any], list[str]]:

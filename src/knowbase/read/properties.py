@@ -25,23 +25,28 @@ class Value(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """What a block says, and the keys that nobody can make sense of."""
+    """What a block says, the keys that nobody can make sense of, and those that stand there more
+    than once."""
 
     values: dict[str, Value]
     lost: tuple[str, ...] = ()
+    repeated: tuple[str, ...] = ()
 
 
-def by_key(block: str, load: Callable[[str], dict[str, Value] | None]) -> Loaded | None:
+def by_key(block: str, load: Callable[[str], Loaded | None]) -> Loaded | None:
     """Each key of a YAML block by itself; None when none of them can be read."""
     values: dict[str, Value] = {}
     lost: list[str] = []
+    repeated: list[str] = []
     for key, lines in _keys(block)[:_MOST_KEYS]:
-        found = load("".join(lines)) or _as_text(key, lines)
+        loaded = load("".join(lines))
+        found = loaded.values if loaded and loaded.values else _as_text(key, lines)
         if found:
+            repeated += [one for one in found if one in values]
             values |= found
         else:
             lost.append(key)
-    return Loaded(values, tuple(lost)) if values else None
+    return Loaded(values, tuple(lost), tuple(repeated)) if values else None
 
 
 def _keys(block: str) -> list[tuple[str, list[str]]]:
@@ -84,14 +89,16 @@ def _toml_by_line(block: str) -> Loaded | None:
 
     values: dict[str, Value] = {}
     lost: list[str] = []
+    repeated: list[str] = []
     for line in block.splitlines()[:_MOST_KEYS]:
         try:
             found = tomllib.loads(line)
         except (tomllib.TOMLDecodeError, RecursionError, ValueError):
             lost += [line.partition("=")[0].strip()] if "=" in line else []
             continue
+        repeated += [key for key in found if key in values]
         values |= {key: Value(value, _written(value)) for key, value in found.items()}
-    return Loaded(values, tuple(lost)) if values else None
+    return Loaded(values, tuple(lost), tuple(repeated)) if values else None
 
 
 def load_json(block: str) -> Loaded | None:
