@@ -1,5 +1,7 @@
 """What sites and note programs write into Markdown."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from knowbase.read import read
@@ -269,6 +271,19 @@ def test_prose_between_two_rules_is_text() -> None:
 def test_dates_are_the_documents_own(line: str, field: str, moment: str) -> None:
     """S3-41."""
     assert of(f"---\n{line}\n---\nx\n").stated[field].startswith(moment)
+
+
+@pytest.mark.parametrize("key", ["created", "updated"])
+def test_a_day_that_is_to_come_is_not_when_a_page_was_written(key: str) -> None:
+    field = f"{key}_at"
+    for day in ("9999-12-31", str((datetime.now(UTC) + timedelta(days=3)).date())):
+        reading = of(f"---\n{key}: {day}\n---\nx\n")
+        assert field not in reading.stated
+        assert reading.value("metadata") == {key: day}
+        told = f"its front matter's {key} lies in the future; it is kept as meta.{key} alone"
+        assert reading.warnings == (told,)
+    tomorrow = (datetime.now(UTC) + timedelta(hours=23)).isoformat()
+    assert field in of(f"---\n{key}: {tomorrow}\n---\nx\n").stated
 
 
 def test_a_date_that_nobody_understands_is_kept_as_it_is() -> None:

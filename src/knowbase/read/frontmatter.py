@@ -4,7 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any, NamedTuple
 
 from knowbase.errors import ReadError
@@ -39,6 +39,7 @@ _DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%B %d, %Y", "%b %d, %Y", "%d %B %
 _TO_FILL_IN = re.compile(
     r"""(?m)^[^\s:#][^:\n]{0,100}:[ \t]*["']?(?:\{\{[^{}\n]*\}\}|<%.*%>)["']?[ \t]*$"""
 )
+_AHEAD = timedelta(days=1)  # of UTC, somewhere
 _UNPRINTABLE = re.compile("[\0\ud800-\udfff]")
 
 
@@ -234,10 +235,11 @@ def _fields(values: dict[str, Value]) -> tuple[dict[str, Any], list[str]]:
 
 
 def _no_date(name: str | None, key: str, value: Value) -> list[str]:
-    """What is said of a day that nobody can read; it costs no note."""
+    """What is said of a day that nobody can read, or that is to come; it costs no note."""
     if name not in ("created_at", "updated_at") or _text(value) == "":
         return []
-    return [f"its front matter's {key} is not a date; it is kept as meta.{key} alone"]
+    wrong = "is not a date" if _date(value) is None else "lies in the future"
+    return [f"its front matter's {key} {wrong}; it is kept as meta.{key} alone"]
 
 
 def _certainty(pair: tuple[str, Value]) -> int:
@@ -258,7 +260,7 @@ def _stated(name: str, key: str, value: Value) -> Any:
     if field.kind == "names":
         return _unique([item.lower() for item in _items(value, r",")])
     if field.kind == "moment":
-        return _date(value) if name in ("created_at", "updated_at") else _time(key, value)
+        return _past(value) if name in ("created_at", "updated_at") else _time(key, value)
     return _fitted(field, key, value)
 
 
@@ -268,6 +270,12 @@ def _type(value: Value) -> str | None:
         return None
     text = (_text(value) or "").lower().removeprefix("[[").removesuffix("]]").strip()
     return text if _TYPE.fullmatch(text) else None
+
+
+def _past(value: Value) -> str | None:
+    """A moment at which something can have been written: today somewhere, or before."""
+    found = _date(value)
+    return found if found is None or found < _utc(datetime.now(UTC) + _AHEAD) else None
 
 
 def _date(value: Value) -> str | None:
