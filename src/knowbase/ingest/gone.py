@@ -9,6 +9,8 @@ from knowbase.store.contract import Store
 from knowbase.values.changes import Changes
 from knowbase.values.files import FileRecord
 
+_NAMED = 3
+
 
 def too_many(each: Pending, missing: Sequence[FileRecord]) -> str | None:
     """Why nothing is removed: so much is gone that the folder itself may be away."""
@@ -21,6 +23,17 @@ def too_many(each: Pending, missing: Sequence[FileRecord]) -> str | None:
     return (
         f"{gone} of {known} files of {each.scope.source.path} are"
         " gone; nothing was removed. If that is right, run: kb sync --prune"
+    )
+
+
+def put_back(missing: Sequence[FileRecord]) -> str:
+    """What is said of documents that were put back, while their files are gone."""
+    are = "1 file is" if len(missing) == 1 else f"{len(missing)} files are"
+    named = ", ".join(record.path for record in missing[:_NAMED])
+    more = ", …" if len(missing) > _NAMED else ""
+    return (
+        f"{are} not there, of documents that were put back: {named}{more};"
+        " if they are to go, run: kb sync --prune"
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from knowbase.ingest.drafts import READERS
-from knowbase.ingest.places import Home, inside
+from knowbase.ingest.places import Home, closest, inside
 from knowbase.ingest.walk import Expected, FoundFile, Skipped, WalkRules, walk
 from knowbase.store.contract import FileStore
 from knowbase.values.files import FileRecord, Settled, Source
@@ -131,8 +131,7 @@ class _Known(NamedTuple):
 
     def owner(self, path: str) -> str | None:
         """A file belongs to the closest source that holds it."""
-        holders = [source for source in self.sources if inside(path, source)]
-        return max(holders, key=lambda source: (source != ".", len(source)), default=None)
+        return closest(path, self.sources)
 
 
 def _pending(scope: Scope, known: _Known, disk: Disk, passing: Collection[str]) -> Pending:

@@ -1,6 +1,7 @@
 """Paths as a base keeps them, so that a folder can be moved together with its base."""
 
 import os
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -35,6 +36,12 @@ def inside(path: str, folder: str) -> bool:
     if folder == ".":
         return not os.path.isabs(path)
     return path == folder or path.startswith(_beginning(folder))
+
+
+def closest(path: str, folders: Iterable[str]) -> str | None:
+    """The innermost of these folders that holds it."""
+    holders = [folder for folder in folders if inside(path, folder)]
+    return max(holders, key=lambda folder: (folder != ".", len(folder)), default=None)
 
 
 @lru_cache(maxsize=64)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from knowbase.errors import InvalidInput
 from knowbase.ingest.parts import file_of, stored_parts
-from knowbase.ingest.places import Home, inside
+from knowbase.ingest.places import Home, closest, inside
 from knowbase.store.contract import Store
 from knowbase.values.changes import Changes
 from knowbase.values.documents import Document
@@ -86,10 +86,10 @@ def _refuse_part(document: Document, files: Collection[str]) -> None:
 
 def kept_out(record: FileRecord, sources: set[str]) -> FileRecord | None:
     """The record that keeps the file out from now on; none when no source holds it any more."""
-    holders = [source for source in sources if inside(record.path, source)]
-    if not holders:
+    source = closest(record.path, sources)
+    if source is None:
         return None
-    return record._replace(source=max(holders, key=len), document=None, excluded=True)
+    return record._replace(source=source, document=None, excluded=True)
 
 
 def _documents(records: Iterable[FileRecord], store: Store) -> dict[str, Document]:

@@ -10,7 +10,7 @@ from knowbase.ingest import succession
 from knowbase.ingest.ahead import Gone, Loaded, Noise, read_ahead, record_of
 from knowbase.ingest.batch import Batch, Prepared, is_of_one_file, reason_of
 from knowbase.ingest.drafts import out_of_step
-from knowbase.ingest.gone import removal_of, too_many
+from knowbase.ingest.gone import put_back, removal_of, too_many
 from knowbase.ingest.hierarchy import parent_of
 from knowbase.ingest.parts import holders, pieces_of, stored_parts
 from knowbase.ingest.pending import UNREAD, FileProblem, Pending, Scope, by_readers, pending
@@ -386,8 +386,13 @@ class Run:
         return len(self._written) >= MUCH
 
     def remove_missing(self, each: Pending, prune: bool) -> None:
-        """Forget what is gone, unless so much is gone that the folder itself may be away."""
+        """Forget what is gone, unless so much is gone that the folder itself may be away; what
+        was put back without its file stays until it is asked for."""
         missing = [record for record in each.missing if record.path not in self._moved_from]
+        if not prune:
+            back = [record for record in missing if record.is_put_back]
+            self._warnings += [put_back(back)] if back else []
+            missing = [record for record in missing if not record.is_put_back]
         if not missing:
             return
         if not prune and (told := too_many(each, missing)) is not None:

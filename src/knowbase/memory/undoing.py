@@ -1,17 +1,17 @@
 """Going back: a document as it was, or all that one command changed."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.errors import Conflict, NotAllowed, NotFound
 from knowbase.ingest.parts import file_of, stored_parts
+from knowbase.ingest.put_back import PutBack, files_of
 from knowbase.ingest.removal import kept_out, removal_of
 from knowbase.memory.history import LoggedChange, Records, built_upon, logged
 from knowbase.store.versions import same_text
 from knowbase.values.arguments import checks_arguments
 from knowbase.values.changes import Changes, Draft, Edit
 from knowbase.values.documents import EDITABLE, FIELDS, STATED, Document
-from knowbase.values.files import FileRecord
 from knowbase.values.history import ERASED, Change, Kept, Wanted
 from knowbase.values.reading import Reading, Section
 
@@ -159,12 +159,14 @@ class History(Records):
     def _back(self, kept: Sequence[Kept], gone: Sequence[str] = ()) -> Changes:
         removing = self._removing([self._known(one) for one in gone])
         drafts, edits = [], []
+        back: list[PutBack] = []
         relations: list[Relation] = []
         dropped: list[Relation] = []
         for one in kept:
             now = self.store.history().version(one.document.id, self.store.history().last())
             if now is None or not same_text(one, now):
                 drafts.append(self._draft(one, is_gone=now is None))
+                back.append(PutBack(one.document, now.document.path if now else None))
             edit = _said(one, now)
             if edit.values:
                 edits.append(edit)
@@ -172,9 +174,11 @@ class History(Records):
             then = {r[:3]: r for r in one.relations}
             relations += [r for key, r in then.items() if key not in there]
             dropped += [r for key, r in there.items() if key not in then]
+        files = files_of(self.store, back)
         return removing._replace(
             drafts=tuple(drafts),
-            files=(*removing.files, *self._read_again(one.document for one in kept)),
+            files=(*removing.files, *files.records),
+            forgotten=(*removing.forgotten, *files.forgotten),
             edits=tuple(edits),
             relations=tuple(relations),
             dropped_relations=tuple(dropped),
@@ -224,16 +228,6 @@ class History(Records):
         )
         path, at = document.path, document.updated_at
         return Draft(document.id, reading, path, at, chunks, tuple(given))
-
-    def _read_again(self, documents: Iterable[Document]) -> list[FileRecord]:
-        """A file that was kept out when its document was removed is looked at again."""
-        found = []
-        for one in documents:
-            record = self.store.files((one.path,)).get(one.path) if one.path else None
-            if record is not None and record.excluded:
-                fresh = record._replace(excluded=False, size=-1, mtime_ns=0, sha256="")
-                found.append(fresh._replace(document=one.id))
-        return found
 
 
 def _said(kept: Kept, now: Kept | None) -> Edit:

@@ -11,7 +11,7 @@ from knowbase.ingest.places import Home
 from knowbase.store.contract import CopySource, Snapshot, Store
 from knowbase.store.seals import Seals, seals_of, vector_seal
 from knowbase.values.copies import Copy, batches
-from knowbase.values.files import FileRecord
+from knowbase.values.files import NOT_AS_READ, FileRecord
 from knowbase.values.findings import DAMAGE, NOTICE, PROBLEM, Finding
 from knowbase.values.vectors import Model
 
@@ -240,9 +240,11 @@ def _state(record: FileRecord, home: Home, *, deep: bool) -> str:
     try:
         stat = os.stat(path)
     except (OSError, ValueError):  # damage may have made a path of it that no file can have
-        return "missing"
+        return "put back" if record.is_put_back else "missing"
     if (stat.st_size, stat.st_mtime_ns) != (record.size, record.mtime_ns):
         return "changed"
+    if record.sha256 == NOT_AS_READ:
+        return "as before"
     if deep and _sha256(path) != record.sha256:
         return "silent"
     return "same"
@@ -261,6 +263,16 @@ def _sha256(path: str) -> str:
 _OF_FILES = {
     "gone": (NOTICE, "files or folders that were added are gone", "kb sync"),
     "missing": (NOTICE, "files are missing", "kb sync"),
+    "put back": (
+        NOTICE,
+        "files are missing, of documents that were put back",
+        "kb sync --prune",
+    ),
+    "as before": (
+        NOTICE,
+        "documents are as they were put back, whatever their files say",
+        "kb sync --verify",
+    ),
     "changed": (NOTICE, "files have changed", "kb sync"),
     "silent": (
         PROBLEM,

@@ -5,6 +5,10 @@ from typing import NamedTuple, TypeAlias
 Look: TypeAlias = tuple[str, int, int, int, int]
 """A file as the disk has it: its path, size, mtime, inode and ctime."""
 
+PUT_BACK, NOT_AS_READ = -1, "put back"
+"""Of a file whose document was put back as it was: its size, when nothing has looked at it since,
+and its hash, which no content has."""
+
 
 class Source(NamedTuple):
     """A file or folder that was added and is kept in step."""
@@ -31,6 +35,10 @@ class FileRecord(NamedTuple):
     skipped: str | None = None  # why it is left out, though nothing is wrong with it
     readers: str | None = None  # which generation of readers made no document of it
 
+    @property
+    def is_put_back(self) -> bool:
+        """Whether its document was put back, and nothing has looked at the file since."""
+        return self.size == PUT_BACK
 
 class Settled(NamedTuple):
     """Which files there is nothing to do for as long as the disk shows them as it did: those that
