@@ -17,6 +17,7 @@ from knowbase.store.contract import Store
 from knowbase.values.changes import Changes, Draft, Edit
 from knowbase.values.documents import Document
 from knowbase.values.files import FileRecord
+from knowbase.values.history import command
 
 BATCH_CHUNKS = 64  # at first, and at least
 BATCH_DOCUMENTS = 200
@@ -62,6 +63,7 @@ class Batch:
         self.embedded = self.reused = self.waiting = self._before = 0
         self.warnings: list[str] = []
         self.under_way: list[Prepared] = []  # a stop may come when it is stored and not yet said
+        self.met: dict[str, bool] = {}  # drafts of documents that were there: whether they changed
         self.each: Callable[[], None] = lambda: None  # called with each new vector
 
     @property
@@ -152,6 +154,9 @@ class Batch:
             self.embedded = before
             raise
         self._count(result, written)
+        there = {d.id: w.id for d, w in zip(result.drafts, written, strict=True) if d.id != w.id}
+        changed = _changed_now(self._store, set(there.values())) if there else set()
+        self.met |= {draft: document in changed for draft, document in there.items()}
 
     def _count(self, result: Embedded, written: Sequence[Document]) -> None:
         self.reused += result.reused
@@ -188,6 +193,18 @@ class Batch:
         if changes == Changes():
             return []
         return self._store.apply(changes, self._clock())
+
+
+def _changed_now(store: Store, documents: set[str]) -> set[str]:
+    """Those that the command under way has changed."""
+    history, by = store.history(), command.get()
+    since = {
+        one: max((version.since for version in history.versions(one)), default=0)
+        for one in documents
+    }
+    changes = history.numbered(set(since.values()))
+    mine = {number for number, change in changes.items() if by and change.run == by.run}
+    return {one for one, number in since.items() if number in mine}
 
 
 def is_of_one_file(error: Exception) -> bool:

@@ -341,7 +341,7 @@ class Run:
         written, failed = self._batch.flush()
         self._load.stored()
         for one in written:
-            one.listed.append(one.record.path)
+            self._list(one)
             self._written[one.draft.id] = one.record.path
             self._moved_from |= {one.moved_from} if one.moved_from else set()
         for one, reason in failed:
@@ -354,6 +354,17 @@ class Run:
         self._batch.under_way = []
         if failed:
             self._batch.flush()
+
+    def _list(self, one: Prepared) -> None:
+        """What was there by now without the sync's knowing is not added: another one was faster,
+        or its source had been dropped."""
+        changed = self._batch.met.get(one.draft.id)
+        if changed is None:
+            one.listed.append(one.record.path)
+        elif changed:
+            self._changed.append(one.record.path)
+        else:
+            self._unchanged += 1
 
     def stopped(self) -> None:
         """In the middle of anything: what the store has counts, whether it was said yet or not."""
