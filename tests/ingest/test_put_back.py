@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import knowbase
+from conftest import Kb
 from knowbase import Base
 from knowbase.base.services import Opened
 from knowbase.store.postgres import create as create_postgres
@@ -123,3 +124,44 @@ def test_a_part_that_is_put_back_has_no_file_of_its_own(base: Base, folder: Path
     assert base.sync().warnings == ()
     base.sync(verify=True)
     assert base.status().documents == before - 1
+
+
+def test_what_no_source_holds_any_more_is_said_by_undo_and_by_the_doctor(kb: Kb) -> None:
+    kb.write("kb.toml", "[embed]\nvectors = false\n")
+    for name in ("welcome.md", "docs/a.md", "docs/b.md"):  # and kb.toml
+        kb.write(name, f"# {name}\n\nThe text of {name}.\n")
+    kb("add", ".")
+    kb("rm", ".", "--yes")
+    assert "kb add ." in kb("undo", "--dry-run").out
+    undone = kb("undo").out
+    assert "no source holds their files any more" in undone
+    assert "kb add ." in undone
+    kb.write("welcome.md", "# welcome.md\n\nThe xylophone.\n")
+    faults = {one["what"]: one["command"] for one in kb.json("doctor")["findings"]}
+    assert faults["4 documents have files that no sync looks at"] == "kb add ."
+    (kb.folder / "docs/b.md").unlink()
+    before = kb.json("log")["changes"][0]["number"]
+    report = kb.json("add", ".")
+    assert (report["added"], report["changed"], report["unchanged"]) == ([], ["welcome.md"], 2)
+    log = kb.json("log")["changes"]
+    assert [len(one["touched"]) for one in log if one["number"] > before] == [1]
+    assert kb.json("search", "xylophone")["hits"]
+    faults = {one["what"]: one["command"] for one in kb.json("doctor")["findings"]}
+    whatever = "1 documents have files that are gone, and that no sync looks for"
+    assert faults[whatever] == "kb rm docs/b.md"
+    kb("rm", "docs/b.md", "--yes")
+    assert kb.json("check")["findings"] == []
+
+
+def test_an_undone_removal_of_sources_names_the_folders(base: Base, folder: Path) -> None:
+    other = folder.parent / "other" / "below"
+    other.mkdir(parents=True)
+    (other / "a.md").write_text("# A\n\nText.\n")
+    base.add([folder, other.parent])
+    base.remove([str(folder), str(other.parent)])
+    assert base.history.undo().unsynced == ("notes", "other")
+    base.add([folder])
+    assert base.check().findings[0].hint == "kb add other/below/a.md"
+    report = base.add("other")
+    assert (report.added, report.unchanged) == ((), 1)
+    assert told(base) == {}

@@ -44,6 +44,21 @@ def closest(path: str, folders: Iterable[str]) -> str | None:
     return max(holders, key=lambda folder: (folder != ".", len(folder)), default=None)
 
 
+def around(paths: Iterable[str]) -> tuple[str, ...]:
+    """What to add so that all of these files lie in it: the folder that they have in common, else
+    the first folder of each."""
+    relative, absolute = set[str](), set[str]()
+    for path in paths:
+        (absolute if os.path.isabs(path) else relative).add(path)
+    common = os.path.commonpath(relative) if relative else ""
+    tops = {path.split(os.sep)[0] for path in relative}
+    if not common and tops & relative:  # a file that lies in the home itself
+        common = os.curdir
+    folders = {os.path.dirname(path) for path in absolute}
+    outer = {one for one in folders if not any(one != it and inside(one, it) for it in folders)}
+    return (*([common] if common else sorted(tops)), *sorted(outer))
+
+
 @lru_cache(maxsize=64)
 def _beginning(folder: str) -> str:
     return folder.rstrip(os.sep) + os.sep

@@ -1,11 +1,11 @@
 """The files of documents that are put back as they were: what they say now is not known."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from knowbase.ingest.parts import file_of
-from knowbase.ingest.places import closest
+from knowbase.ingest.places import around, closest
 from knowbase.store.contract import FileStore
 from knowbase.values.documents import Document
 from knowbase.values.files import NOT_AS_READ, PUT_BACK, FileRecord
@@ -51,3 +51,9 @@ def files_of(store: FileStore, back: Sequence[PutBack]) -> Files:
             forgotten.append(one.path)
     gone = (path for path in forgotten if path not in records)
     return Files(tuple(records.values()), tuple(gone))
+
+
+def without_source(store: FileStore, paths: Iterable[str | None]) -> tuple[str, ...]:
+    """Where those of these files lie that no source holds."""
+    sources = [source.path for source in store.sources()]
+    return around(path for path in paths if path and closest(path, sources) is None)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.errors import Conflict, NotAllowed, NotFound
 from knowbase.ingest.parts import file_of, stored_parts
-from knowbase.ingest.put_back import PutBack, files_of
+from knowbase.ingest.put_back import PutBack, files_of, without_source
 from knowbase.ingest.removal import kept_out, removal_of
 from knowbase.memory.history import LoggedChange, Records, built_upon, logged
 from knowbase.store.versions import same_text
@@ -30,6 +30,7 @@ class Undone(NamedTuple):
     restored: tuple[str, ...]  # codes of documents that are as they were
     removed: tuple[str, ...]  # of those that were not there before
     dry_run: bool = False
+    unsynced: tuple[str, ...] = ()  # where files lie again that no source holds: kb add takes them
 
 
 class Erased(NamedTuple):
@@ -85,17 +86,21 @@ class History(Records):
             raise Conflict("what was erased is gone for good; nothing was undone", field="change")
         back: list[Kept] = []
         gone: list[str] = []
+        again: list[str | None] = []
         for document, code in codes.items():
             self._check_last(document, code, last)
-            kept = self._before(document, code, first - 1)
+            kept, is_there = self._before(document, code, first - 1), self.store.find(document)
             if kept is not None:
                 back.append(kept)
-            elif self.store.find(document) is not None:
+                again += [] if is_there else [kept.document.path]
+            elif is_there:
                 gone.append(document)
+        unsynced = without_source(self.store, again)
         if not dry_run:
             self.store.apply(self._back(back, gone), self.clock())
         restored = tuple(one.document.code for one in back)
-        return Undone(tuple(map(logged, run)), restored, tuple(codes[one] for one in gone), dry_run)
+        removed = tuple(codes[one] for one in gone)
+        return Undone(tuple(map(logged, run)), restored, removed, dry_run, unsynced)
 
     def erase(self, references: Sequence[str]) -> Erased:
         """Remove documents for good, with every version of them; a file that one came from is

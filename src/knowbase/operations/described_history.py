@@ -45,6 +45,7 @@ OF_HISTORY: Mapping[str, Mapping[str, str]] = {
         "restored": "codes of documents that are as they were",
         "removed": "codes of those that were not there before",
         "dry_run": _DRY_RUN,
+        "unsynced": "where files of these lie that no source holds any more",
     },
     "Runs": {"runs": "the last change of each command, the newest first"},
     "Erased": {

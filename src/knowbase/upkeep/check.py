@@ -3,14 +3,19 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import count
+from shlex import quote
 from typing import NamedTuple
 
 from knowbase.errors import BaseDamaged, BaseError, KnowbaseError, NotABase
 from knowbase.ingest.embedding import Step
-from knowbase.ingest.places import Home
+from knowbase.ingest.parts import file_of
+from knowbase.ingest.places import Home, around
+from knowbase.query.conditions import Compare
 from knowbase.store.contract import CopySource, Snapshot, Store
 from knowbase.store.seals import Seals, seals_of, vector_seal
 from knowbase.values.copies import Copy, batches
+from knowbase.values.documents import Page
 from knowbase.values.files import NOT_AS_READ, FileRecord
 from knowbase.values.findings import DAMAGE, NOTICE, PROBLEM, Finding
 from knowbase.values.vectors import Model
@@ -19,6 +24,8 @@ Progress = Callable[[Step], None]
 FOUND = BaseError.exit_code
 _SNAPSHOT = 50  # batches; then the next moment is looked at, so that writers' journals stay short
 _NAMED = 20  # documents or files that a finding names
+_AT_ONCE = 10_000  # documents
+_OF_A_FILE = Compare("path", "present")
 _REPAIR = "kb repair"
 _WHAT = {
     "fields": "its fields are not what was written",
@@ -232,7 +239,34 @@ def _files(
         states.setdefault(_state(record, home, deep=deep), []).append(record.path)
         progress(Step(number + 1, len(known), "files looked at"))
     states["gone"] = [s.path for s in sources if not os.path.exists(home.absolute(s.path))]
-    return len(known), tuple(_about_files(states))
+    told = (*_about_files(states), *_unknown(store, {one.path for one in known}, home))
+    return len(known), told
+
+
+def _unknown(store: Store, known: set[str], home: Home) -> Iterator[Finding]:
+    """Documents that came from files of which nothing is known: no sync looks at them."""
+    with suppress(BaseDamaged):  # which is found elsewhere
+        paths = _paths(store) if store.count(_OF_A_FILE) != len(known) else ()
+        lost = [path for path in paths if file_of(path, known) is None]
+        there = [path for path in lost if os.path.lexists(home.absolute(path))]
+        gone = [path for path in lost if path not in set(there)]
+        if there:
+            hint = f"kb add {' '.join(map(quote, around(there)))}"
+            message = f"{len(there)} documents have files that no sync looks at"
+            yield Finding("files", NOTICE, message, hint, _first(there))
+        if gone:
+            message = f"{len(gone)} documents have files that are gone, and that no sync looks for"
+            hint = f"kb rm {' '.join(map(quote, _first(gone)))}"
+            yield Finding("files", NOTICE, message, hint, _first(gone))
+
+
+def _paths(store: Store) -> Iterator[str]:
+    """Of all documents that came from a file, some at a time."""
+    for offset in count(0, _AT_ONCE):
+        some = store.documents(_OF_A_FILE, Page(_AT_ONCE, offset, "created"))
+        yield from (one.path for one in some if one.path)
+        if len(some) < _AT_ONCE:
+            return
 
 
 def _state(record: FileRecord, home: Home, *, deep: bool) -> str:

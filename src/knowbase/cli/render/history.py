@@ -1,6 +1,7 @@
 """What a person reads of changes and versions."""
 
 from collections.abc import Iterable
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from knowbase.cli.terminal import Painter, counted, safe, safe_lines
@@ -99,6 +100,9 @@ def render_undone(paint: Painter, done: "Undone") -> Iterable[str]:
     number = len(done.restored) + len(done.removed)
     verb = "would be put back" if done.dry_run else "put back"
     yield paint("dim", f"{counted(number, 'document')} {verb}")
+    if done.unsynced:
+        told = "no source holds their files any more, so kb sync leaves them alone until: kb add"
+        yield paint("red", "note: ") + safe(f"{told} {' '.join(map(quote, done.unsynced))}")
 
 
 def render_pruned(paint: Painter, done: "Pruned") -> Iterable[str]:
