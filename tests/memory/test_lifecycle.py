@@ -132,14 +132,31 @@ def test_a_circle_is_refused_and_nothing_changes(base: Base) -> None:
     assert base.documents(include=HIDDEN_STATES) == before
 
 
-def test_a_circle_that_files_make_is_survived(base: Base, tmp_path: Path) -> None:
+def test_a_circle_that_files_make_hides_nothing(base: Base, tmp_path: Path) -> None:
     for name, other in (("a", "B-1"), ("b", "A-1")):
         text = f"---\ncode: {name}-1\nsuperseded_by: {other}\n---\nThe lighthouse\n"
         (tmp_path / f"{name}.md").write_text(text)
     base.add([str(tmp_path / "a.md"), str(tmp_path / "b.md")])
     request = SearchRequest("lighthouse", mode="keyword", include=("superseded",))
     hits = base.search(request).hits
-    assert {(hit.is_superseded, hit.superseded_by) for hit in hits} == {(True, None)}
+    assert {hit.code for hit in hits} == {"a-1", "b-1"}
+    assert {(hit.is_superseded, hit.superseded_by) for hit in hits} == {(False, None)}
+
+
+def test_what_stays_hidden_by_something_that_is_gone_is_said(base: Base) -> None:
+    base.note(Note("The lighthouse, once more.", code="W-3"))
+    base.lifecycle.supersede("W-0", "W-1")
+    base.lifecycle.supersede("W-2", "W-3")
+    assert "superseded" not in {one.name for one in base.doctor().findings}
+    (notice,) = base.remove(["W-1"], dry_run=True).notices
+    assert base.remove(["W-1"]).notices == (notice,)
+    assert "W-0 stays hidden, though W-1, which took its place, is gone" in notice
+    (notice,) = base.lifecycle.forget(["W-3"]).notices
+    assert "kb restore W-2" in notice
+    (found,) = [one for one in base.doctor().findings if one.name == "superseded"]
+    assert (found.count, set(found.examples)) == (2, {"W-0", "W-2"})
+    base.lifecycle.restore(list(found.examples))
+    assert "superseded" not in {one.name for one in base.doctor().findings}
 
 
 def test_a_time_that_is_not_over_hides_nothing(base: Base, tmp_path: Path) -> None:

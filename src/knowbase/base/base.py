@@ -300,6 +300,7 @@ class Base(Filling):
     def remove(self, references: "Texts", *, dry_run: bool = False) -> "Removal":
         """Remove documents, or a source with all its documents, from the base; never a file."""
         from knowbase.ingest.removal import removal_of
+        from knowbase.memory.lifecycle import still_hidden
 
         def resolve(reference: str) -> Document:
             return self.references.find_any(reference) or self.whole(reference)
@@ -308,7 +309,8 @@ class Base(Filling):
         changes, removal = removal_of(named, self.store, home, resolve)
         if not dry_run:
             self.store.apply(changes, self.now())
-        return removal._replace(dry_run=dry_run)
+        notices = still_hidden(self.store, removal.documents)
+        return removal._replace(dry_run=dry_run, notices=notices)
 
 
 def _place(path: "Path | None") -> str | None:

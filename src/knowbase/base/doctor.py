@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.base.clients import KnownClient, clients_in
 from knowbase.errors import EmbeddingError
+from knowbase.memory.lifecycle import SUPERSEDED
 from knowbase.query.conditions import EVERYTHING, Visible
 from knowbase.store.location import is_url
 from knowbase.values.documents import Page
@@ -312,12 +313,26 @@ def _of_contents(base: "BaseServices") -> Iterator[Ailment]:
             sum(number for _, number in dead),
             examples=_first(f"{target} (named in {number})" for target, number in dead),
         )
+    yield from _superseded(base)
     yield from _due(base)
     yield from _odd(base.store.documents(Visible(base.now()), Page(MOST_LOOKED_AT)))
     once = [tag for tag, number in base.store.tags(Visible(base.now())) if number == 1]
     if len(once) >= FEW_TAGS:
         told = f"{len(once)} tags are used once"
         yield Ailment("tags_used_once", "info", told, "", len(once), "kb tags", _first(once))
+
+
+def _superseded(base: "BaseServices") -> Iterator[Ailment]:
+    """What is hidden, although nothing took its place that can be seen."""
+    superseded = base.store.documents(SUPERSEDED, Page(MOST_LOOKED_AT))
+    heads = base.store.heads([one.id for one in superseded])
+    codes = [one.code for one in superseded if one.id not in heads]
+    if codes:
+        one = "1 document is hidden, and nothing is shown in its place"
+        many = f"{len(codes)} documents are hidden, and nothing is shown in their place"
+        what, detail = many if len(codes) > 1 else one, "what took it is gone, or leads in a circle"
+        command = f"kb restore {' '.join(map(quote, codes[:MOST_EXAMPLES]))}"
+        yield Ailment("superseded", "warning", what, detail, len(codes), command, _first(codes))
 
 
 def _due(base: "BaseServices") -> Iterator[Ailment]:

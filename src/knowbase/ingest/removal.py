@@ -19,6 +19,7 @@ class Removal(NamedTuple):
     documents: tuple[Document, ...]
     sources: tuple[str, ...]
     dry_run: bool = False
+    notices: tuple[str, ...] = ()  # what stays hidden by something that was removed
 
 
 def removal_of(

@@ -98,6 +98,7 @@ class Run:
                 if record.document:
                     self._gone.setdefault(record.sha256, []).append(record)
         self._may_settle = self._settling = False  # files read again for what came in after them
+        self._successors: dict[str, str] = {}  # what files say took their place
         self._new_sources: set[str] = set()
         self._moved_from: set[str] = set()
         self._holders: set[str] = set()  # files that documents lie in
@@ -173,7 +174,7 @@ class Run:
         """What a file is superseded by may have come in after it: then it is read again."""
         store = self._services.store
         wait = succession.waiting(store) if self._written and self._may_settle else []
-        arrived = {one.id for one in wait if store.find(succession.successor_of(one)) is not None}
+        arrived = {one.id for one in wait if succession.is_due(one, store)}
         if arrived:
             self._settling, reused = True, self._batch.reused
             found = pending(store, scopes, self._services.disk, arrived)
@@ -181,7 +182,7 @@ class Run:
             self._batch.reused = reused  # they were counted when they came in
         for one in wait:
             if one.id in self._written and one.id not in arrived:
-                self._told.append((one.path or one.code, succession.said_of(one)))
+                self._told.append((one.path or one.code, succession.said_of(one, store)))
 
     def _read_files(self, each: Pending) -> None:
         def is_known(found: FoundFile, sha256: str) -> bool:
@@ -242,9 +243,7 @@ class Run:
         self, record: FileRecord, old: FileRecord | None, reading: Reading, source: Source
     ) -> None:
         read = reading.stating(tags=clean_tags((*reading.tags, *source.tags)))
-        read = succession.waiting_if_unknown(read, self._services.store)
-        is_new = old is None or old.document is None
-        self._may_settle |= succession.may_settle(read, self._services.store, is_new=is_new)
+        read = self._awaiting(read, record.path, old)
         warnings = reading.warnings
         if read.value("parent") is None:
             read = read.stating(parent=parent_of(record.path, source, self._services.home))
@@ -259,6 +258,16 @@ class Run:
         else:
             self._skip(record, old, "no text in it" if record.size else "empty")
         self._told += [(record.path, warning) for warning in warnings if not self._settling]
+
+    def _awaiting(self, reading: Reading, path: str, old: FileRecord | None) -> Reading:
+        """What it says of its successor, as far as that can be now."""
+        store, successor = self._services.store, reading.value(succession.KEY)
+        file = succession.Named(old.document if old else None, reading.value("code"), path)
+        read = succession.waiting_if_unfit(reading, file, store, self._successors)
+        if successor is not None:
+            self._successors[path] = successor
+        self._may_settle |= succession.may_settle(read, file, store)
+        return read
 
     def _prepare(
         self, record: FileRecord, old: FileRecord | None, reading: Reading

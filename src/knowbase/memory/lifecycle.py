@@ -4,12 +4,20 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from knowbase.errors import InvalidInput, NotFound
-from knowbase.query.conditions import FORGOTTEN, HIDDEN_STATES, Compare, Condition, Visible, both
+from knowbase.query.conditions import (
+    FORGOTTEN,
+    HIDDEN_STATES,
+    Compare,
+    Condition,
+    Not,
+    Visible,
+    both,
+)
 from knowbase.query.moments import ahead
 from knowbase.store.contract import DocumentStore
 from knowbase.values.arguments import checks_arguments
 from knowbase.values.changes import Changes, Edit
-from knowbase.values.documents import STATES, Document, Listing, Page, is_in
+from knowbase.values.documents import ALL, STATES, Document, Listing, Page, is_in
 
 NEVER = "never"
 
@@ -27,6 +35,7 @@ class Changed(NamedTuple):
     """The documents that were changed, as they are now."""
 
     documents: tuple[Document, ...]
+    notices: tuple[str, ...] = ()  # what stays hidden by something that was forgotten
 
 
 @checks_arguments
@@ -55,7 +64,8 @@ class Lifecycle:
 
     def forget(self, references: Sequence[str]) -> Changed:
         """Never show them again, until they are restored."""
-        return self._edited(references, {"deleted_at": self.clock()})
+        forgotten = self._edited(references, {"deleted_at": self.clock()})
+        return forgotten._replace(notices=still_hidden(self.store, forgotten.documents))
 
     def archive(self, references: Sequence[str]) -> Changed:
         """Hide them unless archived ones are asked for."""
@@ -135,6 +145,23 @@ def former_successor(store: DocumentStore, old: Document, new: str) -> tuple[str
     if former is None or former.id == new or former.deleted_at is not None:
         return ()
     return (f"{old.code} was superseded by {former.code} until now; {former.code} stays as it is",)
+
+
+SUPERSEDED: Condition = both(Compare("superseded_by", "present"), Not(FORGOTTEN))
+
+
+def still_hidden(store: DocumentStore, gone: Sequence[Document]) -> tuple[str, ...]:
+    """What is said of documents whose place was taken by one that is gone now."""
+    by = {name: one.code for one in gone for name in (one.id, one.code.lower(), one.path) if name}
+    ids = {one.id for one in gone}
+    notices = []
+    for one in store.documents(SUPERSEDED, ALL) if gone else ():
+        named = one.superseded_by or ""
+        code = by.get(named) or by.get(named.lower())
+        if code is not None and one.id not in ids:
+            told = f"{one.code} stays hidden, though {code}, which took its place, is gone"
+            notices.append(f"{told}: kb restore {one.code} shows it again")
+    return tuple(notices)
 
 
 def superseding(old: Document, new: str, now: str) -> Edit:

@@ -277,12 +277,16 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "head": "the end of the chain: what holds today",
         "notices": "that another one held its place before",
     },
-    "Changed": {"documents": "as they are now"},
+    "Changed": {
+        "documents": "as they are now",
+        "notices": "what stays hidden, though what took its place was forgotten",
+    },
     "Tagged": {"documents": "as they are now", "notices": "tags to be taken that none has"},
     "Removal": {
         "documents": "that are removed",
         "sources": "folders that are no longer kept in step",
         "dry_run": "true: nothing was removed",
+        "notices": "what stays hidden, though what took its place was removed",
     },
     "SessionList": {"sessions": "the last started first"},
     "SessionView": {"used": "what was made or used in it, in the order of time"},

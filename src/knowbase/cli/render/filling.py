@@ -120,3 +120,5 @@ def render_removal(paint: Painter, removal: "Removal") -> Iterable[str]:
     for document in removal.documents:
         yield f"{verb} {safe(document.code)}: {safe(document.title)}"
     yield paint("dim", f"{verb} {counted(len(removal.documents), 'document')}; files stay on disk")
+    for notice in removal.notices:
+        yield paint("red", "note: ") + safe(notice)

@@ -54,6 +54,8 @@ def render_changed(paint: Painter, result: "Changed") -> Iterable[str]:
         tags = "".join(f" {hashtag(tag)}" for tag in document.tags)
         states = ", ".join(states_of(document)) or "shown in answers"
         yield f"{_line(paint, document)}{paint('dim', tags)} · {states}"
+    for notice in result.notices:
+        yield paint("red", "note: ") + safe(notice)
 
 
 def render_tagged(paint: Painter, result: "Tagged") -> Iterable[str]:
