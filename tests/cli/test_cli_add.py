@@ -188,6 +188,28 @@ def test_tags_given_later_are_added_and_nothing_is_embedded_again(kb: Kb) -> Non
     assert kb.json("list")["documents"][0]["tags"] == ["one", "two"]
 
 
+def test_tags_that_were_given_are_taken_back(kb: Kb) -> None:
+    kb.write("docs/a.md", "---\ntags: [one]\n---\n# A\n\nalpha\n")
+    kb.write("docs/b.md", "# B\n\nbeta\n")
+    kb("add", "docs", "--tags", "one,two")
+    refused = kb.error("tag", "docs/b.md", "--remove", "two", code=2)
+    assert "has the tag 'two' from kb add docs" in refused
+    assert "kb add docs --untag two" in refused
+    assert "come from its file" in kb.error("tag", "docs/b.md", "--remove", "three", code=2)
+    report = kb.json("add", "docs", "--tags", "four", "--untag", "one,#Two")
+    assert (report["added"], report["chunks_embedded"]) == ([], 0)
+    tags = {one["path"]: one["tags"] for one in kb.json("list")["documents"]}
+    assert tags == {"docs/a.md": ["four", "one"], "docs/b.md": ["four"]}
+    assert "change them in docs/a.md" in kb.error("tag", "docs/a.md", "--remove", "one", code=2)
+    kb.write("docs/c.md", "# C\n\ngamma\n")
+    kb("sync")
+    assert kb.json("list", "--tags", "two")["total"] == 0
+    assert kb.json("add", "docs", "--untag", "four")["changed"]
+    assert kb.json("list", "--tags", "four")["total"] == 0
+    assert "does not give" in kb.error("add", "docs", "--untag", "five", code=2)
+    assert "kb add docs --untag" in kb.error("add", "docs/a.md", "--untag", "one", code=2)
+
+
 def test_equal_texts_are_embedded_once(kb: Kb) -> None:
     """S3-24"""
     for name in "abc":

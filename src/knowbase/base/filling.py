@@ -30,6 +30,7 @@ class Filling(Finding):
         paths: "Path | Iterable[Path]",
         *,
         tags: "Texts" = (),
+        untag: "Texts" = (),
         parent: str | None = None,
         tree: bool = False,
         defer: bool = False,
@@ -39,7 +40,7 @@ class Filling(Finding):
         """Put files, folders and pages of the web in, and keep them in step from now on.
 
         With `defer`, words find them at once and meaning after the next `embed`; with `verify`,
-        every file is read to see whether it changed.
+        every file is read to see whether it changed; `untag` takes back tags that were given.
         """
         from knowbase.ingest.places import is_address
         from knowbase.ingest.report import Report, joined
@@ -54,8 +55,11 @@ class Filling(Finding):
         pages = self._pages([one for one in everything if is_address(one)])
         files = [one for one in everything if not is_address(one)]
         scopes = []
+        if pages and untag:
+            raise InvalidInput("untag is for files and folders", field="untag")
         if files or not pages:
-            scopes = scopes_for(files, wanted, self.store.sources(), services.home)
+            known = self.store.sources()
+            scopes = scopes_for(files, wanted, known, services.home, tuple(untag))
         scopes = [scope._replace(verify=verify) for scope in scopes]
         report = sync(services, scopes, progress=progress) if scopes else Report()
         self._keep_synced([one.source.path for one in scopes if not one.only], report)

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable, Sequence
+from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple
 
 from knowbase.errors import Conflict, InvalidInput, ReadError
@@ -11,7 +12,7 @@ from knowbase.memory.lifecycle import former_successor, superseding
 from knowbase.query.conditions import Condition, Visible, both
 from knowbase.query.moments import span
 from knowbase.read.frontmatter import KEPT, UNFIT
-from knowbase.store.contract import DocumentStore
+from knowbase.store.contract import DocumentStore, FileStore
 from knowbase.store.rules import known_text, same_project
 from knowbase.text.sections import sections_of
 from knowbase.values.changes import Changes, Draft, Edit, session_name
@@ -120,17 +121,26 @@ def retagged(
         raise InvalidInput("no tag is named", field="add", hint="tags to add, or to remove")
     for one in documents:
         if one.path is not None:
-            raise InvalidInput(
-                f"the tags of {one.code} come from its file",
-                field="references",
-                hint=f"change them in {one.path}",
-            )
+            raise _tagged_elsewhere(services.ingest.store, one, taken)
     return [
         _retagged(
             services, one, tuple(tag for tag in clean_tags((*one.tags, *given)) if tag not in taken)
         )
         for one in documents
     ]
+
+
+def _tagged_elsewhere(store: FileStore, document: Document, taken: set[str]) -> InvalidInput:
+    """Where the tags of a document that has a file come from."""
+    path = document.path or ""
+    record = store.files((path,)).get(path)
+    given = {one.path: taken.intersection(one.tags) for one in store.sources()}
+    if record is not None and (tags := sorted(given.get(record.source, ()))):
+        told = f"{document.code} has the tag {tags[0]!r} from kb add {quote(record.source)}"
+        hint = f"kb add {quote(record.source)} --untag {quote(','.join(tags))}"
+        return InvalidInput(told, field="references", hint=hint)
+    told = f"the tags of {document.code} come from its file"
+    return InvalidInput(told, field="references", hint=f"change them in {path}")
 
 
 def _retagged(services: NoteServices, document: Document, tags: tuple[str, ...]) -> Document:

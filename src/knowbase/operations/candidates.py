@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 MOST = 200
 _BY_NAME = {
-    "type": "type", "tags": "tag", "add": "tag", "remove": "tag", "profile": "profile",
-    "project": "project", "reference": "code", "references": "code", "source": "code",
-    "target": "code", "old": "code", "new": "code", "anchor": "code", "parent": "code",
-    "under": "code", "children": "code", "replace": "code", "supersede": "code",
+    "type": "type", "tags": "tag", "untag": "tag", "add": "tag", "remove": "tag",
+    "profile": "profile", "project": "project", "reference": "code", "references": "code",
+    "source": "code", "target": "code", "old": "code", "new": "code", "anchor": "code",
+    "parent": "code", "under": "code", "children": "code", "replace": "code", "supersede": "code",
 }  # fmt: skip
 _BY_COMMAND = {("saved run", "name"): "saved", ("saved rm", "name"): "saved"}
 

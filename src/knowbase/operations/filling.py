@@ -88,6 +88,9 @@ class Add(NamedTuple):
     tags: Annotated[
         tuple[str, ...], Param("give these tags to all of them", metavar="TAG,TAG")
     ] = ()
+    untag: Annotated[
+        tuple[str, ...], Param("take back these tags that kb add gave", metavar="TAG,TAG")
+    ] = ()
     parent: Annotated[str | None, Param("the parent of those that name none", metavar="CODE")] = (
         None
     )
@@ -119,6 +122,7 @@ def add(
     return base.add(
         request.paths,
         tags=request.tags,
+        untag=request.untag,
         parent=request.parent,
         tree=request.tree,
         defer=request.defer,
@@ -128,8 +132,8 @@ def add(
 
 
 def _add_history(base: "Base", request: Add, progress: "Callable[[Progress], None]") -> "Report":
-    if len(request.paths) > 1 or request.parent or request.tree:
-        raise InvalidInput("--history takes one path, and no parent", field="history")
+    if len(request.paths) > 1 or request.parent or request.tree or request.untag:
+        raise InvalidInput("--history takes one path, no parent and no untag", field="history")
     return base.add_history(
         request.paths[0] if request.paths else ".",
         since=request.since,
