@@ -97,7 +97,7 @@ def _content(found: FoundFile, most_bytes: int) -> bytes:
 def _read(path: str, most_bytes: int) -> tuple[bytes, float]:
     """Its content, and when that was written."""
     try:
-        with open(path, "rb", opener=_without_waiting) as file:
+        with open(path, "rb", opener=without_waiting) as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise Gone
@@ -109,7 +109,7 @@ def _read(path: str, most_bytes: int) -> tuple[bytes, float]:
     return data, status.st_mtime
 
 
-def _without_waiting(path: str, flags: int) -> int:
+def without_waiting(path: str, flags: int) -> int:
     """A pipe in the place of a file would have us wait for whoever writes into it."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 

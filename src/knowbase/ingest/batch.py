@@ -167,7 +167,9 @@ class Batch:
             wanted = draft.reading.value("code")
             if wanted is not None and wanted.lower() != document.code.lower():
                 name = document.path or document.title
-                self.warnings.append(f"{name}: the code {wanted} is taken; it is {document.code}")
+                self.warnings.append(
+                    f"{name}: the code {wanted} is taken; this document has {document.code}"
+                )
 
     def write_drafts(self, drafts: Sequence[Draft], aside: Changes = NOTHING) -> None:
         """Documents without a file, and what is said of them in the same transaction."""

@@ -12,6 +12,7 @@ from knowbase.ingest.batch import Batch, Prepared, is_of_one_file, reason_of
 from knowbase.ingest.drafts import out_of_step
 from knowbase.ingest.gone import put_back, removal_of, too_many
 from knowbase.ingest.hierarchy import parent_of
+from knowbase.ingest.numbered import asks_for_number
 from knowbase.ingest.parts import holders, pieces_of, stored_parts
 from knowbase.ingest.pending import UNREAD, FileProblem, Pending, Scope, by_readers, pending
 from knowbase.ingest.report import Progress, Report
@@ -165,10 +166,20 @@ class Run:
             self._holders = holders(self._services.store, [*files, *(one.path for one in gone)])
             if any(each.has_new(self._services.home) for each in work):  # meanwhile
                 self._services.drafter.get_ready()
-        for each in work:
+        for each in self._in_order(work):
             self._read_files(each)
         self.flush()
         self._batch.apply(relations(self._services.store, self._back))
+
+    def _in_order(self, work: Sequence[Pending]) -> list[Pending]:
+        """What asks for a code such as KB-7 comes first, before a new file is given it."""
+        if not any(each.has_new(self._services.home) for each in work):
+            return [*work]
+        asking = {one.path for each in work for one in each.to_read if asks_for_number(one.path)}
+        parts = (tuple(one for one in each.to_read if one.path in asking) for each in work)
+        rest = (tuple(one for one in each.to_read if one.path not in asking) for each in work)
+        both = [*zip(work, parts, strict=True), *zip(work, rest, strict=True)]
+        return [each._replace(to_read=files) for each, files in both if files]
 
     def settle(self, scopes: Sequence[Scope]) -> None:
         """What a file is superseded by may have come in after it: then it is read again."""

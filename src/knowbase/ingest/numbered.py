@@ -1,0 +1,23 @@
+"""Files that ask for a code of the kind that the base gives out by number."""
+
+import os
+import re
+import stat
+
+from knowbase.ingest.ahead import without_waiting
+from knowbase.read.formats import MARKDOWN, format_of
+
+_HEAD = 4096  # bytes: front matter stands first
+_ASKS = re.compile(rb"^[\s\"']*(?:short_)?code[\"']?\s*(?:::|[:=])\s*[\"']?KB-\d", re.I | re.M)
+
+
+def asks_for_number(path: str) -> bool:
+    """Whether it seems to; nothing but the order in which files come in depends on it."""
+    if format_of(path) is not MARKDOWN:
+        return False
+    try:
+        with open(path, "rb", opener=without_waiting) as file:
+            is_file = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            return is_file and _ASKS.search(file.read(_HEAD)) is not None
+    except OSError:  # whoever reads it says so
+        return False
