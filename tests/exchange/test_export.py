@@ -224,7 +224,9 @@ def test_markdown_can_be_added_as_it_is(own: Kb, tmp_path: Path) -> None:
     """Other programs read it, so this one does: fields, tags and text are found in it."""
     exported(own, tmp_path / "out")
     with knowbase.create(str(tmp_path / "new.db")) as base:
-        assert base.add(tmp_path / "out/note").failed == ()
+        report = base.add(tmp_path / "out")
+        assert report.failed == ()
+        assert [one.path for one in report.skipped] == [f"out/{NAME}"]
         found = base.get("ODD")
         assert found.document.tags == ("a b",)
         assert found.text.endswith("Köln 東京\n")

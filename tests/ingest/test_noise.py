@@ -30,6 +30,8 @@ TEXT = BLOB.replace("/", "_").replace("+", "-")
         ("~$plan.docx", "a lock file"),
         (".~lock.plan.odt#", "a lock file"),
         ("Thumbs.db", "a system's own file"),
+        ("out/kb-export.jsonl", "the data of an export"),
+        ("export.jsonl", None),
         ("plan.md~", "an editor's backup"),
         ("#plan.md#", "an editor's backup"),
         ("C#.md", None),

@@ -8,11 +8,12 @@ from typing import BinaryIO, NamedTuple
 from knowbase.errors import NotFound, ReadError
 from knowbase.exchange import lines
 from knowbase.exchange.lines import Line, Page
+from knowbase.ingest.noise import EXPORT
 from knowbase.upkeep.digests import Part
 from knowbase.values.copies import Copy, Frame, SharedParts
 from knowbase.values.history import HistoryPart
 
-NAME = "kb-export.jsonl"
+NAME = EXPORT
 VERSION = 2
 """2: the sums of its parts are of texts and vectors as they are."""
 LONGEST_LINE = 512 << 20  # bytes: a document of as many chunks as one may have, with its vectors

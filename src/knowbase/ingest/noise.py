@@ -6,6 +6,7 @@ from pathlib import PurePath
 
 from knowbase.read import type_of
 
+EXPORT = "kb-export.jsonl"  # everything of a base, which its pages say beside it
 GENERATED = "generated: .gitattributes says so"
 _LOCKS = frozenset({
     "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock",
@@ -63,6 +64,8 @@ def noise_by_name(path: str) -> str | None:
     name = os.path.basename(path).lower()
     if name in _LOCKS or name.endswith(".lock") or _OPENED.fullmatch(name):
         return "a lock file"
+    if name == EXPORT:
+        return "the data of an export"
     if name in _OF_SYSTEMS:
         return "a system's own file"
     if _BACKUP.fullmatch(name):
