@@ -26,6 +26,10 @@ FILES = {
         "archived: false\nblocked_by: [T-1, '[[Cake]]']\nexit_criteria_met: true\n"
         "estimated_complexity: 5\ndescription: Replace the boiler\n---\nThe work.\n"
     ),
+    "roam/slipbox.org": ":PROPERTIES:\n:ID: 800f-66\n:END:\n#+title: Slip box\n\nNotes.\n",
+    "roam/start.org": "#+title: Start\n\nSee [[id:800f-66][why]].\n",
+    "roam/topic.slips.md": "---\nid: k3x\n---\n# Slips\n\n[[box|topic.boxes.large]]\n",
+    "roam/topic.boxes.large.md": "# Large\n\nBoxes.\n",
     "vault/later.md": "---\ncode: T-1\nstatus: active\ndue: 2024-05-06\n---\nLater work.\n",
 }
 
@@ -37,7 +41,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Base:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     made = create(str(folder))
-    tops = ("site", "wiki", "vault")
+    tops = ("site", "wiki", "roam", "vault")
     report = made.add([str(folder / top) for top in tops], defer=True)
     assert (report.warnings, report.failed) == ((), ())
     return made
@@ -67,6 +71,11 @@ def test_aliases_blocks_and_relations_are_links(base: Base) -> None:
     }
     ranked = base.graph.rank(relations=("blocked_by",)).documents
     assert {one.document.code: one.links_to_it for one in ranked}["T-2"] == 1
+
+
+def test_links_by_id_and_by_dotted_names_lead_to_notes(base: Base) -> None:
+    assert links(base, "roam/start.org") == {("REFERENCES", "roam/slipbox.org")}
+    assert links(base, "roam/topic.slips.md") == {("REFERENCES", "roam/topic.boxes.large.md")}
 
 
 def test_a_work_document_has_its_fields_and_the_rest_can_be_asked_for(base: Base) -> None:

@@ -9,8 +9,8 @@ from knowbase.read.markdown import read_markdown
 from knowbase.values.reading import Link, Reading
 
 
-def shown(text: str, **options: bool) -> str:
-    return "".join(s.header + s.text for s in read_markdown(text, "file", **options).sections)
+def shown(text: str, *, mdx: bool = False) -> str:
+    return "".join(s.header + s.text for s in read_markdown(text, "file", mdx=mdx).sections)
 
 
 def of(text: str) -> Reading:
@@ -406,6 +406,9 @@ def test_where_people_talk_is_no_tag(text: str, tags: tuple[str, ...]) -> None:
         ("titles-for-QA.md", "text\n", "Titles for QA"),
         ("Miller-Rabin.md", "text\n", "Miller-Rabin"),
         ("UTF-8.md", "text\n", "UTF-8"),
+        ("A_Neural_Algorithm.md", "text\n", "A Neural Algorithm"),
+        ("Fast_R-CNN.md", "text\n", "Fast R-CNN"),
+        ("IMG_1234.md", "text\n", "IMG_1234"),
     ],
 )
 def test_a_page_is_called_by_what_stands_above_it_or_by_its_name(
@@ -414,9 +417,105 @@ def test_a_page_is_called_by_what_stands_above_it_or_by_its_name(
     assert read(name, text.encode()).title == title
 
 
+@pytest.mark.parametrize(
+    ("name", "first", "title"),
+    [
+        ("A_Neural_Algorithm.md", "Paper", "A Neural Algorithm"),
+        ("authentik.md", "Installation", "authentik"),
+        ("2021_01_29.md", "Coding", "2021-01-29"),
+        ("book-setup.md", "The Book of Setups", "The Book of Setups"),
+        ("officehandbook.md", "Office rules", "Office rules"),
+        ("README.md", "Knowledge", "Knowledge"),
+        ("lecture3.md", "Regression", "Regression"),
+        ("03.md", "Regression", "Regression"),
+    ],
+)
+def test_a_first_heading_of_several_is_the_title_where_the_file_is_called_so(
+    name: str, first: str, title: str
+) -> None:
+    reading = read(name, f"# {first}\n\na\n\n# Summary\n\nb\n".encode())
+    assert reading.title == title
+    headings = [section.heading for section in reading.sections]
+    assert headings == ([None, "Summary"] if title == first else [first, "Summary"])
+
+
 def test_titles_and_templates_have_no_markup_of_pages() -> None:
     assert of("---\ntitle: Keys &amp; <em>locks</em>\n---\ntext\n").title == "Keys & locks"
     assert of("---\ntitle: List<String> &c.\n---\ntext\n").title == "List<String> &c."
     page = b"<title>{{title}}</title><p>Hello {{user.name|safe}} there</p>"
     reading = read("meta.html", page)
     assert (reading.title, reading.sections[0].text) == ("meta", "Hello there\n\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "moment"),
+    [
+        ("date: 20221222", "2022-12-22T00:00:00.000000Z"),
+        ("date: 1638900089", "2021-12-07T18:01:29.000000Z"),
+        ("created: 1638900089932", "2021-12-07T18:01:29.932000Z"),
+        ("pubDate: 'Jul 08 2022'", "2022-07-08T00:00:00.000000Z"),
+        ("date: May 3rd, 2021", "2021-05-03T00:00:00.000000Z"),
+        ("date: Sun, 03 Jan 2021 10:00:00 +0100", "2021-01-03T09:00:00.000000Z"),
+        ("date: 2021-01-03 10:00 +0100", "2021-01-03T09:00:00.000000Z"),
+    ],
+)
+def test_a_day_is_understood_as_people_and_programs_write_it(line: str, moment: str) -> None:
+    reading = of(f"---\n{line}\n---\ntext\n")
+    assert (reading.value("created_at"), reading.warnings) == (moment, ())
+
+
+@pytest.mark.parametrize("line", ["date: 2021", "date: 99999999", "date: soon"])
+def test_what_is_no_day_is_said(line: str) -> None:
+    reading = of(f"---\n{line}\n---\ntext\n")
+    assert reading.value("created_at") is None
+    assert reading.warnings == (
+        "its front matter's date is not a date; it is kept as meta.date alone",
+    )
+
+
+def test_published_may_be_a_yes_or_no() -> None:
+    reading = of("---\npublished: false\n---\ntext\n")
+    assert (reading.value("metadata"), reading.warnings) == ({"published": False}, ())
+
+
+@pytest.mark.parametrize(
+    ("inside", "target"),
+    [
+        ("note|shown", "note"),
+        ("Lookup|dendron://a.vault/topic.lookup#keys,1:#*", "topic.lookup#keys,1:#*"),
+        ("here|recipes.chinese.wontons", "recipes.chinese.wontons"),
+        ("Getting started|tutorial.start", "tutorial.start"),
+        ("all of them|changelog#all", "changelog#all"),
+        ("Release notes|v1.2.3", "Release notes"),
+        ("JavaScript|node.js", "JavaScript"),
+        ("big.picture.png|300", "big.picture.png"),
+    ],
+)
+def test_a_wiki_link_leads_to_the_note_on_whichever_side_it_stands(
+    inside: str, target: str
+) -> None:
+    assert of(f"x [[{inside}]]\n").links == (Link(target, "wiki"),)
+
+
+def test_headings_show_what_links_of_dendron_show() -> None:
+    assert of("## See [[the talk|talks.2022.may]]\nx\n").sections[0].heading == "See the talk"
+
+
+def test_org_links_by_id_and_pictures_are_no_files() -> None:
+    text = (
+        ':PROPERTIES:\n:ID: 800f-66\n:ROAM_ALIASES: "Slip box" Zettel\n:END:\n'
+        "#+title: Notes\n\n[[id:8aaa-c1][why]] [[roam:Slip box]] [[file:a.png]]"
+        " [[file:b.png][a scan]] [[file:c.org]]\n\n* Part\n:PROPERTIES:\n:ID: 900a\n:END:\nx\n"
+    )
+    reading = read("a.org", text.encode())
+    assert reading.value("metadata") == {
+        "id": ["800f-66", "900a"],
+        "aliases": ["Slip box", "Zettel"],
+    }
+    assert reading.links == (
+        Link("8aaa-c1", "wiki"),
+        Link("Slip box", "wiki"),
+        Link("b.png", "markdown"),
+        Link("c.org", "markdown"),
+    )
+    assert reading.sections[0].text.startswith("why Slip box a.png a scan c.org")

@@ -11,7 +11,12 @@ _ESCAPED = re.compile(r"%[0-9A-Fa-f]{2}")
 # "event-hooks", "titles-for-QA"; not "Miller-Rabin" or "UTF-8".
 _SLUG = re.compile(r"(?=.*[-_][a-z])(?:\d+[-_])?[A-Za-z]{2,}[A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)+")
 _DAY = re.compile(r"(\d{4})_(\d{2})_(\d{2})")
+# "Fast_R-CNN", "A_Neural_Algorithm"; not "__init__" or "IMG_1234".
+_UNDERSCORED = re.compile(r"(?=.*[a-z])[^\W_][^_]*(?:_[^_]+)+")
 _INDEX_PAGES = ("index", "_index")
+_YEAR = re.compile(r"(?:19|20)\d\d(?!\d)")
+_NUMBERED = re.compile(r"\d*[^\W\d_]*[-_. ]?\d*")  # "lecture3", "01"
+_TELLING = 3  # letters, at least
 
 MOST_DATA = 1 << 20
 DEEPEST = 3  # files in files in files: an attachment of a message that is attached
@@ -51,7 +56,16 @@ class File:
         if _SLUG.fullmatch(stem):
             words = re.sub("[-_]", " ", stem)
             return words[0].upper() + words[1:]
-        return _DAY.sub(r"\1-\2-\3", stem)
+        stem = _DAY.sub(r"\1-\2-\3", stem)
+        return stem.replace("_", " ") if _UNDERSCORED.fullmatch(stem) else stem
+
+    @property
+    def has_telling_name(self) -> bool:
+        """Whether its name says what the page is about: not README, index, x or lecture3."""
+        stem = self.stem
+        if len(stem) < _TELLING or stem.isupper() or stem.lower() in (*_INDEX_PAGES, "readme"):
+            return False
+        return stem.isalpha() or not _NUMBERED.fullmatch(stem) or _YEAR.match(stem) is not None
 
     @property
     def text(self) -> str:

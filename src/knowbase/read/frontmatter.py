@@ -14,6 +14,7 @@ from knowbase.values.documents import FIELDS, STATED
 from knowbase.values.fields import Field
 from knowbase.values.kinds import Unfit, clean_tags, fitted, read_flag
 from knowbase.values.reading import Link
+from knowbase.values.times import timestamp
 
 UNFIT, KEPT = "The front matter's", " It is kept as meta."
 """How a value that does not fit is named, and what follows."""
@@ -22,7 +23,7 @@ _UNIT = "from 0 to 1"
 _HIGHEST_JSON_INTEGER_BITS = 4096
 _FIELDS = {key: name for name in STATED for key in FIELDS[name].keys}
 """Keys, and the field that each states."""
-_ABOUT = ("description", "summary", "abstract", "excerpt")
+_ABOUT = ("description", "summary", "abstract", "excerpt", "desc")
 _RELATIONS = frozenset({
     "blocked_by", "blocks", "depends_on", "depends", "dependencies", "requires", "required_by",
     "related", "related_to", "relates_to", "see_also", "implements", "implemented_by", "extends",
@@ -33,8 +34,11 @@ _RELATIONS = frozenset({
 """Keys whose values are other documents, whichever way they are written."""
 _IS_LINK = re.compile(r"\[\[[^\[\]\n]{1,300}\]\]")
 _TYPE = re.compile(r"[^\W_][\w .&+/-]{0,59}")
-_DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y",
-          "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S %z", "%Y%m%d")  # fmt: skip
+_DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%B %d, %Y", "%b %d, %Y", "%B %d %Y", "%b %d %Y",
+          "%d %B %Y", "%d %b %Y", "%a %b %d %Y", "%a, %d %b %Y %H:%M:%S %z",
+          "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S %z", "%Y-%m-%d %H:%M %z", "%Y%m%d")  # fmt: skip
+_ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")  # "May 3rd, 2021"
+_SECONDS, _MILLISECONDS = 10, 13  # digits of a moment since 1970, from 2001 to 2286
 # `created: {{date}}` of Obsidian's templates, `<% tp.date.now() %>` of Templater's
 _TO_FILL_IN = re.compile(
     r"""(?m)^[^\s:#][^:\n]{0,100}:[ \t]*["']?(?:\{\{[^{}\n]*\}\}|<%.*%>)["']?[ \t]*$"""
@@ -238,6 +242,8 @@ def _no_date(name: str | None, key: str, value: Value) -> list[str]:
     """What is said of a day that nobody can read, or that is to come; it costs no note."""
     if name not in ("created_at", "updated_at") or _text(value) == "":
         return []
+    if isinstance(value.meant, bool):  # `published: false`
+        return []
     wrong = "is not a date" if _date(value) is None else "lies in the future"
     return [f"its front matter's {key} {wrong}; it is kept as meta.{key} alone"]
 
@@ -280,13 +286,17 @@ def _past(value: Value) -> str | None:
 
 def _date(value: Value) -> str | None:
     """A moment as people write it; None when nobody can say which one it is."""
-    if not isinstance(value.meant, (str, date)):
+    if not isinstance(value.meant, (str, date, int)):
         return None
-    try:
-        return _utc(_moment(value))
-    except (ValueError, OverflowError):
-        pass
     text = (_text(value) or "").strip("[]")
+    if text.isascii() and text.isdecimal():
+        if len(text) in (_SECONDS, _MILLISECONDS):
+            return timestamp(int(text) / 10 ** (len(text) - _SECONDS))
+    else:
+        try:
+            return _utc(_moment(value))
+        except (ValueError, OverflowError):
+            text = _ORDINAL.sub("", text)
     for form in _DATES:
         try:
             return _utc(datetime.strptime(text, form))

@@ -10,6 +10,11 @@ KINDS = ("wiki", "markdown", "code")
 
 # One letter before the colon is a Windows drive, not a scheme.
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
+# A note as Dendron names it: its vault, the folders above it between dots, a part of it.
+_VAULT = re.compile(r"dendron://[^/\s]+/")
+_DOTTED = re.compile(
+    r"dendron://\S+|[a-z][a-z-]+(?:(?:\.[\w-]+){2,}|\.[a-z-]{3,}|(?=\w*#))(?:[#^].*)?"
+)
 
 
 def document_link(href: str) -> Link | None:
@@ -22,9 +27,18 @@ def document_link(href: str) -> Link | None:
 
 def wiki_link(inside: str) -> Link | None:
     """The link for what stands between [[ and ]]; None when it names no document."""
-    target = inside.split("|", 1)[0].strip()
+    target = wiki_parts(inside)[0]
     names = target and not target.startswith("#") and len(target) <= LONGEST
     return Link(target, "wiki") if names else None
+
+
+def wiki_parts(inside: str) -> tuple[str, str]:
+    """What stands between [[ and ]] leads to, and what it shows: [[note|shown]] or, as Dendron
+    writes it, [[shown|folder.of.the.note]]."""
+    first, last = inside.split("|", 1)[0].strip(), inside.rsplit("|", 1)[-1].strip()
+    if first != last and _DOTTED.fullmatch(last) and not _DOTTED.fullmatch(first):
+        first, last = last, first
+    return _VAULT.sub("", first), _VAULT.sub("", last)
 
 
 def typed_link(link: Link, relation: str) -> Link:

@@ -11,7 +11,7 @@ from knowbase.read.dialects import anchor_of, cleaned, plain_title
 from knowbase.read.file import File
 from knowbase.read.frontmatter import Matter, front_matter
 from knowbase.read.hashtags import tags_in
-from knowbase.read.links import document_link, typed_link, wiki_link
+from knowbase.read.links import document_link, typed_link, wiki_link, wiki_parts
 from knowbase.read.observations import categories, inlines
 from knowbase.text.slugs import unique_slugs
 from knowbase.values.reading import Link, Reading, Section
@@ -28,6 +28,8 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 # Headings by the look of a line; some that look so stand in a block of code.
 _HEADING_LINE = re.compile(r" {0,3}(?:#{1,6}(?:\s|$)|=+\s*$|-+\s*$)")
 _LOOK_LIKE_ONE = 4
+_WORD = re.compile(r"[^\W_]+")
+_SHORT = 2  # letters of a word that says nothing of what a page is about
 _HREF = re.compile(r"""<a\s[^<>]{0,500}?\bhref\s*=\s*(["'])([^"'<>]{1,500})\1""", re.IGNORECASE)
 _MARK = re.compile(r"[\\`*_~\[!<&]")  # what may be more than text, within a line
 DEEPEST = 100  # levels of lists and quotes; what lies deeper is lost (a list's level is two)
@@ -46,13 +48,20 @@ class Heading(NamedTuple):
 
 def read_markdown_file(file: File) -> Reading:
     """A Markdown file."""
-    return read_markdown(file.text, file.called, file.most, mdx=file.extension == "mdx")
+    name = file.stem if file.has_telling_name else None
+    return read_markdown(file.text, file.called, file.most, mdx=file.extension == "mdx", name=name)
 
 
 def read_markdown(
-    text: str, fallback_title: str, most: int | None = None, *, mdx: bool = False
+    text: str,
+    fallback_title: str,
+    most: int | None = None,
+    *,
+    mdx: bool = False,
+    name: str | None = None,
 ) -> Reading:
-    """A Markdown text as a document; with `most`, as far as that many sections may go."""
+    """A Markdown text as a document; with `most`, as far as that many sections may go, and with
+    the `name` of its file, where that says what it is about."""
     lines = _LINE.findall(text)
     matter = front_matter(lines)
     warnings = list(matter.warnings)
@@ -63,8 +72,12 @@ def read_markdown(
     tokens = parser().parse("".join(body))
     every = list(_headings(tokens))
     headings = [heading for heading in every if heading.level <= 2]
+    title = _title(every, body, name)
+    # The title belongs to what follows it; it would be a section without content otherwise.
+    if headings and headings[0].level == 1 and title is not None:
+        headings = headings[1:]
     sections = _described(_sections(body, headings, matter.lines), matter)
-    reading = _reading(matter, _title(every, body) or fallback_title, sections, tokens)
+    reading = _reading(matter, title or fallback_title, sections, tokens)
     return reading._replace(warnings=tuple(warnings))
 
 
@@ -115,14 +128,28 @@ def _described(sections: tuple[Section, ...], matter: Matter) -> tuple[Section, 
     return (first, *sections)
 
 
-def _title(headings: Sequence[Heading], body: Sequence[str]) -> str | None:
-    """The first heading of the first level; else one that stands above all text and headings."""
-    found = next((heading.text for heading in headings if heading.level == 1), None)
-    if found is not None or not headings:
-        return found
+def _title(headings: Sequence[Heading], body: Sequence[str], name: str | None) -> str | None:
+    """The first heading of the first level; else one that stands above all text and headings.
+    Where several are of the first level ("Paper", "Summary"), they head sections, unless the
+    file is named like the first, or does not say what it is about."""
+    tops = [heading.text for heading in headings if heading.level == 1]
+    if tops:
+        return tops[0] if len(tops) == 1 or name is None or _is_like(tops[0], name) else None
+    if not headings:
+        return None
     first, *others = headings
     above = all(other.level > first.level for other in others)
     return first.text if above and not any(map(str.strip, body[: first.start])) else None
+
+
+def _is_like(heading: str, name: str) -> bool:
+    """Whether one has a word of the other, however it is written."""
+    texts = heading.casefold(), name.casefold()
+    words, others = (list(_WORD.findall(text)) for text in texts)
+    joined, joined_others = "".join(words), "".join(others)
+    return any(len(word) > _SHORT and word in joined_others for word in words) or any(
+        len(word) > _SHORT and word in joined for word in others
+    )
 
 
 @lru_cache(maxsize=1)
@@ -241,7 +268,7 @@ def _plain(tokens: Iterable["Token"]) -> str:
 
 def _shown(token: "Token") -> str:
     if token.type == "wiki_link":
-        return token.content.rsplit("|", 1)[-1]
+        return wiki_parts(token.content)[1]
     if token.type in ("softbreak", "hardbreak"):
         return " "
     if token.type == "html_inline":
@@ -250,9 +277,6 @@ def _shown(token: "Token") -> str:
 
 
 def _sections(body: list[str], headings: list[Heading], offset: int) -> tuple[Section, ...]:
-    # The title belongs to what follows it; it would be a section without content otherwise.
-    if headings and headings[0].level == 1:
-        headings = headings[1:]
     first = headings[0].start if headings else len(body)
     preamble = "".join(body[:first])
     slugs = unique_slugs(heading.anchor or heading.text for heading in headings)

@@ -7,7 +7,7 @@ from knowbase.read.about import moment, stated
 from knowbase.read.blocks import Paragraphs, reading_of
 from knowbase.read.dialects import plain_title
 from knowbase.read.file import File
-from knowbase.read.links import document_link
+from knowbase.read.links import document_link, wiki_link
 from knowbase.values.reading import Link, Reading
 
 _HEADING = re.compile(r"(\*+)\s+(.*?)(?:\s+:([\w@#%:]+):)?\s*$")
@@ -19,7 +19,10 @@ _KEYWORD = re.compile(r"\s*#\+(\w+):\s*(.*)$")
 _BLOCK = re.compile(r"\s*#\+(?:begin|end)_?\w*\b.*$|\s*#\+\w+(?:\[.*\])?:?.*$", re.IGNORECASE)
 _DRAWER = re.compile(r"\s*:(?!END:)[\w-]+:\s*$", re.IGNORECASE)
 _END = re.compile(r"\s*:END:\s*$", re.IGNORECASE)
+_PROPERTY = re.compile(r"\s*:(ID|ROAM_ALIASES):\s+(\S.*?)\s*$", re.IGNORECASE)
+_QUOTED = re.compile(r'"([^"]+)"|(\S+)')
 _LINK = re.compile(r"\[\[([^\[\]]+)\](?:\[([^\[\]]+)\])?\]")
+_PICTURE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|bmp|tiff?)$", re.IGNORECASE)
 _RULE = re.compile(r"\s*\|[-+]+\|?\s*$")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -30,6 +33,7 @@ def read_org(file: File) -> Reading:
     said: dict[str, str] = {}
     tags: list[str] = []
     links: list[Link] = []
+    names: dict[str, list[str]] = {}  # what links and people call it: id, aliases
     in_drawer = False
 
     def shown(text: str) -> str:
@@ -38,6 +42,8 @@ def read_org(file: File) -> Reading:
     for number, line in enumerate(shown(file.text).split("\n"), 1):
         if in_drawer:
             in_drawer = not _END.match(line)
+            if match := _PROPERTY.match(line):
+                _note(names, match[1].lower(), match[2])
         elif _DRAWER.match(line):
             in_drawer = True
         elif match := _HEADING.match(line):
@@ -59,6 +65,8 @@ def read_org(file: File) -> Reading:
         ",".join(tags),
         moment(date[0]) if date else None,
     )
+    if names:
+        fields["metadata"] = {**fields.get("metadata", {}), **names}
     reading = reading_of("text", paragraphs.blocks, _said(said.get("title", "")), file.called)
     return reading._replace(stated=fields, links=tuple(dict.fromkeys(links)))
 
@@ -70,8 +78,25 @@ def _said(heading: str) -> str:
     return plain_title(_EMPHASIS.sub(r"\2", text))
 
 
+def _note(names: dict[str, list[str]], key: str, value: str) -> None:
+    """What a property calls the file, or a heading of it."""
+    if key == "id":
+        names.setdefault("id", []).append(value)
+    else:
+        found = (match[1] or match[2] for match in _QUOTED.finditer(value))
+        names.setdefault("aliases", []).extend(found)
+
+
 def _linked(match: re.Match[str], links: list[Link]) -> str:
+    """What a link shows. A picture without a description is shown in its place: it is no link."""
+    scheme, _, named = match[1].partition(":")
     target = match[1].removeprefix("file:").partition("::")[0]
-    if not match[1].startswith(("*", "#", "id:")) and (link := document_link(target)):
+    if scheme in ("id", "roam"):
+        link = wiki_link(named)
+    elif match[1].startswith(("*", "#")) or (match[2] is None and _PICTURE.search(target)):
+        link = None
+    else:
+        link = document_link(target)
+    if link is not None:
         links.append(link)
-    return match[2] or target
+    return match[2] or (named if scheme == "roam" else target)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from knowbase.read.links import document_link, wiki_link
+from knowbase.read.links import document_link, wiki_link, wiki_parts
 from knowbase.read.markdown import new_parser
 from knowbase.rendering.highlight import code_lines, grammar_named
 from knowbase.rendering.tree import ELEMENTS, Node, element, host_of, outside, shown, texts_in
@@ -254,7 +254,7 @@ def _image(token: "Token") -> Node:
 
 def _wiki(inside: str) -> Node:
     link = wiki_link(inside)
-    told = shown(inside.rsplit("|", 1)[-1].strip())
+    told = shown(wiki_parts(inside)[1])
     if link is None:  # [[#a heading of this page]]
         return {**link_to(inside.partition("|")[0].strip()), "c": [told.lstrip("#")]}
     return {**to_be_resolved("wiki", link.target), "c": [told]}

@@ -26,8 +26,8 @@ _ROOTS = frozenset({
     "website", "public", "static", "posts", "_posts", "_docs", "_pages", "app", "en",
 })  # fmt: skip
 _SITE_EXTENSIONS = (".md", ".mdx", ".markdown", ".html", ".htm")
-_ALIASES = ("aliases", "alias", "permalink", "url", "redirect_from")
-_MOST_ALIASES = 50
+_ALIASES = ("aliases", "alias", "permalink", "url", "redirect_from", "id")
+_MOST_ALIASES = 200
 ADDRESS = "address"  # where a document is on the web: [[https://…]] leads to it
 
 
