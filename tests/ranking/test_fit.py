@@ -60,6 +60,7 @@ def ordered(text: str, *documents: Document, **changes: object) -> list[str | No
         ("config/Values.YAML", "text", "data"),
         ("examples/todo/src/store.js", "code", "example"),
         ("docs_src/first/tutorial001.py", "code", "example"),
+        ("listings/ch04/listing-04-01/src/main.rs", "code", "example"),
         ("Samples/settings.json", "text", "example"),
         ("examples/todo/test_store.py", "code", "test"),
         ("examples/README.md", "markdown", None),

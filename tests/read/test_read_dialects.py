@@ -519,3 +519,15 @@ def test_org_links_by_id_and_pictures_are_no_files() -> None:
         Link("c.org", "markdown"),
     )
     assert reading.sections[0].text.startswith("why Slip box a.png a scan c.org")
+
+
+def test_comments_and_bare_anchors_are_no_text() -> None:
+    text = (
+        '<!-- Old headings. -->\n\n<a id="x"></a>\n\n## The `match`\n\nSee <!-- here --> this'
+        ' `<!-- kept -->`.\n\n<!--\nmany\n# not one\n-->\nend `<a id="k"></a>`\n'
+        '\n```html\n<!-- code -->\n<a name="c"></a>\n```\n'
+    )
+    (section,) = of(text).sections
+    assert (section.heading, section.line) == ("The match", 5)
+    code = '`<a id="k"></a>`\n\n```html\n<!-- code -->\n<a name="c"></a>\n```\n'
+    assert section.text == f"\nSee  this `<!-- kept -->`.\n\n\n\n\n\nend {code}"

@@ -58,7 +58,7 @@ def test_underlined_headings_count_and_keep_their_source() -> None:
         "```\n## no\n```\n",
         "    ## no\n",
         "<div>\n## no\n</div>\n",
-        "<!--\n## no\n-->\n",
+        "<!--\n## no\n-->\nText\n",
         "> ## no\n",
         "- ## no\n",
         "##no\n",

@@ -140,6 +140,34 @@ def test_a_wiki_link_by_a_name_that_two_folders_have_leads_to_its_own_folder(sto
     assert all(store.unresolved(name) == [] for name in found)
 
 
+def test_a_link_to_a_page_that_is_not_beside_it_leads_to_the_one_of_that_name(
+    store: Store,
+) -> None:
+    put(store, page("far", path="notes/deep/signal.md"), page("vault", path="vault/a/b.md"))
+    named = ("signal.md#keys", "a/b.md", "README.md", "../c.md")
+    links = tuple(map(markdown, named))
+    put(store, page("one", *links, path="news/one.md"), page("read", path="notes/README.md"))
+    put(store, page("c", path="notes/c.md"), page("top", path="c.md", title="Top"))
+    assert targets(store, "one") == {"far", "vault", "top"}
+    assert store.unresolved("one") == [markdown("README.md")]
+    assert store.dead_links() == [("README.md", 1)]
+    put(store, page("near", path="news/signal.md"))
+    assert targets(store, "one") == {"near", "vault", "top"}
+    store.apply(Changes(removed=("near", "far", "top")), NOW)
+    assert targets(store, "one") == {"vault"}
+    assert store.unresolved("one") == [
+        markdown("../c.md"), markdown("README.md"), markdown("signal.md#keys"),
+    ]  # fmt: skip
+
+
+def test_pages_are_linked_as_the_site_calls_them_that_is_made_of_them(store: Store) -> None:
+    put(store, page("two", path="src/ch02.md"), page("part", path="src/part/README.md"))
+    links = (markdown("ch02.html#x"), markdown("part/index.html"), markdown("gone.html"))
+    put(store, page("one", *links, path="src/ch01.md"))
+    assert targets(store, "one") == {"two", "part"}
+    assert store.unresolved("one") == [markdown("gone.html")]
+
+
 def test_a_wiki_link_follows_when_a_file_of_its_name_comes_into_its_folder_or_goes(
     store: Store,
 ) -> None:

@@ -69,6 +69,15 @@ def test_a_text_keeps_its_own_marks_in_capitals() -> None:
     )
 
 
+def test_a_page_is_shown_without_the_marks_of_headings_and_quotations() -> None:
+    text = "## Integer overflow\n\n> > A number that is\n> too large.\n\n### Why?\n\nC#\n\n# Last"
+    words = query_words("overflow")
+    shown = snippets.snippet(text, words, is_page=True)
+    told = "Integer <mark>overflow</mark>: A number that is too large. Why? C# Last"
+    assert (shown.text, shown.line) == (told, 0)
+    assert snippet("# a: 1\n> b", query_words("zebra")) == "# a: 1 > b"
+
+
 def test_the_line_of_the_match_is_known() -> None:
     text = "one\n\ntwo\nthree zebra\nfour"
     assert snippets.snippet(text, query_words("zebra")).line == 3

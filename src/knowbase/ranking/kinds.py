@@ -24,8 +24,8 @@ def _test_path() -> re.Pattern[str]:
 
 @lru_cache(1)
 def _example_path() -> re.Pattern[str]:
-    """Programs that show how something is used; docs_src/ has what pages include."""
-    return re.compile(r"(?:^|/)(?:examples?|samples?|demos?|docs_src)/", re.IGNORECASE)
+    """Programs that show how something is used; docs_src/ and listings/ have what pages include."""
+    return re.compile(r"(?:^|/)(?:examples?|samples?|demos?|listings?|docs_src)/", re.IGNORECASE)
 
 
 @lru_cache(1)

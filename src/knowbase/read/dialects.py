@@ -87,8 +87,14 @@ _JSX_LINK = re.compile(
     rf"{_SPANS}|<(?P<tag>[A-Z]\w*)(?P<before>\s(?:[^<>{{}}]{{0,300}}\s)?)(?:href|to)=[\"']"
     r"""(?P<target>[^\s"'()<>]{1,300})["'][^<>{}]{0,300}>(?P<shown>[^<>\[\]\n]{1,300})</(?P=tag)>"""
 )
-# %% what Obsidian shows to whoever writes alone %%
-_REMARK = re.compile(rf"{_SPANS}|(?<![\w%\\])%%(?!%)(?:(?!%%).){{0,20000}}?%%(?![\w%])", re.DOTALL)
+# %% what Obsidian shows to whoever writes alone %%, <!-- what no page shows -->, and
+# <a id="x"></a>, a place that links lead to
+_REMARK = re.compile(
+    rf"{_SPANS}|(?<![\w%\\])%%(?!%)(?:(?!%%).){{0,20000}}?%%(?![\w%])"
+    r"|<!--(?:(?!<!--).){0,20000}?-->"
+    r"""|<a\s+(?:id|name)=["']?[\w.:-]{1,200}["']?\s*(?:/>|>\s*</a>)""",
+    re.DOTALL,
+)
 _EMBEDDED_PICTURE = re.compile(
     r"!\[\[[^\[\]\n|#]{1,300}\.(?:png|jpe?g|gif|svg|webp|avif|bmp|mp4|webm|mov|mp3|wav)"
     r"(?:#[^\[\]\n]*)?(?:\|[^\[\]\n]*)?\]\]",
@@ -98,7 +104,7 @@ _MKDOCS = ("!!", "??", "==", "//", "{*", "{!", "--", "-8")  # what such lines be
 _MARKS = {  # by a letter of each: most texts lack most of those, which is found out in no time
     "%": ("%%",), "[": ("![[", "[!"), ":": (":: ", "::\n", ":LOGBOOK:"), "(": ("((",),
     "{": ("{{", "{%", "{#", "{.", "{:", "{-", "{/", "{*", "{!"), "#": ("#+",), "!": ("!!! ",),
-    "?": ("??? ", "???+ "), "=": ("===",), "/": ("///",), "<": ("8<--",),
+    "?": ("??? ", "???+ "), "=": ("===",), "/": ("///",), "<": ("8<--", "<!--", "<a "),
     "port ": ("import ", "export "),
 }  # fmt: skip
 
@@ -176,7 +182,7 @@ def _parts(lines: list[str]) -> list[tuple[str, bool]]:
 def _without_markup(text: str, mdx: bool) -> str:
     if "{{" in text or "{%" in text:
         text = _LIQUID.sub(_spoken, _HUGO.sub(_shortcode, text))
-    if "%%" in text:
+    if "%%" in text or "<!--" in text or "<a " in text:
         text = _REMARK.sub(_unremarked, text)
     if mdx:
         text = _JSX_LINK.sub(_linked, _JSX_REMARK.sub(_blank, _without_modules(text)))

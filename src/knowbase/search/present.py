@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from knowbase.query.conditions import has_text
+from knowbase.ranking.kinds import kind_of
 from knowbase.ranking.rank import Ranked, total
 from knowbase.search.answer import Answer, Copy, Explanation, FacetCount, Hit, Widening
 from knowbase.search.evidence import Judged, judged
@@ -120,7 +121,8 @@ def _hit(ranked: Ranked, outcome: Outcome, around: Surroundings, words: Sequence
     passage = passages[ranked.chunk]
     document, chunk = passage.document, passage.chunk
     text = chunk.text  # unpacked each time that it is asked for
-    shown = snippet(text, words, is_code=document.type == "code")
+    is_page = kind_of(document) is None
+    shown = snippet(text, words, is_code=document.type == "code", is_page=is_page)
     legs = [part.leg for part in ranked.contributions if part.leg in SOURCE_NAMES]
     return Hit(
         id=document.id,

@@ -25,6 +25,7 @@ _ROOTS = frozenset({
     "content", "contents", "docs", "doc", "documentation", "src", "source", "pages", "site",
     "website", "public", "static", "posts", "_posts", "_docs", "_pages", "app", "en",
 })  # fmt: skip
+_PAGES = (".md", ".mdx", ".markdown")
 _SITE_EXTENSIONS = (".md", ".mdx", ".markdown", ".html", ".htm")
 _ALIASES = ("aliases", "alias", "permalink", "url", "redirect_from", "id")
 _MOST_ALIASES = 200
@@ -156,12 +157,26 @@ def mentions_of(document: Named, links: Iterable[Link]) -> list[Mention]:
 
 
 def _mentions(document: Named, link: Link) -> Iterator[Mention]:
-    """A wiki link by a name alone means the file beside it before all others that have the name."""
+    """A wiki link by a name alone means the file beside it before all others that have the name.
+    `[x](note.md)` means the file beside it, too; Obsidian and plugins of sites write it so of a
+    note wherever it lies, or with its folders from the top of the vault."""
     mention = _mention(document, link)
     folder = posixpath.dirname((document.path or "").replace("\\", "/"))
     if mention.origin == "wiki" and folder and mention.name and "/" not in mention.name:
         yield mention._replace(name=key_of(f"{folder}/{mention.name}"), reach=PLACE)
     yield mention
+    if mention.origin == "markdown" and folder:
+        page = link.target.split("#", 1)[0].split("?", 1)[0].replace("\\", "/")
+        if _is_telling(page):
+            yield mention._replace(name=key_of(page), reach=ENDING)
+
+
+def _is_telling(page: str) -> bool:
+    """Whether it names a page by itself, and not only from where it is said."""
+    bare, extension = posixpath.splitext(page)
+    if page.startswith(("/", ".")) or extension.lower() not in _PAGES:
+        return False
+    return posixpath.basename(bare).lower() not in _INDEX_PAGES
 
 
 def _mention(document: Named, link: Link) -> Mention:
@@ -190,7 +205,17 @@ def _from(document: Named, target: str) -> str:
     if target.startswith("/"):
         return _site(target)
     path = (document.path or "").replace("\\", "/")
-    return posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+    whole = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+    return _page(whole)
+
+
+def _page(path: str) -> str:
+    """What a page was written as: guide/setup for …/setup.html, guide for guide/index.html."""
+    bare, extension = posixpath.splitext(path)
+    if extension.lower() not in (".html", ".htm"):
+        return path
+    folder, page = posixpath.split(bare)
+    return folder if page.lower() == "index" and folder else bare
 
 
 def _site(target: str) -> str:

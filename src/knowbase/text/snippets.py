@@ -10,6 +10,9 @@ from knowbase.text.analysis import Token, Word, located, stems
 MARK, END_MARK = "<mark>", "</mark>"
 _OWN = re.compile(f"{MARK}|{END_MARK}")
 WIDTH = 240  # characters
+_QUOTING = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.M)
+_HEADING = re.compile(r"^#{1,6}[ \t]+(.*?\S)[ \t]*#*[ \t]*$(?=\s*\S)", re.M)
+_LAST_MARKS = re.compile(r"^#{1,6}[ \t]+", re.M)
 _FENCE = re.compile(r"^[ \t>]*(?P<marks>```+|~~~+)[ \t]*(?P<info>[^`\n]*)$", re.M)
 
 
@@ -22,18 +25,36 @@ class Snippet(NamedTuple):
 
 
 def snippet(
-    text: str, words: Sequence[Word], width: int = WIDTH, *, is_code: bool = False
+    text: str,
+    words: Sequence[Word],
+    width: int = WIDTH,
+    *,
+    is_code: bool = False,
+    is_page: bool = False,
 ) -> Snippet:
-    """The stretch of `text` with the most different query words, matches in <mark>."""
+    """The stretch of `text` with the most different query words, matches in <mark>; of a page,
+    without the marks of headings and quotations."""
     matches = _matches(text, words)
     start, end = _window(text, matches, width)
     lines = _marked(text, start, end, matches)
-    shown = " ".join(lines.split())
+    shown = " ".join((_as_read(lines) if is_page else lines).split())
     before = "…" if text[:start].strip() else ""
     after = "…" if end < len(text.rstrip()) else ""
     place = next((token.start for token in matches if token.start >= start), start)
     code = lines if is_code else _fenced(text, start, end, place, matches)
     return Snippet(before + shown + after, text.count("\n", 0, place), code)
+
+
+def _as_read(lines: str) -> str:
+    """A heading is told from what follows by a colon."""
+    unquoted = _QUOTING.sub("", lines)
+    return _LAST_MARKS.sub("", _HEADING.sub(_heading_as_read, unquoted))
+
+
+def _heading_as_read(match: re.Match[str]) -> str:
+    heading = match[1]
+    plain = heading.removesuffix(END_MARK)
+    return heading if plain.endswith((":", "?", "!", ".", "…")) else f"{heading}:"
 
 
 def matches_in(text: str, words: Sequence[Word]) -> list[Token]:

@@ -127,7 +127,10 @@ def _place(paint: Painter, hit: "Hit") -> str:
 
 
 def _snippet(paint: Painter, hit: "Hit") -> Iterable[str]:
-    """On one line for a program; for a person, in lines that fit the terminal."""
+    """On one line for a program; for a person, in lines that fit the terminal. A heading that has
+    no text of its own is shown already."""
+    if not hit.snippet.strip():
+        return
     if not paint.width:
         lines = [safe(hit.snippet)]
     else:

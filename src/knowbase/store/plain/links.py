@@ -5,7 +5,7 @@ from math import fsum
 
 from knowbase.store.neighbours import DIGITS
 from knowbase.store.plain.state import State
-from knowbase.text.names import TITLE, Mention, Named, mentions_of, names_of_document
+from knowbase.text.names import Mention, Named, mentions_of, names_of_document
 from knowbase.values.documents import Document
 from knowbase.values.edges import WEIGHTS, Edge
 from knowbase.values.reading import Link
@@ -45,12 +45,12 @@ def unresolved(state: State, document: str) -> list[Link]:
     known = state.documents.get(document)
     if known is None or known.deleted_at is not None:
         return []
-    return sorted(
-        Link(mention.target, mention.origin)
-        for mention in _mentions(state, known)
-        if (mention.origin == "markdown" or (mention.origin == "wiki" and mention.reach == TITLE))
-        and _target(state, mention) is None
-    )
+    leading: dict[Link, bool] = {}
+    for mention in _mentions(state, known):
+        if mention.origin in ("markdown", "wiki"):
+            link = Link(mention.target, mention.origin)
+            leading[link] = leading.get(link, False) or _target(state, mention) is not None
+    return sorted(link for link, leads in leading.items() if not leads)
 
 
 def _mentions(state: State, document: Document) -> list[Mention]:

@@ -28,8 +28,12 @@ _REACHED = (
 )
 """UNION drops a place reached before in as many hops, so that a circle ends; OFFSET 0 keeps the
 order of the joins, whatever the planner believes of a table that has just grown."""
-_WRITTEN = "(m.origin = 'markdown' OR m.origin = 'wiki' AND m.reach = 5)"
-"""What a text has as a link: the file beside it is a guess, which need not be there."""
+_DEAD = (
+    "m.origin IN ('markdown', 'wiki') GROUP BY m.base_id, m.document, m.target, m.origin"
+    " HAVING NOT bool_or(EXISTS (SELECT 1 FROM names n"
+    " WHERE n.base_id = m.base_id AND n.name = m.name AND n.kind <= m.reach))"
+)
+"""Links of a text that lead nowhere, whichever of the names is meant that one may stand for."""
 
 
 class PostgresGraph(Connected):
@@ -95,12 +99,10 @@ class PostgresGraph(Connected):
     def unresolved_in(self, documents: Collection[str]) -> dict[str, list[Link]]:
         rows = self._read(
             SQL(
-                "SELECT d.id, m.target, m.origin FROM mentions m JOIN documents d"
+                "SELECT min(d.id), m.target, m.origin FROM mentions m JOIN documents d"
                 " ON d.base_id = m.base_id AND d.seq = m.document"
                 " WHERE d.base_id = %s AND d.id = ANY(%s) AND d.deleted_at IS NULL"
-                f" AND {_WRITTEN} AND NOT EXISTS (SELECT 1 FROM names n"
-                " WHERE n.base_id = m.base_id AND n.name = m.name AND n.kind <= m.reach)"
-                " ORDER BY d.seq, 2, 3"
+                f" AND {_DEAD} ORDER BY m.document, 2, 3"
             ),
             (self._base, list(documents)),
         )
@@ -112,12 +114,11 @@ class PostgresGraph(Connected):
     def dead_links(self) -> list[tuple[str, int]]:
         found = self._read(
             SQL(
-                "SELECT m.target, count(DISTINCT m.document) FROM mentions m JOIN documents d"
+                "SELECT target, count(DISTINCT document) FROM (SELECT m.target, m.document"
+                " FROM mentions m JOIN documents d"
                 " ON d.base_id = m.base_id AND d.seq = m.document"
                 " WHERE d.base_id = %s AND d.deleted_at IS NULL AND d.type <> 'commit'"
-                f" AND {_WRITTEN} AND NOT EXISTS (SELECT 1 FROM names n"
-                " WHERE n.base_id = m.base_id AND n.name = m.name AND n.kind <= m.reach)"
-                " GROUP BY m.target ORDER BY 2 DESC, 1"
+                f" AND {_DEAD}) dead GROUP BY target ORDER BY 2 DESC, 1"
             ),
             (self._base,),
         )

@@ -24,8 +24,11 @@ EDGE = (
     f" iif(e.relation = {SIMILAR}, 'vectors', e.origin)"
 )
 
-_WRITTEN = "(m.origin = 'markdown' OR m.origin = 'wiki' AND m.reach = 5)"
-"""What a text has as a link: the file beside it is a guess, which need not be there."""
+_DEAD = (
+    "m.origin IN ('markdown', 'wiki') GROUP BY m.document, m.target, m.origin"
+    " HAVING NOT max(EXISTS (SELECT 1 FROM names n WHERE n.name = m.name AND n.kind <= m.reach))"
+)
+"""Links of a text that lead nowhere, whichever of the names is meant that one may stand for."""
 
 
 class SqliteGraph(Connected):
@@ -114,9 +117,7 @@ class SqliteGraph(Connected):
             "SELECT d.id, m.target, m.origin FROM json_each(?) wanted"
             " CROSS JOIN documents d ON d.id = wanted.value"
             " CROSS JOIN mentions m ON m.document = d.seq"
-            f" WHERE d.deleted_at IS NULL AND {_WRITTEN}"
-            " AND NOT EXISTS (SELECT 1 FROM names n WHERE n.name = m.name AND n.kind <= m.reach)"
-            " ORDER BY d.seq, 2, 3",
+            f" WHERE d.deleted_at IS NULL AND {_DEAD} ORDER BY d.seq, 2, 3",
             (as_json(documents),),
         )
         found: dict[str, list[Link]] = {}
@@ -126,11 +127,10 @@ class SqliteGraph(Connected):
 
     def dead_links(self) -> list[tuple[str, int]]:
         found = self._read(
-            "SELECT m.target, count(DISTINCT m.document) FROM mentions m"
-            " JOIN documents d ON d.seq = m.document"
-            f" WHERE d.deleted_at IS NULL AND d.type <> 'commit' AND {_WRITTEN}"
-            " AND NOT EXISTS (SELECT 1 FROM names n WHERE n.name = m.name AND n.kind <= m.reach)"
-            " GROUP BY m.target ORDER BY 2 DESC, 1"
+            "SELECT target, count(DISTINCT document) FROM (SELECT m.target, m.document"
+            " FROM mentions m JOIN documents d ON d.seq = m.document"
+            f" WHERE d.deleted_at IS NULL AND d.type <> 'commit' AND {_DEAD})"
+            " GROUP BY target ORDER BY 2 DESC, 1"
         )
         return [(target, number) for target, number in found]
 
