@@ -531,3 +531,9 @@ def test_comments_and_bare_anchors_are_no_text() -> None:
     assert (section.heading, section.line) == ("The match", 5)
     code = '`<a id="k"></a>`\n\n```html\n<!-- code -->\n<a name="c"></a>\n```\n'
     assert section.text == f"\nSee  this `<!-- kept -->`.\n\n\n\n\n\nend {code}"
+
+
+def test_words_that_look_like_colours_are_some_in_a_page_of_colours() -> None:
+    assert of("Sky (#00ced1), corn '#ffdead', (#rgb) and #garden\n").tags == ("garden",)
+    assert of("The house has a new #facade\n").tags == ("facade",)
+    assert of("turquoise (<code>#afeeee</code>) is #nice\n").tags == ("nice",)

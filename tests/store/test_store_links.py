@@ -168,6 +168,15 @@ def test_pages_are_linked_as_the_site_calls_them_that_is_made_of_them(store: Sto
     assert store.unresolved("one") == [markdown("gone.html")]
 
 
+def test_a_post_is_linked_by_its_day(store: Store) -> None:
+    put(store, page("two", path="site/blog/2024-10-23-release.0.76.mdx"))
+    put(store, page("three", path="_posts/2020-01-02-old.md"))
+    links = (markdown("/blog/2024/10/23/release.0.76#x"), markdown("/2020/01/02/old.html"))
+    put(store, page("one", *links, path="site/blog/2025-01-01-now.md"))
+    assert targets(store, "one") == {"two", "three"}
+    assert store.unresolved("one") == []
+
+
 def test_a_wiki_link_follows_when_a_file_of_its_name_comes_into_its_folder_or_goes(
     store: Store,
 ) -> None:

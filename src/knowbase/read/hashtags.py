@@ -23,13 +23,16 @@ _TAGS_TO_THE_END = re.compile(r"(?:[ \t,]*#[^\W\d_][\w/-]*)*[ \t]*(?:\n|$)")
 _AS_NOTES_TAG = re.compile(  # several on a line of their own, or one below another
     r"(?m)^[ \t]*#[^\W\d_][\w/-]*(?:[ \t,]+#[^\W\d_][\w/-]*)+[ \t]*$|(?:^|\s)#[^\W\d_][\w-]*/\w"
 )
+_CODE_TAG = re.compile(r"<(/?)(?:code|kbd|pre|samp)\b", re.IGNORECASE)
 _PRIORITY = re.compile(r"\[#[A-Z]\]")  # of tasks, in Logseq and Org
 # Hexadecimal digits that no word is written with; "b2b" and "facade" are words.
 _COLOUR = re.compile(
     r"(?=.*\d)(?:[0-9a-f]{6}|[0-9a-f]{8})|[0-9a-f]{2}\d|([0-9a-f])\1\1|([0-9a-f]{2})\2\2"
-    r"|([0-9a-f])\3([0-9a-f])\4([0-9a-f])\5",
+    r"|([0-9a-f])\3([0-9a-f])\4([0-9a-f])\5|r{1,2}g{1,2}b{1,2}(?:a{1,2})?",
     re.IGNORECASE,
 )
+# What else is a colour in a page that has some: "afeeee" beside "00ced1".
+_LIKE_A_COLOUR = re.compile(r"[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8}", re.IGNORECASE)
 _CHAT = re.compile(r"\b(?:slack|discord|mattermost|irc|zulip|channels?)\b", re.IGNORECASE)
 _BEFORE_CHANNEL = re.compile(
     r"(?:\b(?:in|to|on|at|via|into|through|from|by|the|our|your|their|an?|join|or|and|channels?:?"
@@ -66,6 +69,9 @@ def tags_in(running: Sequence[Sequence["Token"]], *, tags_elsewhere: bool) -> It
     # What is a channel or an anchor once is so wherever the page names it.
     others = {anchor for children in running for anchor in _anchors(children)}
     others |= {tag.lower() for found in hashed for tag, is_tag in found if not is_tag}
+    if any(map(_COLOUR.fullmatch, others)):
+        every = {tag.lower() for found in hashed for tag, _ in found}
+        others |= set(filter(_LIKE_A_COLOUR.fullmatch, every))
     for found, children in zip(hashed, running, strict=True):
         yield from (tag for tag, _ in found if tag.lower() not in others)
         for before, token in pairwise(children):
@@ -122,9 +128,12 @@ def _anchors(children: Sequence["Token"]) -> Iterator[str]:
 def _outside_links(children: Sequence["Token"]) -> Iterator[str]:
     """What is not shown for something else, as `[#general](https://…)` is."""
     depth = 0
+    in_code = False
     for token in children:
         depth += token.nesting if token.type in ("link_open", "link_close") else 0
-        yield _NOT_TEXT if depth else _running(token)
+        if token.type == "html_inline" and (tag := _CODE_TAG.match(token.content)):
+            in_code = not tag[1]
+        yield _NOT_TEXT if depth or in_code else _running(token)
 
 
 def _running(token: "Token") -> str:

@@ -5,6 +5,7 @@ key is the target, now or when it arrives.
 """
 
 import posixpath
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -25,9 +26,10 @@ _ROOTS = frozenset({
     "content", "contents", "docs", "doc", "documentation", "src", "source", "pages", "site",
     "website", "public", "static", "posts", "_posts", "_docs", "_pages", "app", "en",
 })  # fmt: skip
+_DATED = re.compile(r"(\d{4})-(\d\d)-(\d\d)-(.+)", re.DOTALL)
 _PAGES = (".md", ".mdx", ".markdown")
 _SITE_EXTENSIONS = (".md", ".mdx", ".markdown", ".html", ".htm")
-_ALIASES = ("aliases", "alias", "permalink", "url", "redirect_from", "id")
+_ALIASES = ("aliases", "alias", "permalink", "url", "redirect_from", "slug", "id")
 _MOST_ALIASES = 200
 ADDRESS = "address"  # where a document is on the web: [[https://…]] leads to it
 
@@ -100,6 +102,8 @@ def _names(document: Named) -> Iterable[tuple[str, int]]:
             yield "/".join(parts[start:]), ENDING
     yield "/" + path.lstrip("/"), PATH
     yield from _places(bare)
+    if dated := _DATED.fullmatch(page):  # what a blog makes of it
+        yield from _places("/".join((folder, *dated.groups())))
     if page.lower() in _INDEX_PAGES:
         yield from _places(folder)
 
