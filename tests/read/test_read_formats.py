@@ -360,3 +360,31 @@ def test_headings_are_shown_without_marks(
     reading = read(name, text.encode())
     assert (reading.title, reading.tags) == (title, tags)
     assert [section.heading for section in reading.sections] == headings
+
+
+def test_pages_of_antora_are_links_by_module_and_family() -> None:
+    text = (
+        "= Title\n\nxref:setup.adoc[Setup], xref:admin:deep/run.adoc#x[Run],\nxref:one-place[here],"
+        " <<other.adoc#y,Other>>\n\ninclude::partial$note.adoc[]\n\ninclude::local.adoc[]\n"
+    )
+    pages = {link.target for link in read("docs/modules/user/nav.adoc", text.encode()).links}
+    assert pages == {
+        "pages/setup.adoc", "../admin/pages/deep/run.adoc#x", "pages/other.adoc#y",
+        "partials/note.adoc", "local.adoc",
+    }  # fmt: skip
+    beside = {link.target for link in read("docs/nav.adoc", text.encode()).links}
+    assert {"setup.adoc", "other.adoc#y", "local.adoc"} <= beside
+
+
+def test_links_and_titles_of_blocks_are_shown_without_their_marks() -> None:
+    text = "= T\n\n.Procedure\n. See link:https://example.org/x[the site].\n.. Then go.\n"
+    shown = "# T Procedure . See the site. .. Then go."
+    assert text_of(read("a.adoc", text.encode())).split() == shown.split()
+
+
+def test_entries_of_an_index_are_no_text_of_a_page() -> None:
+    text = (
+        "\\section{Vols.\\ 1--2}\nWe\\index{we} see \\indexdef{x}\\indexsee{a!b}{b}it, \\Cref{y}.\n"
+    )
+    reading = read("a.tex", text.encode())
+    assert (reading.title, text_of(reading).split()[-3:]) == ("Vols. 1–2", ["see", "it,", "."])

@@ -1,5 +1,6 @@
 """AsciiDoc: headings, text without its attributes and macros, links."""
 
+import posixpath
 import re
 
 from knowbase.read.about import moment, stated
@@ -19,16 +20,23 @@ _INCLUDE = re.compile(r"include::([^\[\]]+)\[[^\]]*\]\s*$")
 _MACRO = re.compile(
     r"(xref|link|mailto|image|footnote|kbd|btn|anchor):([^\s\[\]]{0,500})\[([^\]]{0,500})\]"
 )
-_URL = re.compile(r"(https?://[^\s\[\]]{1,500})\[([^\]]{0,500})\]")
+_URL = re.compile(r"(?:\blink:)?(https?://[^\s\[\]]{1,500})\[([^\]]{0,500})\]")
 _CROSS = re.compile(r"<<([^<>,\n]{1,500})(?:,\s*([^<>]{1,500}))?>>")
 _EMPHASIS = re.compile(r"(?<!\w)(\*\*?|__?|``?|\+\+?|##?)(?=[^\s*_`+#])(.+?)(?<=\S)\1(?!\w)")
+_BLOCK_TITLE = re.compile(r"\.(?=[^\s.])")
 _ANCHOR = re.compile(r"\[\[[^\[\]]{0,500}\]\]|\[#[^\[\]]{0,500}\]")
+# Antora: docs/modules/NAME/pages/x.adoc; version@component:module:family$x.adoc
+_MODULE = re.compile(r"(?P<top>(?:.*/)?modules)/(?P<module>[^/]+)/.+")
+_RESOURCE = re.compile(
+    r"(?:[^@:$]*@)?(?:[\w.-]*:(?=[\w.-]*:))?(?:(?P<module>[\w.-]*):)?"
+    r"(?:(?P<family>page|partial|example|attachment)\$)?(?P<path>[^:$]+)"
+)
 _REFERENCE = re.compile(r"\{([\w-]+)\}")
 
 
 def read_asciidoc(file: File) -> Reading:
     """An AsciiDoc file."""
-    text = _Text()
+    text = _Text(file.path)
     for number, line in enumerate(file.text.split("\n"), 1):
         text.take(line, number)
     text.paragraphs.end()
@@ -45,7 +53,8 @@ def read_asciidoc(file: File) -> Reading:
 class _Text:
     """Goes through the lines, and knows in which block each stands."""
 
-    def __init__(self) -> None:
+    def __init__(self, path: str) -> None:
+        self._path = path.replace("\\", "/")
         self.paragraphs = Paragraphs()
         self.attributes: dict[str, str] = {}
         self.links: list[Link] = []
@@ -68,9 +77,11 @@ class _Text:
         elif match := _ATTRIBUTE.fullmatch(line):
             self.attributes[match[1].lower()] = match[2] or ""
         elif match := _INCLUDE.fullmatch(line):
-            self._link(match[1])
+            named = "$" in match[1]  # else as files lie
+            self._link(_page_of(self._path, match[1]) if named else match[1])
         elif not _DROPPED.fullmatch(line):
-            self.paragraphs.add(self._shown(line), number)
+            titled = _BLOCK_TITLE.match(line)  # ".Procedure"
+            self.paragraphs.add(self._shown(line[1:] if titled else line), number)
 
     def _shown(self, text: str) -> str:
         text = _ANCHOR.sub("", text)
@@ -81,18 +92,32 @@ class _Text:
 
     def _macro(self, match: re.Match[str]) -> str:
         kind, target, shown = match.groups()
-        if kind in ("xref", "link"):
+        if kind == "link":
             self._link(target)
+        elif kind == "xref" and ".adoc" in target:  # else a place in this text
+            self._link(_page_of(self._path, target))
         if kind == "footnote":
             return f" ({shown})"
         return "" if kind in ("image", "anchor") else shown or target
 
     def _cross(self, match: re.Match[str]) -> str:
         if ".adoc" in match[1]:
-            self._link(match[1])
+            self._link(_page_of(self._path, match[1]))
         return match[2] or match[1].partition("#")[0]
 
     def _link(self, target: str) -> None:
         link = document_link(target)
         if link is not None:
             self.links.append(link)
+
+
+def _page_of(path: str, target: str) -> str:
+    """Where a file lies that another one names, in a folder of Antora by module and family."""
+    around, named = _MODULE.fullmatch(path), _RESOURCE.fullmatch(target)
+    if around is None or named is None:
+        return target
+    family = f"{named['family'] or 'page'}s"
+    place = posixpath.join(
+        around["top"], named["module"] or around["module"], family, named["path"]
+    )
+    return posixpath.relpath(place, posixpath.dirname(path))

@@ -21,9 +21,9 @@ _TABULAR = re.compile(
 _INPUT = re.compile(r"\\(?:input|include|subfile)\s*\{([^{}]+)\}")
 _KEPT = re.compile(r"\\(?:cite\w*|parencite|textcite)\*?(?:\[[^\]]*\])*\s*\{([^{}]*)\}")
 _DROPPED = re.compile(
-    r"\\(?:label|ref|eqref|autoref|cref|pageref|vspace|hspace|includegraphics|bibliography"
-    r"|bibliographystyle|usepackage|documentclass|newcommand|renewcommand|setlength|index|thanks"
-    r"|pagestyle|thispagestyle|input|include|subfile|addcontentsline)\*?"
+    r"\\(?:label|ref|eqref|autoref|[cC]ref|pageref|nocite|vspace|hspace|includegraphics"
+    r"|bibliography|bibliographystyle|usepackage|documentclass|newcommand|renewcommand|setlength"
+    r"|index\w*|thanks|pagestyle|thispagestyle|input|include|subfile|addcontentsline)\*?"
     r"(?:\[[^\]]*\])*(?:\s*\{[^{}]*\})*"
 )
 _HREF = re.compile(r"\\href\s*\{[^{}]*\}\s*\{([^{}]*)\}")
@@ -133,7 +133,7 @@ def shown(text: str) -> str:
         lambda m: "Abstract." if m[2] == "abstract" and m[1] == "begin" else "", text
     )
     text = _SIGNS.sub(lambda match: chr(0xE100 + ord(match[1])), text).replace("&", "|")
-    text = re.sub(r"\\\\(?:\[[^\]]*\])?|~", " ", _ACCENT.sub(_accented, text))
+    text = re.sub(r"\\\\(?:\[[^\]]*\])?|~|\\ ", " ", _ACCENT.sub(_accented, text))
     text = _LETTER.sub(lambda match: _LETTERS[match[1]], text)
     text = re.sub(r"\\item\b\s?(?:\[([^\]]*)\])?", lambda m: f"- {m[1] or ''}", text)
     for pattern, instead in (
