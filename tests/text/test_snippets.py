@@ -78,6 +78,19 @@ def test_a_page_is_shown_without_the_marks_of_headings_and_quotations() -> None:
     assert snippet("# a: 1\n> b", query_words("zebra")) == "# a: 1 > b"
 
 
+def test_a_page_is_shown_without_the_targets_of_links() -> None:
+    links = " ".join(f"[part {n}](https://example.org/a/long/way/to/{n})" for n in range(40))
+    text = f"See **all of it** in [[notes/setup|the setup]], ![a plan](p.png) and {links}"
+    shown = snippets.snippet(text, query_words("plan"), is_page=True).text
+    assert shown.startswith("See all of it in the setup, a <mark>plan</mark> and part 0 part 1 ")
+    assert "part 4" in shown
+    assert shown.endswith("…")
+    marked = snippets.snippet("[x](setup.md) 2 ** 3 ** 4", query_words("setup"), is_page=True)
+    assert marked.text == "[x](<mark>setup</mark>.md) 2 ** 3 ** 4"
+    both = snippets.snippet("[our setup](setup.md)", query_words("setup"), is_page=True)
+    assert both.text == "our <mark>setup</mark>"
+
+
 def test_the_line_of_the_match_is_known() -> None:
     text = "one\n\ntwo\nthree zebra\nfour"
     assert snippets.snippet(text, query_words("zebra")).line == 3

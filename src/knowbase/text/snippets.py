@@ -13,6 +13,12 @@ WIDTH = 240  # characters
 _QUOTING = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.M)
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.*?\S)[ \t]*#*[ \t]*$(?=\s*\S)", re.M)
 _LAST_MARKS = re.compile(r"^#{1,6}[ \t]+", re.M)
+# [shown](target), ![shown](target), [[target|shown]], **shown**
+_LINK = re.compile(
+    r"""!?\[(?P<shown>[^\[\]\n]*)\]\((?P<target>[^()\s]*)(?:\s+"[^"\n]*")?\)"""
+    r"|!?\[\[(?:(?P<note>[^\[\]|\n]*)\|)?(?P<name>[^\[\]|\n]+)\]\]"
+)
+_BOLD = re.compile(r"(?<![\w*])\*\*(?=[^\s*])([^*\n]+?)(?<=[^\s*])\*\*(?![\w*])")
 _FENCE = re.compile(r"^[ \t>]*(?P<marks>```+|~~~+)[ \t]*(?P<info>[^`\n]*)$", re.M)
 
 
@@ -33,11 +39,14 @@ def snippet(
     is_page: bool = False,
 ) -> Snippet:
     """The stretch of `text` with the most different query words, matches in <mark>; of a page,
-    without the marks of headings and quotations."""
+    without the marks of headings, quotations, links and bold words."""
     matches = _matches(text, words)
     start, end = _window(text, matches, width)
+    shown = _shown(_marked(text, start, end, matches), is_page)
+    if is_page and end < len(text) and (room := width - len(shown)) > width // 4:
+        end = _end(text, end + room)  # links took it
+        shown = _shown(_marked(text, start, end, matches), is_page)
     lines = _marked(text, start, end, matches)
-    shown = " ".join((_as_read(lines) if is_page else lines).split())
     before = "…" if text[:start].strip() else ""
     after = "…" if end < len(text.rstrip()) else ""
     place = next((token.start for token in matches if token.start >= start), start)
@@ -45,10 +54,22 @@ def snippet(
     return Snippet(before + shown + after, text.count("\n", 0, place), code)
 
 
+def _shown(lines: str, is_page: bool) -> str:
+    return " ".join((_as_read(lines) if is_page else lines).split())
+
+
 def _as_read(lines: str) -> str:
-    """A heading is told from what follows by a colon."""
-    unquoted = _QUOTING.sub("", lines)
-    return _LAST_MARKS.sub("", _HEADING.sub(_heading_as_read, unquoted))
+    """Without marks; a heading is told from what follows by a colon."""
+    text = _LAST_MARKS.sub("", _HEADING.sub(_heading_as_read, _QUOTING.sub("", lines)))
+    if "](" in text or "[[" in text:
+        text = _LINK.sub(_link_as_read, text)
+    return _BOLD.sub(r"\1", text) if "**" in text else text
+
+
+def _link_as_read(match: re.Match[str]) -> str:
+    """What it shows; whole where what was looked for stands in its target alone."""
+    shown, target = match["shown"] or match["name"] or "", match["target"] or match["note"] or ""
+    return match[0] if MARK in target and MARK not in shown else shown
 
 
 def _heading_as_read(match: re.Match[str]) -> str:
@@ -110,8 +131,11 @@ def _window(text: str, matches: list[Token], width: int) -> tuple[int, int]:
         start = _line_start(text, _best_start(matches, width - lead), lead)
     else:
         start = _first_text(text)
-    end = min(len(text), start + width)
-    return start, _back_to_space(text, end) if end < len(text) else end
+    return start, _end(text, start + width)
+
+
+def _end(text: str, end: int) -> int:
+    return _back_to_space(text, end) if end < len(text) else len(text)
 
 
 def _best_start(matches: list[Token], width: int) -> int:
