@@ -269,7 +269,8 @@ def test_every_text_has_a_meaning(text: str, match: str) -> None:
 
 @given(st.text("aB1 é漢#-/(:", min_size=1, max_size=20), st.sampled_from(("", "-", "+")))
 def test_a_sign_before_quotes_is_the_tag_in_them(tag: str, sign: str) -> None:
-    assert shown(parse(f'{sign}#"{tag}"').tree) == shown(parse(f'{sign}tag:"{tag}"').tree)
+    short, long = parse(f'{sign}#"{tag}"').tree, parse(f'{sign}tag:"{tag}"').tree
+    assert (short and shown(short)) == (long and shown(long))
     assert parse(f'{sign}#"{tag}"').problems == ()
 
 

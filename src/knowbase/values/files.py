@@ -40,6 +40,7 @@ class FileRecord(NamedTuple):
         """Whether its document was put back, and nothing has looked at the file since."""
         return self.size == PUT_BACK
 
+
 class Settled(NamedTuple):
     """Which files there is nothing to do for as long as the disk shows them as it did: those that
     are documents, none of which is among these, and that are not larger than this."""
