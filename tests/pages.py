@@ -151,7 +151,7 @@ def _field_kind(field: Field) -> str:
     kinds = {
         "share": "0 to 1",
         "flag": "true or false",
-        "moment": "a date or a time",
+        "moment": "a date or a time, in UTC",
         "count": "a whole number",
         "names": "a list of texts",
         "tags": "a list of texts",

@@ -423,7 +423,7 @@ def test_what_is_forgotten_is_not_deleted_because_it_expired(own: Kb) -> None:
 
 
 def test_a_session_is_started_ended_and_shown(own: Kb) -> None:
-    moment = r"\d{4}-\d\d-\d\d \d\d:\d\d"
+    moment = r"\d{4}-\d\d-\d\d \d\d:\d\dZ"
     out = own("session", "start", "s1", "--project", "web").out
     assert re.match(rf"session s1 · {moment}, open · web · 0 uses\n", out)
     own("feedback", "P-a", "good", "--session", "s1")

@@ -539,7 +539,7 @@ def test_a_timeline_is_what_its_project_made_before_and_after(own_web: Kb) -> No
     short = own_web.json("timeline", "KB-5", "--before", "1", "--after", "0")
     assert [one["code"] for one in short["before"]] == ["KB-2"]
     lines = own_web("timeline", "KB-2").out.splitlines()
-    moment = r"\d{4}-\d\d-\d\d \d\d:\d\d"
+    moment = r"\d{4}-\d\d-\d\d \d\d:\d\dZ"
     assert re.match(rf"  {moment}  KB-1: We use React with TypeScript \(decision\)", lines[0])
     assert re.match(rf"→ {moment}  KB-2: Deploys wait for the checks \(lesson\)", lines[1])
     assert re.match(rf"  {moment}  KB-5: One step is taken \(lesson\)", lines[2])

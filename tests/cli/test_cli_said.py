@@ -1,5 +1,7 @@
 """What commands say of themselves: numbers, nested values, what had happened before."""
 
+import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 from conftest import Kb
@@ -115,3 +117,15 @@ def test_a_tag_of_two_words_is_shown_as_a_query_takes_it(kb: Kb) -> None:
     found = kb.json("search", 'budget -#"beta gamma"')
     assert [one["code"] for one in found["hits"]] == ["KB-2"]
     assert found["notices"] == []
+
+
+def test_times_of_day_are_utc_and_say_so(kb: Kb) -> None:
+    far, before = {"TZ": "Pacific/Kiritimati"}, datetime.now(UTC).replace(second=0, microsecond=0)
+    kb.write("docs/a.md", "zebra")
+    kb("add", "docs", "--defer", env=far)
+    kb("session", "start", "s1", env=far)
+    for command in ("log", "sessions", "status"):
+        [shown] = re.findall(r"[-0-9]{10} [0-9]{2}:[0-9]{2}Z", kb(command, env=far).out)
+        assert before <= datetime.fromisoformat(shown) <= datetime.now(UTC)
+    for query in (f"created:>={before:%Y-%m-%d}", f"after:{before:%Y-%m-%dT%H:%M}+00:00"):
+        assert kb.json("search", query, env=far)["returned"] == 1

@@ -63,6 +63,11 @@ def safe(text: str) -> str:
     return visible(text).replace("\n", " ")
 
 
+def minute(moment: str | None) -> str:
+    """A moment as a base keeps it, for a person; Z says that it is UTC."""
+    return f"{moment[:10]} {moment[11:16]}Z" if moment else ""
+
+
 def hashtag(tag: str) -> str:
     """A tag as a search takes it."""
     tag = safe(tag)

@@ -82,8 +82,9 @@ def _session(data: Data) -> Iterable[str]:
 
 
 def _session_line(session: Data) -> str:
-    until = session.get("ended_at") or "now"
-    told = [f"{session['started_at'][:16]} to {until[:16]}", f"{session['uses']} uses"]
+    ended = session.get("ended_at")
+    until = f"{ended[:16]}Z" if ended else "now"
+    told = [f"{session['started_at'][:16]}Z to {until}", f"{session['uses']} uses"]
     told += [session["project"]] if session.get("project") else []
     summary = f": {session['summary']}" if session.get("summary") else ""
     return f"session {session['id']} ({', '.join(told)}){summary}"

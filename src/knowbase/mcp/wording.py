@@ -174,7 +174,9 @@ def _remember(data: Data) -> Iterable[str]:
 def _timeline(data: Data) -> Iterable[str]:
     for mark, documents in (("", data["before"]), ("→ ", [data["anchor"]]), ("", data["after"])):
         for document in documents:
-            yield f"{mark}{document.get('created_at', '')[:16]} {_document(document)}".strip()
+            made = document.get("created_at", "")
+            when = f"{made[:16]}Z " if made else ""
+            yield f"{mark}{when}{_document(document)}"
     if "left_out" in data:
         yield f"{data['left_out']} left out: ask again with one of the outer ones as the anchor"
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from knowbase.cli.terminal import Painter, safe, safe_lines
+from knowbase.cli.terminal import Painter, minute, safe, safe_lines
 
 if TYPE_CHECKING:
     from knowbase.mcp.agents import AgentList
@@ -24,12 +24,8 @@ def render_installed(paint: Painter, result: "Installed") -> Iterable[str]:
 
 def render_agents(paint: Painter, result: "AgentList") -> Iterable[str]:
     for one in result.clients:
-        asked = f"asked {_moment(one.asked_at)}" if one.asked_at else "has not asked"
+        asked = f"asked {minute(one.asked_at)}" if one.asked_at else "has not asked"
         known = "knows of the base" if one.is_told else f"kb mcp install --client {one.client}"
         yield f"{one.client}: {asked} · {paint('dim', known)}"
     for other in result.others:
-        yield f"{safe(other.name)}: asked {_moment(other.asked_at)}"
-
-
-def _moment(at: str) -> str:
-    return at[:16].replace("T", " ")
+        yield f"{safe(other.name)}: asked {minute(other.asked_at)}"

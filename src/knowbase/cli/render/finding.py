@@ -3,7 +3,16 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from knowbase.cli.terminal import Painter, counted, ending, hashtag, safe, safe_lines, states_of
+from knowbase.cli.terminal import (
+    Painter,
+    counted,
+    ending,
+    hashtag,
+    minute,
+    safe,
+    safe_lines,
+    states_of,
+)
 
 if TYPE_CHECKING:
     from knowbase.base.settings_file import SettingChange
@@ -82,7 +91,7 @@ def render_status(paint: Painter, status: "Status") -> Iterable[str]:
             yield f"beside     {name}, {of}, not in use"
     for source in status.sources:
         tags = "".join(f" {hashtag(tag)}" for tag in source.tags)
-        synced = f", synced {source.synced_at[:16].replace('T', ' ')}" if source.synced_at else ""
+        synced = f", synced {minute(source.synced_at)}" if source.synced_at else ""
         watched = ", watched" if source.is_watched else ""
         yield f"source     {safe(source.path)}{tags}{synced}{watched}"
     if status.out_of_step:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from knowbase.cli.terminal import Painter, counted, safe
+from knowbase.cli.terminal import Painter, counted, minute, safe
 
 if TYPE_CHECKING:
     from knowbase.base.doctor import Diagnosis
@@ -52,7 +52,7 @@ def render_searches(paint: Painter, result: "Searches") -> Iterable[str]:
     if result.semantic_share is not None:
         yield f"by meaning too: {result.semantic_share:.0%}"
     for one in result.last_without_hits:
-        yield f"found nothing: {safe(one.query)} {paint('dim', one.at[:16])}"
+        yield f"found nothing: {safe(one.query)} {paint('dim', minute(one.at))}"
     for judged in result.feedback:
         asked = paint("dim", f" for {safe(judged.query)}") if judged.query else ""
         yield f"{judged.verdict}: {safe(judged.code)} {safe(judged.title)}{asked}"

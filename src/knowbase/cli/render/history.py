@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from knowbase.cli.terminal import Painter, counted, safe, safe_lines
+from knowbase.cli.terminal import Painter, counted, minute, safe, safe_lines
 
 if TYPE_CHECKING:
     from knowbase.memory.history import Difference, DocumentHistory, Log, LoggedChange, Pruned, Step
@@ -14,10 +14,6 @@ MOST_NAMED = 5  # documents of one change
 LINES_AROUND = 2  # of what differs
 _SIGNS = {"=": "{}", "-": "[-{}-]", "+": "{{+{}+}}"}
 _COLOURS = {"-": "red", "+": "green"}
-
-
-def _at(moment: str) -> str:
-    return moment[:16].replace("T", " ")
 
 
 def _by(change: "LoggedChange | Step") -> str:
@@ -30,7 +26,7 @@ def _change(paint: Painter, change: "LoggedChange") -> Iterable[str]:
     from knowbase.memory.history import told
 
     number = paint("cyan", f"#{change.number}")
-    yield f"{number} {_at(change.at)} {_by(change)}: {told(change.touched)}"
+    yield f"{number} {minute(change.at)} {_by(change)}: {told(change.touched)}"
     named = [f"{one.what} {one.code or one.id}" for one in change.touched[:MOST_NAMED]]
     more = f" … ({len(change.touched)})" if len(change.touched) > MOST_NAMED else ""
     yield paint("dim", "    " + safe(", ".join(named)) + more)
@@ -53,7 +49,7 @@ def render_history(paint: Painter, found: "DocumentHistory") -> Iterable[str]:
     yield f"{paint('cyan', safe(found.code))}: {safe(found.title)}"
     for one in found.steps:
         kept = "" if one.is_kept else " · no longer kept"
-        when = _at(one.at) or "before there was a history"
+        when = minute(one.at) or "before there was a history"
         yield f"  #{one.number} {when} {one.what} by {_by(one)}{kept}"
         parts = [", ".join(one.fields)] if one.fields else []
         if one.words_added or one.words_removed:

@@ -3,7 +3,16 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from knowbase.cli.terminal import Painter, counted, ending, hashtag, safe, safe_lines, states_of
+from knowbase.cli.terminal import (
+    Painter,
+    counted,
+    ending,
+    hashtag,
+    minute,
+    safe,
+    safe_lines,
+    states_of,
+)
 
 if TYPE_CHECKING:
     from knowbase.memory.brief import Brief
@@ -25,10 +34,6 @@ def _states(document: "Document") -> str:
     return "".join(f" · {state}" for state in states_of(document))
 
 
-def _day(moment: str | None) -> str:
-    return (moment or "")[:16].replace("T", " ")
-
-
 def render_remembered(paint: Painter, result: "Remembered") -> Iterable[str]:
     document = result.document
     detail = "" if result.created else " · known already"
@@ -36,7 +41,7 @@ def render_remembered(paint: Painter, result: "Remembered") -> Iterable[str]:
         detail += ", nothing was changed"
     yield _line(paint, document) + paint("dim", detail)
     if document.expires_at:
-        yield paint("dim", f"  expires {_day(document.expires_at)}")
+        yield paint("dim", f"  expires {minute(document.expires_at)}")
     if result.superseded is not None:
         yield f"  takes the place of {safe(result.superseded.code)}"
     for one in result.similar:
@@ -93,7 +98,7 @@ def render_brief(_: Painter, result: "Brief") -> Iterable[str]:
 def render_timeline(paint: Painter, result: "Timeline") -> Iterable[str]:
     for document in (*result.before, result.anchor, *result.after):
         mark = "→" if document.id == result.anchor.id else " "
-        yield f"{mark} {_day(document.created_at)}  {_line(paint, document)}{_states(document)}"
+        yield f"{mark} {minute(document.created_at)}  {_line(paint, document)}{_states(document)}"
     for session in result.sessions.values():
         yield from render_session(paint, session)
 
@@ -115,10 +120,10 @@ def render_context(paint: Painter, result: "DocumentContext") -> Iterable[str]:
 
 
 def render_session(paint: Painter, session: "Session") -> Iterable[str]:
-    until = f" to {_day(session.ended_at)}" if session.ended_at else ", open"
+    until = f" to {minute(session.ended_at)}" if session.ended_at else ", open"
     about = f" · {safe(session.project)}" if session.project else ""
     name = paint("cyan", f"session {safe(session.id)}")
-    yield f"{name} · {_day(session.started_at)}{until}{about} · {counted(session.uses, 'use')}"
+    yield f"{name} · {minute(session.started_at)}{until}{about} · {counted(session.uses, 'use')}"
     if session.summary:
         yield f"  {safe(' '.join(session.summary.split()))}"
 
@@ -133,4 +138,4 @@ def render_session_view(paint: Painter, result: "SessionView") -> Iterable[str]:
     yield from render_session(paint, result.session)
     for used in result.used:
         line = _line(paint, used.document) + _states(used.document)
-        yield f"  {_day(used.used_at)}  {used.usage:<10} {line}"
+        yield f"  {minute(used.used_at)}  {used.usage:<10} {line}"

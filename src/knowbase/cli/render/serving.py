@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from knowbase.cli.terminal import Painter, safe
+from knowbase.cli.terminal import Painter, minute, safe
 
 if TYPE_CHECKING:
     from knowbase.http.server import Serving
@@ -26,12 +26,8 @@ def render_token(paint: Painter, result: "NewToken") -> Iterable[str]:
 def render_tokens(paint: Painter, result: "TokenList") -> Iterable[str]:
     for token in result.tokens:
         held = f" · project {safe(token.project)}" if token.project else ""
-        used = f"last used {_moment(token.last_used_at)}" if token.last_used_at else "never used"
+        used = f"last used {minute(token.last_used_at)}" if token.last_used_at else "never used"
         when = paint("dim", f" · made {token.created_at[:10]} · {used}")
         yield f"{paint('cyan', safe(token.name))}: {token.scope}{held}{when}"
     if not result.tokens:
         yield "there are no tokens; kb token new makes one"
-
-
-def _moment(at: str) -> str:
-    return f"{at[:10]} {at[11:16]}Z"
