@@ -215,7 +215,9 @@ def test_documents_are_archived_forgotten_and_restored_together(own: Kb) -> None
     assert out.count("shown in answers") == 3
     assert "again" not in own("extend", "P-a", "--until", "never").out  # it was never hidden
     assert own.codes() == {"P-a", "P-b", "P-c", "P-d"}
-    assert own.json("restore") == {"documents": [], "total": 0, "notices": []}
+    assert own.json("restore") == {
+        "documents": [], "total": 0, "notices": [], "hidden": {},
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -499,3 +501,25 @@ def test_tagging_says_which_tags_there_are_now(kb: Kb) -> None:
     kb("archive", "KB-1")
     taken = kb("tag", "KB-1", "--remove", "ops,q,web,other").out
     assert taken == "KB-1: A thought (note) · no tags · archived\nnote: KB-1 has no tag 'other'\n"
+
+
+def test_what_is_hidden_is_counted_beside_what_is_shown(kb: Kb) -> None:
+    kb.write("kb.toml", "[embed]\nvectors = false\n")
+    kb("init")
+    for code in ("N-1", "N-2", "N-3", "N-4"):
+        kb("note", f"The text of {code}.", "--code", code)
+    assert kb("list").out.endswith("4 of 4 documents\n")
+    assert "\nhidden" not in kb("status").out
+    kb("supersede", "N-1", "N-2")
+    kb("archive", "N-3")
+    kb("forget", "N-4")
+    assert kb("list").out.endswith(
+        "1 of 1 document; 1 archived, 1 superseded: --include archived,superseded\n"
+    )
+    assert (
+        "documents  3 (3 note)\nhidden     1 archived, 1 superseded: --include" in kb("status").out
+    )
+    listing = kb.json("list", "--include", "archived")
+    assert (listing["total"], listing["hidden"]) == (2, {"superseded": 1})
+    assert kb.json("list", "--include", "archived,superseded")["hidden"] == {}
+    assert kb.json("status")["hidden"] == {"archived": 1, "superseded": 1}

@@ -79,6 +79,8 @@ class Base(Filling):
         from knowbase.base.status import Status
         from knowbase.ingest.drafts import out_of_step
         from knowbase.ingest.telling import suspects, unread
+        from knowbase.memory.lifecycle import hidden_by_state
+        from knowbase.query.conditions import EVERYTHING
 
         newer = self.models.newer()
         files = self.store.files().values()
@@ -96,6 +98,7 @@ class Base(Filling):
             out_of_step=self.store.count(out_of_step(self.ingest_services().drafter)),
             copy_of=self.store.copying().source() if self.access.is_full else None,
             vector_index=self.store.vector_index() if self.access.is_full else None,
+            hidden=hidden_by_state(self.store, EVERYTHING, self.now()),
             lost_writes=self.store.has_lost_writes(),
             replicas=tuple(self.store.replicas()) if self.access.is_full else (),
             cluster=self.store.cluster() if self.access.is_full else None,

@@ -383,6 +383,7 @@ class Finding(BaseServices):
         page: Page = Page(),  # noqa: B008 - a value, never changed
     ) -> "Listing":
         """Documents, newest first."""
+        from knowbase.memory.lifecycle import hidden_by_state
         from knowbase.values.documents import Listing
 
         lists = {"tags": tags, "type": types, "where": where, "include": include}
@@ -398,7 +399,8 @@ class Finding(BaseServices):
             notices = tuple(unknown_names(asked, self.store, keys_alone=total > 0))
         if self.moment is not None:
             notices = (*notices, self._told_moment())
-        return Listing(tuple(self.store.documents(condition, page)), total, notices)
+        hidden = hidden_by_state(self.store, asked.filter, self.now(), include)
+        return Listing(tuple(self.store.documents(condition, page)), total, notices, hidden)
 
     def browse(  # noqa: PLR0913 - what can be asked for
         self,

@@ -45,6 +45,7 @@ class Status(NamedTuple):
     copy_of: str | None = None  # while kb move has not finished with it
     newer_model: Model | None = None  # packaged with this knowbase; kb embed changes to it
     vector_index: IndexState | None = None  # of a large base in a file
+    hidden: Mapping[str, int] = {}  # of the documents, by the state that hides them
     lost_writes: bool = False  # its journal was deleted: kb sync looks at every file again
 
     replicas: tuple[ReplicaState, ...] = ()  # of the server of a base in PostgreSQL

@@ -1,17 +1,19 @@
 """The lifecycle of documents: superseded, forgotten, archived, expired, and back."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from knowbase.errors import InvalidInput, NotFound
 from knowbase.query.conditions import (
     FORGOTTEN,
     HIDDEN_STATES,
+    AnyOf,
     Compare,
     Condition,
     Not,
     Visible,
     both,
+    in_state,
 )
 from knowbase.query.moments import ahead
 from knowbase.store.contract import DocumentStore
@@ -162,6 +164,18 @@ def still_hidden(store: DocumentStore, gone: Sequence[Document]) -> tuple[str, .
             told = f"{one.code} stays hidden, though {code}, which took its place, is gone"
             notices.append(f"{told}: kb restore {one.code} shows it again")
     return tuple(notices)
+
+
+def hidden_by_state(
+    store: DocumentStore, condition: Condition, now: str, include: Collection[str] = ()
+) -> dict[str, int]:
+    """How many documents that pass are hidden, by state; those of `include` are shown."""
+    tests = {one: in_state(one, now) for one in HIDDEN_STATES if one not in include}
+    passing = both(Not(FORGOTTEN), condition)
+    if not tests or not store.count(both(passing, AnyOf(tuple(tests.values())))):
+        return {}
+    found = {one: store.count(both(passing, test)) for one, test in tests.items()}
+    return {state: number for state, number in found.items() if number}
 
 
 def superseding(old: Document, new: str, now: str) -> Edit:

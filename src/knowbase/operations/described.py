@@ -237,7 +237,11 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "current": "the code of what has taken its place",
     },
     "SectionText": {},
-    "Listing": {"documents": "newest first", "notices": "a filter that means nothing here"},
+    "Listing": {
+        "documents": "newest first",
+        "notices": "a filter that means nothing here",
+        "hidden": "how many more there are, by the state that hides them",
+    },
     "Tags": {"tags": "most used first"},
     "TagCount": {"tag": "the tag", "documents": "how many have it"},
     "Timeline": {
@@ -328,6 +332,7 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "tags": "how many",
         "types": "documents by type",
         "forgotten": "documents that can be restored",
+        "hidden": "how many of the documents, by the state that hides them",
         "model": "of the vectors in use",
         "models": "all that have vectors here",
         "sources": "what was added, and is kept in step",

@@ -337,6 +337,7 @@ class Listing(NamedTuple):
     documents: tuple[Document, ...]
     total: int
     notices: tuple[str, ...] = ()  # what should be known of it: a filter that means nothing here
+    hidden: Mapping[str, int] = {}  # how many more there are, by the state that hides them
 
     def to_dict(self) -> dict[str, Any]:
         """As `kb list --json` has it."""

@@ -15,6 +15,8 @@ from knowbase.cli.terminal import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from knowbase.base.settings_file import SettingChange
     from knowbase.base.status import Status
     from knowbase.operations.finding import Tags
@@ -31,6 +33,12 @@ def render_content(_: Painter, content: "Content") -> Iterable[str]:
     yield safe_lines(content.text)
 
 
+def _hidden(numbers: "Mapping[str, int]") -> str:
+    """Of documents that are hidden, how many by which state, and how they are shown."""
+    told = ", ".join(f"{number} {state}" for state, number in numbers.items())
+    return f"{told}: --include {','.join(numbers)}"
+
+
 def render_listing(paint: Painter, listing: "Listing") -> Iterable[str]:
     width = max((len(document.code) for document in listing.documents), default=0)
     for document in listing.documents:
@@ -40,7 +48,8 @@ def render_listing(paint: Painter, listing: "Listing") -> Iterable[str]:
         more += states_of(document)
         dim = paint("dim", " ".join(more))
         yield f"{line} ({safe(document.type)})" + (f" {dim}" if more else "")
-    yield paint("dim", f"{len(listing.documents)} of {counted(listing.total, 'document')}")
+    shown = f"{len(listing.documents)} of {counted(listing.total, 'document')}"
+    yield paint("dim", shown + (f"; {_hidden(listing.hidden)}" if listing.hidden else ""))
     for notice in listing.notices:
         yield paint("red", "note: ") + safe(notice)
 
@@ -66,16 +75,13 @@ def render_status(paint: Painter, status: "Status") -> Iterable[str]:
     model = status.model
     size = "" if status.size_bytes is None else f" ({status.size_bytes / 1e6:.1f} MB)"
     yield f"base       {safe(status.base)}{size}"
-    kinds = ", ".join(f"{number} {safe(name)}" for name, number in status.types.items())
     if status.copy_of is not None:
         yield paint("red", "unfinished ") + safe(
             f"copy of {status.copy_of}: kb move or kb import goes on with it"
         )
     if status.lost_writes:
         yield paint("red", "incomplete ") + "its journal was deleted: kb sync reads the files again"
-    yield f"documents  {status.documents}" + (f" ({kinds})" if kinds else "")
-    if status.forgotten:
-        yield f"forgotten  {status.forgotten} (kb restore lists them)"
+    yield from _documents(status)
     yield f"chunks     {status.chunks}, {status.embedded} with a vector"
     yield f"tags       {status.tags}"
     yield f"model      {safe(f'{model.name} ({model.revision})') if model else 'none used yet'}"
@@ -101,6 +107,15 @@ def render_status(paint: Painter, status: "Status") -> Iterable[str]:
     yield from _not_read(status)
     for problem in status.problems:
         yield paint("red", f"failed     {safe(problem.path)}: {safe(problem.problem or '')}")
+
+
+def _documents(status: "Status") -> Iterable[str]:
+    kinds = ", ".join(f"{number} {safe(name)}" for name, number in status.types.items())
+    yield f"documents  {status.documents}" + (f" ({kinds})" if kinds else "")
+    if status.hidden:
+        yield f"hidden     {_hidden(status.hidden)}"
+    if status.forgotten:
+        yield f"forgotten  {status.forgotten} (kb restore lists them)"
 
 
 def _index(status: "Status") -> Iterable[str]:
