@@ -13,13 +13,14 @@ import numpy as np
 from knowbase.store.bm25 import K1, B, Population
 from knowbase.store.sqlite.change_log import WORDS
 from knowbase.store.sqlite.mapped import Loading
-from knowbase.store.sqlite.packing import TERMS
+from knowbase.store.sqlite.packing import plain
 from knowbase.store.sqlite.scan import Among
 from knowbase.store.sqlite.scoring import population
 from knowbase.store.sqlite.word_segments import (
     FIELDS,
     MAGIC,
     Current,
+    Row,
     Words,
     open_words,
     read_current,
@@ -28,7 +29,7 @@ from knowbase.store.tokenizer import stems_alone
 from knowbase.text.analysis import Word
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import apsw
 
@@ -38,7 +39,25 @@ if TYPE_CHECKING:
 _LEAST = 2_000  # so many that changed are read in any case
 _CHANGED = 8  # but no more than an eighth of all
 _TOKENIZED = 4_096  # rows that are kept in memory as they were counted
-FRESH = f"SELECT id, document, title, coalesce(heading, ''), plain(text), {TERMS} FROM chunks c"
+LISTED = "WHERE id IN (SELECT value FROM json_each(?))"
+_KEPT = (
+    "SELECT id, document, title, coalesce(heading, ''), text, terms,"
+    " (SELECT terms FROM documents WHERE seq = c.document) FROM chunks c"
+)
+
+
+def indexed(
+    connection: "apsw.Connection", which: str = "", values: tuple[str, ...] = ()
+) -> "Iterator[Row]":
+    """What is indexed of chunks, by their numbers: unpacked here, since what SQL unpacks is made
+    a text twice; and what all chunks of a document begin with once for those that come together.
+    """
+    last, shared = None, ""
+    kept: Any = connection.execute(f"{_KEPT} {which} ORDER BY id", values)
+    for chunk, document, title, heading, text, terms, of_all in kept:
+        if document != last:
+            last, shared = document, plain(of_all) or ""
+        yield chunk, document, title, heading, plain(text), f"{shared}{plain(terms)}"
 
 
 class Postings(NamedTuple):
@@ -314,10 +333,8 @@ class WordIndex(Loading[Loaded]):
                 parts.append(shard)
         if before is not None:
             fresh = fresh[: np.searchsorted(fresh, before)]
-        rows: Any = connection.execute(
-            f"{FRESH} WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id",
-            ("[" + ",".join(map(str, fresh.tolist())) + "]",),
-        ).fetchall()
+        listed = "[" + ",".join(map(str, fresh.tolist())) + "]"
+        rows = [*indexed(connection, LISTED, (listed,))]
         for start in range(0, len(rows), _TOKENIZED):
             parts.append(Fresh(rows[start : start + _TOKENIZED]))
         return InStep(tuple(parts), population(connection))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from knowbase.store.sqlite.change_log import WORDS
 from knowbase.store.sqlite.connection import Connections
 from knowbase.store.sqlite.renewing import LARGER, Renewing
 from knowbase.store.sqlite.scoring import population
-from knowbase.store.sqlite.word_index import FRESH, Loaded, WordIndex
+from knowbase.store.sqlite.word_index import LISTED, Loaded, WordIndex, indexed
 from knowbase.store.sqlite.word_segments import (
     MOST_ROWS,
     Current,
@@ -73,15 +73,13 @@ class WordIndexing(Renewing):
         if loaded is None or chunks is None:
             return tuple(self._all(connection))
         listed = "[" + ",".join(map(str, chunks.tolist())) + "]"
-        rows: Any = connection.execute(
-            f"{FRESH} WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id", (listed,)
-        ).fetchall()
+        rows = [*indexed(connection, LISTED, (listed,))]
         gone = np.setdiff1d(chunks, np.array([row[0] for row in rows], "i8")).tolist()
         new = write_words(self._folder, made_of(rows, gone))
         return (*loaded.current.segments[:kept], new)
 
     def _all(self, connection: "apsw.Connection") -> Iterator[Listed]:
-        rows: Any = connection.execute(f"{FRESH} ORDER BY id")
+        rows = indexed(connection)
         while len((words := made_of(islice(rows, MOST_ROWS))).chunks):
             yield write_words(self._folder, words)
 
