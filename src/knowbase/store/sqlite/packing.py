@@ -61,7 +61,7 @@ def packed(text: Any) -> Any:
     if not isinstance(text, str) or len(text) < LEAST:
         return text
     given = text.encode()
-    deflating = zlib.compressobj(_LEVEL, zlib.DEFLATED, _IN_VIEW, _MEMORY, zdict=LETTERS)
+    deflating = _ready().copy()
     made = MARK + deflating.compress(given) + deflating.flush()
     if len(made) >= len(given):
         return text
@@ -71,11 +71,17 @@ def packed(text: Any) -> Any:
     return made
 
 
+@cache
+def _ready() -> Any:
+    """To be copied: looking through the letters that texts refer to takes longer than that."""
+    return zlib.compressobj(_LEVEL, zlib.DEFLATED, _IN_VIEW, _MEMORY, zdict=LETTERS)
+
+
 def plain(kept: Any) -> Any:
     """What was packed; anything else is as it is."""
     if not isinstance(kept, bytes):
         return kept
-    known = _just_packed.pop(kept, None)
+    known = _just_packed.pop(kept, None) if _just_packed else None
     if known is not None:
         return known
     inflating = _inflating(kept)
