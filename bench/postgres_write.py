@@ -25,14 +25,16 @@ import corpus
 from corpus import Clustered
 from knowbase.base import Base, create
 from knowbase.embed.granite import Granite
+from knowbase.process import collect_rarely
 from measure import Row, ratios, report
 from postgres_size import cpu_of, tuned
 from scale import SHAPE
 
 DOCUMENTS, ROUNDS = 500, 4  # after one that is not counted
 MOVE = (
-    "import sys; from knowbase.move import move; from knowbase.store.postgres import vectors;"
-    " vectors.PostgresVectors.renew_index = lambda *_, **__: False; move(*sys.argv[1:]);"
+    "import sys; from knowbase.cli import main; from knowbase.store.postgres import vectors;"
+    " vectors.PostgresVectors.renew_index = lambda *_, **__: False;"
+    " assert main(['move', *sys.argv[1:]]) == 0;"
     " print(open('/proc/self/status').read())"  # its own: of children, one has their parent's
 )
 READ = (
@@ -155,6 +157,7 @@ def main() -> None:
     parser.add_argument("--chunks", type=int, default=0, help="move a base of so many")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     given = parser.parse_args()
+    collect_rarely()  # as every command that writes
     with TemporaryDirectory() as name, tuned(Path(name, "server")) as (url, postmaster):
         spent = cpu_of(postmaster)
         granite = Granite()

@@ -1,6 +1,5 @@
 """Running a command: from arguments to an exit code."""
 
-import gc
 import io
 import os
 import sys
@@ -21,7 +20,7 @@ from knowbase.cli.terminal import Painter, ProgressBar, safe, written
 from knowbase.errors import BaseMissing, InvalidInput, KnowbaseError, ReadError
 from knowbase.logs import listen
 from knowbase.operations.declare import Operation, Place
-from knowbase.process import warm
+from knowbase.process import collect_rarely, warm
 from knowbase.values.characters import clean
 from knowbase.values.parameters import build
 from knowbase.values.visible import escaped
@@ -94,7 +93,7 @@ def _dispatch(arguments: list[str]) -> int:
             _confirm(operation, base, request)
         output = _Output(base, surface, operation)
         if operation.makes_garbage:
-            gc.enable()
+            collect_rarely()
         if operation.streams:
             opening = operation.terminal.opening
             _leave_a_process(operation, base)
