@@ -63,6 +63,11 @@ def test_marks_that_a_text_has_are_never_taken_for_matches(parts: list[str]) -> 
     assert set(re.findall("<mark>(.*?)</mark>", shown)) <= {"ab", "mark"}
 
 
+def test_marks_that_appear_when_others_are_left_out_are_no_matches() -> None:
+    shown = snippets.snippet("<**mark**>ed zebra</**mark**>", query_words("zebra"), is_page=True)
+    assert shown.text == "<MARK>ed <mark>zebra</mark></MARK>"
+
+
 def test_a_text_keeps_its_own_marks_in_capitals() -> None:
     assert snippet("a List<mark> of <mark>zebras</mark>", query_words("zebra")) == (
         "a List<MARK> of <MARK><mark>zebras</mark></MARK>"

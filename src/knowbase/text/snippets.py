@@ -9,6 +9,8 @@ from knowbase.text.analysis import Token, Word, located, stems
 
 MARK, END_MARK = "<mark>", "</mark>"
 _OWN = re.compile(f"{MARK}|{END_MARK}")
+# The same until all else is done: no text has a NUL, so none can be taken for what a text has.
+_FROM, _TO = "\0\1", "\0\2"
 WIDTH = 240  # characters
 _QUOTING = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.M)
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.*?\S)[ \t]*#*[ \t]*$(?=\s*\S)", re.M)
@@ -46,7 +48,7 @@ def snippet(
     if is_page and end < len(text) and (room := width - len(shown)) > width // 4:
         end = _end(text, end + room)  # links took it
         shown = _shown(_marked(text, start, end, matches), is_page)
-    lines = _marked(text, start, end, matches)
+    lines = _final(_marked(text, start, end, matches))
     before = "…" if text[:start].strip() else ""
     after = "…" if end < len(text.rstrip()) else ""
     place = next((token.start for token in matches if token.start >= start), start)
@@ -55,7 +57,7 @@ def snippet(
 
 
 def _shown(lines: str, is_page: bool) -> str:
-    return " ".join((_as_read(lines) if is_page else lines).split())
+    return _final(" ".join((_as_read(lines) if is_page else lines).split()))
 
 
 def _as_read(lines: str) -> str:
@@ -69,12 +71,12 @@ def _as_read(lines: str) -> str:
 def _link_as_read(match: re.Match[str]) -> str:
     """What it shows; whole where what was looked for stands in its target alone."""
     shown, target = match["shown"] or match["name"] or "", match["target"] or match["note"] or ""
-    return match[0] if MARK in target and MARK not in shown else shown
+    return match[0] if _FROM in target and _FROM not in shown else shown
 
 
 def _heading_as_read(match: re.Match[str]) -> str:
     heading = match[1]
-    plain = heading.removesuffix(END_MARK)
+    plain = heading.removesuffix(_TO)
     return heading if plain.endswith((":", "?", "!", ".", "…")) else f"{heading}:"
 
 
@@ -103,7 +105,7 @@ def _fenced(text: str, start: int, end: int, place: int, matches: list[Token]) -
         return ""
     for first, last in _code_blocks(text):
         if first <= place < last:
-            return _marked(text, max(start, first), min(end, last), matches)
+            return _final(_marked(text, max(start, first), min(end, last), matches))
     return ""
 
 
@@ -181,14 +183,15 @@ def _marked(text: str, start: int, end: int, matches: list[Token]) -> str:
     for token in _merged(matches):
         if token.start < at or token.end > end:
             continue
-        out += [_own(text[at : token.start]), MARK, text[token.start : token.end], END_MARK]
+        out += [text[at : token.start], _FROM, text[token.start : token.end], _TO]
         at = token.end
-    return "".join([*out, _own(text[at:end])])
+    return "".join([*out, text[at:end]])
 
 
-def _own(text: str) -> str:
-    """With marks that the text itself has in capitals: the same in HTML, and never a match."""
-    return _OWN.sub(lambda mark: mark[0].upper(), text)
+def _final(marked: str) -> str:
+    """With <mark>; those that the text itself has in capitals: the same in HTML, never a match."""
+    own = _OWN.sub(lambda mark: mark[0].upper(), marked)
+    return own.replace(_FROM, MARK).replace(_TO, END_MARK)
 
 
 def _merged(matches: list[Token]) -> list[Token]:
