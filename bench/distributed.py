@@ -3,17 +3,17 @@
     python bench/distributed.py postgresql://postgres@coordinator/one postgresql://postgres@coordinator/many
 
 The first URL is a database without Citus, the second one of the coordinator, which knows its
-workers. Both are filled with the same made-up rows, unless they are from a run before: words as
-frequent as in prose, vectors in clusters. At first one worker has all shards; then each further
-one is let in and the shards are rebalanced, as one would do by hand. Asked are the legs of a
+workers. Both are filled with the same rows, unless they are from a run before: vectors in clusters,
+and words as frequent as in prose, or with --texts, passages of these files. At first all workers
+have shards; then one after the other is emptied, as one would do by hand. Asked are the legs of a
 search by themselves and both together, with and without a filter that one document in a hundred
 passes; every answer is compared with that of the one server when it compares every vector. Times
-are CPU time of this process and of all servers together, as far as these run on this machine, and
-what a client waited. With --words, the blocks of words, which lie on the coordinator, are at last
-spread over the workers by a column, and brought back: what that would cost a search by words; and
-the blocks of some questions are scored by the one server, in SQL, as a shard would have to.
-With --keyword, words alone are asked for, and the vectors have no index: building it of a million
-takes longer than all else.
+are CPU time of this process and of all servers together, as far as these run on this machine and
+do nothing else, the median of the questions; and what a client waited. With --words, the blocks of
+words, which lie on the coordinator, are spread over all workers by a column, and brought back: what
+that would cost a search by words; and the blocks of some questions are scored by the one server, in
+SQL, as a shard would have to. With --keyword, words alone are asked for, and the vectors have no
+index: building it of a million takes longer than all else.
 """
 
 import argparse
@@ -22,12 +22,12 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import psycopg
 
-from corpus import vocabulary
 from knowbase.query.conditions import EVERYTHING, Condition, Tagged
 from knowbase.query.words import FieldWeights, KeywordQuery
 from knowbase.store.postgres import PostgresStore, create, retrieval
@@ -35,8 +35,9 @@ from knowbase.store.postgres.words import ids_of
 from knowbase.text.analysis import Word, stems
 from knowbase.values.documents import Candidate
 from measure import Row, milliseconds, percentile, report
-from postgres_size import MODEL, Made
+from postgres_size import BACKGROUND, MODEL, Made
 from postgres_size import filled as fill
+from prose import Prose
 
 DEPTH, TOP, AT_ONCE, SOME = 125, 10, 4, 8
 LEGS = ("keyword", "semantic", "hybrid")
@@ -48,21 +49,20 @@ class Question(NamedTuple):
     vector: bytes
 
 
-def questions(number: int) -> list[Question]:
-    made, names = Made(), vocabulary().words
-    words = made.words(number * 3, len(names)).reshape(number, 3)
+def questions(made: Made, number: int) -> list[Question]:
+    three = made.questions(number, 3)
     return [
-        Question(KeywordQuery(tuple(Word(names[one]) for one in three)), vector)
-        for three, vector in zip(words, made.vectors(number), strict=True)
+        Question(KeywordQuery(tuple(map(Word, words))), vector)
+        for words, vector in zip(three, made.vectors(number), strict=True)
     ]
 
 
-def filled(url: str, chunks: int, *, index: bool = True) -> PostgresStore:
+def filled(url: str, chunks: int, rows: Callable[[], Made], *, index: bool = True) -> PostgresStore:
     """The base at that place, with so many chunks."""
     store = create(f"{url}#bench-{chunks}")
     if store.counts().chunks < chunks:
         store.use_model(MODEL)
-        fill(store, chunks, time.process_time, index=index)
+        fill(store, chunks, time.process_time, rows(), index=index)
     return store
 
 
@@ -81,15 +81,37 @@ def _parent(pid: int) -> int:
 
 
 def spent(servers: list[int]) -> float:
-    """Seconds on a core, of this process and of the servers."""
-    total = time.process_time()
+    """Seconds on a core of the servers' processes that answer, those that have ended included."""
+    total, tick = 0.0, os.sysconf("SC_CLK_TCK")
+    for server in servers:
+        ended = Path("/proc", str(server), "stat").read_text().rpartition(")")[2].split()
+        total += (int(ended[13]) + int(ended[14])) / tick
     for name in filter(str.isdigit, os.listdir("/proc")):
+        process = Path("/proc", name)
         try:
-            if _parent(int(name)) in servers:
-                total += int(Path("/proc", name, "schedstat").read_text().split()[0]) / 1e9
+            if _parent(int(name)) in servers and _answers((process / "cmdline").read_bytes()):
+                total += int((process / "schedstat").read_text().split()[0]) / 1e9
         except OSError:
             continue  # it has just ended
     return total
+
+
+def _answers(command: bytes) -> bool:
+    return not any(one in command for one in (*BACKGROUND, b"Citus Maintenance"))
+
+
+class Cost(NamedTuple):
+    """Of one search, in seconds."""
+
+    cpu: float  # of this process and of the servers
+    waited: float
+
+
+def cost_of(work: Callable[[], object], servers: list[int]) -> Cost:
+    before, ours, started = spent(servers), time.process_time(), time.perf_counter()
+    work()
+    waited, own = time.perf_counter() - started, time.process_time() - ours
+    return Cost(own + spent(servers) - before, waited)
 
 
 def legs(store: PostgresStore, condition: Condition) -> dict[str, Callable[[Question], Any]]:
@@ -117,19 +139,16 @@ def measured(
             if leg not in which:
                 continue
             work(asked[0])
-            before, waited = spent(servers), []
-            for one in asked:
-                started = time.perf_counter()
-                work(one)
-                waited.append(time.perf_counter() - started)
-            each = (spent(servers) - before) / len(asked)
+            costs = [cost_of(partial(work, one), servers) for one in asked]
+            cpu = milliseconds([one.cpu for one in costs])
+            waited = milliseconds([one.waited for one in costs])
             started = time.perf_counter()
             with ThreadPoolExecutor(AT_ONCE) as clients:
                 list(clients.map(work, asked))
             rate = len(asked) / (time.perf_counter() - started)
             title = f"{label}, {name}: {leg}"
-            yield Row(f"{title} CPU of a search", milliseconds([each]), "ms")
-            yield Row(f"{title} p95 of waiting", [percentile(milliseconds(waited), 95)], "ms")
+            yield Row(f"{title} CPU of a search", [percentile(cpu, 50)], "ms")
+            yield Row(f"{title} p95 of waiting", [percentile(waited, 95)], "ms")
             yield Row(f"{title} {AT_ONCE} clients", [rate], "a second")
 
 
@@ -209,7 +228,7 @@ def scored_in_sql(
 ) -> Iterator[Row]:
     """What a search by words takes when the server scores: at least, for here the text alone
     counts, and every word as much."""
-    postings, taken = [], {"in SQL": 0.0, "by the client": 0.0}
+    postings, used = [], {"in SQL": 0.0, "by the client": 0.0}
     for question in asked:
         keys = {stem for word in question.words.words for stem in stems(str(word[0]))}
 
@@ -224,11 +243,9 @@ def scored_in_sql(
             ("in SQL", lambda: one._connections.run(score)),
             ("by the client", lambda: ours(question)),  # noqa: B023
         ):
-            before = spent(servers)
-            work()
-            taken[name] += spent(servers) - before
+            used[name] += cost_of(work, servers).cpu
     yield Row("words: postings of a search", [sum(postings) / len(asked)])
-    for name, seconds in taken.items():
+    for name, seconds in used.items():
         yield Row(f"words: scored {name}, CPU of a search", [seconds / len(asked) * 1000], "ms")
 
 
@@ -241,28 +258,30 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=40, help="of each kind (40)")
     parser.add_argument("--workers", type=int, default=3, help="at most (3)")
     parser.add_argument("--words", action="store_true", help="spread the blocks of words, too")
+    parser.add_argument("--texts", nargs="+", type=Path, metavar="FOLDER", help="of real text")
     parser.add_argument("--keyword", action="store_true", help="ask for words alone")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     given = parser.parse_args()
     which = LEGS[:1] if given.keyword else LEGS
     servers = postmasters(given.many)
-    one = filled(given.one, given.chunks, index=not given.keyword)
-    asked = questions(given.queries)
+    made = partial(Prose, given.texts) if given.texts else Made
+    one = filled(given.one, given.chunks, made, index=not given.keyword)
+    asked = questions(made(), given.queries)
     exact = Exact.of(one, asked, which)
     rows = list(measured("one server", one, asked, servers, which))
     rows += exact.compared("one server", one, asked)
-    spread(given.many, 1)
-    store = filled(given.many, given.chunks, index=not given.keyword)
-    for workers in range(1, given.workers + 1):
+    spread(given.many, given.workers)
+    store = filled(given.many, given.chunks, made, index=not given.keyword)
+    for workers in range(given.workers, 0, -1):
         spread(given.many, workers)
         label = f"{workers} worker{'s' * (workers > 1)}"
         rows += measured(label, store, asked, servers, which)
         rows += exact.compared(label, store, asked)
-    for column in ("segment", "word") if given.words else ():
-        with words_by(given.many, column):
-            rows += measured(f"words by {column}", store, asked, servers, ("keyword",))
-    if given.words:
-        rows += scored_in_sql(one, asked[:SOME], servers)
+        if given.words and workers == given.workers:
+            for column in ("segment", "word"):
+                with words_by(given.many, column):
+                    rows += measured(f"words by {column}", store, asked, servers, ("keyword",))
+            rows += scored_in_sql(one, asked[:SOME], servers)
     for base in (one, store):
         base.close()
     report("distributed", rows, as_json=given.json)

@@ -71,6 +71,16 @@ class Made:
         drawn: np.ndarray[Any, Any] = np.searchsorted(sums, self._chance.random(number) * sums[-1])
         return drawn
 
+    def names(self) -> list[str]:
+        """The stems that the numbers of words are of."""
+        found = [stem for word in vocabulary().words if (stem := "".join(stems(word)[:1]))]
+        return list(dict.fromkeys(found))
+
+    def questions(self, number: int, words: int) -> list[list[str]]:
+        names = vocabulary().words
+        drawn = self.words(number * words, len(names)).reshape(number, words)
+        return [[names[one] for one in each] for each in drawn]
+
 
 class Given:
     """An embedder that knows the vectors of some questions, and makes none."""
@@ -122,12 +132,16 @@ def cpu_of(postmaster: int, *, background: bool = True) -> Callable[[], float]:
 
 
 def filled(
-    store: PostgresStore, chunks: int, spent: Callable[[], float], *, index: bool = True
+    store: PostgresStore,
+    chunks: int,
+    spent: Callable[[], float],
+    made: Made | None = None,
+    *,
+    index: bool = True,
 ) -> list[Row]:
     """What filling takes, and what building the index of vectors takes."""
-    made, base = Made(), store._base
-    names = [stem for word in vocabulary().words if (stem := "".join(stems(word)[:1]))]
-    names = list(dict.fromkeys(names))
+    made, base = made or Made(), store._base
+    names = made.names()
     before = spent()
     for start in range(0, chunks, BATCH):
         size = min(BATCH, chunks - start)
@@ -239,9 +253,7 @@ def _postings(drawn: "np.ndarray[Any, Any]", start: int) -> Packed:
 def measured(store: PostgresStore, spent: Callable[[], float]) -> list[Row]:
     made, rows = Made(), []
     vectors = made.vectors(QUERIES)
-    names = vocabulary().words
-    words = made.words(QUERIES * 3, len(names)).reshape(QUERIES, 3)
-    texts = [" ".join(names[one] for one in three) for three in words]
+    texts = [" ".join(three) for three in made.questions(QUERIES, 3)]
     queries = [KeywordQuery(tuple(map(Word, text.split()))) for text in texts]
     base = Base(store.url, embedder=Given(dict(zip(texts, vectors, strict=True))))
 
