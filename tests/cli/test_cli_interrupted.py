@@ -83,7 +83,8 @@ def test_ctrl_c_ends_a_file_that_is_being_read(kb: Kb) -> None:
 _READY = """
 import sys
 from knowbase import cli
-cli._end_at_once()
+from knowbase.cli.interrupts import end_at_once
+end_at_once()
 print("ready", file=sys.stderr, flush=True)
 cli.entry()
 """

@@ -1,21 +1,20 @@
 """The `kb` command: parse input, run an operation, render what comes back."""
 
-import _signal  # type: ignore[import-not-found]  # `signal` takes as long to load as all of this
 import gc
 import os
 import sys
+
+from knowbase.cli.interrupts import end_at_once
 
 TYPE_CHECKING = False  # as in knowbase itself
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import NoReturn
 
-INTERRUPTED = 130
-
 
 def entry() -> "NoReturn":
     """The `kb` script. Taking the interpreter down would cost a tenth of a keyword search."""
-    _end_at_once()
+    end_at_once()
     gc.disable()  # while modules load, collecting garbage would cost a tenth of a keyword search
     from knowbase.process.warm import answer
 
@@ -24,35 +23,6 @@ def entry() -> "NoReturn":
     if code is None:
         code = main()
     os._exit(_flushed(code))
-
-
-def _end_at_once() -> None:
-    """By Ctrl-C, until something is under way that has more to say or to undo: an exception that is
-    raised while modules load shows our inside, or is lost. Where interrupts are ignored (nohup, a
-    shell's &) they stay so."""
-    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
-        _signal.signal(_signal.SIGINT, _leave)
-
-
-def end_in_order() -> None:
-    """From now on an interrupt is an exception."""
-    if _signal.getsignal(_signal.SIGINT) is _leave:
-        _signal.signal(_signal.SIGINT, _signal.default_int_handler)
-        sys.unraisablehook = _unraised
-
-
-def _unraised(given: "sys.UnraisableHookArgs") -> None:
-    """An interrupt that Python could raise nowhere would be lost."""
-    if given.exc_type is KeyboardInterrupt:
-        _leave()
-    sys.__unraisablehook__(given)
-
-
-def _leave(*_: object) -> None:
-    try:
-        os.write(2, b"interrupted\n")
-    finally:
-        os._exit(INTERRUPTED)
 
 
 def _have_streams() -> None:

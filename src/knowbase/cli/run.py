@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
-from knowbase.cli import INTERRUPTED, end_in_order
 from knowbase.cli.arguments import (
     SPECIAL,
     Surface,
@@ -16,6 +15,7 @@ from knowbase.cli.arguments import (
     plain_words,
 )
 from knowbase.cli.commands import COMPLETION, NAMES, SURFACES, load
+from knowbase.cli.interrupts import INTERRUPTED, end_in_order
 from knowbase.cli.terminal import Painter, ProgressBar, safe, written
 from knowbase.errors import BaseMissing, InvalidInput, KnowbaseError, ReadError
 from knowbase.logs import listen
