@@ -25,7 +25,7 @@ export function toggled(query: string, operator: string, exclude = false): strin
 
 export const has = (query: string, operator: string): boolean => split(query).includes(operator);
 
-const split = (query: string): string[] => query.match(/-?[\w.]+:"[^"]*"|"[^"]*"|\S+/g) ?? [];
+const split = (query: string): string[] => query.match(/[-+]?(?:[\w.]+:|#)?"[^"]*"|\S+/g) ?? [];
 
 const AS_OF = /(?:^|\s)as_of:("[^"]*"|\S+)/i;
 
