@@ -246,10 +246,10 @@ def _watched(
 ) -> Callable[..., Any]:
     """The same function, adding its time to the last entry of `spent`."""
 
-    def watched(*given: Any) -> Any:
+    def watched(*given: Any, **named: Any) -> Any:
         started = process_time()
         try:
-            return function(*given)
+            return function(*given, **named)
         finally:
             spent[-1][label] += process_time() - started
 
