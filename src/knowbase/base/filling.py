@@ -62,7 +62,7 @@ class Filling(Finding):
             scopes = scopes_for(files, wanted, known, services.home, tuple(untag))
         scopes = [scope._replace(verify=verify) for scope in scopes]
         report = sync(services, scopes, progress=progress) if scopes else Report()
-        self._keep_synced([one.source.path for one in scopes if not one.only], report)
+        report = self._synced([one.source.path for one in scopes if not one.only], report)
         if not pages or report.interrupted:
             return report
         from knowbase.ingest.web import add_pages
@@ -146,7 +146,7 @@ class Filling(Finding):
         scopes = [Scope(source, verify=verify or lost) for source in self.store.sources()]
         services = self.ingest_services(defer=defer)
         report = sync(services, scopes, prune=prune, notes=True, progress=progress)
-        self._keep_synced([one.source.path for one in scopes], report)
+        report = self._synced([one.source.path for one in scopes], report)
         if lost and not report.interrupted:
             self.store.clear_lost_writes()
         asks = pages and self.access.is_full
@@ -203,16 +203,20 @@ class Filling(Finding):
                 for source, root in roots.items()
                 if any(path == root or path.startswith(root + os.sep) for path in paths)
             ]
-            self._keep_synced(compared, report)
+            report = self._synced(compared, report)
         return report
 
-    def _keep_synced(self, sources: "Sequence[str]", report: "Report") -> None:
-        """When these were last in step with the disk."""
+    def _synced(self, sources: "Sequence[str]", report: "Report") -> "Report":
+        """The report, once it is written down when these were last in step with the disk."""
         if report.interrupted or not sources:
-            return
+            return report
         from knowbase.base.moments import keep_moment
 
-        keep_moment(self.shown, "synced", sources, self.now())
+        try:
+            keep_moment(self.shown, "synced", sources, self.now())
+        except KeyboardInterrupt:  # what was done is reported all the same
+            return report._replace(interrupted=True)
+        return report
 
     def note(self, note: "Note | str") -> Document:
         """Write a note; it is sectioned and embedded like a file."""

@@ -346,10 +346,10 @@ def _json(value: Any, indent: int | None = 2) -> str:
 
 def _stream(reports: Iterator[Any], output: _Output) -> int:
     for report in reports:
-        if getattr(report, "interrupted", False):
-            return INTERRUPTED
         if getattr(report, "is_news", True):
             output.show(report)
+        if getattr(report, "interrupted", False):
+            return INTERRUPTED
     return 0
 
 

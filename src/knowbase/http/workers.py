@@ -65,7 +65,8 @@ class Workers:
     One client has at most three quarters of the threads, and work of one kind at most half of
     them, so that slow work of one leaves room for others; the lines take turns. What is quick is
     done by as many threads as there are cores: more would take turns with each other, and all
-    would be later. Slow work does not count there.
+    would be later. Slow work does not count there. Of threads that rest the last one goes on: it
+    has at hand what one search leaves to the next, which each thread reads for itself.
     """
 
     def __init__(self, workers: int, waiting: int, seconds: float, cores: int = 0) -> None:
@@ -74,11 +75,12 @@ class Workers:
         self._most = workers + waiting
         self._seconds = seconds
         self._most_of_client, self._most_of_flow = share(workers), (workers + 1) // 2
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
+        self._resting: list[threading.Condition] = []
         self._lines: dict[Flow, deque[_Job]] = {}
         self._under_way: set[_Job] = set()
         self._running: Counter[str | Flow] = Counter()  # by client, without lost ones; by flow
-        self._busy = self._lost = self._threads = self._idle = 0
+        self._busy = self._lost = self._threads = 0
         self._moved = time.monotonic()
         self._closed = False
 
@@ -108,13 +110,13 @@ class Workers:
             done, _ = await asyncio.wait({waiting}, timeout=min(left, SLOW))
             if done:
                 return True
-            with self._changed:
+            with self._lock:
                 self._fill()
         return False
 
     def moves(self) -> bool:
         """Whether a thread is free, or work began or ended a moment ago."""
-        with self._changed:
+        with self._lock:
             return self._busy < self._allowed or time.monotonic() - self._moved < MOMENT
 
     @property
@@ -123,13 +125,13 @@ class Workers:
 
     async def close(self, seconds: float) -> None:
         """Wait for what is under way, but not for ever; what waits is not begun."""
-        with self._changed:
+        with self._lock:
             self._closed = True
             for line in self._lines.values():
                 for job in line:
                     job.future.cancel()
             self._lines.clear()
-            self._changed.notify_all()
+            self._wake(len(self._resting))
         end = time.monotonic() + seconds
         while self._busy and time.monotonic() < end:
             await asyncio.sleep(0.01)
@@ -139,7 +141,7 @@ class Workers:
         return self._workers + min(self._lost, self._workers)
 
     def _take(self, job: _Job) -> None:
-        with self._changed:
+        with self._lock:
             if self._closed or self._busy - self._lost + self._waiting >= self._most:
                 raise Overloaded("too many requests wait already", hint="try again later")
             self._lines.setdefault(job.flow, deque()).append(job)
@@ -156,10 +158,10 @@ class Workers:
         return sum(map(len, self._lines.values()))
 
     def _fill(self) -> None:
-        """Threads for what waits, if there may be more of them."""
-        self._changed.notify_all()
-        may_run = min(self._allowed, self._cores + self._slow)
-        if self._idle < self._waiting and self._threads < may_run:
+        """Threads for what waits: those that rest, and one more if there may be."""
+        waiting, slow, resting = self._waiting, self._slow, len(self._resting)
+        self._wake(min(waiting, self._cores + slow - self._busy))
+        if resting < waiting and self._threads < min(self._allowed, self._cores + slow):
             self._threads += 1
             try:
                 threading.Thread(target=self._work, name="kb-serve", daemon=True).start()
@@ -167,9 +169,13 @@ class Workers:
                 self._threads -= 1
                 log("warning", "no further thread could be started", reason=str(error))
 
+    def _wake(self, number: int) -> None:
+        for _ in range(min(number, len(self._resting))):
+            self._resting.pop().notify()
+
     def _give_up(self, job: _Job) -> None:
         """Nobody waits for this any longer."""
-        with self._changed:
+        with self._lock:
             line = self._lines.get(job.flow)
             if line is not None and job in line:
                 self._drop(line, job)
@@ -188,24 +194,25 @@ class Workers:
         """The life of a thread."""
         while (job := self._next()) is not None:
             tell = job.run()
-            with self._changed:
+            with self._lock:
                 self._ended(job)
             tell()
             del job, tell
 
     def _next(self) -> _Job | None:
         """What to do now; None when this thread is not needed any longer."""
-        with self._changed:
+        with self._lock:
+            woken = threading.Condition(self._lock)
             while True:
                 if self._closed or self._threads > self._allowed:
                     self._threads -= 1
+                    self._wake(self._waiting)  # another one may have to do what this one would
                     return None
                 job = self._first()
                 if job is not None:
                     return job
-                self._idle += 1
-                self._changed.wait()
-                self._idle -= 1
+                self._resting.append(woken)
+                woken.wait()
 
     def _first(self) -> _Job | None:
         """The first of the next line that may go on; its line then waits for the others."""
@@ -237,7 +244,6 @@ class Workers:
             self._lost -= 1
         else:
             self._less(job.flow.client)
-        self._changed.notify_all()
 
     def _less(self, key: str | Flow) -> None:
         self._running[key] -= 1
