@@ -100,6 +100,7 @@ class Sides(NamedTuple):
 def sides(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sides]:
     folder = tmp_path_factory.mktemp("parity")
     original = two_projects(folder / "original")
+    Kb(original)("inbox")  # links what is alike: whoever may only read leaves that to the next one
     for name in ("python", "cli", "http"):
         shutil.copytree(original, folder / name)
     with (
