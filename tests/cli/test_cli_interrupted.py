@@ -65,6 +65,24 @@ def test_an_interrupted_add_keeps_what_is_done_and_says_so(many: Kb) -> None:
     assert_in_step(many.base)
 
 
+def test_a_stop_in_one_large_file_keeps_its_words_and_what_was_embedded(kb: Kb) -> None:
+    sections = (f"# Part {number}\n\nThe words of part {number}.\n" for number in range(1_100))
+    kb.write("docs/large.md", "\n".join(sections))
+    process = stopped_in_the_middle(kb, signal.SIGINT, "add", "docs")
+    out, err = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, err) == (130, "")
+    assert "1 added" in out
+    assert "for kb embed" in out
+    found = kb.json("search", '"words of part 1099"', "--fts-only", "--top", "1")
+    assert found["hits"][0]["heading"] == "Part 1099"
+    status = kb.json("status")
+    waiting = status["chunks"] - status["embedded"]
+    assert 0 < waiting <= 1_100
+    assert len(kb.json("sync")["added"]) == 0
+    assert kb.json("embed")["embedded"] == waiting
+    assert_in_step(kb.base)
+
+
 def test_ctrl_c_ends_a_file_that_is_being_read(kb: Kb) -> None:
     """At a terminal, every process of the group gets it."""
     kb.write("docs/slow.md", "[" * 2_000_000)

@@ -1,6 +1,6 @@
 """Documents that wait to be embedded and written together, and what becomes of an odd one."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 from typing import NamedTuple
 
@@ -18,11 +18,13 @@ from knowbase.values.changes import Changes, Draft, Edit
 from knowbase.values.documents import Document
 from knowbase.values.files import FileRecord
 from knowbase.values.history import command
+from knowbase.values.vectors import Model, Vector
 
 BATCH_CHUNKS = 64  # at first, and at least
 BATCH_DOCUMENTS = 200
 BATCH_SECONDS = 2.0  # of work, that a stop may cost: what is quick is written in larger batches
 MOST_CHUNKS = 512
+MOST_AT_ONCE = 1_024  # of a file with more, the text is stored first, and then vectors in parts
 NOTHING = Changes()
 
 
@@ -63,6 +65,7 @@ class Batch:
         self.embedded = self.reused = self.waiting = self._before = 0
         self.warnings: list[str] = []
         self.under_way: list[Prepared] = []  # a stop may come when it is stored and not yet said
+        self._later: list[tuple[Model, Mapping[str, str]]] = []  # to be made of what is stored
         self.met: dict[str, bool] = {}  # drafts of documents that were there: whether they changed
         self.each: Callable[[], None] = lambda: None  # called with each new vector
 
@@ -108,11 +111,13 @@ class Batch:
             if not is_of_one_file(error):
                 raise
             log("error", "a batch could not be stored", files=len(prepared), exc_info=error)
+            self.apply(aside)
+            written, failed = self._one_by_one(prepared)
         else:
             self._fit_room(monotonic() - started)
-            return prepared, []
-        self.apply(aside)
-        return self._one_by_one(prepared)
+            written, failed = prepared, []
+        self._make_later()
+        return written, failed
 
     def _fit_room(self, seconds: float) -> None:
         """As many chunks as were written in the time that a batch may take. Texts are embedded
@@ -158,7 +163,35 @@ class Batch:
         changed = _changed_now(self._store, set(there.values())) if there else set()
         self.met |= {draft: document in changed for draft, document in there.items()}
 
+    def _make_later(self) -> None:
+        """Vectors of what is stored without them. Words find it meanwhile; what a stop leaves
+        waits for `kb embed`."""
+        later, self._later = self._later, []
+        wanted, before = sum(len(texts) for _, texts in later), self.embedded
+        try:
+            for model, texts in later:
+                hashes = list(texts)
+                for start in range(0, len(hashes), MOST_CHUNKS):
+                    part = {one: texts[one] for one in hashes[start : start + MOST_CHUNKS]}
+                    self._put(model, part)
+        except ServiceUnavailable as error:
+            self._put_off(error)
+        finally:
+            self.waiting += wanted - (self.embedded - before)
+
+    def _put(self, model: Model, texts: dict[str, str]) -> None:
+        """As many as there are; a stop in the middle keeps what was made."""
+        made: dict[str, Vector] = {}
+        try:
+            for digest, vector in zip(texts, self._drafter.embedded(texts.values()), strict=True):
+                made[digest] = vector
+                self._made_one()
+        finally:
+            self._store.put_vectors(model, self._drafter.source(), made)
+
     def _count(self, result: Embedded, written: Sequence[Document]) -> None:
+        if result.model is not None and result.later:
+            self._later.append((result.model, result.later))
         self.reused += result.reused
         self.waiting += result.waiting
         if result.warning is not None and result.warning not in self.warnings:
@@ -175,17 +208,22 @@ class Batch:
         """Documents without a file, and what is said of them in the same transaction."""
         result = self.with_vectors(drafts)
         self._count(result, self.apply(aside._replace(drafts=result.drafts, model=result.model)))
+        self._make_later()
 
     def with_vectors(self, drafts: Sequence[Draft]) -> Embedded:
         """A service that is away holds up the vectors, never the text."""
         before = self.embedded
         if not self._defer:
             try:
-                return self._drafter.embed(drafts, self._store, self._made_one)
+                return self._drafter.embed(drafts, self._store, self._made_one, most=MOST_AT_ONCE)
             except ServiceUnavailable as error:
-                self._defer, self.embedded = True, before
-                self.warnings.append(f"{error.message}; the vectors wait for: kb embed")
+                self.embedded = before
+                self._put_off(error)
         return self._drafter.embed(drafts, self._store, defer=True)
+
+    def _put_off(self, error: ServiceUnavailable) -> None:
+        self._defer = True
+        self.warnings.append(f"{error.message}; the vectors wait for: kb embed")
 
     def _made_one(self) -> None:
         self.embedded += 1

@@ -1,8 +1,9 @@
 """From a file's bytes or a note's text to a draft with chunks and vectors."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from types import MappingProxyType
 from typing import NamedTuple
 
 from knowbase.embed import Embedder
@@ -41,6 +42,7 @@ class Embedded(NamedTuple):
     reused: int
     waiting: int = 0
     warning: str | None = None
+    later: Mapping[str, str] = MappingProxyType({})  # hash and text, to be embedded once stored
 
 
 class Drafter:
@@ -106,9 +108,11 @@ class Drafter:
         each: Callable[[], None] = lambda: None,
         *,
         defer: bool = False,
+        most: int | None = None,
     ) -> Embedded:
         """Vectors for every chunk: the stored one where the text is known, else a new one, or
-        none yet when that is put off. A database that cannot hold vectors gets the text alone.
+        none yet when that is put off, or when there are more than `most` to make. A database
+        that cannot hold vectors gets the text alone.
         """
         if not self.makes_vectors:
             return Embedded(tuple(drafts), None, 0, 0)
@@ -121,16 +125,19 @@ class Drafter:
             told = f"{error.message}: words alone find it ({error.hint})"
             return Embedded(tuple(drafts), None, 0, 0, number, told)
         missing = {} if defer else self._texts_without(vectors, drafts)
-        for digest, vector in zip(missing, self._embedded(missing), strict=True):
+        later = missing if most is not None and len(missing) > most else {}
+        now = {} if later else missing
+        for digest, vector in zip(now, self.embedded(now.values()), strict=True):
             vectors[digest] = vector
             each()
         done = tuple(
             draft._replace(vectors=tuple(vectors.get(chunk.hash) for chunk in draft.chunks))
             for draft in drafts
         )
-        given = [vector is not None for draft in done for vector in draft.vectors]
-        made = len(missing)
-        return Embedded(done, model, made, sum(given) - made, len(given) - sum(given))
+        chunks = [chunk.hash for draft in drafts for chunk in draft.chunks]
+        waiting = sum(digest not in vectors and digest not in later for digest in chunks)
+        reused = sum(digest in vectors for digest in chunks) - len(now)
+        return Embedded(done, model, len(now), reused, waiting, later=later)
 
     def embed_or_wait(self, drafts: Sequence[Draft], store: VectorStore) -> Embedded:
         """The same, but a service that is away holds up the vectors, never the text."""
@@ -152,8 +159,10 @@ class Drafter:
         most = max(SHORTEST, min(self.limits.max_tokens, self.embedder().max_tokens))
         return self.limits._replace(max_tokens=most)
 
-    def _embedded(self, texts: dict[str, str]) -> Iterator[Vector]:
-        return self.embedder().embed_documents(list(texts.values())) if texts else iter(())
+    def embedded(self, texts: Iterable[str]) -> Iterator[Vector]:
+        """A vector of each, without a model where there is none."""
+        wanted = list(texts)
+        return self.embedder().embed_documents(wanted) if wanted else iter(())
 
     def _texts_without(self, vectors: dict[str, Vector], drafts: Sequence[Draft]) -> dict[str, str]:
         """Hash and text of each chunk that has no vector yet; equal texts once."""
