@@ -102,6 +102,16 @@ def test_each_setting_says_where_it_comes_from(kb: Kb) -> None:
     assert re.search(r"^search\.default_top +4 +kb\.toml", kb("config").out, re.M)
 
 
+def test_config_shows_one_setting_or_a_section(kb: Kb) -> None:
+    def shown(*key: str) -> list[str]:
+        return [one["key"] for one in kb.json("config", *key)["settings"]]
+
+    assert shown("search.default_top") == ["search.default_top"]
+    assert shown("search") == [one for one in shown() if one.startswith("search.")]
+    assert len(shown("search")) > 1
+    assert "search.default_top" in kb.error("config", "search.defaulttop", code=2)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -134,6 +134,26 @@ def test_memories_of_mem0(base: Base) -> None:
     assert (again.added, again.changed, again.unchanged) == (0, 0, 4)
 
 
+def test_memories_without_a_text_or_with_an_id_that_was_there_are_said(
+    base: Base, tmp_path: Path
+) -> None:
+    entries = [
+        {"id": "1", "memory": None},
+        {"id": "2", "memory": "likes tea"},
+        {"id": "2", "memory": "likes coffee"},
+        {"id": "3", "score": 1},
+    ]
+    (tmp_path / "given.json").write_text(json.dumps({"results": entries}))
+    found = taken(base, "mem0", tmp_path / "given.json")
+    assert found.added == 1
+    assert [(one.path, one.reason) for one in found.skipped] == [("entry 1", "it has no text")]
+    assert [one.path for one in found.failed] == ["entry 3"]
+    assert found.notices == (
+        "likes coffee: one before it has the same id and another text; the last one counts",
+    )
+    assert base.get(titled(base, "likes coffee").code).text == "likes coffee"
+
+
 def test_the_graph_of_the_memory_server(base: Base, tmp_path: Path) -> None:
     assert taken(base, "mcp-memory", FILES / "memory.jsonl").added == 3
     one = titled(base, "John_Smith")

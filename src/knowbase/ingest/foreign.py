@@ -117,6 +117,7 @@ class _Taking:
         self._added: list[str] = []
         self._changed: list[str] = []
         self._unchanged = 0
+        self._texts: dict[str, int] = {}  # hashes, by identity
         self._failed: list[FileProblem] = []
         self._skipped: list[FileProblem] = []
 
@@ -134,8 +135,12 @@ class _Taking:
             if isinstance(item, Left):
                 listed = self._failed if item.wrong else self._skipped
                 listed.append(FileProblem(item.name, item.reason))
-            else:
-                items[item.id] = item
+                continue
+            text = hash(item.text)
+            if self._texts.setdefault(item.id, text) != text:
+                told = "one before it has the same id and another text; the last one counts"
+                self.batch.warnings.append(f"{item.title}: {told}")
+            items[item.id] = item
         known = self._known(items)
         waiting: list[tuple[Draft, Foreign]] = []
         for identity, item in items.items():

@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from knowbase import config
-from knowbase.operations.declare import NoParameters, Operation
+from knowbase.operations.declare import Operation
 from knowbase.store.location import replica_urls, shown
 from knowbase.values.parameters import Param
 
@@ -37,10 +37,28 @@ class Config(NamedTuple):
     settings: tuple[SettingLine, ...]
 
 
-def show_config(base: "Base", _: NoParameters) -> Config:
+class ConfigRequest(NamedTuple):
+    key: Annotated[
+        str | None,
+        KEY._replace(text="one setting, or all of a section: search", single=True, grammar=""),
+    ] = None
+
+
+def show_config(base: "Base", request: ConfigRequest) -> Config:
     """As kb.toml and the environment have it now."""
     written = config.load(base.home, os.environ)
-    return Config(base.shown, tuple(_line(base, written, name) for name in config.Settings._fields))
+    return Config(base.shown, tuple(_line(base, written, name) for name in _asked(request.key)))
+
+
+def _asked(key: str | None) -> tuple[str, ...]:
+    """The settings of that section, or the one."""
+    names = config.Settings._fields
+    if key is None:
+        return names
+    section = f"{key.rstrip('.')}."
+    return tuple(one for one in names if config.dotted(one).startswith(section)) or (
+        config.name_of(key),
+    )
 
 
 def _line(base: "Base", written: config.Configuration, name: str) -> SettingLine:
@@ -95,11 +113,15 @@ OPERATIONS = {
         Operation(
             "config",
             "Show each setting and where it comes from",
-            NoParameters,
+            ConfigRequest,
             show_config,
             near=True,
             whole=True,
-            examples=("kb config", "KB_SEARCH_DEFAULT_TOP=5 kb config"),
+            examples=(
+                "kb config",
+                "kb config search.default_top",
+                "KB_SEARCH_DEFAULT_TOP=5 kb config",
+            ),
         ),
         Operation(
             "config set",

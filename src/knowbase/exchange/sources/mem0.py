@@ -19,6 +19,7 @@ from knowbase.ingest.foreign import Foreign, Left, plain_reading
 
 WHAT = "mem0 export"
 _LISTS = ("results", "memories")
+_TEXTS = ("memory", "data", "text")
 _OWN = ("user_id", "agent_id", "app_id", "run_id", "actor_id", "role", "hash")
 
 
@@ -43,12 +44,16 @@ def items(path: str) -> Iterator[Foreign | Left]:
 
 
 def _memory(entry: Mapping[str, Any]) -> Foreign | Left:
-    text = text_in(entry.get("memory")) or text_in(entry.get("data")) or text_in(entry.get("text"))
+    text = next(filter(None, (text_in(entry.get(name)) for name in _TEXTS)), "")
     said = f"{entry.get('user_id')} {text}"  # an export by a schema of one's own has no ids
     identity = text_in(entry.get("id")) or hashlib.sha256(said.encode()).hexdigest()[:32]
     title = line_of(text, "Untitled")[:80]
     if not text:
-        return Left(title, "it is not a memory of mem0")
+        given_id = text_in(entry.get("id"))
+        name = f"entry {given_id}" if given_id else "an entry"
+        if any(one in entry for one in _TEXTS):
+            return Left(name, "it has no text", wrong=False)
+        return Left(name, "it is not a memory of mem0")
     given = entry.get("metadata")
     own = {name: entry[name] for name in _OWN if isinstance(entry.get(name), str)}
     metadata = {**(given if isinstance(given, dict) else {}), **own}
