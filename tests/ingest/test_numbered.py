@@ -5,27 +5,17 @@ from pathlib import Path
 
 import pytest
 
-import knowbase
 from knowbase import Base
-from knowbase.base.services import Opened
 from knowbase.query.conditions import EVERYTHING
-from knowbase.store.postgres import create as create_postgres
 from knowbase.values.documents import ALL
-from postgres import new_base
+from wordy import ENGINES, words_alone
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=ENGINES)
 def base(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Base]:
-    monkeypatch.setenv("KB_EMBED_VECTORS", "false")  # words are enough here
-    monkeypatch.chdir(tmp_path)
-    path = str(tmp_path / "base.db")
-    if request.param == "sqlite":
-        made = knowbase.create(path)
-    else:
-        made = Base(path, opened=Opened(create_postgres(new_base())))
-    with made:
+    with words_alone(request.param, tmp_path, monkeypatch) as made:
         yield made
 
 

@@ -5,37 +5,22 @@ from pathlib import Path
 
 import pytest
 
-import knowbase
 from conftest import Kb
 from knowbase import Base
-from knowbase.base.services import Opened
-from knowbase.store.postgres import create as create_postgres
-from postgres import new_base
+from wordy import ENGINES, eight_pages, words_alone
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=ENGINES)
 def base(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Base]:
-    monkeypatch.setenv("KB_EMBED_VECTORS", "false")  # words are enough here
-    monkeypatch.chdir(tmp_path)
-    path = str(tmp_path / "base.db")
-    if request.param == "sqlite":
-        knowbase.create(path).close()
-        made = Base(path)
-    else:
-        made = Base(path, opened=Opened(create_postgres(new_base())))
-    with made:
+    with words_alone(request.param, tmp_path, monkeypatch) as made:
         yield made
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    for number in range(8):
-        (folder / f"{number}.md").write_text(f"# Page {number}\n\nTides of port {number}.\n")
-    return folder
+    return eight_pages(tmp_path)
 
 
 def told(base: Base) -> dict[str, tuple[str, tuple[str, ...]]]:
@@ -88,7 +73,7 @@ def test_a_change_that_was_undone_is_taken_in_by_who_asks_for_the_content(
     base.sync()
     base.history.undo()
     assert base.sync().changed == ()  # until the file changes
-    assert "Tides" in base.get("notes/3.md").text
+    assert "Tide tables" in base.get("notes/3.md").text
     whatever = "1 documents are as they were put back, whatever their files say"
     assert told(base) == {whatever: ("kb sync --verify", ("notes/3.md",))}
     assert base.sync(verify=True).changed == ("notes/3.md",)

@@ -5,24 +5,19 @@ from pathlib import Path
 
 import pytest
 
-import knowbase
 from knowbase import Base
+from wordy import eight_pages, words_alone
 
 
 @pytest.fixture
 def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Base]:
-    monkeypatch.setenv("KB_EMBED_VECTORS", "false")  # words are enough here
-    with knowbase.create(str(tmp_path / "base.db")) as made:
+    with words_alone("sqlite", tmp_path, monkeypatch) as made:
         yield made
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    for number in range(8):
-        (folder / f"{number}.md").write_text(f"# Page {number}\n\nTide tables of port {number}.\n")
-    return folder
+    return eight_pages(tmp_path)
 
 
 def test_a_file_that_is_back_as_it_was_is_the_document_that_it_was(

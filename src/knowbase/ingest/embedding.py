@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from knowbase.errors import InvalidInput
@@ -78,15 +79,11 @@ def embed_stored(
 ) -> Embedding:
     """A vector of the drafter's model for every chunk, then that model answers searches.
 
-    The old vectors stay in use until the last new one is there. Ctrl-C ends it early with
-    what was done; the next run goes on from there.
+    The old vectors stay in use until the last new one is there. Where one run was stopped, the
+    next goes on.
     """
     run = _Run(store, drafter, progress)
-    try:
-        run.all_chunks()
-    except KeyboardInterrupt:
-        return run.report(interrupted=True)
-    return run.report()
+    return run.until_stopped(run.all_chunks)
 
 
 def embed_missing(
@@ -94,11 +91,7 @@ def embed_missing(
 ) -> Embedding:
     """Only what the model in use has no vectors of; it ends when another one takes its place."""
     run = _Run(store, drafter, progress)
-    try:
-        run.while_in_use()
-    except KeyboardInterrupt:
-        return run.report(interrupted=True)
-    return run.report()
+    return run.until_stopped(run.while_in_use)
 
 
 def embed_shared(
@@ -115,12 +108,9 @@ def embed_shared(
     work = _Shared(claims, seconds)
     run = _Run(store, drafter, progress)
     try:
-        run.shared(work)
-    except KeyboardInterrupt:
-        return run.report(interrupted=True)
+        return run.until_stopped(partial(run.shared, work))
     finally:
         work.give_back()
-    return run.report()
 
 
 class _Shared:
@@ -173,7 +163,15 @@ class _Run:
         self._there = known[self._model]
         self._total = store.counts().chunks - self._there
 
-    def report(self, *, interrupted: bool = False) -> Embedding:
+    def until_stopped(self, work: Callable[[], None]) -> Embedding:
+        """Ctrl-C ends it early, with what was done."""
+        try:
+            work()
+        except KeyboardInterrupt:
+            return self._report(interrupted=True)
+        return self._report()
+
+    def _report(self, *, interrupted: bool = False) -> Embedding:
         active = self._store.model()
         return Embedding(
             model=self._model,
