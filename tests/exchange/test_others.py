@@ -174,6 +174,26 @@ def test_the_graph_of_the_memory_server(base: Base, tmp_path: Path) -> None:
     assert ("WORKS_AT", "to", "Anthropic") in links_of(base, "John_Smith")
 
 
+def test_files_of_other_memory_servers_are_read_as_well(base: Base, tmp_path: Path) -> None:
+    """Without `type`, with dates, with other names for the ends of a relation."""
+    lines = [
+        {"name": "Ana", "entityType": "Person", "observations": ["sails"], "createdAt": 1768061136},
+        {"name": "Ana", "entityType": "Person", "observations": ["sails", "sings"]},
+        {"name": "Porto", "entityType": "City", "observations": [], "updatedAt": "2026-01-13"},
+        {"from": "Ana", "to": "Porto", "relationType": "lives_in"},
+        {"type": "relation", "from_entity": "Porto", "to_entity": "Ana", "relationType": "hosts"},
+        {"type": "observation", "name": "Ana"},
+    ]
+    (tmp_path / "memory.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    found = taken(base, "mcp-memory", tmp_path / "memory.jsonl")
+    assert (found.added, [one.path for one in found.failed]) == (2, ["line 6"])
+    ana, porto = titled(base, "Ana"), titled(base, "Porto")
+    assert (ana.created_at[:10], porto.created_at[:10]) == ("2026-01-10", "2026-01-13")
+    text = base.get(ana.code).text
+    assert (text.count("sails"), text.count("sings")) == (1, 1)
+    assert links_of(base, "Ana") == {("LIVES_IN", "to", "Porto"), ("HOSTS", "from", "Porto")}
+
+
 def test_a_folder_of_basic_memory(base: Base, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(FILES / "basic-memory", tmp_path / "notes"))
     os.utime(folder / "Coffee Beans.md", (1_700_000_000, 1_700_000_000))

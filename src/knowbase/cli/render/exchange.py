@@ -44,8 +44,8 @@ def render_imported(paint: Painter, imported: "Imported") -> Iterable[str]:
         waiting = imported.chunks_waiting
         told = f", {waiting} wait for kb embed" if waiting else ""
         yield f"  {counted(imported.chunks_embedded, 'chunk')} embedded{told}"
-    yield from unread(paint, "skipped", imported.skipped)
-    yield from unread(paint, "failed", imported.failed)
+    yield from unread(paint, "skipped", imported.skipped, "entries")
+    yield from unread(paint, "failed", imported.failed, "entries")
     if imported.verified:
         yield "verified: every part was read again from the copy, and is the same"
     yield from _notices(paint, imported.notices)

@@ -83,10 +83,10 @@ def _waiting(number: int) -> str:
     return f"{number} {'waits' if number == 1 else 'wait'}"
 
 
-def unread(paint: Painter, word: str, problems: Any) -> Iterable[str]:
+def unread(paint: Painter, word: str, problems: Any, what: str = "files") -> Iterable[str]:
     together, problems = _of_one_reason(problems)
     for reason, number in together.items():
-        noun = "folders" if reason.startswith("the folder") else "files"
+        noun = "folders" if reason.startswith("the folder") else what
         yield f"  {paint('dim', word)} {number} {noun}: {safe(reason)}"
     for problem in problems[:MOST_LISTED]:
         yield f"  {paint('dim', word)} {safe(problem.path)}: {safe(problem.reason)}"

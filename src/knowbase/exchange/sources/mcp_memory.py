@@ -10,6 +10,7 @@ from knowbase.errors import ReadError
 from knowbase.exchange.sources.entities import Relation, entity
 from knowbase.exchange.sources.opening import (
     check_there,
+    moment,
     reading_files,
     text_in,
 )
@@ -28,13 +29,15 @@ def items(path: str) -> Iterator[Foreign | Left]:
     relations: dict[str, list[Relation]] = {}
     senseless: list[str] = []
     for place, line in _lines(path):
-        name = text_in(line.get("name"))
-        source, target = text_in(line.get("from")), text_in(line.get("to"))
-        if line.get("type") == "entity" and name:
-            entities.setdefault(name, line)
-        elif line.get("type") == "relation" and source and target:
+        kind, name = line.get("type"), text_in(line.get("name"))
+        source, target = _either(line, "from", "from_entity"), _either(line, "to", "to_entity")
+        if kind in ("relation", None) and source and target:
             found = Relation(text_in(line.get("relationType")), target, _key(target))
             relations.setdefault(source, []).append(found)
+        elif kind in ("entity", None) and name:
+            known = entities.setdefault(name, line)
+            if known is not line:
+                known["observations"] = [*_observations(known), *_observations(line)]
         else:
             senseless.append(place)
     if not entities and not relations:
@@ -45,15 +48,25 @@ def items(path: str) -> Iterator[Foreign | Left]:
         entities.setdefault(name, {})
     for name, line in entities.items():
         kind = text_in(line.get("entityType"))
-        said = line.get("observations")
-        observations = (
-            [one for one in said if isinstance(one, str)] if isinstance(said, list) else []
-        )
+        updated = moment(line.get("updatedAt")) or moment(line.get("createdAt"))
+        created = moment(line.get("createdAt")) or updated
         stated = {
             "tags": (kind,) if kind else (),
             "metadata": {"entity_type": kind} if kind else {},
+            **({"created_at": created, "updated_at": updated} if created else {}),
         }
-        yield entity(_key(name), name, observations, relations.get(name, ()), stated)
+        said = tuple(dict.fromkeys(_observations(line)))
+        yield entity(_key(name), name, said, relations.get(name, ()), stated)
+
+
+def _either(line: dict[str, Any], *names: str) -> str:
+    """What the first of the names says that is there: others have changed the server's own."""
+    return next(filter(None, (text_in(line.get(name)) for name in names)), "")
+
+
+def _observations(line: dict[str, Any]) -> list[str]:
+    said = line.get("observations")
+    return [one for one in said if isinstance(one, str)] if isinstance(said, list) else []
 
 
 def _left(places: list[str]) -> Left:
