@@ -116,10 +116,16 @@ COMPOSED, DECOMPOSED = "caf\u00e9", "cafe\u0301"  # the same to look at
 def test_an_accent_is_the_same_however_it_is_typed(kb: Kb, written: str, asked: str) -> None:
     """macOS writes names of files with accents as characters of their own."""
     head = f"tags: [{written}]\nproject: {written}\nroles: {written}\ncode: K-{written}"
+    head += f"\n{written}s: [{written}]"
     kb.write(f"docs/{written}.md", f"---\n{head}\n---\n# T\n\nzebra\n")
     kb("add", "docs")
     kb("note", "gnu", "--tags", f"x{written}", "--project", written, "--code", f"N-{written}")
-    for query in (f"#{asked} role:{asked}", f"path:docs/{asked}.md", f"path:*{asked}*"):
+    for query in (
+        f"#{asked} role:{asked}",
+        f"path:docs/{asked}.md",
+        f"path:*{asked}*",
+        f"meta.{asked}s:{asked}",
+    ):
         [hit] = kb.json("search", query)["hits"]
         assert hit["path"] == f"docs/{written}.md"
     assert kb.json("list", "--project", asked)["total"] == 2

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from knowbase.embed import Embedder
 from knowbase.errors import EmbeddingError, ServiceUnavailable, VectorsUnavailable
@@ -15,7 +15,7 @@ from knowbase.read.links import code_links
 from knowbase.store.contract import VectorStore
 from knowbase.text.splitting import Limits, are_whole, chunks_of, embedding_text
 from knowbase.values.changes import Draft
-from knowbase.values.characters import composed, storable
+from knowbase.values.characters import composed_within, storable
 from knowbase.values.codes import fit_code
 from knowbase.values.documents import FIELDS, Passage
 from knowbase.values.reading import Reading
@@ -187,12 +187,14 @@ class Drafter:
 
 def _comparable(reading: Reading) -> Reading:
     """The same with its names written as they are asked for."""
-    values = {name: reading.stated[name] for name in COMPARED if reading.stated.get(name)}
+    names = (*COMPARED, "metadata")
+    values = {name: reading.stated[name] for name in names if reading.stated.get(name)}
     return reading.stating(**{name: _composed(value) for name, value in values.items()})
 
 
-def _composed(value: str | tuple[str, ...]) -> str | tuple[str, ...]:
-    return composed(value) if isinstance(value, str) else tuple(dict.fromkeys(map(composed, value)))
+def _composed(value: Any) -> Any:
+    made = composed_within(value)
+    return tuple(dict.fromkeys(made)) if isinstance(made, tuple) else made
 
 
 def out_of_step(drafter: Drafter) -> Condition:

@@ -4,6 +4,7 @@ import re
 from typing import TYPE_CHECKING
 
 from knowbase.query.conditions import AllOf, AnyOf, Condition, Meta, Not
+from knowbase.values.characters import composed
 
 if TYPE_CHECKING:
     from knowbase.query.conditions import Operator
@@ -31,7 +32,7 @@ def where(text: str, now: str) -> Condition | None:
 
 def meta(key: str, value: str, now: str) -> Condition | None:
     """What stands behind `meta.key:`; None when that is nothing."""
-    key = " ".join(key.split())
+    key, value = " ".join(composed(key).split()), composed(value)
     sign: Operator | None = next((one for one in _SIGNS if value.strip().startswith(one)), None)
     rest = value.strip().removeprefix(sign or "").strip()
     if not key or not rest:

@@ -1,5 +1,6 @@
 """Characters that not every database can hold, and letters that can be written in two ways."""
 
+from collections.abc import Callable
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -23,6 +24,11 @@ def composed(name: str) -> str:
     return normalize("NFC", name)
 
 
+def composed_within(value: T) -> T:
+    """The same value, with all texts in it composed, however deep they lie."""
+    return _mapped(value, composed)
+
+
 def spellings(name: str) -> tuple[str, ...]:
     """A name as it is given, composed and decomposed, each once: a file keeps the name that it
     has on its disk, and macOS writes é as two characters."""
@@ -36,7 +42,7 @@ def spellings(name: str) -> tuple[str, ...]:
 def storable(value: T) -> T:
     """The same value, cleaned of such characters however deep they lie; what has none is
     returned itself."""
-    return value if _is_storable(value) else _cleaned(value)
+    return value if _is_storable(value) else _mapped(value, clean)
 
 
 def storable_rows(rows: list[Any]) -> list[Any]:
@@ -63,16 +69,16 @@ def _is_storable(value: object) -> bool:
     return True
 
 
-def _cleaned(value: T) -> T:
-    cleaned: Any = value
+def _mapped(value: T, change: Callable[[str], str]) -> T:
+    mapped: Any = value
     if isinstance(value, str):
-        cleaned = clean(value)
+        mapped = change(value)
     elif isinstance(value, (tuple, list, set, frozenset)):
         make: Any = getattr(type(value), "_make", type(value))
-        cleaned = make([storable(part) for part in value])
+        mapped = make([_mapped(part, change) for part in value])
     elif isinstance(value, dict):
-        cleaned = dict(zip(storable(tuple(value)), storable(tuple(value.values())), strict=True))
-    return cleaned  # type: ignore[no-any-return]
+        mapped = {_mapped(key, change): _mapped(one, change) for key, one in value.items()}
+    return mapped  # type: ignore[no-any-return]
 
 
 def _is_clean(text: str) -> bool:
