@@ -120,6 +120,16 @@ def test_hits_are_printed_for_other_programs(handbook: Kb) -> None:
     assert "<mark>" not in "".join((*grep, *vim, marked))
 
 
+def test_names_with_odd_characters_reach_other_programs(kb: Kb) -> None:
+    names = ["two words.md", "two\nlines.md"]
+    for name in names:
+        kb.write(name, f"# T\n\nzebra {names.index(name)}\n")
+    kb("add", ".")
+    out = kb("search", "zebra", "--format", "paths0").out
+    assert sorted(out.removesuffix("\0").split("\0")) == sorted(names)
+    assert "\n" not in kb("search", "zebra", "--format", "grep", "--top", "1").out.strip()
+
+
 def test_a_format_that_there_is_not_is_refused_and_notes_go_aside(handbook: Kb) -> None:
     assert "one of grep" in handbook.error("search", "x", "--format", "xml", code=2)
     assert "exclude" in handbook.error("search", "x", "--format", "csv", "--json", code=2)

@@ -103,9 +103,13 @@ class Painter:
 
     def path(self, stored: str) -> str:
         """A stored path as it is called from here."""
+        return safe(self.file(stored))
+
+    def file(self, stored: str) -> str:
+        """The same as a program opens it, whatever its name has in it."""
         whole = os.path.join(self.home, stored)
         shown = os.path.relpath(whole) if self.home else whole
-        return safe(whole if shown.startswith("../../..") else shown)
+        return whole if shown.startswith("../../..") else shown
 
     def link(self, text: str, path: str) -> str:
         """A place that a click opens."""

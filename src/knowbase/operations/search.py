@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from knowbase.search.plan import QueryPlan
 
 
-FORMATS = ("grep", "vimgrep", "paths", "md", "csv")
+FORMATS = ("grep", "vimgrep", "paths", "paths0", "md", "csv")
 """How hits are printed for other programs."""
 
 

@@ -14,7 +14,8 @@ HEADER = "code,title,type,heading,path,line,page,score,snippet"
 
 def formatted(name: str, paint: Painter, answer: "Answer") -> str:
     """The hits in this format."""
-    return "".join(f"{line}\n" for line in _FORMATS[name](paint, answer))
+    end = "\0" if name == "paths0" else "\n"
+    return "".join(f"{line}{end}" for line in _FORMATS[name](paint, answer))
 
 
 def _place(paint: Painter, hit: "Hit") -> str:
@@ -46,6 +47,10 @@ def _column(hit: "Hit") -> int:
 
 def _paths(paint: Painter, answer: "Answer") -> Iterable[str]:
     return dict.fromkeys(_place(paint, hit) for hit in answer.hits if hit.path)
+
+
+def _files(paint: Painter, answer: "Answer") -> Iterable[str]:
+    return dict.fromkeys(paint.file(hit.path) for hit in answer.hits if hit.path)
 
 
 def _markdown(paint: Painter, answer: "Answer") -> Iterable[str]:
@@ -86,6 +91,7 @@ _FORMATS: dict[str, Callable[[Painter, "Answer"], Iterable[str]]] = {
     "grep": _grep,
     "vimgrep": _vimgrep,
     "paths": _paths,
+    "paths0": _files,
     "md": _markdown,
     "csv": _csv,
 }
