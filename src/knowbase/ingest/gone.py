@@ -12,6 +12,31 @@ from knowbase.values.files import FileRecord
 _NAMED = 3
 
 
+class GoneFiles:
+    """Files that are gone and had documents: a new file may be one of them, which was moved."""
+
+    def __init__(self, store: Store, work: Sequence[Pending]) -> None:
+        self._store = store
+        self._alike: dict[str, list[FileRecord]] = {}  # by content
+        for each in work:
+            for record in each.missing:
+                if record.document:
+                    self._alike.setdefault(record.sha256, []).append(record)
+        self._paths = {one.path for records in self._alike.values() for one in records}
+
+    def moved(self, sha256: str, code: str | None) -> tuple[str | None, str | None]:
+        """The document that the new file has, and where it was: by its content, or by its code
+        if it was renamed and changed."""
+        if alike := self._alike.get(sha256):
+            found = alike.pop(0)
+            self._paths.discard(found.path)
+            return found.document, found.path
+        known = None if code is None else self._store.find(code)
+        if known is None or known.path not in self._paths:
+            return None, None
+        return known.id, known.path
+
+
 def too_many(each: Pending, missing: Sequence[FileRecord]) -> str | None:
     """Why nothing is removed: so much is gone that the folder itself may be away."""
     gone, known = (

@@ -10,16 +10,17 @@ from knowbase.ingest import succession
 from knowbase.ingest.ahead import Gone, Loaded, Noise, read_ahead, record_of
 from knowbase.ingest.batch import Batch, Prepared, is_of_one_file, reason_of
 from knowbase.ingest.drafts import out_of_step
-from knowbase.ingest.gone import put_back, removal_of, too_many
+from knowbase.ingest.gone import GoneFiles, put_back, removal_of, too_many
 from knowbase.ingest.hierarchy import parent_of
 from knowbase.ingest.numbered import asks_for_number
 from knowbase.ingest.parts import holders, pieces_of, stored_parts
-from knowbase.ingest.pending import UNREAD, FileProblem, Pending, Scope, by_readers, pending
+from knowbase.ingest.pending import UNREAD, Pending, Scope, by_readers, pending
 from knowbase.ingest.report import Progress, Report
 from knowbase.ingest.returned import Removed, Returned, relations
 from knowbase.ingest.services import IngestServices
 from knowbase.ingest.splitting_again import split_again
-from knowbase.ingest.telling import Pictures, grouped, heavy
+from knowbase.ingest.tally import Tally
+from knowbase.ingest.telling import Pictures, heavy
 from knowbase.ingest.walk import FoundFile
 from knowbase.ingest.workload import Workload
 from knowbase.logs import log
@@ -86,18 +87,13 @@ class Run:
     ) -> None:
         self._services = services
         self._progress = progress
-        self._work = work
         self._total = sum(len(each.to_read) for each in work)
         self._done = 0
         self._batch = Batch(services.store, services.drafter, services.clock, defer=services.defer)
         coming = ((found.path, found.size) for each in work for found in each.to_read)
         self._load = Workload(coming, sees=services.drafter.reader.scanner.is_on)
         self._batch.each = self._made_one
-        self._gone: dict[str, list[FileRecord]] = {}
-        for each in work:
-            for record in each.missing:
-                if record.document:
-                    self._gone.setdefault(record.sha256, []).append(record)
+        self._gone = GoneFiles(services.store, work)
         self._may_settle = self._settling = False  # files read again for what came in after them
         self._successors: dict[str, str] = {}  # what files say took their place
         self._new_sources: set[str] = set()
@@ -105,41 +101,17 @@ class Run:
         self._holders: set[str] = set()  # files that documents lie in
         self._once_there = Removed(services.store)
         self._back: list[Returned] = []
-        self.interrupted = False  # by Ctrl-C
-        self._unchanged = sum(each.unchanged for each in work)
-        self._failed_before = [problem for each in work for problem in each.failed]
-        self._failed = [problem for each in work for problem in each.closed]
-        self._skipped = [problem for each in work for problem in each.skipped]
+        self._tally = Tally(work)
         self._warnings = self._batch.warnings
         for each in work:
             for noted in each.noted:
                 self._batch.note(noted)
         self._alone = {each.scope.root for each in work}  # files that were named
         self._pictures = Pictures(services.drafter.reader.scanner)
-        self._told: list[tuple[str, str]] = []  # paths, and what is to be said of them
         self._written: dict[str, str] = {}  # documents, and their paths
-        self._added: list[str] = []
-        self._changed: list[str] = []
-        self._moved: list[str] = []
-        self._removed: list[str] = []
 
     def report(self) -> Report:
-        return Report(
-            added=tuple(self._added),
-            changed=tuple(self._changed),
-            moved=tuple(self._moved),
-            removed=tuple(self._removed),
-            unchanged=self._unchanged,
-            failed=(*self._failed_before, *self._failed),
-            skipped=tuple(self._skipped),
-            skipped_before=sum(each.skipped_before for each in self._work),
-            failed_before=len(self._failed_before),
-            warnings=(*grouped(self._told), *self._pictures.told(), *self._warnings),
-            chunks_embedded=self._batch.embedded,
-            chunks_reused=self._batch.reused,
-            chunks_waiting=self._batch.waiting,
-            interrupted=self.interrupted,
-        )
+        return self._tally.report(self._batch, self._pictures)
 
     def add_sources(self, sources: Sequence[Source], *, new: bool) -> None:
         """Remember new sources at once, new tags of known ones when all their files have them."""
@@ -151,7 +123,7 @@ class Run:
 
     def drop_skipped_sources(self) -> None:
         """What was left out whole is not kept in step: a device, or a file without a text."""
-        skipped = {problem.path for problem in self._skipped} & self._new_sources
+        skipped = {problem.path for problem in self._tally.skipped} & self._new_sources
         paths = tuple(sorted(skipped))
         self._batch.apply(Changes(forgotten=paths, dropped_sources=paths))
 
@@ -193,7 +165,7 @@ class Run:
             self._batch.reused = reused  # they were counted when they came in
         for one in wait:
             if one.id in self._written and one.id not in arrived:
-                self._told.append((one.path or one.code, succession.said_of(one, store)))
+                self._tally.told.append((one.path or one.code, succession.said_of(one, store)))
 
     def _read_files(self, each: Pending) -> None:
         def is_known(found: FoundFile, sha256: str) -> bool:
@@ -220,12 +192,12 @@ class Run:
         if isinstance(loaded.error, NeedsReader) and path != each.scope.root:
             self._skip(record._replace(sha256=UNREAD), old, loaded.error.message)
         elif isinstance(loaded.error, Gone):  # a later look says what became of it
-            self._told.append((path, "gone meanwhile"))
+            self._tally.told.append((path, "gone meanwhile"))
         elif loaded.error is not None:
             self._not_read(record, old, loaded.error)
         elif loaded.reading is None:
             self._batch.note(record._replace(document=old.document if old else None))
-            self._unchanged += 1
+            self._tally.unchanged += 1
         else:
             try:
                 self._draft(record, old, loaded.reading, each.scope.source)
@@ -268,7 +240,7 @@ class Run:
             leave(record, old, self._pictures.why(read, alone=alone))
         else:
             self._skip(record, old, "no text in it" if record.size else "empty")
-        self._told += [(record.path, warning) for warning in warnings if not self._settling]
+        self._tally.told += [(record.path, warning) for warning in warnings if not self._settling]
 
     def _awaiting(self, reading: Reading, path: str, old: FileRecord | None) -> Reading:
         """What it says of its successor, as far as that can be now."""
@@ -284,13 +256,10 @@ class Run:
         self, record: FileRecord, old: FileRecord | None, reading: Reading
     ) -> tuple[str, ...]:
         document, moved_from = (old.document if old else None), None
-        listed = self._changed if document else self._added
-        if document is None and self._gone.get(record.sha256):
-            gone = self._gone[record.sha256].pop(0)
-            document, moved_from, listed = gone.document, gone.path, self._moved
-        elif document is None and (code := reading.value("code")) is not None:
-            document, moved_from = self._same_code(code)
-            listed = self._moved if document else self._added
+        listed = self._tally.changed if document else self._tally.added
+        if document is None:
+            document, moved_from = self._gone.moved(record.sha256, reading.value("code"))
+            listed = self._tally.moved if document else listed
         listed = [] if self._settling else listed
         drafter = self._services.drafter
         self._prepare_parts(record, moved_from or record.path, reading)
@@ -315,7 +284,7 @@ class Run:
         known = stored_parts(self._services.store, [before]) if holds else {}
         for path, part in pieces_of(record.path, reading):
             read = part.stating(tags=clean_tags((*part.tags, *reading.tags)))
-            self._told += [(path, warning) for warning in part.warnings]
+            self._tally.told += [(path, warning) for warning in part.warnings]
             old = known.pop(before + path[len(record.path) :], None)
             when = timestamp(record.mtime_ns / 1e9)
             draft = self._services.drafter.draft(
@@ -328,28 +297,19 @@ class Run:
         for gone in known.values():
             self._batch.remove(gone.id)
 
-    def _same_code(self, code: str) -> tuple[str | None, str | None]:
-        """The document of a file that is gone and had this code: it was renamed and changed."""
-        known = self._services.store.find(code)
-        gone = {r.path for records in self._gone.values() for r in records}
-        if known is None or known.path not in gone:
-            return None, None
-        return known.id, known.path
-
     def _fail(self, record: FileRecord, old: FileRecord | None, reason: str) -> None:
         """What was read before stays: a file that fails now loses nothing."""
         is_known = old is not None and (old.mtime_ns, old.problem) == (LOOK_AGAIN, reason)
-        listed = self._failed_before if is_known else self._failed  # it was only tried again
-        listed.append(FileProblem(record.path, reason))
+        self._tally.fail(record.path, reason, again=is_known)
         kept = record._replace(problem=reason, document=old.document if old else None)
         self._batch.note(by_readers(kept, sees=self._services.disk.sees))
 
     def _skip(self, record: FileRecord, old: FileRecord | None, reason: str) -> None:
         if old is None or old.skipped != reason:
-            self._skipped.append(FileProblem(record.path, reason))
+            self._tally.skip(record.path, reason)
         self._batch.note(by_readers(record._replace(skipped=reason), sees=self._services.disk.sees))
         if old is not None and old.document is not None:
-            self._removed.append(record.path)
+            self._tally.removed.append(record.path)
             self._batch.remove(old.document)
             for part in stored_parts(self._services.store, [record.path]).values():
                 self._batch.remove(part.id)
@@ -382,13 +342,13 @@ class Run:
         if changed is None:
             one.listed.append(one.record.path)
         elif changed:
-            self._changed.append(one.record.path)
+            self._tally.changed.append(one.record.path)
         else:
-            self._unchanged += 1
+            self._tally.unchanged += 1
 
     def stopped(self) -> None:
         """In the middle of anything: what the store has counts, whether it was said yet or not."""
-        self.interrupted = True
+        self._tally.interrupted = True
         stored = self._services.store.files() if self._batch.under_way else {}
         for one in self._batch.under_way:
             there = stored.get(one.record.path)
@@ -398,14 +358,14 @@ class Run:
 
     def split_again(self, notes: Sequence[Document]) -> None:
         """Texts without a file, as they are stored, by the settings of today."""
-        self._changed += split_again(self._services, self._batch, notes)
+        self._tally.changed += split_again(self._services, self._batch, notes)
 
     def weigh(self) -> None:
         """Say which of the files that came in make a large part of the base."""
         written = self._written
         for document, told in heavy(self._services.store, written).items() if written else ():
             if document in written:
-                self._told.append((written[document], told))
+                self._tally.told.append((written[document], told))
 
     @property
     def has_written(self) -> bool:
@@ -430,7 +390,7 @@ class Run:
             self._warnings.append(told)
             return
         self._batch.apply(removal_of(self._services.store, missing))
-        self._removed += [record.path for record in missing if record.document]
+        self._tally.removed += [record.path for record in missing if record.document]
 
     def _made_one(self) -> None:
         self._load.embedded(self._batch.share)
