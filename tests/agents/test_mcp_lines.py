@@ -19,6 +19,13 @@ def call(number: Any, query: str) -> bytes:
     return f'{{"jsonrpc": "2.0", {asked}}}'.encode()
 
 
+def long_one(end: bytes) -> bytes:
+    return b'{"method": "tools/call", "params": {"name": "%s, \\"id\\": 5}"}, %s}' % (
+        b"x" * LONG,
+        end,
+    )
+
+
 WRONG: list[tuple[bytes, int, Any, str]] = [
     (call(1, r"\ud800"), -32602, 1, "query is no text"),
     (call(2, r"a\udc00"), -32602, 2, "query is no text"),
@@ -39,7 +46,13 @@ WRONG: list[tuple[bytes, int, Any, str]] = [
     (b'{"jsonrpc": "2.0", "id": 8, "method": "ping", "params": [1]}', -32600, 8, "no message"),
     (b"[]", -32600, None, "one JSON object"),
     (b'"text"', -32600, None, "one JSON object"),
-    (call(9, "x" * LONG), -32600, None, "longer than 1000 kB"),
+    (call(9, "x" * LONG), -32600, 9, "longer than 1000 kB"),
+    (long_one(b'"id": "last"'), -32600, "last", "longer than 1000 kB"),
+    (long_one(b'"jsonrpc": "2.0" , "id" :11 '), -32600, 11, "longer than 1000 kB"),
+    (long_one(b'"id": true'), -32600, None, "longer than 1000 kB"),
+    (b'{"params": {"id": 3, "a": "%s"}}' % (b"x" * LONG), -32600, None, "longer than 1000 kB"),
+    (b'{"params": {"a": "%s", "id": 3}}' % (b"x" * LONG), -32600, None, "longer than 1000 kB"),
+    (b"x" * LONG, -32600, None, "longer than 1000 kB"),
 ]
 SILENT = [
     b"",

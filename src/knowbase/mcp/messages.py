@@ -2,13 +2,21 @@
 that asked waits for ever otherwise."""
 
 import json
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import mcp_types as types
 from mcp_types import ErrorData, JSONRPCError, jsonrpc_message_adapter
 
 from knowbase.operations.wire import NO_TEXT, is_text, texts_of
+
+ENDS = 1_000  # bytes of a line that is not kept, before and behind what makes it long
+_MEMBER = rb'\s*"(\w+)"\s*:\s*("(?:[^"\\]|\\.)*"|-?\d+|null|true|false)\s*'
+_MEMBERS = re.compile(_MEMBER)
+_FIRST = re.compile(rb"\s*\{((?:" + _MEMBER + rb",)*)")
+_LAST = re.compile(rb"((?:," + _MEMBER + rb")+)\}\s*$")
 
 
 class NoMessage(Exception):
@@ -36,8 +44,15 @@ def message_of(data: bytes) -> types.JSONRPCMessage:
         raise wrong from None
 
 
-def too_long(most: int) -> NoMessage:
-    return NoMessage(types.INVALID_REQUEST, f"the message is longer than {most >> 10} kB")
+def too_long(most: int, first: bytes, last: bytes) -> NoMessage:
+    """Said of a line that begins and ends so: its id stands before the long part, or behind."""
+    told = f"the message is longer than {most >> 10} kB"
+    ends = (_FIRST.match(first[:ENDS]), _LAST.search(last[-ENDS:]))
+    members = dict(_MEMBERS.findall(b"".join(one[1] for one in ends if one is not None)))
+    with suppress(ValueError, NoMessage):
+        asked = _id({"id": json.loads(members[b"id"])}) if b"id" in members else None
+        return NoMessage(types.INVALID_REQUEST, told, asked)
+    return NoMessage(types.INVALID_REQUEST, told)
 
 
 def _object(data: bytes) -> dict[str, Any]:

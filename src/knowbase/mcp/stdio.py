@@ -11,7 +11,7 @@ from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPC
 
 from knowbase.logs import log
 from knowbase.mcp.greeting import Opening
-from knowbase.mcp.messages import NoMessage, message_of, too_long
+from knowbase.mcp.messages import ENDS, NoMessage, message_of, too_long
 from knowbase.mcp.server import build_server
 
 if TYPE_CHECKING:
@@ -78,9 +78,11 @@ class _Lines:
         line = await self._read()
         if len(line) <= self._most or line.endswith(b"\n"):
             return line or None
+        first, last = line[:ENDS], line[-ENDS:]
         while line and not line.endswith(b"\n"):
             line = await self._read()
-        raise too_long(self._most)
+            last = (last + line)[-ENDS:]
+        raise too_long(self._most, first, last)
 
     async def _read(self) -> bytes:
         first, self._first = self._first, None
