@@ -523,3 +523,10 @@ def test_what_is_hidden_is_counted_beside_what_is_shown(kb: Kb) -> None:
     assert (listing["total"], listing["hidden"]) == (2, {"superseded": 1})
     assert kb.json("list", "--include", "archived,superseded")["hidden"] == {}
     assert kb.json("status")["hidden"] == {"archived": 1, "superseded": 1}
+
+
+def test_what_is_named_twice_is_changed_and_counted_once(kb: Kb) -> None:
+    kb("note", "tide tables", "--code", "N-1")
+    for command in (("archive",), ("forget", "--yes"), ("restore",), ("tag", "--add", "x")):
+        found = kb.json(command[0], "N-1", "n-1", *command[1:])["documents"]
+        assert [one["code"] for one in found] == ["N-1"]

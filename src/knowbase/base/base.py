@@ -12,7 +12,7 @@ from knowbase.store.opening import create_store
 from knowbase.store.partial import allowed
 from knowbase.values.arguments import checks_arguments, wrong
 from knowbase.values.characters import composed, storable
-from knowbase.values.documents import ALL, Document, Page
+from knowbase.values.documents import ALL, Document, Page, each_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -192,7 +192,7 @@ class Base(Filling):
         from knowbase.memory.notes import Tagged, retagged, untagged
 
         services = self._note_services()
-        documents = [self.whole(reference) for reference in references]
+        documents = each_once(self.whole(reference) for reference in references)
         now = retagged(services, documents, tuple(add), tuple(remove))
         return Tagged(tuple(now), untagged(documents, tuple(remove)))
 

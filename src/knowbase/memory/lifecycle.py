@@ -19,7 +19,7 @@ from knowbase.query.moments import ahead
 from knowbase.store.contract import DocumentStore
 from knowbase.values.arguments import checks_arguments
 from knowbase.values.changes import Changes, Edit
-from knowbase.values.documents import ALL, STATES, Document, Listing, Page, is_in
+from knowbase.values.documents import ALL, STATES, Document, Listing, Page, each_once, is_in
 
 NEVER = "never"
 
@@ -75,7 +75,7 @@ class Lifecycle:
 
     def restore(self, references: Sequence[str]) -> Changed:
         """Undo whatever hides them: forgetting, archiving, superseding, expiry."""
-        documents = [self._known(reference) for reference in references]
+        documents = each_once(self._known(reference) for reference in references)
         self._write(*(edit for one in documents if (edit := self._restored(one)).values))
         return Changed(tuple(self._now(one) for one in documents))
 
@@ -113,7 +113,7 @@ class Lifecycle:
         return Listing(tuple(found), self.store.count(condition))
 
     def _edited(self, references: Sequence[str], values: dict[str, str | bool | None]) -> Changed:
-        documents = [self.whole(reference) for reference in references]
+        documents = each_once(self.whole(reference) for reference in references)
         self._write(*(Edit(document.id, values) for document in documents))
         return Changed(tuple(self._now(document) for document in documents))
 

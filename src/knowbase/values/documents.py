@@ -1,6 +1,6 @@
 """Documents, and the chunks that they are indexed by."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from operator import attrgetter
 from typing import Annotated, Any, NamedTuple
 
@@ -329,6 +329,11 @@ class Page(NamedTuple):
 
 
 ALL = Page(limit=2**62)
+
+
+def each_once(documents: Iterable[Document]) -> list[Document]:
+    """The same, those that are named twice once."""
+    return [*{one.id: one for one in documents}.values()]
 
 
 class Listing(NamedTuple):
