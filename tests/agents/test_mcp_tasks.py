@@ -173,7 +173,9 @@ def test_a_folder_is_read_page_by_page(handbook: Kb) -> None:
     assert len(codes) == len(set(codes)) == total
     by_command = handbook.json("browse", "handbook")
     assert codes == [one["code"] for one in by_command["documents"]]
-    assert handbook.json("browse", "handbook/nowhere")["total"] == 0
+    nowhere = handbook.json("browse", "handbook/nowhere")
+    assert (nowhere["total"], len(nowhere["notices"])) == (0, 1)
+    assert "the path '/handbook/nowhere/' (did you mean handbook/" in nowhere["notices"][0]
 
 
 def test_chatgpt_finds_its_pair(handbook: Kb) -> None:

@@ -217,7 +217,7 @@ def test_zsh_completes_values(tagged: Kb) -> None:
 
 
 def test_a_folder_that_nothing_lies_in_is_said(tagged: Kb) -> None:
-    assert "nothing in the base lies below nosuch" in tagged("browse", "nosuch").out
+    assert "no document has the path '/nosuch/'" in tagged("browse", "nosuch").out
     assert tagged.json("browse", "nosuch")["total"] == 0
 
 

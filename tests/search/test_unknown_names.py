@@ -46,6 +46,27 @@ def test_what_is_found_or_excluded_or_known_needs_no_word(base: Base) -> None:
     assert notices(base, "nothing tag:production") == ()
 
 
+def test_a_path_that_no_document_has_is_named_with_the_nearest_folder(
+    base: Base, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for path in ("docs/web/a.md", "notes/b.md"):
+        Path(path).parent.mkdir(parents=True)
+        Path(path).write_text(f"# Deploy\n\nDeploy from {path}.\n")
+    base.add(["docs", "notes"])
+    [told] = notices(base, "deploy path:doc/")
+    assert told.startswith("no document has the path 'doc/' (")
+    assert "web/" in told
+    assert (
+        len(notices(base, "folder:nosuch"))
+        == len(notices(base, "", filters={"path": "a/*.txt"}))
+        == 1
+    )
+    assert notices(base, "tables path:web/") == notices(base, "deploy path:*.md") == ()
+    held = base.within(Access(project="zeus"))
+    assert notices(held, "path:doc/") == ("no document has the path 'doc/' (there is no path yet)",)
+
+
 def test_what_another_project_has_is_not_told(base: Base) -> None:
     held = base.within(Access(project="Apollo"))
     assert notices(held, "deploy tag:secret") == (

@@ -431,8 +431,13 @@ class Finding(BaseServices):
         times = (self._understand("", {"filters": {"created": one}}).filter for one in created)
         below = both(asked.visible, asked.filter, *times, *written_by(writer))
         counts = self.store.facets(below, ("folder",), Ages(())).get("folder", [])
-        shown = self.store.documents(below, page)
-        return Folder(name, folders_in(name, counts), tuple(shown), self.store.count(below))
+        shown, total = self.store.documents(below, page), self.store.count(below)
+        notices: tuple[str, ...] = ()
+        if not total:
+            from knowbase.search.unknown import unknown_names
+
+            notices = tuple(unknown_names(asked, self.store))
+        return Folder(name, folders_in(name, counts), tuple(shown), total, notices)
 
     def tags(self) -> tuple[tuple[str, int], ...]:
         """Every tag and how many documents have it, most used first."""

@@ -34,7 +34,9 @@ def _folder(data: Data) -> Iterable[str]:
     for one in data["folders"]:
         yield f"{one['folder']} {_counted(one['documents'], 'document')}"
     yield from map(_line, data["documents"])
-    yield f"{len(data['documents'])} of {data['total']} documents below {data['folder'] or '/'}"
+    total = _counted(data["total"], "document")
+    yield f"{len(data['documents'])} of {total} below {data['folder'] or '/'}"
+    yield from (f"note: {one}" for one in data.get("notices", ()))
     if "next_cursor" in data:
         yield f'more: cursor="{data["next_cursor"]}"'
 
@@ -55,9 +57,10 @@ def _map(data: Data) -> Iterable[str]:
         for one in data["communities"]:
             central = ", ".join(map(_line, one["central"]))
             yield f"{one['label']}: {_counted(one['size'], 'document')}, such as {central}"
-        yield f"{data['unlinked']} documents have no links"
+        yield f"without links: {_counted(data['unlinked'], 'document')}"
     for one in data.get("documents", ()):
-        yield f"{one['score']:.4f} {_line(one['document'])}, {one['links_to_it']} links to it"
+        links = _counted(one["links_to_it"], "link")
+        yield f"{one['score']:.4f} {_line(one['document'])}, {links} to it"
     yield from _left_out(data)
 
 

@@ -420,7 +420,11 @@ OWN: Mapping[str, Mapping[str, str]] = {
     },
     "LegStanding": {"depth": "how many candidates count"},
     "FacetCount": {"value": "of the facet", "documents": "how many have it"},
-    "Folder": {"folder": "its path", "folders": "that lie in it"},
+    "Folder": {
+        "folder": "its path",
+        "folders": "that lie in it",
+        "notices": "a folder or a tag that no document has",
+    },
     "FolderCount": {"folder": "its path", "documents": "how many lie in it"},
     "WrittenNotes": {"notes": "as they were kept, in their order"},
     "Found": {"url": "where it is"},

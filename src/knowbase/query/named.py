@@ -1,15 +1,16 @@
-"""The tags, projects and keys that are asked for, and what to say of those that nobody has."""
+"""The tags, projects, paths and keys that are asked for, and what to say of those that no
+document has."""
 
 from collections.abc import Collection, Iterator
 
-from knowbase.query.conditions import AllOf, AnyOf, Compare, Condition, Meta, Not, Tagged
+from knowbase.query.conditions import AllOf, AnyOf, Compare, Condition, InPath, Meta, Not, Tagged
 
 MOST_NAMED = 5
 
 
 def named(condition: Condition) -> Iterator[tuple[str, str]]:
-    """("tag", "project" or "key", name), each time that it is asked for; what is excluded is not,
-    but for keys: `status!=done` of a key that nobody has is a mistake as well."""
+    """("tag", "project", "path" or "key", name), each time that it is asked for; what is excluded
+    is not, but for keys: `status!=done` of a key that nobody has is a mistake as well."""
     if isinstance(condition, AllOf | AnyOf):
         for part in condition.parts:
             yield from named(part)
@@ -17,6 +18,8 @@ def named(condition: Condition) -> Iterator[tuple[str, str]]:
         yield from (("tag", tag) for tag in condition.tags)
     elif isinstance(condition, Compare) and _is_project(condition):
         yield "project", str(condition.value)
+    elif isinstance(condition, InPath):
+        yield "path", str(condition.pattern)
     elif isinstance(condition, Meta):
         yield "key", condition.key
     elif isinstance(condition, Not):

@@ -21,7 +21,7 @@ from knowbase.values.kinds import clean_tags
 if TYPE_CHECKING:
     from knowbase.query.words import Also
     from knowbase.search.clusters import Clusters
-    from knowbase.store.contract import DocumentStore, RetrievalStore, Store
+    from knowbase.store.contract import RetrievalStore, Store
 
 SOURCE_NAMES = {"keyword": "fts", "semantic": "vec", "graph": "graph"}
 MOST_COPIES = 20  # of a hit that are named
@@ -257,7 +257,7 @@ def _left_out(outcome: Outcome, store: "RetrievalStore") -> tuple[str, ...]:
     return left_out(inquiry, store)
 
 
-def _unknown_names(outcome: Outcome, store: "DocumentStore") -> list[str]:
+def _unknown_names(outcome: Outcome, store: "Store") -> list[str]:
     """A key that nobody has is a mistake, whatever it lets through; the rest, if it is nothing."""
     request = outcome.inquiry.request
     if outcome.ranked and not request.where and PREFIX not in request.query.lower():

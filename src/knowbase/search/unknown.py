@@ -1,33 +1,54 @@
-"""Tags, projects and keys of front matter that were asked for and that no document has."""
+"""Tags, projects, paths and keys of front matter that were asked for and that no document has."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from knowbase.query.conditions import Meta, both
+from knowbase.query.conditions import Condition, InPath, Meta, both
 from knowbase.query.named import named, unknown
 from knowbase.search.understand import Inquiry
+from knowbase.store.facets import Ages
+from knowbase.text.paths import path_pattern
 
 if TYPE_CHECKING:
-    from knowbase.store.contract import DocumentStore
+    from collections.abc import Callable, Sequence
+
+    from knowbase.store.contract import Store
 
 MOST_CHECKED = 16
 
 
-def unknown_names(
-    inquiry: Inquiry, store: "DocumentStore", *, keys_alone: bool = False
-) -> list[str]:
+def unknown_names(inquiry: Inquiry, store: "Store", *, keys_alone: bool = False) -> list[str]:
     """What is to be said of each that no document has which is shown."""
     wanted = list(dict.fromkeys(named(both(inquiry.filter, inquiry.query.filter))))
     wanted = [one for one in wanted if one[0] == "key" or not keys_alone]
-    lists = {"tag": store.tags, "project": store.projects, "key": store.meta_keys}
+    lists: dict[str, Callable[[Condition], Sequence[tuple[str, int]]]] = {
+        "tag": store.tags,
+        "project": store.projects,
+        "key": store.meta_keys,
+        "path": partial(_folders, store),
+    }
     known = {kind: [name for name, _ in lists[kind](inquiry.visible)] for kind in dict(wanted)}
     missing = [
         (kind, name)
-        for kind, name in wanted
-        if name not in known[kind] and not (kind == "key" and _is_key(name, inquiry, store))
+        for kind, name in wanted[:MOST_CHECKED]
+        if name not in known[kind] and not _is_there(kind, name, inquiry, store)
     ]
-    return [unknown(kind, name, known[kind]) for kind, name in missing[:MOST_CHECKED]]
+    return [unknown(kind, name, known[kind]) for kind, name in missing]
 
 
-def _is_key(name: str, inquiry: Inquiry, store: "DocumentStore") -> bool:
-    """In any case, or in what another key holds."""
-    return store.count(both(inquiry.visible, Meta(name, "present"))) > 0
+def _folders(store: "Store", condition: Condition) -> list[tuple[str, int]]:
+    """The fullest first; of one outside the base's home, its last name."""
+    found = store.facets(condition, ("folder",), Ages(())).get("folder", [])
+    short = ((n.rpartition("/")[2] if n.startswith("/") else n, count) for n, count in found)
+    return [(f"{name}/", count) for name, count in short if name != "."]
+
+
+def _is_there(kind: str, name: str, inquiry: Inquiry, store: "Store") -> bool:
+    """A key in any case, or in what another key holds; a path as a pattern."""
+    if kind == "key":
+        asked: Condition = Meta(name, "present")
+    elif kind == "path" and (pattern := path_pattern(name)) is not None:
+        asked = InPath(pattern)
+    else:
+        return False
+    return store.count(both(inquiry.visible, asked)) > 0

@@ -19,3 +19,4 @@ class Folder(NamedTuple):
     folders: tuple[FolderCount, ...]
     documents: tuple[Document, ...]
     total: int
+    notices: tuple[str, ...] = ()  # what should be known of it: a tag that no document has

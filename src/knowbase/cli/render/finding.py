@@ -57,12 +57,9 @@ def render_listing(paint: Painter, listing: "Listing") -> Iterable[str]:
 def render_folder(paint: Painter, result: "Folder") -> Iterable[str]:
     from knowbase.values.documents import Listing
 
-    if result.folder and not result.total:
-        yield f"nothing in the base lies below {safe(result.folder)}; kb browse shows its folders"
-        return
     for one in result.folders:
         yield f"{one.documents:6}  {paint('cyan', safe(one.folder))}"
-    yield from render_listing(paint, Listing(result.documents, result.total))
+    yield from render_listing(paint, Listing(result.documents, result.total, result.notices))
 
 
 def render_tags(paint: Painter, tags: "Tags") -> Iterable[str]:
