@@ -72,7 +72,7 @@ def test_a_stop_in_one_large_file_keeps_its_words_and_what_was_embedded(kb: Kb) 
     out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, err) == (130, "")
     assert "1 added" in out
-    assert "for kb embed" in out
+    assert "run it again, and kb embed for the vectors that wait" in out
     found = kb.json("search", '"words of part 1099"', "--fts-only", "--top", "1")
     assert found["hits"][0]["heading"] == "Part 1099"
     status = kb.json("status")

@@ -76,7 +76,8 @@ def render_report(paint: Painter, report: "Report") -> Iterable[str]:
     for warning in report.warnings:
         yield paint("red", "warning: ") + safe(warning)
     if report.interrupted:
-        yield paint("red", "interrupted: ") + "what is listed is stored; run it again"
+        then = ", and kb embed for the vectors that wait" if report.chunks_waiting else ""
+        yield paint("red", "interrupted: ") + f"what is listed is stored; run it again{then}"
 
 
 def _waiting(number: int) -> str:
