@@ -1,6 +1,7 @@
 """Files and folders with unusual names, links and ignore files."""
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -107,6 +108,23 @@ def test_the_base_itself_is_never_read(kb: Kb) -> None:
     report = kb.json("add", ".", env={"KB_INDEX_HIDDEN": "true"})
     assert report["added"] == ["a.md"]
     assert report["skipped"] == []
+
+
+def test_a_link_to_a_base_leads_to_its_files(kb: Kb, tmp_path: Path) -> None:
+    """One in .kb only keeps the base on another disk."""
+    kb.write("a.md", "# A\n\nalpha\n")
+    kb("add", ".")
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "private.md").write_text("# P\n\nprivate\n")
+    (other / "mine.db").symlink_to(kb.base)
+    kb.write("b.md", "# B\n\nbeta\n")
+    report = kb.json("sync", "--base", str(other / "mine.db"))
+    assert (report["added"], report["removed"]) == (["b.md"], [])
+    kb("init", "--base", str(other))
+    (other / ".kb/base.db").rename(tmp_path / "disk.db")
+    (other / ".kb/base.db").symlink_to(tmp_path / "disk.db")
+    assert kb.json("add", str(other), "--base", str(other))["added"] == ["private.md"]
 
 
 COMPOSED, DECOMPOSED = "caf\u00e9", "cafe\u0301"  # the same to look at

@@ -103,7 +103,7 @@ def locate(base: str | None, start: str | None = None) -> str:
         path = os.path.join(path, FOLDER, FILE) if os.path.isdir(path) else path
         if not os.path.exists(path):
             raise BaseMissing(f"there is no base at {given}", hint="make one with: kb init")
-        return path
+        return _where_files_are(path)
     folder = os.path.abspath(start or os.getcwd())
     while True:
         path = os.path.join(folder, FOLDER, FILE)
@@ -115,6 +115,13 @@ def locate(base: str | None, start: str | None = None) -> str:
                 hint="make one with: kb init",
             )
         folder = os.path.dirname(folder)
+
+
+def _where_files_are(path: str) -> str:
+    """The base that a link leads to, for its paths start there; a link in .kb only keeps the file
+    on another disk."""
+    in_folder = os.path.basename(os.path.dirname(path)) == FOLDER
+    return path if in_folder or not os.path.islink(path) else os.path.realpath(path)
 
 
 def new_place(given: str) -> str:
