@@ -21,6 +21,7 @@ import pytest
 
 import knowbase
 from conftest import COMMAND, Kb, Result, environment, one_json
+from postgres import new_base
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="it is left behind on Linux alone")
 
@@ -258,6 +259,18 @@ def test_agents_are_answered_the_same_and_it_ends_with_its_client(warm: Warm) ->
         assert b"protocolVersion" in client.stdout.readline()
         client.kill()
         client.stdout.read()  # until whoever wrote there has ended
+
+
+def test_agents_are_answered_after_a_search_in_a_database(warm: Warm) -> None:
+    """What that search loaded, the process has loaded in the same order."""
+    url = new_base()
+    knowbase.create(url).close()
+    warm.status("stop")
+    answered = warm.started()["answered"]
+    warm("search", "deploy", "--base", url)
+    assert warm.answered() == answered + 1
+    with talking(warm) as client, talking(warm, KB_DAEMON="off") as alone:
+        assert said(client) == said(alone)
 
 
 def test_it_ends_when_nobody_asks_and_when_no_base_is_left(warm: Warm, own_handbook: Kb) -> None:
