@@ -11,7 +11,7 @@ from knowbase.base.references import References
 from knowbase.errors import Conflict, InvalidInput
 from knowbase.process import close_idle
 from knowbase.ranking.profile import PROFILES, Profile
-from knowbase.store.location import home_of, shown
+from knowbase.store.location import home_of, is_url, shown
 from knowbase.store.opening import open_store
 from knowbase.values.arguments import checks_arguments
 from knowbase.values.documents import DOCUMENT_TYPES, Document
@@ -246,7 +246,7 @@ class BaseServices:
         return IngestServices(
             self.store,
             drafter,
-            Disk(Home(self.home), rules, drafter.reader.scanner.is_on),
+            Disk(Home(self.home), rules, drafter.reader.scanner.is_on, is_url(self.path)),
             self.now,
             settings,
             defer=defer,

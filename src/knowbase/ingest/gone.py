@@ -1,15 +1,17 @@
 """Files that are gone: what becomes of their documents, or why nothing does."""
 
+import os
 from collections.abc import Sequence
 
 from knowbase.ingest.parts import stored_parts
-from knowbase.ingest.pending import Pending
+from knowbase.ingest.pending import Disk, Pending
 from knowbase.ingest.walk import UNLISTED
 from knowbase.store.contract import Store
 from knowbase.values.changes import Changes
 from knowbase.values.files import FileRecord
 
 _NAMED = 3
+ENOUGH = 3  # files: fewer may have been renamed, all of them
 
 
 class GoneFiles:
@@ -35,6 +37,29 @@ class GoneFiles:
         if known is None or known.path not in self._paths:
             return None, None
         return known.id, known.path
+
+
+def those_here(work: Sequence[Pending], disk: Disk) -> tuple[list[Pending], list[str]]:
+    """The work on folders that are what they were, and what is said of others. A base in a
+    database is synced wherever the command is run: that may be another folder."""
+    others = [each for each in work if _is_elsewhere(each, disk)]
+    told = [
+        f"none of the {len(each.records)} known files of {each.scope.source.path} is here, but"
+        f" other files (such as {disk.home.stored(each.to_read[0].path)}): nothing was taken in."
+        f" If they belong into this base, run: kb add {each.scope.source.path}"
+        for each in others
+    ]
+    return [each for each in work if each not in others], told
+
+
+def _is_elsewhere(each: Pending, disk: Disk) -> bool:
+    """Whether none of the files that are known is here, and others are."""
+    asked_for = each.scope.readmit or disk.home.below or disk.rules.among is not None
+    if not disk.roams or asked_for or os.path.isabs(each.scope.source.path):
+        return False
+    known = sum(one.document is not None for one in each.records.values())
+    all_gone = not each.passed and len(each.missing) == len(each.records)
+    return known >= ENOUGH and all_gone and bool(each.to_read)
 
 
 def too_many(each: Pending, missing: Sequence[FileRecord]) -> str | None:

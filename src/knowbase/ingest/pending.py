@@ -76,6 +76,7 @@ class Disk(NamedTuple):
     home: Home
     rules: WalkRules
     sees: bool = False  # what is written in pictures
+    roams: bool = False  # the home is wherever the command was run: the base has none of its own
 
 
 def pending(

@@ -10,7 +10,7 @@ from knowbase.ingest import succession
 from knowbase.ingest.ahead import Gone, Loaded, Noise, read_ahead, record_of
 from knowbase.ingest.batch import Batch, Prepared, is_of_one_file, reason_of
 from knowbase.ingest.drafts import out_of_step
-from knowbase.ingest.gone import GoneFiles, put_back, removal_of, too_many
+from knowbase.ingest.gone import GoneFiles, put_back, removal_of, those_here, too_many
 from knowbase.ingest.hierarchy import parent_of
 from knowbase.ingest.numbered import asks_for_number
 from knowbase.ingest.parts import holders, pieces_of, stored_parts
@@ -52,8 +52,10 @@ def sync(
     """
     otherwise = services.store.documents(out_of_step(services.drafter), ALL)
     ids = {document.id for document in otherwise}
-    work = pending(services.store, scopes, services.disk, ids)
+    found = pending(services.store, scopes, services.disk, ids)
+    work, elsewhere = those_here(found, services.disk)
     run = Run(services, work, progress)
+    run.warn(elsewhere)
     try:
         run.add_sources([scope.source for scope in scopes], new=True)
         run.read_all(work)
@@ -355,6 +357,9 @@ class Run:
             is_stored = there is not None and there.sha256 == one.record.sha256 and there.document
             if is_stored and one.record.path not in one.listed:
                 one.listed.append(one.record.path)
+
+    def warn(self, told: Sequence[str]) -> None:
+        self._warnings += told
 
     def split_again(self, notes: Sequence[Document]) -> None:
         """Texts without a file, as they are stored, by the settings of today."""
